@@ -42,7 +42,9 @@ def timed(command: list[str], environment: dict[str, str]) -> Timed:
     seen: dict[tuple[int, str], tuple[str, float]] = {}
     first = None
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        process = subprocess.Popen(command, env=environment, cwd=ROOT, stdout=out, stderr=err)
+        process = subprocess.Popen(
+            command, env=environment, cwd=ROOT, stdout=out, stderr=err
+        )
         while process.poll() is None:
             look(process.pid, seen)
             if first is None and any(figures.glob("*/*/*/figure.svg")):
@@ -66,12 +68,20 @@ def look(root: int, seen: dict[tuple[int, str], tuple[str, float]]) -> None:
         try:
             numbers = (folder / "stat").read_text().rpartition(")")[2].split()
             command = (
-                (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                (folder / "cmdline")
+                .read_bytes()
+                .replace(b"\0", b" ")
+                .decode(errors="replace")
             )
         except OSError:
             continue  # it has just ended
         own, ended = (sum(map(int, numbers[at : at + 2])) / TICKS for at in (11, 13))
-        found[int(folder.name)] = int(numbers[1]), f"{numbers[19]} {command}", own, ended
+        found[int(folder.name)] = (
+            int(numbers[1]),
+            f"{numbers[19]} {command}",
+            own,
+            ended,
+        )
     for pid in found:
         line = [pid]
         while line[-1] in found and line[-1] != root:
@@ -79,7 +89,9 @@ def look(root: int, seen: dict[tuple[int, str], tuple[str, float]]) -> None:
         if line[-1] == root and pid != root:
             _, command, own, ended = found[pid]
             key = pid, command.split()[0]
-            gone = len(command.split()) == 1  # ended and not waited for: it has no command any more
+            gone = (
+                len(command.split()) == 1
+            )  # ended and not waited for: it has no command any more
             kind = (
                 seen[key][0]
                 if gone and key in seen
@@ -116,21 +128,32 @@ def told_cpu(runs: list[Timed], limit: float) -> None:
     runs = sorted(runs, key=lambda run: run.cpu.total())
     cpu = runs[len(runs) // 2].cpu
     parts = ", ".join(
-        f"{kind} {used:.0f}" for kind, used in cpu.most_common() if kind != "in programs"
+        f"{kind} {used:.0f}"
+        for kind, used in cpu.most_common()
+        if kind != "in programs"
     )
     total = sum(used for kind, used in cpu.items() if kind != "in programs")
-    print(f"{'  CPU seconds of all its processes':56} median {total:6.0f} of {limit:g}: {parts}")
+    print(
+        f"{'  CPU seconds of all its processes':56} median {total:6.0f} of {limit:g}: {parts}"
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--builds", type=int, default=3, help="builds of the whole demo from nothing (default 3)"
+        "--builds",
+        type=int,
+        default=3,
+        help="builds of the whole demo from nothing (default 3)",
     )
-    parser.add_argument("--runs", type=int, default=5, help="runs of the short ones (default 5)")
+    parser.add_argument(
+        "--runs", type=int, default=5, help="runs of the short ones (default 5)"
+    )
     parser.add_argument("--profile", default="demo")
     parser.add_argument(
-        "goals", nargs="*", help="artefacts or papers to build in place of the whole profile"
+        "goals",
+        nargs="*",
+        help="artefacts or papers to build in place of the whole profile",
     )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -162,7 +185,8 @@ def main() -> None:
         stored = []
         for _ in range(arguments.runs):
             shutil.rmtree(
-                project / "outputs" / arguments.profile / "origin/sec63", ignore_errors=True
+                project / "outputs" / arguments.profile / "origin/sec63",
+                ignore_errors=True,
             )
             stored.append(timed(one, environment))
         told(f"{' '.join(one)}, answers stored", stored, 5)

@@ -55,10 +55,16 @@ def cruxeval_seconds(count: int) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problems", type=int, default=800, help="problems of each kind (800)")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each measurement (3)")
+    parser.add_argument(
+        "--problems", type=int, default=800, help="problems of each kind (800)"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=3, help="runs of each measurement (3)"
+    )
     arguments = parser.parse_args()
-    python = generated_problems(arguments.problems)  # made once, before the clock starts
+    python = generated_problems(
+        arguments.problems
+    )  # made once, before the clock starts
     javascript = contest_problems("javascript")[: arguments.problems]
     chosen = (
         ("python", python, arguments.runs),

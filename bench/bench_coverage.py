@@ -58,7 +58,9 @@ SURE = 0.3
 def hard(means: Array, items: int, random: np.random.Generator) -> Array:
     """Chances (items, conditions) with these means: answers to one item hang together."""
     place = random.random((items, 1))
-    return np.where(place < SURE * means, 1.0, np.where(place > 1 - SURE * (1 - means), 0.0, means))
+    return np.where(
+        place < SURE * means, 1.0, np.where(place > 1 - SURE * (1 - means), 0.0, means)
+    )
 
 
 def contains(interval: Interval, truth: float) -> bool:
@@ -74,9 +76,9 @@ def shares(share: float, items: int, candidates: int) -> dict[str, Check]:
             if candidates > 1 and share < 1
             else np.full(items, share)
         )
-        return (random.random((items, candidates)) < skill[:, None]).ravel() * 1.0, np.repeat(
-            np.arange(items), candidates
-        )
+        return (
+            random.random((items, candidates)) < skill[:, None]
+        ).ravel() * 1.0, np.repeat(np.arange(items), candidates)
 
     def bootstrap(random: np.random.Generator) -> bool:
         scores, _ = study(random)
@@ -120,7 +122,11 @@ def differences(share: float, items: int) -> dict[str, Check]:
     def ratio(random: np.random.Generator) -> bool:
         one, two = both(random)
         alike = one.std() * two.std()
-        together = float(((one - one.mean()) * (two - two.mean())).mean() / alike) if alike else 0.0
+        together = (
+            float(((one - one.mean()) * (two - two.mean())).mean() / alike)
+            if alike
+            else 0.0
+        )
         return contains(ratio_of_shares(one.mean(), two.mean(), items, together), 0.8)
 
     return {
@@ -151,12 +157,20 @@ def shapes(means: Array, items: int) -> dict[str, Check]:
         scores = table(random)
         drawn = weights(random) @ scores
         drawn = np.clip(
-            drawn + random.normal(0, 1 / np.sqrt(items * (items + 2)), drawn.shape), 0, 1
+            drawn + random.normal(0, 1 / np.sqrt(items * (items + 2)), drawn.shape),
+            0,
+            1,
         )
         found = numbers_of(
-            scores.mean(axis=0)[None, None, None], drawn[None, None], "points", OWN, 0.95
+            scores.mean(axis=0)[None, None, None],
+            drawn[None, None],
+            "points",
+            OWN,
+            0.95,
         )
-        return contains(Interval(found["points_low"] / 100, found["points_high"] / 100), drop)
+        return contains(
+            Interval(found["points_low"] / 100, found["points_high"] / 100), drop
+        )
 
     def relative(random: np.random.Generator) -> bool:
         intervals = relative_to_best(table(random), weights(random), 0.95)
@@ -170,7 +184,8 @@ def shapes(means: Array, items: int) -> dict[str, Check]:
             largest_drop(table(random), weights(random), 0.95), drop
         ),
         "largest relative drop: max-t (conservative)": lambda random: contains(
-            largest_relative_drop(table(random), weights(random), 0.95), drop / float(means.max())
+            largest_relative_drop(table(random), weights(random), 0.95),
+            drop / float(means.max()),
         ),
         "middle of a relative curve: max-t (conservative)": relative,
         "largest drop of the ledger: deviation, noise below (conservative)": stated,
@@ -181,7 +196,12 @@ def shapes(means: Array, items: int) -> dict[str, Check]:
 TOKENS = {"mild": 0.4, "strong": 0.7, "all alike": 0.0}
 """Spread of the logarithm of numbers of tokens."""
 STRENGTHS = np.array([1.0, 2.0, 4.0, 6.0, 8.0])
-FALLS = {"flat": (0.5, 0.0), "mild": (0.5, 0.02), "strong": (0.9, 0.1), "all alike": (1.0, 0.0)}
+FALLS = {
+    "flat": (0.5, 0.0),
+    "mild": (0.5, 0.02),
+    "strong": (0.9, 0.1),
+    "all alike": (1.0, 0.0),
+}
 """Share at the first strength, and what each step loses."""
 DECAYS = {"mild": (0.9, 0.5), "strong": (0.9, 3.0), "all alike": (1.0, 0.0)}
 """Share at 0, and rate over the unit interval."""
@@ -191,9 +211,13 @@ def means(spread: float, items: int) -> dict[str, Check]:
     """Of numbers of tokens, three answers to each item, which share half of the spread."""
 
     def study(random: np.random.Generator) -> bool:
-        logs = random.normal(0, spread, (items, 1)) + random.normal(0, spread, (items, 3))
+        logs = random.normal(0, spread, (items, 1)) + random.normal(
+            0, spread, (items, 3)
+        )
         values = np.exp(logs - spread**2).ravel()
-        return contains(clustered_mean(values, np.repeat(np.arange(items), 3)).interval, 1.0)
+        return contains(
+            clustered_mean(values, np.repeat(np.arange(items), 3)).interval, 1.0
+        )
 
     return {"mean of tokens: clusters, two added": study}
 
@@ -208,7 +232,10 @@ def falls(first: float, step: float, items: int) -> dict[str, Check]:
 
     def line(random: np.random.Generator) -> bool:
         index = np.repeat(np.arange(items), len(STRENGTHS))
-        y, x = pd.Series(study(random).ravel(), index), pd.Series(np.tile(STRENGTHS, items), index)
+        y, x = (
+            pd.Series(study(random).ravel(), index),
+            pd.Series(np.tile(STRENGTHS, items), index),
+        )
         return contains(slope(x, y).interval(items), -step)
 
     def quotient(random: np.random.Generator) -> bool:
@@ -222,7 +249,10 @@ def falls(first: float, step: float, items: int) -> dict[str, Check]:
     def difference(random: np.random.Generator) -> bool:
         table = study(random)
         one = combined(
-            [(1.0, share_of(pd.Series(table[:, -1]))), (-1.0, share_of(pd.Series(table[:, 0])))]
+            [
+                (1.0, share_of(pd.Series(table[:, -1]))),
+                (-1.0, share_of(pd.Series(table[:, 0]))),
+            ]
         )
         return contains(one.interval(items), float(chances[-1] - chances[0]))
 
@@ -244,10 +274,14 @@ def decays(height: float, rate: float, items: int) -> dict[str, Check]:
     def loss(random: np.random.Generator) -> bool:
         table = study(random)
         fit = fit_exponential(x, table, np.ones_like(table), resamples=400, rng=random)
-        return contains(Interval(*fit.loss_at(0.5, 0.95)[1:]), 1 - float(np.exp(-rate / 2)))
+        return contains(
+            Interval(*fit.loss_at(0.5, 0.95)[1:]), 1 - float(np.exp(-rate / 2))
+        )
 
     def reach(random: np.random.Generator) -> bool:
-        fit = fit_decay(1 + 10 * x[::2], study(random)[:, ::2], resamples=400, rng=random)
+        fit = fit_decay(
+            1 + 10 * x[::2], study(random)[:, ::2], resamples=400, rng=random
+        )
         return contains(fit.reach_interval, 10 / rate if rate else np.inf)
 
     return {
@@ -267,7 +301,9 @@ def recalls(alike: float, items: int) -> dict[str, Check]:
         ]
         truth = float((pair_signs(chances[0]) * pair_signs(chances[1])).mean())
         tables = [hard(chance, items, random) for chance in chances]
-        scores = [pd.DataFrame((random.random(table.shape) < table) * 1.0) for table in tables]
+        scores = [
+            pd.DataFrame((random.random(table.shape) < table) * 1.0) for table in tables
+        ]
         found = ordered_alike(*scores, 0.95)
         return contains(Interval(found["among_low"], found["among_high"]), truth)
 
@@ -298,8 +334,17 @@ def coverages(studies: int, seed: int = 0) -> Iterator[tuple[str, str, int, floa
     for name, items, checks in scenarios():
         for estimator, check in checks.items():
             random = np.random.default_rng(seed)
-            number = studies // 5 if "bootstrap" in estimator and "fitted" in estimator else studies
-            yield estimator, name, items, sum(check(random) for _ in range(number)) / number
+            number = (
+                studies // 5
+                if "bootstrap" in estimator and "fitted" in estimator
+                else studies
+            )
+            yield (
+                estimator,
+                name,
+                items,
+                sum(check(random) for _ in range(number)) / number,
+            )
 
 
 def main() -> None:

@@ -38,7 +38,9 @@ async ([point, key]) => {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--moves", type=int, default=20, help="moves of a point by a key (20)")
+    parser.add_argument(
+        "--moves", type=int, default=20, help="moves of a point by a key (20)"
+    )
     moves: int = parser.parse_args().moves
     chromium = next(
         (
@@ -54,12 +56,21 @@ def main() -> None:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with tempfile.TemporaryFile() as log, sync_playwright() as playwright:
-        command = [sys.executable, "-m", "voila", str(NOTEBOOK), "--no-browser", f"--port={port}"]
+        command = [
+            sys.executable,
+            "-m",
+            "voila",
+            str(NOTEBOOK),
+            "--no-browser",
+            f"--port={port}",
+        ]
         server = subprocess.Popen(command, stdout=log, stderr=log)
         try:
             while True:
                 try:
-                    urllib.request.urlopen(f"http://127.0.0.1:{port}/voila/static/", timeout=1)
+                    urllib.request.urlopen(
+                        f"http://127.0.0.1:{port}/voila/static/", timeout=1
+                    )
                 except urllib.error.HTTPError:
                     break
                 except OSError:
@@ -74,7 +85,9 @@ def main() -> None:
             page.wait_for_timeout(1000)
             handle = point.element_handle()
             took = [
-                page.evaluate(MOVED, [handle, "ArrowDown" if at < moves / 2 else "ArrowUp"])
+                page.evaluate(
+                    MOVED, [handle, "ArrowDown" if at < moves / 2 else "ArrowUp"]
+                )
                 for at in range(moves)
             ]
             browser.close()

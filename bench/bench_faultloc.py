@@ -64,19 +64,29 @@ def mutations(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", type=int, default=60, help="programs of each language (60)")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each measurement (3)")
+    parser.add_argument(
+        "--programs", type=int, default=60, help="programs of each language (60)"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=3, help="runs of each measurement (3)"
+    )
     arguments = parser.parse_args()
     runs: int = arguments.runs
     sources: tuple[Source, ...] = ("installed", "java")
-    print(f"faults and mutations on one core, medians of {runs} runs, programs a second")
+    print(
+        f"faults and mutations on one core, medians of {runs} runs, programs a second"
+    )
     for source in sources:
         seeds = program_set(source, 50, 300).programs[: arguments.programs]
         programs, language = faulty(seeds), seeds[0].language
         mean = sum(program.lines for program in seeds) / len(seeds)
         print(f"  {source}: {len(seeds)} programs of {mean:.0f} lines on average")
-        print(f"    {'faults':28} {statistics.median(faults(seeds) for _ in range(runs)):8,.0f}")
-        print(f"    {'mutations tried':28} {'made':>8} {'and proved':>11} {'not refused':>12}")
+        print(
+            f"    {'faults':28} {statistics.median(faults(seeds) for _ in range(runs)):8,.0f}"
+        )
+        print(
+            f"    {'mutations tried':28} {'made':>8} {'and proved':>11} {'not refused':>12}"
+        )
         for spm in SPMS:
             made, proved = (
                 [mutations(programs, language, spm, prove=prove) for _ in range(runs)]
@@ -85,7 +95,9 @@ def main() -> None:
             without, with_proof = (
                 statistics.median(rate for rate, _ in found) for found in (made, proved)
             )
-            print(f"    {spm:28} {without:8,.0f} {with_proof:11,.0f} {proved[0][1]:12.0%}")
+            print(
+                f"    {spm:28} {without:8,.0f} {with_proof:11,.0f} {proved[0][1]:12.0%}"
+            )
     given = Localization(
         artefact="faultloc/x",
         models=["python"],

@@ -24,14 +24,18 @@ from chats import Size, chat
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--prompts", type=int, default=7, help="prompts of each length (7)")
+    parser.add_argument(
+        "--prompts", type=int, default=7, help="prompts of each length (7)"
+    )
     prompts: int = parser.parse_args().prompts
     for lines in (16, 48):
         read, written, lengths = [], [], []
         for number in range(prompts):
             model = Nano()
             question = (
-                chat("line_retrieval", Size(lines, 1), "evaluate", 9, number).turns[0].question
+                chat("line_retrieval", Size(lines, 1), "evaluate", 9, number)
+                .turns[0]
+                .question
             )
             tokens = model.tokenizer.encode(question).ids
             started = time.perf_counter()
@@ -40,7 +44,9 @@ def main() -> None:
             started = time.perf_counter()
             told = list(
                 islice(
-                    model.continuation(tokens, temperature=1, random=np.random.default_rng(number)),
+                    model.continuation(
+                        tokens, temperature=1, random=np.random.default_rng(number)
+                    ),
                     40,
                 )
             )

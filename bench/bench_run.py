@@ -30,7 +30,16 @@ from codestress.inference.requests import BLOCK, WIDTH, chain, prefix_order, req
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.papers.semtrace.contexts import distractors
-from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Response,
+    Sampling,
+    Score,
+    Trial,
+    Trials,
+)
 
 SERVER = Path(__file__).resolve().parents[1] / "tests" / "openai_server.py"
 
@@ -50,7 +59,9 @@ def make_trials(count: int, marker: int) -> Trials:
     def judge(_: Trial, response: Response) -> Score:
         return Score(Outcome.CORRECT, float(bool(response.text)))
 
-    return Trials([Trial(f"q{n}", {"number": n}) for n in range(count)], render, {"strict": judge})
+    return Trials(
+        [Trial(f"q{n}", {"number": n}) for n in range(count)], render, {"strict": judge}
+    )
 
 
 async def openai_alone(trials: Trials, base_url: str, concurrency: int) -> None:
@@ -73,7 +84,9 @@ async def openai_alone(trials: Trials, base_url: str, concurrency: int) -> None:
 async def http_alone(trials: Trials, base_url: str, concurrency: int) -> None:
     """Asks by a bare HTTP client: the reply's JSON is read, and nothing else is done with it."""
     waiting: Iterator[Trial] = iter(trials.items)
-    limits = httpx2.Limits(max_connections=concurrency, max_keepalive_connections=concurrency)
+    limits = httpx2.Limits(
+        max_connections=concurrency, max_keepalive_connections=concurrency
+    )
     async with httpx2.AsyncClient(limits=limits, timeout=60) as client:
 
         async def worker() -> None:
@@ -98,7 +111,14 @@ CLIENTS = {"openai client": openai_alone, "HTTP client": http_alone}
 @contextmanager
 def serving(delay_ms: float) -> Iterator[str]:
     """Base URL of a server on loopback that answers after `delay_ms` milliseconds."""
-    command = [sys.executable, str(SERVER), "--port", "0", "--delay", str(delay_ms / 1000)]
+    command = [
+        sys.executable,
+        str(SERVER),
+        "--port",
+        "0",
+        "--delay",
+        str(delay_ms / 1000),
+    ]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         assert server.stdout is not None
@@ -135,18 +155,28 @@ def throughput(delay_ms: float, folder: Path, arguments: argparse.Namespace) -> 
                 trials = make_trials(count, len(names) * number + place)
                 started, before = time.perf_counter(), cpu()
                 if name == "run":
-                    run(trials, ["served"], store=folder / f"{number}.sqlite", registry=registry)
+                    run(
+                        trials,
+                        ["served"],
+                        store=folder / f"{number}.sqlite",
+                        registry=registry,
+                    )
                 else:
                     asyncio.run(CLIENTS[name](trials, base_url, concurrency))
                 if number:
                     rates[name].append(count / (time.perf_counter() - started))
                     cpus[name].append((cpu() - before) / count * 1000)
-    print(f"answers after {delay_ms:g} ms, {concurrency} in flight, {count:,} requests of 4 kB")
+    print(
+        f"answers after {delay_ms:g} ms, {concurrency} in flight, {count:,} requests of 4 kB"
+    )
     for name in names:
         told(f"  requests a second, {name}", rates[name], "/s")
         told(f"  CPU per request, {name}", cpus[name], "ms")
     for name in CLIENTS:
-        shares = [ours / theirs for ours, theirs in zip(rates["run"], rates[name], strict=True)]
+        shares = [
+            ours / theirs
+            for ours, theirs in zip(rates["run"], rates[name], strict=True)
+        ]
         told(f"  requests a second of run, share of the {name}'s", shares, "")
 
 
@@ -208,7 +238,9 @@ def positions(counts: Sequence[int], problems: int) -> list[bytes]:
                     *drawn[at:count],
                     "What does target return?",
                 ]
-                found.append(chain(Prompt((Message("user", "\n\n".join(parts)),), Sampling())))
+                found.append(
+                    chain(Prompt((Message("user", "\n\n".join(parts)),), Sampling()))
+                )
     return found
 
 
@@ -231,7 +263,11 @@ def computed(sequence: Sequence[bytes], capacity: int) -> int:
 
 def allowed(chains: Sequence[bytes]) -> float:
     """Share of the prompts' blocks that an unlimited cache of prefixes would not compute again."""
-    blocks = [one[end - WIDTH : end] for one in chains for end in range(WIDTH, len(one) + 1, WIDTH)]
+    blocks = [
+        one[end - WIDTH : end]
+        for one in chains
+        for end in range(WIDTH, len(one) + 1, WIDTH)
+    ]
     return 1 - len(set(blocks)) / len(blocks)
 
 
@@ -258,17 +294,32 @@ def prefixes(problems: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=2000, help="requests of each run (2000)")
     parser.add_argument(
-        "--delays", type=float, nargs="+", default=[0, 5, 30], help="ms until an answer (0 5 30)"
+        "--requests", type=int, default=2000, help="requests of each run (2000)"
     )
-    parser.add_argument("--concurrency", type=int, default=64, help="requests in flight (64)")
+    parser.add_argument(
+        "--delays",
+        type=float,
+        nargs="+",
+        default=[0, 5, 30],
+        help="ms until an answer (0 5 30)",
+    )
+    parser.add_argument(
+        "--concurrency", type=int, default=64, help="requests in flight (64)"
+    )
     parser.add_argument("--runs", type=int, default=5, help="runs of each client (5)")
     parser.add_argument(
-        "--long", type=int, default=100_000, help="requests of the run whose memory is measured"
+        "--long",
+        type=int,
+        default=100_000,
+        help="requests of the run whose memory is measured",
     )
-    parser.add_argument("--planned", type=int, default=100_000, help="requests that are planned")
-    parser.add_argument("--problems", type=int, default=40, help="problems with shared prefixes")
+    parser.add_argument(
+        "--planned", type=int, default=100_000, help="requests that are planned"
+    )
+    parser.add_argument(
+        "--problems", type=int, default=40, help="problems with shared prefixes"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         for delay in arguments.delays:

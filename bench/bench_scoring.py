@@ -45,17 +45,30 @@ def median_s(work: Callable[[], object], runs: int) -> tuple[float, str]:
 
 def answers(problems: list[Problem], task: Task, folder: Path) -> list[Answer]:
     """8,000 answers: Code Llama's, or without them the right ones ten times."""
-    path = folder / f"cruxeval-samples/sample_codellama-7b_temp0.2_{task}_generations.json.gz"
+    path = (
+        folder
+        / f"cruxeval-samples/sample_codellama-7b_temp0.2_{task}_generations.json.gz"
+    )
     if path.is_file():
         texts = json.loads(gzip.decompress(path.read_bytes()))
-        return [Answer(problem, text) for problem in problems for text in texts[problem.id]]
-    return [Answer(p, p.call if task == "input" else p.output) for p in problems for _ in range(10)]
+        return [
+            Answer(problem, text) for problem in problems for text in texts[problem.id]
+        ]
+    return [
+        Answer(p, p.call if task == "input" else p.output)
+        for p in problems
+        for _ in range(10)
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problems", type=int, default=800, help="problems at most (800)")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each measurement (3)")
+    parser.add_argument(
+        "--problems", type=int, default=800, help="problems at most (800)"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=3, help="runs of each measurement (3)"
+    )
     arguments = parser.parse_args()
     count, runs = arguments.problems, arguments.runs
     folder = Path(os.environ.get("CODESTRESS_DATA", "outputs/data"))
@@ -70,12 +83,16 @@ def main() -> None:
     )
     print(f"processes that run or wait to, before this began: {os.getloadavg()[0]:.1f}")
     outputs = answers(problems, "output", folder)
-    seconds, spread = median_s(lambda: score_answers(outputs, "output", "strict", None), runs)
+    seconds, spread = median_s(
+        lambda: score_answers(outputs, "output", "strict", None), runs
+    )
     print(f"{len(outputs):,} output answers, strict: {seconds:.2f} s ({spread})")
     with Executor() as executor:
         print(f"isolated by {executor.described()}")
         inputs = answers(problems, "input", folder)
-        seconds, spread = median_s(lambda: score_answers(inputs, "input", "strict", executor), runs)
+        seconds, spread = median_s(
+            lambda: score_answers(inputs, "input", "strict", executor), runs
+        )
         print(f"{len(inputs):,} input answers, strict: {seconds:.2f} s ({spread})")
         variants = [
             Program(without_lines(p.code, mask), call=p.call, source=Source.KIT)
@@ -83,10 +100,14 @@ def main() -> None:
             for mask in range(2 ** removable(p.code))
         ]
         seconds, spread = median_s(lambda: list(executor.run(variants)), runs)
-        print(f"{len(variants):,} programs with lines removed: {seconds:.1f} s ({spread})")
+        print(
+            f"{len(variants):,} programs with lines removed: {seconds:.1f} s ({spread})"
+        )
         compare(problems, executor, runs)
         own = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        workers = executor.workers * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        workers = (
+            executor.workers * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        )
     print(
         f"memory: parent {own / 1024:.0f} MB; workers and their children at most {workers / 1024:.0f} MB (peak each)"
     )
@@ -96,7 +117,8 @@ def compare(problems: list[Problem], executor: Executor, runs: int) -> None:
     """Programs per second, one process of the executor's each, together, and one fresh interpreter each."""
     programs = [Program(p.code, call=p.call) for p in problems[:FRESH]]
     many = {
-        "together": [replace(program, source=Source.KIT) for program in programs] * REPEATS,
+        "together": [replace(program, source=Source.KIT) for program in programs]
+        * REPEATS,
         "apart": programs * REPEATS,
     }
     rates: dict[str, list[float]] = {"together": [], "apart": [], "fresh": []}

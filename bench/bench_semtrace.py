@@ -31,7 +31,9 @@ def render(problems: int) -> tuple[int, float]:
         "n_problems": problems,
         "tasks": ["output_prediction"],
     }
-    trials = target_positions(Questions.model_validate(given | {"distractor_source": "installed"}))
+    trials = target_positions(
+        Questions.model_validate(given | {"distractor_source": "installed"})
+    )
     entry = load_registry()["sim-wide"]
     trials.render(trials.items[0])  # the distractors are read once
     started = time.perf_counter()
@@ -55,21 +57,33 @@ def fit(count: int) -> float:
             cells[number, share] = cells.get((number, share), 0) + 1
     x = np.array(sorted(places))
     asked = np.array(
-        [[cells.get((number, share), 0) for share in x] for number in range(len(problems))], float
+        [
+            [cells.get((number, share), 0) for share in x]
+            for number in range(len(problems))
+        ],
+        float,
     )
     started = time.perf_counter()
     for curve in range(20):
-        right = random.binomial(asked.astype(int), 0.8 * np.exp(-(1 + curve) * x)).astype(float)
+        right = random.binomial(
+            asked.astype(int), 0.8 * np.exp(-(1 + curve) * x)
+        ).astype(float)
         fit_exponential(x, right, asked, resamples=1000, rng=random)
     return time.perf_counter() - started
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--problems", type=int, default=800, help="generated problems (800)")
-    parser.add_argument("--runs", type=int, default=3, help="runs of each measurement (3)")
+    parser.add_argument(
+        "--problems", type=int, default=800, help="generated problems (800)"
+    )
+    parser.add_argument(
+        "--runs", type=int, default=3, help="runs of each measurement (3)"
+    )
     arguments = parser.parse_args()
-    counts, rates = zip(*(render(arguments.problems) for _ in range(arguments.runs)), strict=True)
+    counts, rates = zip(
+        *(render(arguments.problems) for _ in range(arguments.runs)), strict=True
+    )
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
         f"{counts[0]:,} prompts rendered and hashed: {statistics.median(rates):,.0f} a second on one core "
@@ -77,7 +91,9 @@ def main() -> None:
     )
     times = [fit(arguments.problems) for _ in range(arguments.runs)]
     spread = f"{min(times):.1f}-{max(times):.1f}"
-    print(f"20 curves with 1,000 bootstrap fits each: {statistics.median(times):.1f} s ({spread})")
+    print(
+        f"20 curves with 1,000 bootstrap fits each: {statistics.median(times):.1f} s ({spread})"
+    )
 
 
 if __name__ == "__main__":

@@ -32,12 +32,17 @@ def main() -> None:
     absent = [f"{draw.getrandbits(128):032x}" for _ in range(arguments.keys // 2)]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "responses.sqlite"
-        text = "To find the origin I go back from it step by step. FINAL ANSWER: workbench. " * 4
+        text = (
+            "To find the origin I go back from it step by step. FINAL ANSWER: workbench. "
+            * 4
+        )
         usage, at = Usage(4000, 80), "2026-01-01T00:00:00+00:00"
         response = Response(text, "stop", usage, 1.5, answered_by="m", answered_at=at)
         with Store(path) as store:
             store._reader.execute("BEGIN")
-            store._reader.executemany(INSERT, (Row.of(key, "m", response) for key in stored))
+            store._reader.executemany(
+                INSERT, (Row.of(key, "m", response) for key in stored)
+            )
             store._reader.execute("COMMIT")
         wanted = draw.sample(stored, arguments.keys - len(absent)) + absent
         draw.shuffle(wanted)
@@ -48,8 +53,14 @@ def main() -> None:
                 missing = len(store.missing(wanted))
             asking.append(time.perf_counter() - started)
             if missing != len(absent):
-                raise SystemExit(f"expected {len(absent)} missing keys, found {missing}")
-        told(f"open {arguments.responses:,}, what is missing of {arguments.keys:,}", asking, "s")
+                raise SystemExit(
+                    f"expected {len(absent)} missing keys, found {missing}"
+                )
+        told(
+            f"open {arguments.responses:,}, what is missing of {arguments.keys:,}",
+            asking,
+            "s",
+        )
         writing = []
         for run in range(arguments.runs):
             with Store(Path(folder) / f"{run}.sqlite") as store:
@@ -61,7 +72,9 @@ def main() -> None:
                     ]
                     for done in waiting:
                         done.result()
-                writing.append((time.process_time() - started) / arguments.written * 1000)
+                writing.append(
+                    (time.process_time() - started) / arguments.written * 1000
+                )
         told("CPU per response written, 64 at a time", writing, "ms")
 
 

@@ -54,7 +54,13 @@ DESIGNS = (
     ),
     *("largest drop", "relative drop", "drops of models"),
 )
-SLOW = ("mean of models", "fitted loss", "largest drop", "relative drop", "drops of models")
+SLOW = (
+    "mean of models",
+    "fitted loss",
+    "largest drop",
+    "relative drop",
+    "drops of models",
+)
 DROPS = {"flat": 0.0, "mild": 0.15, "strong": 0.6}
 POSITIONS = np.linspace(0, 1, 11)
 
@@ -89,8 +95,10 @@ class Row(NamedTuple):
             "exact replications differ": self.differs_exact <= most,
             "a difference of m is reproduced": self.reproduced_m <= most,
             "a difference of 2 m is reproduced": self.reproduced_2m < 0.005,
-            "exact replications are not reproduced": not self.sharp or self.reproduced_exact >= 0.8,
-            "differences of 2 m do not differ": not self.sharp or self.differs_2m >= 0.8,
+            "exact replications are not reproduced": not self.sharp
+            or self.reproduced_exact >= 0.8,
+            "differences of 2 m do not differ": not self.sharp
+            or self.differs_2m >= 0.8,
             "few answers reproduce": self.ours >= 25 or self.reproduced_exact == 0,
         }
         return [name for name, held in checks.items() if not held]
@@ -99,7 +107,9 @@ class Row(NamedTuple):
 def items_of(share: float, items: int, random: np.random.Generator) -> Array:
     """Chances of items, most of them solved or failed always; on average `share`."""
     sure = random.random(items)
-    return np.where(sure < 0.7 * share, 1.0, np.where(sure > 1 - 0.7 * (1 - share), 0.0, share))
+    return np.where(
+        sure < 0.7 * share, 1.0, np.where(sure > 1 - 0.7 * (1 - share), 0.0, share)
+    )
 
 
 def measured(successes: float, items: int) -> Measured:
@@ -129,7 +139,11 @@ def own_error(share: float, ours: int, theirs: int) -> Study:
 
 
 def shared(
-    share: float, items: int, conditions: int, random: np.random.Generator, shift: float = 0.0
+    share: float,
+    items: int,
+    conditions: int,
+    random: np.random.Generator,
+    shift: float = 0.0,
 ) -> Array:
     """Answers (items, conditions) that hang together: easy items are easy in all conditions."""
     chance = items_of(share, items, random) * (1 - shift / share)
@@ -139,12 +153,18 @@ def shared(
 def ratio(share: float, ours: int, theirs: int) -> Study:
     """A relative difference of two conditions on the same items, of which four are of one question."""
 
-    def found(items: int, shift: float, random: np.random.Generator) -> tuple[float, Interval]:
+    def found(
+        items: int, shift: float, random: np.random.Generator
+    ) -> tuple[float, Interval]:
         chance = np.repeat(items_of(share, items // 4, random), 4)
         one = (random.random(len(chance)) < chance) * 1.0
         two = (random.random(len(chance)) < chance * (0.8 - shift)) * 1.0
         alike = one.std() * two.std()
-        together = float(((one - one.mean()) * (two - two.mean())).mean() / alike) if alike else 0.0
+        together = (
+            float(((one - one.mean()) * (two - two.mean())).mean() / alike)
+            if alike
+            else 0.0
+        )
         first = float(one.mean())
         return two.mean() / first if first else np.nan, ratio_of_shares(
             first, two.mean(), items // 4, together
@@ -154,7 +174,9 @@ def ratio(share: float, ours: int, theirs: int) -> Study:
         two, interval = found(ours, shift, random)
         one, _ = found(theirs, 0.0, random)
         number = Measured(two, *interval, ours // 4)
-        return difference(number, number.at(one, theirs // 4)) if one == one else UNKNOWN
+        return (
+            difference(number, number.at(one, theirs // 4)) if one == one else UNKNOWN
+        )
 
     return study
 
@@ -162,7 +184,9 @@ def ratio(share: float, ours: int, theirs: int) -> Study:
 def of_models(share_: float, ours: int, theirs: int) -> Study:
     """A mean over ten models that were asked the same."""
 
-    def found(items: int, shift: float, random: np.random.Generator) -> tuple[float, Interval]:
+    def found(
+        items: int, shift: float, random: np.random.Generator
+    ) -> tuple[float, Interval]:
         table = shared(share_, items, 10, random, shift)
         one = mean([share(pd.Series(table[:, n])) for n in range(10)])
         return one.value, one.interval(items)
@@ -179,10 +203,16 @@ def tokens(spread: float, ours: int, theirs: int) -> Study:
     """Mean numbers of tokens, relative to the true one; numbers are log-normal."""
 
     def study(shift: float, random: np.random.Generator) -> Interval:
-        one, two = (random.lognormal(-(spread**2) / 2, spread, items) for items in (theirs, ours))
+        one, two = (
+            random.lognormal(-(spread**2) / 2, spread, items)
+            for items in (theirs, ours)
+        )
         two *= 1 - shift
         number = Measured(
-            float(two.mean()), *clustered_mean(two, np.arange(ours)).interval, ours, student=True
+            float(two.mean()),
+            *clustered_mean(two, np.arange(ours)).interval,
+            ours,
+            student=True,
         )
         return difference(number, number.at(float(one.mean()), theirs))
 
@@ -193,12 +223,14 @@ def losses(loss: float, ours: int, theirs: int) -> Study:
     """What a fitted exponential loses at the middle."""
     x = np.linspace(0, 1, 11)
 
-    def found(items: int, loss: float, random: np.random.Generator) -> tuple[float, float, float]:
+    def found(
+        items: int, loss: float, random: np.random.Generator
+    ) -> tuple[float, float, float]:
         means = 0.8 * np.exp(2 * np.log(1 - loss) * x)
         right = (random.random((items, 11)) < means) * 1.0
-        return fit_exponential(x, right, np.ones_like(right), resamples=100, rng=random).loss_at(
-            0.5, 0.95
-        )
+        return fit_exponential(
+            x, right, np.ones_like(right), resamples=100, rng=random
+        ).loss_at(0.5, 0.95)
 
     def study(shift: float, random: np.random.Generator) -> Interval:
         number = Measured(*found(ours, loss + shift, random), ours, student=True)
@@ -210,13 +242,18 @@ def losses(loss: float, ours: int, theirs: int) -> Study:
 def paired(share: float, ours: int, _: int) -> Study:
     def study(shift: float, random: np.random.Generator) -> Interval:
         chance = items_of(share, ours, random)
-        one, two = random.random(ours) < chance, random.random(ours) < chance * (1 - shift / share)
+        one, two = (
+            random.random(ours) < chance,
+            random.random(ours) < chance * (1 - shift / share),
+        )
         return paired_difference(two * 1.0 - one)
 
     return study
 
 
-def drops(drop: float, ours: int, theirs: int, unit: str = "points", models: int = 1) -> Study:
+def drops(
+    drop: float, ours: int, theirs: int, unit: str = "points", models: int = 1
+) -> Study:
     """Best minus worst position, as the ledger's tables have it (in points of 100, or in % of the best)."""
 
     def found(drop: float, items: int, random: np.random.Generator) -> dict[str, float]:
@@ -231,8 +268,13 @@ def drops(drop: float, ours: int, theirs: int, unit: str = "points", models: int
         if ours != theirs:
             return UNKNOWN  # it grows with noise, so that both must be of one n
         scale = 0.9 if unit == "relative" else 1.0
-        one, two = found(drop * scale, theirs, random), found((drop + shift) * scale, ours, random)
-        noise = [two[unit + name] / 100 for name in ("", "_deviation", "_without_effect")]
+        one, two = (
+            found(drop * scale, theirs, random),
+            found((drop + shift) * scale, ours, random),
+        )
+        noise = [
+            two[unit + name] / 100 for name in ("", "_deviation", "_without_effect")
+        ]
         low, high = difference(*of_noise(*noise, ours, one[unit] / 100))
         return Interval(low, high)
 
@@ -250,11 +292,32 @@ def scenarios() -> Iterator[tuple[str, str, int, int, float, Study]]:
                 (1, 800),
                 (6400, 6400),
             ):
-                yield name, effect, ours, theirs, margin_of(None), shares(chance, ours, theirs)
+                yield (
+                    name,
+                    effect,
+                    ours,
+                    theirs,
+                    margin_of(None),
+                    shares(chance, ours, theirs),
+                )
         for items in (800, 100, 5):
-            yield "paired", effect, items, items, margin_of(None), paired(chance, items, items)
+            yield (
+                "paired",
+                effect,
+                items,
+                items,
+                margin_of(None),
+                paired(chance, items, items),
+            )
         for ours, theirs in ((1280, 1280), (100, 1280)):
-            yield "ratio", effect, ours, theirs, margin_of(0.2), ratio(chance, ours, theirs)
+            yield (
+                "ratio",
+                effect,
+                ours,
+                theirs,
+                margin_of(0.2),
+                ratio(chance, ours, theirs),
+            )
             yield (
                 "mean of models",
                 effect,
@@ -265,7 +328,14 @@ def scenarios() -> Iterator[tuple[str, str, int, int, float, Study]]:
             )
     for effect, spread in {"mild": 0.5, "strong": 1.0}.items():
         for ours, theirs in ((800, 800), (100, 800), (25, 800)):
-            yield "tokens", effect, ours, theirs, margin_of(None), tokens(spread, ours, theirs)
+            yield (
+                "tokens",
+                effect,
+                ours,
+                theirs,
+                margin_of(None),
+                tokens(spread, ours, theirs),
+            )
     for effect, drop in DROPS.items():
         for ours, theirs in ((800, 800), (100, 100), (25, 25)):
             if drop:
@@ -279,7 +349,14 @@ def scenarios() -> Iterator[tuple[str, str, int, int, float, Study]]:
                 )
         margin = margin_of(drop or None)
         for ours, theirs in ((800, 800), (100, 100), (100, 800), (800, 100), (5, 800)):
-            yield "largest drop", effect, ours, theirs, margin, drops(drop, ours, theirs)
+            yield (
+                "largest drop",
+                effect,
+                ours,
+                theirs,
+                margin,
+                drops(drop, ours, theirs),
+            )
             yield (
                 "relative drop",
                 effect,
@@ -298,7 +375,9 @@ def scenarios() -> Iterator[tuple[str, str, int, int, float, Study]]:
             )
 
 
-def rows(studies: int, seed: int = 0, designs: Sequence[str] = DESIGNS) -> Iterator[Row]:
+def rows(
+    studies: int, seed: int = 0, designs: Sequence[str] = DESIGNS
+) -> Iterator[Row]:
     """The table; each number from so many simulated pairs of studies, a twentieth of them of `SLOW` designs."""
     for design, effect, ours, theirs, margin, study in scenarios():
         if design not in designs:
@@ -306,14 +385,18 @@ def rows(studies: int, seed: int = 0, designs: Sequence[str] = DESIGNS) -> Itera
         random = np.random.default_rng(seed)
         count = min(studies, max(studies // 20, 40)) if design in SLOW else studies
         intervals = {
-            times: [study(times * margin, random) for _ in range(count)] for times in (0, 1, 2)
+            times: [study(times * margin, random) for _ in range(count)]
+            for times in (0, 1, 2)
         }
         said = {
-            times: [judge(one, margin, ours) for one in found] for times, found in intervals.items()
+            times: [judge(one, margin, ours) for one in found]
+            for times, found in intervals.items()
         }
         widths = [one.high - one.low for one in intervals[0]]
 
-        def share(times: int, verdict: Verdict, said: dict[int, list[Verdict]] = said) -> float:
+        def share(
+            times: int, verdict: Verdict, said: dict[int, list[Verdict]] = said
+        ) -> float:
             return said[times].count(verdict) / len(said[times])
 
         yield Row(
@@ -336,7 +419,9 @@ def main() -> None:
     for row in rows(studies):
         shares = " | ".join(f"{100 * value:.1f}" for value in row[6:-1])
         points = f"{100 * row.margin:g} | {100 * row.half_width:.1f}"
-        print(f"| {row.design} | {row.effect} | {row.ours} / {row.theirs} | {points} | {shares} |")
+        print(
+            f"| {row.design} | {row.effect} | {row.ours} / {row.theirs} | {points} | {shares} |"
+        )
         faults += [
             f"{row.design}, {row.effect}, {row.ours} / {row.theirs}: {fault}"
             for fault in row.faults

@@ -35,19 +35,27 @@ PROGRAMS = 100
 def planned(artefact: str, *settings: str) -> list[PlanRow]:
     """What an empty store would lack; `CodestressError` where it cannot be counted."""
     with tempfile.TemporaryDirectory() as folder:
-        found = resolve([artefact], "paper", Overrides(settings=settings), load_registry())
+        found = resolve(
+            [artefact], "paper", Overrides(settings=settings), load_registry()
+        )
         rows, errors, _ = make_plan(found, Path(folder) / "empty.sqlite")
     if errors:
         raise CodestressError(errors[artefact])
     return [row for row in rows if row.missing]
 
 
-def row_of(row: PlanRow, part: str, basis: str, requests: float, times: float = 1.0) -> Row:
+def row_of(
+    row: PlanRow, part: str, basis: str, requests: float, times: float = 1.0
+) -> Row:
     """`requests` of a plan's, as long as all of them are on average."""
     if not basis and row.rendered < 1:
         basis = "estimated: sizes from the prompts of a sample of problems"
     share = times * requests / row.missing
-    sizes = (round(times * requests), round(share * row.characters), round(share * row.longest))
+    sizes = (
+        round(times * requests),
+        round(share * row.characters),
+        round(share * row.longest),
+    )
     return (row.artefact, row.model, part, basis, *sizes)
 
 
@@ -59,7 +67,11 @@ def by_data_set(
     for source in problems:
         stand_in = STAND_IN.get(source, source)
         # Hints of the kit are as long as a model's.
-        settings = [f"problems=[{stand_in}]", f"n_problems={programs}", "hints=generated"]
+        settings = [
+            f"problems=[{stand_in}]",
+            f"n_problems={programs}",
+            "hints=generated",
+        ]
         if source != stand_in:
             # A program is as long in each language.
             settings += ["languages=[python]", 'translations=""']
@@ -67,11 +79,19 @@ def by_data_set(
         for row in planned(artefact, *settings):
             if source == stand_in:
                 basis = f"estimated: from {row.problems} of {samples} programs"
-                rows.append(row_of(row, source, basis, row.missing, samples / row.problems))
+                rows.append(
+                    row_of(row, source, basis, row.missing, samples / row.problems)
+                )
             else:
                 basis = f"estimated: {samples} samples, as long as the kit's own contest programs in Python"
                 rows.append(
-                    row_of(row, source, basis, row.missing, languages * samples / row.problems)
+                    row_of(
+                        row,
+                        source,
+                        basis,
+                        row.missing,
+                        languages * samples / row.problems,
+                    )
                 )
     return rows
 
@@ -106,7 +126,9 @@ def counted(artefact: str, parameters: dict[str, Any]) -> list[Row]:
     """The rows of an artefact."""
     paper = artefact.partition("/")[0]
     if paper == "codecrash" and "problems" in parameters:
-        return by_data_set(artefact, parameters["problems"], len(parameters["languages"]))
+        return by_data_set(
+            artefact, parameters["problems"], len(parameters["languages"])
+        )
     if paper == "faultloc":
         return found_again(artefact)
     return [row_of(row, "", "", row.missing) for row in planned(artefact)]
@@ -125,7 +147,9 @@ def main() -> None:
         known = plans.__wrapped__()
         added = pd.DataFrame(rows, columns=PLAN_COLUMNS)
         table = pd.concat([known[known["artefact"] != name], added])
-        table.sort_values(["artefact", "model", "part", "basis"]).to_csv(PLANS, index=False)
+        table.sort_values(["artefact", "model", "part", "basis"]).to_csv(
+            PLANS, index=False
+        )
         print(f"{name}: {len(rows)} rows", flush=True)
 
 

@@ -25,8 +25,14 @@ def seek() -> dict[str, list[tuple[str, int, str]]]:
     """
     jobs: list[tuple[CorrectProgram, FaultSite | None]] = []
     for program in program_set("java", 1, 0).programs:
-        jobs += [(program, None), *((program, site) for site in fault_sites(program.code, "java"))]
-    texts = [(one.id, site.apply(one.code) if site else one.code, one.runs) for one, site in jobs]
+        jobs += [
+            (program, None),
+            *((program, site) for site in fault_sites(program.code, "java")),
+        ]
+    texts = [
+        (one.id, site.apply(one.code) if site else one.code, one.runs)
+        for one, site in jobs
+    ]
     results = ran(texts)
     found: dict[str, list[tuple[str, int, str]]] = {}
     expected = ""
@@ -39,12 +45,16 @@ def seek() -> dict[str, list[tuple[str, int, str]]]:
 
 
 def ran(
-    programs: Sequence[tuple[str, str, Sequence[Sequence[str]]]], *, limit_s: float = 1.5
+    programs: Sequence[tuple[str, str, Sequence[Sequence[str]]]],
+    *,
+    limit_s: float = 1.5,
 ) -> list[str]:
     """What Java programs of the kit's own print and how they fail, all runs of one together: by the name of the class,
     the text and the arguments of each run, which is endless after `limit_s`."""
     lines = [
-        " ".join([name, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in runs)])
+        " ".join(
+            [name, _packed(f"{code}\n"), *(_packed("\t".join(run)) for run in runs)]
+        )
         for name, code, runs in programs
     ]
     command = [

@@ -13,7 +13,9 @@ from pathlib import Path
 
 from codestress.problems.words import TARGET_WORDS
 
-_WORD = re.compile(r"(?<![\w.\-'`/\\@%<])[a-z]{3,12}(?=[ ,;]|\.(?:\s|$)|$)", re.MULTILINE)
+_WORD = re.compile(
+    r"(?<![\w.\-'`/\\@%<])[a-z]{3,12}(?=[ ,;]|\.(?:\s|$)|$)", re.MULTILINE
+)
 _CODE = re.compile(r"``.*?``|`.*?`|'.*?'|\".*?\"|^\s*(?:>>>|\.\.\.|:).*$", re.MULTILINE)
 
 
@@ -56,7 +58,9 @@ def collect() -> list[str]:
             word,
         )
     }
-    return sorted(word for word in words if seen[word] >= 8 or not _is_compound(word, words))
+    return sorted(
+        word for word in words if seen[word] >= 8 or not _is_compound(word, words)
+    )
 
 
 def _is_compound(word: str, words: set[str]) -> bool:
@@ -67,7 +71,9 @@ def _is_compound(word: str, words: set[str]) -> bool:
 def _prose(tree: ast.AST, text: str, *, topics: bool) -> Iterator[str]:
     """Docstrings, comments, and in pydoc's topics every long string."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ):
             yield ast.get_docstring(node) or ""
         elif (
             topics

@@ -29,7 +29,9 @@ def sheet(figures: dict[str, Path], paper: str, ink: str) -> Image.Image:
                 (COLUMN, max(1, round(picture.height * COLUMN / picture.width)))
             )
         column = heights.index(min(heights))
-        placed.append((name, small, MARGIN + column * (COLUMN + MARGIN), heights[column]))
+        placed.append(
+            (name, small, MARGIN + column * (COLUMN + MARGIN), heights[column])
+        )
         heights[column] += TITLE + small.height + MARGIN
     whole = Image.new("RGB", (MARGIN + ACROSS * (COLUMN + MARGIN), max(heights)), paper)
     pen, font = ImageDraw.Draw(whole), ImageFont.load_default(15)
@@ -42,7 +44,8 @@ def sheet(figures: dict[str, Path], paper: str, ink: str) -> Image.Image:
 def write(root: Path) -> list[Path]:
     """Both sheets of the figures below a folder; returns their paths. Ends where there are none."""
     figures = {
-        str(path.parent.relative_to(root)): path for path in sorted(root.glob("*/*/figure.png"))
+        str(path.parent.relative_to(root)): path
+        for path in sorted(root.glob("*/*/figure.png"))
     }
     if not figures:
         sys.exit(f"{root}: no figures; make builds them")

@@ -56,7 +56,9 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
-def keep(screenshot: bytes, path: Path, width: int | None = None, colours: int = 96) -> Path:
+def keep(
+    screenshot: bytes, path: Path, width: int | None = None, colours: int = 96
+) -> Path:
     """The picture, in few colours, as wide as it was or is to be."""
     picture = Image.open(io.BytesIO(screenshot)).convert("RGB")
     if width is not None:
@@ -72,7 +74,8 @@ def take(page: Path, folder: Path) -> list[Path]:
     with chromium() as browser:
         for shot in SHOTS:
             tab = browser.new_page(
-                viewport={"width": shot.width, "height": shot.height}, color_scheme=shot.scheme
+                viewport={"width": shot.width, "height": shot.height},
+                color_scheme=shot.scheme,
             )
             tab.goto(page.resolve().as_uri())
             tab.wait_for_function(
@@ -92,7 +95,9 @@ def take_explorers(address: str) -> list[Path]:
             tab.goto(f"{address}voila/render/{name}.ipynb")
             tab.locator(".jupyter-widgets").first.wait_for()
             tab.wait_for_timeout(2000)
-            content = tab.screenshot(clip={"x": 0, "y": 40, "width": 900, "height": 490})
+            content = tab.screenshot(
+                clip={"x": 0, "y": 40, "width": 900, "height": 490}
+            )
             taken.append(keep(content, CARDS / f"{name}.png", 640, 32))
             if name == "fit":
                 taken.append(keep(content, HERE / "fit.png"))
@@ -102,6 +107,8 @@ def take_explorers(address: str) -> list[Path]:
 if __name__ == "__main__":
     wanted = sys.argv[1]
     for picture in (
-        take_explorers(wanted) if wanted.startswith("http") else take(Path(wanted), HERE)
+        take_explorers(wanted)
+        if wanted.startswith("http")
+        else take(Path(wanted), HERE)
     ):
         print(f"{picture.name}: {picture.stat().st_size:,} bytes")

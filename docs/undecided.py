@@ -33,4 +33,6 @@ def section() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(PAGE.read_text(encoding="utf-8").split(HEAD)[0] + section(), encoding="utf-8")
+    PAGE.write_text(
+        PAGE.read_text(encoding="utf-8").split(HEAD)[0] + section(), encoding="utf-8"
+    )

@@ -57,7 +57,9 @@ for name in ("MAKEFLAGS", "MAKELEVEL", "PYTEST_ADDOPTS"):
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 hypothesis.settings.register_profile("drawn", deadline=None, print_blob=True)
-hypothesis.settings.register_profile("the same", deadline=None, derandomize=True, database=None)
+hypothesis.settings.register_profile(
+    "the same", deadline=None, derandomize=True, database=None
+)
 
 
 def codestress(
@@ -99,7 +101,9 @@ def pytest_configure(config: pytest.Config) -> None:
 def forget() -> None:
     """Empties the caches of the kit's functions, as if nothing had been read or computed in this process."""
     for one in gc.get_objects():
-        if isinstance(one, functools._lru_cache_wrapper) and "codestress" in str(one.__module__):
+        if isinstance(one, functools._lru_cache_wrapper) and "codestress" in str(
+            one.__module__
+        ):
             one.cache_clear()
 
 
@@ -110,14 +114,21 @@ def some(cases: Sequence[Case], every: int) -> Sequence[Case]:
 
 def slow(cases: Iterable[str], *named: str) -> list[Any]:
     """The cases, those that are named with the mark slow."""
-    return [pytest.param(case, marks=[pytest.mark.slow] * (case in named)) for case in cases]
+    return [
+        pytest.param(case, marks=[pytest.mark.slow] * (case in named)) for case in cases
+    ]
 
 
 def smoke_names() -> list[str]:
     """Names of the smoke build's artefacts: all in `make test-all`; in `make test` one of each notebook, and
     those of which tests know what is in them."""
-    first = {read_artefact(name).notebook: name for name in [*reversed(artefact_names()), *NAMED]}
-    return [name for name in artefact_names() if SLOW or name in {*first.values(), *NAMED}]
+    first = {
+        read_artefact(name).notebook: name
+        for name in [*reversed(artefact_names()), *NAMED]
+    }
+    return [
+        name for name in artefact_names() if SLOW or name in {*first.values(), *NAMED}
+    ]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -129,7 +140,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
     """Shows a failure at once, not at the end of an hour."""
     if report.failed and "PYTEST_XDIST_WORKER" not in os.environ:
-        print(f"\n{report.nodeid}\n{report.longreprtext[-3000:]}", file=sys.__stdout__, flush=True)
+        print(
+            f"\n{report.nodeid}\n{report.longreprtext[-3000:]}",
+            file=sys.__stdout__,
+            flush=True,
+        )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -141,7 +156,9 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         crash = getattr(report.longrepr, "reprcrash", None)
         found = crash.message if crash else str(report.longrepr)
         said = (found.splitlines() or ["no message"])[0]
-        terminal.write_line(f".venv/bin/pytest {shlex.quote(report.nodeid)}  # {said[:120]}")
+        terminal.write_line(
+            f".venv/bin/pytest {shlex.quote(report.nodeid)}  # {said[:120]}"
+        )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -167,7 +184,8 @@ def kept(config: pytest.Config, name: str, *sources: Path) -> Iterator[Path]:
     for path in sorted(path for source in sources for path in source.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             digest.update(
-                f"{path.relative_to(ROOT)} ".encode() + hashlib.sha256(path.read_bytes()).digest()
+                f"{path.relative_to(ROOT)} ".encode()
+                + hashlib.sha256(path.read_bytes()).digest()
             )
     assert config.cache is not None
     cache = config.cache.mkdir(name)

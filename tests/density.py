@@ -45,7 +45,9 @@ def counted(text: str) -> Counter[str]:
         found["nodes"] += not isinstance(node, ast.expr_context | ast.Module)
         text_alone = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if text_alone and isinstance(node.value.value, str):
-            documentation.update(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            documentation.update(
+                range(node.lineno, (node.end_lineno or node.lineno) + 1)
+            )
     for number, line in enumerate(text.splitlines(), start=1):
         code = line.strip()
         if code and not code.startswith("#") and number not in documentation:
@@ -61,20 +63,28 @@ def too_much(text: str) -> Iterator[tuple[int, str]]:
             lines = (node.end_lineno or node.lineno) - node.lineno + 1
             branches = sum(isinstance(part, BRANCHING) for part in ast.walk(node))
             if lines > LINES:
-                yield node.lineno, f"{node.name} has {lines} lines, at most {LINES} are allowed"
+                yield (
+                    node.lineno,
+                    f"{node.name} has {lines} lines, at most {LINES} are allowed",
+                )
             if branches > BRANCHES:
                 reason = f"{branches} branches, at most {BRANCHES} are allowed"
                 yield node.lineno, f"{node.name} has {reason}"
         if isinstance(node, COMPREHENSIONS) and len(node.generators) > LOOPS:
             loops = len(node.generators)
-            yield node.lineno, f"a comprehension has {loops} loops, at most {LOOPS} are allowed"
+            yield (
+                node.lineno,
+                f"a comprehension has {loops} loops, at most {LOOPS} are allowed",
+            )
 
 
 def modules() -> list[Path]:
     """The library's modules without the contest programs."""
     paths = sorted(LIBRARY.rglob("*.py"))
     parts = [path.relative_to(LIBRARY).parts for path in paths]
-    own = ["contest" not in names and ".ipynb_checkpoints" not in names for names in parts]
+    own = [
+        "contest" not in names and ".ipynb_checkpoints" not in names for names in parts
+    ]
     return [path for path, kept in zip(paths, own, strict=True) if kept]
 
 
@@ -87,8 +97,12 @@ def main() -> int:
         room, *rest = path.relative_to(LIBRARY).parts
         if room == "papers" and len(rest) > 1:
             room = f"papers/{rest[0]}"
-        rooms.setdefault(room if rest else "codestress", Counter()).update(counted(text))
-        faults += [f"{path.relative_to(LIBRARY)}:{line}: {why}" for line, why in too_much(text)]
+        rooms.setdefault(room if rest else "codestress", Counter()).update(
+            counted(text)
+        )
+        faults += [
+            f"{path.relative_to(LIBRARY)}:{line}: {why}" for line, why in too_much(text)
+        ]
     total = sum(rooms.values(), Counter[str]())
     for room, found in sorted(rooms.items(), key=lambda item: -item[1]["characters"]):
         print(f"{room:20}{found['characters']:12,} characters{found['lines']:8,} lines")
@@ -98,9 +112,13 @@ def main() -> int:
         f"{'all':20}{total['characters']:12,} characters, {per_line:.2f} a line, {nodes:.2f} nodes a statement"
     )
     if total["characters"] > CHARACTERS:
-        faults.append(f"{total['characters']:,} characters, at most {CHARACTERS:,} are allowed")
+        faults.append(
+            f"{total['characters']:,} characters, at most {CHARACTERS:,} are allowed"
+        )
     if per_line > PER_LINE:
-        faults.append(f"{per_line:.3f} characters a line, at most {PER_LINE:g} are allowed")
+        faults.append(
+            f"{per_line:.3f} characters a line, at most {PER_LINE:g} are allowed"
+        )
     if nodes > NODES:
         faults.append(f"{nodes:.2f} nodes a statement, at most {NODES:g} are allowed")
     print("\n".join(faults), end="\n" if faults else "")

@@ -22,7 +22,8 @@ def faults(svg: Path, width: str) -> list[str]:
     """Returns the faults, in words, of the figure `svg`, printed at `width` (a name in `WIDTHS`)."""
     root = ElementTree.parse(svg).getroot()
     across, down = (
-        float(root.attrib[side].removesuffix("pt")) / POINTS for side in ("width", "height")
+        float(root.attrib[side].removesuffix("pt")) / POINTS
+        for side in ("width", "height")
     )
     scale = WIDTHS[width] / across
     sizes = [
@@ -30,16 +31,27 @@ def faults(svg: Path, width: str) -> list[str]:
         for text in root.iter(f"{SVG}text")
         if (found := SIZE.search(text.attrib.get("style", "")))
     ]
-    wrong = [f"drawn {across:.2f} in wide for {WIDTHS[width]} in"] if abs(scale - 1) > 0.03 else []
+    wrong = (
+        [f"drawn {across:.2f} in wide for {WIDTHS[width]} in"]
+        if abs(scale - 1) > 0.03
+        else []
+    )
     if down * scale > TALLEST:
         wrong.append(f"{down * scale:.1f} in tall")
     if small := sorted(
-        {(round(size, 1), words) for size, words in sizes if size < SMALLEST_TEXT - 0.05}
+        {
+            (round(size, 1), words)
+            for size, words in sizes
+            if size < SMALLEST_TEXT - 0.05
+        }
     ):
         wrong.append(
             f"{len(small)} texts too small, such as {small[0][1]!r} at {small[0][0]} points"
         )
-    if len([group for group in root.iter(f"{SVG}g") if group.attrib.get("id") == NOTE]) > 1:
+    if (
+        len([group for group in root.iter(f"{SVG}g") if group.attrib.get("id") == NOTE])
+        > 1
+    ):
         wrong.append("more than one footnote")
     return [*wrong, *([] if sizes else ["no text found"])]
 

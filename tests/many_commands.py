@@ -19,7 +19,11 @@ from codestress.paths import ROOT
 
 
 def files(but: Path) -> dict[str, tuple[int, int]]:
-    found = (path for path in sorted(ROOT.rglob("*")) if path.is_file() and path.name != but.name)
+    found = (
+        path
+        for path in sorted(ROOT.rglob("*"))
+        if path.is_file() and path.name != but.name
+    )
     return {
         str(path): (path.stat().st_size, path.stat().st_mtime_ns)
         for path in found
@@ -41,7 +45,9 @@ def run(arguments: list[str], printed: Path) -> int:
         sys.argv = ["codestress", *arguments]
         main()
     except SystemExit as ended:
-        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        status = (
+            ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        )
     except BaseException:
         traceback.print_exc()
     finally:
@@ -60,14 +66,29 @@ def outcome(case: dict[str, str]) -> dict[str, object]:
         path.write_bytes(content)
     after = files(path)
     changed = sorted(
-        name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+        name
+        for name in before.keys() | after.keys()
+        if before.get(name) != after.get(name)
     )
-    return {"status": status, "printed": printed.read_text(errors="replace"), "changed": changed}
+    return {
+        "status": status,
+        "printed": printed.read_text(errors="replace"),
+        "changed": changed,
+    }
 
 
 USED = (
-    *("pandas", "pyarrow.parquet", "codestress.inference.archive", "codestress.pipeline.diff"),
-    *("codestress.pipeline.plan", "codestress.report.gallery", "codestress.scoring.answer_files"),
+    *(
+        "pandas",
+        "pyarrow.parquet",
+        "codestress.inference.archive",
+        "codestress.pipeline.diff",
+    ),
+    *(
+        "codestress.pipeline.plan",
+        "codestress.report.gallery",
+        "codestress.scoring.answer_files",
+    ),
     *(
         f"codestress.papers.{paper}.studies"
         for paper in ("origin", "codecrash", "faultloc", "semtrace")

@@ -73,7 +73,12 @@ def prompt_of(body: Any) -> str:
         return str(body["prompt"])
     messages = body.get("messages", []) if isinstance(body, dict) else []
     return next(
-        (message["content"] for message in reversed(messages) if message["role"] == "user"), ""
+        (
+            message["content"]
+            for message in reversed(messages)
+            if message["role"] == "user"
+        ),
+        "",
     )
 
 
@@ -82,7 +87,9 @@ def echo_text(prompt: str) -> str:
     return f"echo {hashlib.blake2b(prompt.encode(), digest_size=8).hexdigest()}: {prompt[-200:]}"
 
 
-def completion_body(text: Any, finish_reason: Any = "stop", **message: Any) -> dict[str, Any]:
+def completion_body(
+    text: Any, finish_reason: Any = "stop", **message: Any
+) -> dict[str, Any]:
     """A chat completion as servers write it."""
     return {
         "id": f"chatcmpl-{next(NUMBERS)}",
@@ -118,7 +125,9 @@ def completion(text: Any, finish_reason: Any = "stop", **how: Any) -> Reply:
 def failure(status: int, message: str, code: str | None = None, **how: Any) -> Reply:
     """An error as OpenAI writes it."""
     return as_json(
-        {"error": {"message": message, "type": "error", "code": code}}, status=status, **how
+        {"error": {"message": message, "type": "error", "code": code}},
+        status=status,
+        **how,
     )
 
 
@@ -130,9 +139,13 @@ def echo(received: Received) -> Reply:
 
 def as_text(body: dict[str, Any]) -> dict[str, Any]:
     """A chat completion as `/v1/completions` writes it."""
-    choices = [{**choice, "text": choice["message"]["content"]} for choice in body["choices"]]
+    choices = [
+        {**choice, "text": choice["message"]["content"]} for choice in body["choices"]
+    ]
     return body | {
-        "choices": [{k: v for k, v in choice.items() if k != "message"} for choice in choices]
+        "choices": [
+            {k: v for k, v in choice.items() if k != "message"} for choice in choices
+        ]
     }
 
 
@@ -207,7 +220,9 @@ class OpenAIServer:
         if self.error and error is None:
             raise self.error
 
-    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+    def reply(
+        self, method: str, path: str, headers: dict[str, str], content: bytes
+    ) -> Reply:
         route = f"{method} {path}"
         if route == "POST /tokenize" and self.prefill == "continued":
             body = json.loads(content)
@@ -215,11 +230,15 @@ class OpenAIServer:
         if route in ("POST /v1/chat/completions", "POST /v1/completions"):
             body = json.loads(content)
             if self.prefill == "refused" and "continue_final_message" in body:
-                return failure(422, "Unexpected keys in the request: continue_final_message")
+                return failure(
+                    422, "Unexpected keys in the request: continue_final_message"
+                )
             if self.prefill == "ignored" and body.get("max_tokens") == 1:
                 return as_json(completion_body("x"))
             prompt = prompt_of(body)
-            received = Received(path, headers, body, self.counts[prompt], time.monotonic())
+            received = Received(
+                path, headers, body, self.counts[prompt], time.monotonic()
+            )
             self.counts[prompt] += 1
             if self.record:
                 self.requests.append(received)
@@ -227,17 +246,23 @@ class OpenAIServer:
         if path.startswith(("/v1/files", "/v1/batches")):
             return self.batch_mode(method, path, headers, content)
         if route == "GET /v1/models":
-            return as_json({"object": "list", "data": [{"id": MODEL, "object": "model"}]})
+            return as_json(
+                {"object": "list", "data": [{"id": MODEL, "object": "model"}]}
+            )
         if route == "GET /stats":
             return as_json({"requests": self.counts.total(), "prompts": self.counts})
         return failure(404, f"Unknown request URL: {route}")
 
-    def batch_mode(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+    def batch_mode(
+        self, method: str, path: str, headers: dict[str, str], content: bytes
+    ) -> Reply:
         """OpenAI's files and batches; a batch ends at the `batch_polls`-th look at it."""
         parts = path.split("/")
         if (method, path) == ("POST", "/v1/files"):
             boundary = headers["content-type"].partition("boundary=")[2].encode()
-            [file] = [part for part in content.split(b"--" + boundary) if b"filename=" in part]
+            [file] = [
+                part for part in content.split(b"--" + boundary) if b"filename=" in part
+            ]
             name = f"file-{len(self.files)}"
             self.files[name] = file.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
             return as_json(
@@ -253,7 +278,9 @@ class OpenAIServer:
         if parts[2] == "files":
             return Reply(self.files[parts[3]], content_type="application/octet-stream")
         if method == "POST":
-            self.batches.append({"input": json.loads(content)["input_file_id"], "looks": 0})
+            self.batches.append(
+                {"input": json.loads(content)["input_file_id"], "looks": 0}
+            )
             return as_json(self.batch_body(len(self.batches) - 1))
         number = int(parts[3].removeprefix("batch_"))
         batch = self.batches[number]
@@ -262,9 +289,13 @@ class OpenAIServer:
             lines = []
             for line in self.files[batch["input"]].splitlines():
                 row = json.loads(line)
-                reply = self.reply("POST", row["url"], {}, json.dumps(row["body"]).encode())
+                reply = self.reply(
+                    "POST", row["url"], {}, json.dumps(row["body"]).encode()
+                )
                 answer = {"status_code": reply.status, "body": json.loads(reply.body)}
-                lines.append({"custom_id": row["custom_id"], "response": answer, "error": None})
+                lines.append(
+                    {"custom_id": row["custom_id"], "response": answer, "error": None}
+                )
             self.files[f"out-{number}"] = b"".join(
                 json.dumps(line).encode() + b"\n" for line in lines
             )
@@ -324,7 +355,9 @@ class _Connection(asyncio.Protocol):
         method, path, _ = first.split(" ")
         try:
             reply = self.server.reply(method, path, headers, content)
-        except Exception as error:  # raised where the test can see it, when the block is left
+        except (
+            Exception
+        ) as error:  # raised where the test can see it, when the block is left
             self.server.error = error
             reply = failure(500, f"the test's behaviour failed: {error!r}")
         if reply.delay:
@@ -367,7 +400,9 @@ def main() -> None:
         description="A loopback server that echoes; GET /stats counts requests by prompt."
     )
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
-    parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument(
+        "--delay", type=float, default=0.0, help="seconds before each answer"
+    )
     arguments = parser.parse_args()
 
     def delayed_echo(received: Received) -> Reply:

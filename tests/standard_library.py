@@ -7,4 +7,6 @@ from pathlib import Path
 
 
 def standard_source(module: str) -> str:
-    return (Path(sysconfig.get_path("stdlib")) / f"{module}.py").read_text(encoding="utf-8")
+    return (Path(sysconfig.get_path("stdlib")) / f"{module}.py").read_text(
+        encoding="utf-8"
+    )

@@ -21,15 +21,26 @@ CITED = rf"\b(?:section|appendi(?:x|ces))s? ({ONE}(?:(?:, | and | to |-){ONE})*)
 
 def places(paper: str) -> list[Path]:
     folders = ("lib/codestress/papers", "notebooks", "params")
-    files = [path for folder in folders for path in (ROOT / folder / paper).rglob("*.*")]
+    files = [
+        path for folder in folders for path in (ROOT / folder / paper).rglob("*.*")
+    ]
     files += [ROOT / f"docs/{paper}.md", ROOT / f"params/published/{paper}.json"]
-    return [path for path in files if path.suffix in (".py", ".ipynb", ".yaml", ".md", ".json")]
+    return [
+        path
+        for path in files
+        if path.suffix in (".py", ".ipynb", ".yaml", ".md", ".json")
+    ]
 
 
 @pytest.mark.parametrize("paper", SECTIONS)
 def test_cited_sections_are_the_papers(paper: str) -> None:
-    cited = {path: re.findall(CITED, path.read_text("utf-8"), re.I) for path in places(paper)}
-    for path in (*(ROOT / "notebooks/course").glob("*.ipynb"), ROOT / "docs/glossary.md"):
+    cited = {
+        path: re.findall(CITED, path.read_text("utf-8"), re.I) for path in places(paper)
+    }
+    for path in (
+        *(ROOT / "notebooks/course").glob("*.ipynb"),
+        ROOT / "docs/glossary.md",
+    ):
         text = path.read_text("utf-8")
         named = re.findall(rf"{CITED} of {TITLES[paper]}", text, re.I)
         cited[path] = named + re.findall(rf"{TITLES[paper]},? \(?{CITED}", text, re.I)
@@ -39,7 +50,9 @@ def test_cited_sections_are_the_papers(paper: str) -> None:
             assert name in SECTIONS[paper].split(), f"{path.name}: {name}"
 
 
-def test_garbage_and_structural_perturbations_are_cited_where_they_are_defined() -> None:
+def test_garbage_and_structural_perturbations_are_cited_where_they_are_defined() -> (
+    None
+):
     lesson = (ROOT / "notebooks/course/04_perturbation.ipynb").read_text("utf-8")
     assert re.search(r"dead loops[^.]* \(appendix B\.1\.3\)", lesson)
     glossary = (ROOT / "docs/glossary.md").read_text()

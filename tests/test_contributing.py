@@ -22,7 +22,8 @@ import yaml
 from conftest import ROOT
 
 TEXT = "\n".join(
-    (ROOT / name).read_text(encoding="utf-8") for name in ("CONTRIBUTING.md", "docs/semtrace.md")
+    (ROOT / name).read_text(encoding="utf-8")
+    for name in ("CONTRIBUTING.md", "docs/semtrace.md")
 )
 RECIPES = dict(re.findall(r"^#+ (.+)\n((?:(?!#).*\n)*)", TEXT, re.M))
 FILE = re.compile(r"# ([\w./-]+\.\w+)")
@@ -51,10 +52,14 @@ def notebook(cells: str) -> nbformat.NotebookNode:
     for kind, source in re.findall(r"^# %%(.*)\n((?:(?!# %%).*\n?)*)", cells, re.M):
         if "markdown" in kind:
             made.cells.append(
-                nbformat.v4.new_markdown_cell(re.sub("^# ?", "", source.strip(), flags=re.M))
+                nbformat.v4.new_markdown_cell(
+                    re.sub("^# ?", "", source.strip(), flags=re.M)
+                )
             )
         else:
-            tags = {"metadata": {"tags": ["parameters"]}} if "parameters" in kind else {}
+            tags = (
+                {"metadata": {"tags": ["parameters"]}} if "parameters" in kind else {}
+            )
             made.cells.append(nbformat.v4.new_code_cell(source.strip(), **tags))
     return made
 
@@ -63,7 +68,10 @@ def notebook(cells: str) -> nbformat.NotebookNode:
 def copy(tmp_path: Path) -> Path:
     """The kit as it is here, with this environment and no outputs."""
     listed = subprocess.run(
-        ["git", "ls-files", "-coz", "--exclude-standard"], cwd=ROOT, capture_output=True, check=True
+        ["git", "ls-files", "-coz", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
     )
     for name in listed.stdout.decode().split("\0"):
         if (ROOT / name).is_file():
@@ -104,7 +112,8 @@ def follow(recipe: str, copy: Path, only: str = "") -> None:
             nbformat.write(notebook(text), path)
         else:
             path.write_text(
-                (path.read_text(encoding="utf-8") if path.exists() else "") + text, encoding="utf-8"
+                (path.read_text(encoding="utf-8") if path.exists() else "") + text,
+                encoding="utf-8",
             )
 
 
@@ -130,7 +139,9 @@ def test_a_figure_is_a_chart_a_notebook_and_a_file_of_parameters(copy: Path) -> 
 @pytest.mark.slow
 def test_a_model_is_a_function_and_a_row(copy: Path) -> None:
     follow("Add a model", copy)
-    counts = json.loads((changed(copy, "origin/fig04") / "manifest.json").read_text())["counts"]
+    counts = json.loads((changed(copy, "origin/fig04") / "manifest.json").read_text())[
+        "counts"
+    ]
     assert list(counts) == ["my-function", "sim-wide"]
     assert counts["my-function"]["correct"] + counts["my-function"]["incorrect"] > 5
 
@@ -176,10 +187,17 @@ def test_equation_5_of_a_data_set_is_two_files_and_a_command(copy: Path) -> None
 
 
 def test_hooks_of_a_commit_are_what_make_test_looks_at() -> None:
-    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0][
+        "hooks"
+    ]
     commands = {hook["entry"].removeprefix(".venv/bin/") for hook in hooks}
     [style] = re.findall(
         r"^style:\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M
     )
-    assert commands == {line.strip().removeprefix("$(BIN)/") for line in style.splitlines()}
-    assert all(hook["language"] == "system" and hook["pass_filenames"] is False for hook in hooks)
+    assert commands == {
+        line.strip().removeprefix("$(BIN)/") for line in style.splitlines()
+    }
+    assert all(
+        hook["language"] == "system" and hook["pass_filenames"] is False
+        for hook in hooks
+    )

@@ -44,7 +44,10 @@ def test_another_python_asks_the_same(tmp_path: Path) -> None:
     ):
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
     told = subprocess.run(
-        [python, ROOT / "tests/demo_prompts.py"], capture_output=True, text=True, check=True
+        [python, ROOT / "tests/demo_prompts.py"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert json.loads(told.stdout) == PINNED
 
@@ -55,7 +58,11 @@ def test_packages_of_another_version_are_told(tmp_path: Path) -> None:
     code += "assert 'def ' in found('click')['click.core']"
     environment = {**os.environ, "CODESTRESS_ROOT": str(tmp_path)}
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     names(done.stderr, "UserWarning", "click", "0.1", "prompts")
 

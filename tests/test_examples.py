@@ -19,7 +19,11 @@ from conftest import ROOT, SCRIPT
 from test_contributing import RECIPES, steps
 from test_readme import RUN_ELSEWHERE, RUN_HERE, at_smoke_size
 
-TEXTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = [
+    ROOT / "README.md",
+    ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 PROGRAMS = r"(?:[A-Z_]+=\S+ +)*(?:make|codestress|python|pip|conda|uv|pre-commit|\.venv/bin/\w+)"
 EXAMPLE = re.compile(rf"{PROGRAMS}(?: +[^#`]*)?")
 FORM = re.compile(r"…|\b(?:PAPER|ARTEFACT|MODEL|FILE|PORT|NAME|FACTOR)\b")
@@ -96,7 +100,9 @@ NOT_TYPED = {
 def plain(command: str) -> str:
     """Without where programs lie and how much space there is."""
     return " ".join(
-        re.sub(r"\.venv/bin/(?=codestress|python)", "", command.partition("  #")[0]).split()
+        re.sub(
+            r"\.venv/bin/(?=codestress|python)", "", command.partition("  #")[0]
+        ).split()
     )
 
 
@@ -107,7 +113,11 @@ def in_texts() -> Iterator[str]:
             shown = [line] if line.startswith("    ") else []
             for words in (*shown, *re.findall("`([^`]+)`", line)):
                 command = plain(words)
-                if EXAMPLE.fullmatch(command) and not FORM.search(command) and command not in WORDS:
+                if (
+                    EXAMPLE.fullmatch(command)
+                    and not FORM.search(command)
+                    and command not in WORDS
+                ):
                     yield command
 
 
@@ -136,16 +146,22 @@ def in_makefile() -> Iterator[str]:
         check=True,
     ).stdout
     yield from (
-        one for one in re.findall(r"^(make\S*(?: \S+)*)", told, re.M) if not FORM.search(one)
+        one
+        for one in re.findall(r"^(make\S*(?: \S+)*)", told, re.M)
+        if not FORM.search(one)
     )
     yield from re.findall(r"for instance (.+)", told)
 
 
 def typed() -> set[str]:
     """Commands that a test types: those of the README, the recipes of CONTRIBUTING, each artefact, and those above."""
-    recipes = (text for recipe in RECIPES for name, text in following(recipe) if not name)
+    recipes = (
+        text for recipe in RECIPES for name, text in following(recipe) if not name
+    )
     artefacts = (f"make {name}" for name in artefact_names())  # the smoke build, once
-    return {plain(one) for one in (*RUN_HERE, *RUN_ELSEWHERE, *recipes, *artefacts, *TYPED)}
+    return {
+        plain(one) for one in (*RUN_HERE, *RUN_ELSEWHERE, *recipes, *artefacts, *TYPED)
+    }
 
 
 def following(recipe: str) -> list[tuple[str, str]]:
@@ -155,7 +171,9 @@ def following(recipe: str) -> list[tuple[str, str]]:
 def test_no_example_is_only_read() -> None:
     found = {*in_texts(), *in_help(cli), *in_makefile()}
     # Parts of `make bench`.
-    benches = {one for one in found if (bench := BENCH.match(one)) and bench[1] in MAKEFILE}
+    benches = {
+        one for one in found if (bench := BENCH.match(one)) and bench[1] in MAKEFILE
+    }
     known = typed() | {plain(one) for one in (*SAME, *ELSEWHERE, *NOT_TYPED)}
     assert sorted(found - known - benches) == []
     assert [
@@ -165,7 +183,9 @@ def test_no_example_is_only_read() -> None:
     ] == []
     assert [whole for whole in SAME.values() if plain(whole) not in typed()] == []
     for file, name in (where.split("::") for where in ELSEWHERE.values()):
-        assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), (
+            name
+        )
 
 
 @pytest.mark.slow
@@ -176,9 +196,19 @@ def test_examples_in_sentences(smoke: Path, tmp_path: Path) -> None:
         program, *arguments = shlex.split(example)
         command = [SCRIPT, *at_smoke_size(arguments)]
         if program == "make":
-            command = [program, *arguments, "PROFILE=smoke", f"BIN={Path(SCRIPT).parent}"]
+            command = [
+                program,
+                *arguments,
+                "PROFILE=smoke",
+                f"BIN={Path(SCRIPT).parent}",
+            ]
         environment = {**os.environ, "CODESTRESS_OUTPUTS": str(outputs)}
         done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600
+            command,
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
         )
         assert done.returncode == 0, (example, done.stdout, done.stderr)

@@ -43,7 +43,9 @@ def test_an_earlier_name_is_told_the_one_of_today(old: str, new: str) -> None:
         "depth": "origin/sec62",
     }
     with refused(ParameterError, old, f"'{new}'"):
-        resolve([artefacts[new]], "demo", Overrides(settings=(f"{old}=1",)), load_registry())
+        resolve(
+            [artefacts[new]], "demo", Overrides(settings=(f"{old}=1",)), load_registry()
+        )
 
 
 def test_no_table_has_an_earlier_name(smoke: Path) -> None:

@@ -49,7 +49,9 @@ KINDS: dict[str, Callable[[bytes, random.Random], bytes]] = {
     "commands of a terminal": lambda content, chance: _with(
         content, chance, lambda old: old + b"\x1b]0;x\x07\x1b[2J"
     ),
-    "a line twice": lambda content, chance: _line(content, chance, lambda line: [line, line]),
+    "a line twice": lambda content, chance: _line(
+        content, chance, lambda line: [line, line]
+    ),
     "a line less": lambda content, chance: _line(content, chance, lambda _: []),
     "a value of another kind": lambda content, chance: _line(
         content, chance, lambda line: [line.partition(b":")[0] + b": [{}, .nan, 1e999]"]
@@ -57,12 +59,16 @@ KINDS: dict[str, Callable[[bytes, random.Random], bytes]] = {
 }
 
 
-def _with(content: bytes, chance: random.Random, change: Callable[[bytes], bytes]) -> bytes:
+def _with(
+    content: bytes, chance: random.Random, change: Callable[[bytes], bytes]
+) -> bytes:
     at = chance.randrange(len(content))
     return content[:at] + change(content[at : at + 1]) + content[at + 1 :]
 
 
-def _line(content: bytes, chance: random.Random, change: Callable[[bytes], list[bytes]]) -> bytes:
+def _line(
+    content: bytes, chance: random.Random, change: Callable[[bytes], list[bytes]]
+) -> bytes:
     lines = content.split(b"\n")
     at = chance.randrange(len(lines))
     return b"\n".join([*lines[:at], *change(lines[at]), *lines[at + 1 :]])
@@ -87,7 +93,11 @@ COMMANDS = {
         "params/origin/fig04.yaml",
         "notebooks/origin/shares.ipynb",
     ],
-    "report --profile smoke": [BUILT, "outputs/smoke/t/b/claims.csv", "outputs/smoke/t/b/rows.csv"],
+    "report --profile smoke": [
+        BUILT,
+        "outputs/smoke/t/b/claims.csv",
+        "outputs/smoke/t/b/rows.csv",
+    ],
     "diff ../one ../two": ["one/t/a/manifest.json", "two/t/a/data.parquet"],
     "sync --check": ["params/origin/fig04.yaml", "notebooks/origin/shares.ipynb"],
     "store status": [STORED],
@@ -100,7 +110,10 @@ COMMANDS = {
     ],
     "archive import ../a.jsonl.gz": ["a.jsonl.gz"],
     "archive verify ../a.jsonl.gz": ["a.jsonl.gz"],
-    "score --task output --problems ../p.jsonl --answers ../a.json": ["p.jsonl", "a.json"],
+    "score --task output --problems ../p.jsonl --answers ../a.json": [
+        "p.jsonl",
+        "a.json",
+    ],
     "data list": ["params/datasets.yaml"],
     "data verify": ["params/datasets.yaml"],
     "data fetch mine": ["params/datasets.yaml", "data/mine/words.txt"],
@@ -123,10 +136,17 @@ COMMANDS = {
 }
 LONG = {
     "doctor": ["params/models.yaml", STORED],
-    "try sim-near --minutes 0.01": ["params/models.yaml", "params/published/origin.json", STORED],
+    "try sim-near --minutes 0.01": [
+        "params/models.yaml",
+        "params/published/origin.json",
+        STORED,
+    ],
     "crate --profile smoke": [BUILT],
     "badge --profile smoke": ["params/profiles/smoke.yaml"],
-    "what-if semtrace/tab01 --profile smoke": ["params/models.yaml", "params/profiles/smoke.yaml"],
+    "what-if semtrace/tab01 --profile smoke": [
+        "params/models.yaml",
+        "params/profiles/smoke.yaml",
+    ],
     "export inspect origin/fig04 --profile smoke --out ../inspect": [
         "params/models.yaml",
         "params/profiles/smoke.yaml",
@@ -138,7 +158,9 @@ LONG = {
     ],
 }
 """With well-formed files these work for long, or need what is not here: files that cannot be read are enough."""
-LONGEST = [name for name in COMMANDS if name.startswith(("build", "write", "archive adopt"))]
+LONGEST = [
+    name for name in COMMANDS if name.startswith(("build", "write", "archive adopt"))
+]
 UNREADABLE = ("a list", "deep", "no text", "cut")
 STRANGERS = (
     "perturb",
@@ -184,12 +206,16 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
     told = MANIFEST | {"parameters": built.parameters.model_dump()}
     (root / BUILT).write_text(json.dumps(told, indent=1))
     claim = "t/b,s,re-run,equal,1.0,%,2.0,1.0,3.0,differs,0.1,1.0,5.0,20,,,ours"
-    fill(root, FILES | {"outputs/smoke/t/b/claims.csv": f"{','.join(LEDGER)}\n{claim}\n"})
+    fill(
+        root, FILES | {"outputs/smoke/t/b/claims.csv": f"{','.join(LEDGER)}\n{claim}\n"}
+    )
     (root / "outputs/smoke/t/b/manifest.json").write_text(
         json.dumps(MANIFEST | {"tables": ["claims", "rows"]})
     )
     with (root / "params/models.yaml").open("a") as registry:
-        registry.write('mine: {engine: function, settings: {function: "my_model.py:answer"}}\n')
+        registry.write(
+            'mine: {engine: function, settings: {function: "my_model.py:answer"}}\n'
+        )
     shutil.copyfile(root / "notebooks/course/01_scorer.ipynb", root / "ada.ipynb")
     digest = hashlib.sha256(FILES["data/mine/words.txt"].encode()).hexdigest()
     with (root / "params/datasets.yaml").open("a") as catalogue:
@@ -214,7 +240,9 @@ FILES = {
     "my_model.py": "def answer(messages, *, prefill, temperature, top_p, max_tokens, stop):\n    return 'x'\n",
     "data/mine/words.txt": "ash oak\n",
     "hints.jsonl": '{"id": "1", "task": "output", "value": "it is 3"}\n{"id": "2", "task": "output", "value": "4"}',
-    "published.json": json.dumps({"list 0, size 0": ["x"] * 9, "list 1, size 0": ["y"]}, indent=1),
+    "published.json": json.dumps(
+        {"list 0, size 0": ["x"] * 9, "list 1, size 0": ["y"]}, indent=1
+    ),
     "outputs/.responses.sqlite.budget-0.json": "[1, 10, 0.5]",
     "outputs/smoke/t/b/rows.csv": "model,accuracy\nm,0.5\n",
     "a.py": "def f(x):\n    y = x + 1\n    if y > 2:\n        return y\n    return 0\n",
@@ -307,13 +335,21 @@ class Console:
             stdout=subprocess.PIPE,
             text=True,
             cwd=root / "params",
-            env={**os.environ, "CODESTRESS_ROOT": str(root), "CODESTRESS_OUTPUTS": "../outputs"}
+            env={
+                **os.environ,
+                "CODESTRESS_ROOT": str(root),
+                "CODESTRESS_OUTPUTS": "../outputs",
+            }
             | {"CODESTRESS_DATA": str(root / "data")},
         )
 
     def run(self, command: str, file: str, content: bytes) -> dict[str, Any]:
         """What became of a command while the file held that."""
-        case = {"command": command, "file": file, "content": base64.b64encode(content).decode()}
+        case = {
+            "command": command,
+            "file": file,
+            "content": base64.b64encode(content).decode(),
+        }
         assert self.process.stdin
         assert self.process.stdout
         self.process.stdin.write(json.dumps(case) + "\n")
@@ -334,14 +370,19 @@ def test_every_command_is_given_damaged_files() -> None:
     """None is excepted: each reads something that a person can write."""
     tried = [f"{command} " for command in (*COMMANDS, *LONG)]
     assert [
-        name for name in commands_of(cli) if not any(one.startswith(f"{name} ") for one in tried)
+        name
+        for name in commands_of(cli)
+        if not any(one.startswith(f"{name} ") for one in tried)
     ] == []
 
 
 def cases(file: str, content: bytes) -> dict[str, bytes]:
     packed = file.endswith(".gz")
     whole = gzip.decompress(content) if packed else content
-    found = {kind: change(whole, random.Random(f"{file} {kind}")) for kind, change in KINDS.items()}
+    found = {
+        kind: change(whole, random.Random(f"{file} {kind}"))
+        for kind, change in KINDS.items()
+    }
     if packed:
         found = {kind: gzip.compress(changed) for kind, changed in found.items()} | {
             "cut": content[:-9]
@@ -357,7 +398,9 @@ def check_outcome(command: str, file: str, kind: str, done: dict[str, Any]) -> N
     assert "Traceback" not in done["printed"], about
     assert done["printed"] == printable(done["printed"]), about
     errors = [
-        line for line in done["printed"].splitlines() if line.startswith(("error: ", "Error: "))
+        line
+        for line in done["printed"].splitlines()
+        if line.startswith(("error: ", "Error: "))
     ]
     assert len(errors) <= 1, about
     if done["status"] == 1 and not (command.startswith(STRANGERS) and exposed()):
@@ -384,7 +427,9 @@ def test_no_unreadable_file_ends_in_a_traceback(console: Console, command: str) 
     for file in LONG[command]:
         changed = cases(file, (console.root / file).read_bytes())
         for kind in UNREADABLE:
-            check_outcome(command, file, kind, console.run(command, file, changed[kind]))
+            check_outcome(
+                command, file, kind, console.run(command, file, changed[kind])
+            )
 
 
 def test_what_yaml_may_not_hold(tmp_path: Path) -> None:
@@ -435,7 +480,15 @@ def test_one_row_does_not_stop_the_others(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[]", "3", "[" * DEEP, "{", '{"tables": 3}', '{"models": [3]}', '{"counts": {"m": []}}'],
+    [
+        "[]",
+        "3",
+        "[" * DEEP,
+        "{",
+        '{"tables": 3}',
+        '{"models": [3]}',
+        '{"counts": {"m": []}}',
+    ],
 )
 def test_a_manifest_that_is_none_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
@@ -444,7 +497,9 @@ def test_a_manifest_that_is_none_is_named(tmp_path: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("archive", ["../a.jsonl.gz", "/etc/passwd", "x/../../a"])
-def test_a_models_archive_lies_beside_the_registry(tmp_path: Path, archive: str) -> None:
+def test_a_models_archive_lies_beside_the_registry(
+    tmp_path: Path, archive: str
+) -> None:
     (tmp_path / "models.yaml").write_text(f"m: {{engine: openai, archive: {archive}}}")
     with refused(ParameterError, "models.yaml", "archive", archive, tmp_path):
         load_registry(tmp_path / "models.yaml")

@@ -25,7 +25,14 @@ from conftest import ROOT
 from test_contributing import copy  # noqa: F401
 
 BINDER = ROOT / "binder"
-PREFERRED = ("Dockerfile", "Project.toml", "REQUIRE", "default.nix", "install.R", "DESCRIPTION")
+PREFERRED = (
+    "Dockerfile",
+    "Project.toml",
+    "REQUIRE",
+    "default.nix",
+    "install.R",
+    "DESCRIPTION",
+)
 PREFERRED += ("environment.yml", "environment.yaml", "Pipfile", "Pipfile.lock")
 """Files that repo2docker would take before requirements.txt, in the folder that it reads."""
 KEYS = {"name", "image", "containerEnv", "customizations", "portsAttributes"}
@@ -56,7 +63,10 @@ def test_repo2docker_plans_this_build() -> None:
     if program is None:
         pytest.skip("jupyter-repo2docker is not installed")
     planned = subprocess.run(
-        [program, "--no-build", "--debug", str(ROOT)], capture_output=True, text=True, check=True
+        [program, "--no-build", "--debug", str(ROOT)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     plan = planned.stdout + planned.stderr
     assert "python=3.12" in plan
@@ -68,7 +78,11 @@ def test_repo2docker_plans_this_build() -> None:
 
 def session(folder: Path) -> dict[str, str]:
     """Variables of a session in `folder`, with this environment's programs and the folder's own code."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("CODESTRESS_", "PYTEST_"))}
+    kept = {
+        k: v
+        for k, v in os.environ.items()
+        if not k.startswith(("CODESTRESS_", "PYTEST_"))
+    }
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return kept | {"PATH": programs, "PYTHONPATH": str(folder / "lib")}
 
@@ -78,7 +92,12 @@ def running(command: list[str], folder: Path, **variables: str) -> Iterator[None
     environment = session(folder) | variables
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=log, stderr=log, start_new_session=True
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
         )
         try:
             yield
@@ -133,22 +152,30 @@ def test_binder_builds_figures_and_opens_the_report(copy: Path) -> None:  # noqa
 
 
 def test_the_dev_container_calls_the_makefile() -> None:
-    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text("utf-8"))
+    container = json.loads(
+        (ROOT / ".devcontainer/devcontainer.json").read_text("utf-8")
+    )
     assert KEYS <= set(container) <= KEYS | COMMANDS
     commands = [container[key] for key in container if key in COMMANDS]
     assert commands == ["make", "make lab"]
     for command in commands:
-        subprocess.run([*command.split(), "-n"], cwd=ROOT, check=True, capture_output=True)
+        subprocess.run(
+            [*command.split(), "-n"], cwd=ROOT, check=True, capture_output=True
+        )
 
 
 @pytest.mark.slow
 def test_the_dev_container_opens_jupyterlab(copy: Path, tmp_path: Path) -> None:  # noqa: F811
     """The editor's browser gets an address, not the file in which Jupyter hides it, and may enter."""
-    container = json.loads((copy / ".devcontainer/devcontainer.json").read_text("utf-8"))
+    container = json.loads(
+        (copy / ".devcontainer/devcontainer.json").read_text("utf-8")
+    )
     [(name, value)] = container["containerEnv"].items()
     variables = {name: value.replace("${containerWorkspaceFolder}", str(copy))}
     browser, opened = tmp_path / "browser", tmp_path / "opened"
-    browser.write_text(f'#!/bin/sh\nprintf %s "$1" >{opened}.part && mv {opened}.part {opened}\n')
+    browser.write_text(
+        f'#!/bin/sh\nprintf %s "$1" >{opened}.part && mv {opened}.part {opened}\n'
+    )
     browser.chmod(0o755)
     command = container["postAttachCommand"].split()
     with running(command, copy, BROWSER=str(browser), **variables):

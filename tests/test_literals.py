@@ -62,7 +62,9 @@ def test_values_may_be_written_as_calls_of_their_types(value: object) -> None:
 
 
 @given(VALUES, VALUES)
-def test_same_is_symmetric_and_never_wider_than_equality(one: object, other: object) -> None:
+def test_same_is_symmetric_and_never_wider_than_equality(
+    one: object, other: object
+) -> None:
     assert same_value(one, other) == same_value(other, one)
     if same_value(one, other):
         assert one == other
@@ -118,7 +120,11 @@ def test_same_value(one: object, other: object, same: bool) -> None:
         ("set([1, 2, 3])", {1, 2, 3}, False),
         ("set({1, 2})", {1, 2}, False),
         ("frozenset(set((1, 2)))", frozenset({1, 2}), False),
-        ("[dict(), list(), tuple(), bytes(), frozenset()]", [{}, [], (), b"", frozenset()], False),
+        (
+            "[dict(), list(), tuple(), bytes(), frozenset()]",
+            [{}, [], (), b"", frozenset()],
+            False,
+        ),
         ("dict(a=1, b=[2])", {"a": 1, "b": [2]}, False),
         ("dict({'a': 1}, b=2)", {"a": 1, "b": 2}, False),
         ("dict([('a', 1), ['b', dict()]])", {"a": 1, "b": {}}, False),
@@ -242,5 +248,15 @@ def test_any_text_is_a_literal_or_an_error(text: str) -> None:
     except (ValueError, SyntaxError, TypeError):
         assert isinstance(
             found,
-            int | float | complex | str | bytes | list | tuple | dict | set | frozenset | range,
+            int
+            | float
+            | complex
+            | str
+            | bytes
+            | list
+            | tuple
+            | dict
+            | set
+            | frozenset
+            | range,
         )

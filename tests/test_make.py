@@ -13,12 +13,54 @@ import pytest
 from conftest import ROOT
 
 NAMES = (
-    *("PROFILE", "PYTHON", "BIN", "JOBS", "MODELS", "SET", "A", "B", "REPLAY", "FILE", "MODEL"),
-    *("ID", "KEY_ENV", "MINUTES", "PORT", "SERVE", "SUITE", "SEED", "READY", "READY_DEV"),
-    *("RUN", "HERE", "OPTIONS", "GOALS", "PAPERS", "NUMBER", "WIDGETS", "SHELL", "PIP", "REFUSE"),
+    *(
+        "PROFILE",
+        "PYTHON",
+        "BIN",
+        "JOBS",
+        "MODELS",
+        "SET",
+        "A",
+        "B",
+        "REPLAY",
+        "FILE",
+        "MODEL",
+    ),
+    *(
+        "ID",
+        "KEY_ENV",
+        "MINUTES",
+        "PORT",
+        "SERVE",
+        "SUITE",
+        "SEED",
+        "READY",
+        "READY_DEV",
+    ),
+    *(
+        "RUN",
+        "HERE",
+        "OPTIONS",
+        "GOALS",
+        "PAPERS",
+        "NUMBER",
+        "WIDGETS",
+        "SHELL",
+        "PIP",
+        "REFUSE",
+    ),
 )
 MARKER = "marker-of-the-shell"
-TOOLS = ("codestress", "python", "pytest", "ruff", "lint-imports", "mypy", "jupyter", "voila")
+TOOLS = (
+    "codestress",
+    "python",
+    "pytest",
+    "ruff",
+    "lint-imports",
+    "mypy",
+    "jupyter",
+    "voila",
+)
 
 
 @pytest.fixture
@@ -34,7 +76,9 @@ def tools(tmp_path: Path) -> Path:
 
 
 def make(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))}
+    kept = {
+        k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))
+    }
     return subprocess.run(
         ["make", *words],
         cwd=ROOT,
@@ -54,7 +98,10 @@ def make(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         ("plan", "codestress plan --profile demo"),
         ("diff", "codestress diff"),
         ("report", "codestress report --profile demo"),
-        ("archive", f"codestress archive export {ROOT}/outputs/demo.jsonl.gz --profile demo"),
+        (
+            "archive",
+            f"codestress archive export {ROOT}/outputs/demo.jsonl.gz --profile demo",
+        ),
         ("serve", "codestress serve --port 8000 --python .venv-vllm/bin/python"),
         ("suite", "pytest -n 3 --dist worksteal --maxfail=20"),
     ],
@@ -62,9 +109,14 @@ def make(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 def test_what_a_shell_exports_is_not_taken(
     tools: Path, how: list[str], goal: str, told: str
 ) -> None:
-    exported = dict.fromkeys(NAMES, MARKER) | {"BUDGET_USD": "3", "CODESTRESS_STORE": "/s.sqlite"}
+    exported = dict.fromkeys(NAMES, MARKER) | {
+        "BUDGET_USD": "3",
+        "CODESTRESS_STORE": "/s.sqlite",
+    }
     ready = ["-o", ".venv-vllm/bin/python"]
-    done = make(*how, *ready, goal, f"BIN={tools}", **exported, CDPATH="/:/tmp", ENV="/missing")
+    done = make(
+        *how, *ready, goal, f"BIN={tools}", **exported, CDPATH="/:/tmp", ENV="/missing"
+    )
     assert done.returncode == 0, done
     assert MARKER not in done.stdout + done.stderr
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
@@ -79,7 +131,13 @@ def test_what_is_typed_is_taken(tools: Path, how: list[str]) -> None:
     done = make(*how, *words, **exported)
     assert "codestress try nano --id a b --key-env K --minutes 3" in done.stdout, done
     done = make(
-        *how, "plan", f"BIN={tools}", "MODELS=a b", "SET=x=1 y=2", "PROFILE=try", **exported
+        *how,
+        "plan",
+        f"BIN={tools}",
+        "MODELS=a b",
+        "SET=x=1 y=2",
+        "PROFILE=try",
+        **exported,
     )
     assert "codestress plan --profile try --models a b --set x=1 --set y=2" in " ".join(
         done.stdout.split()
@@ -93,11 +151,15 @@ def test_a_make_within_make_gets_what_was_typed(tools: Path, how: list[str]) -> 
     assert MARKER not in done.stdout + done.stderr
     assert "pytest -n 3 --dist worksteal --maxfail=20 -m not slow" in done.stdout
     assert "mypy lib" in done.stdout
-    done = make(*how, "test-all", f"BIN={tools}", "SEED=7", **dict.fromkeys(NAMES, MARKER))
+    done = make(
+        *how, "test-all", f"BIN={tools}", "SEED=7", **dict.fromkeys(NAMES, MARKER)
+    )
     assert "--hypothesis-seed=7" in done.stdout, done
 
 
-def test_make_in_another_folder_finds_the_programs_whatever_cdpath_is(tools: Path) -> None:
+def test_make_in_another_folder_finds_the_programs_whatever_cdpath_is(
+    tools: Path,
+) -> None:
     """`cd` prints the folder that it finds by CDPATH, which is none of the command's words."""
     kit = tools.parent / "kit"
     shutil.copytree(tools, kit / "bin")
@@ -148,27 +210,57 @@ def test_settings_of_pip_do_not_lead_the_set_up_astray(tmp_path: Path) -> None:
     (kit / "requirements.lock").write_text(f"{tmp_path / 'other'}\n")
     (home / ".config/pip").mkdir(parents=True)
     settings = "[global]\nindex-url = http://127.0.0.1:9/simple\nuser = true\n"
-    (home / ".config/pip/pip.conf").write_text(f"{settings}[install]\ntarget = {home}/there\n")
+    (home / ".config/pip/pip.conf").write_text(
+        f"{settings}[install]\ntarget = {home}/there\n"
+    )
     tools.mkdir()
     (tools / "python3").symlink_to(sys.executable)
-    environment = {"HOME": str(home), "PATH": f"{tools}:/usr/bin:/bin", "PIP_RETRIES": "0"}
-    environment |= {"PIP_USER": "1", "PIP_TARGET": f"{home}/there", "PIP_PREFIX": f"{home}/there"}
-    environment |= {"PIP_REQUIRE_VIRTUALENV": "1", "PIP_REQUIRE_HASHES": "1", "PIP_DRY_RUN": "1"}
-    environment |= {"PIP_CONSTRAINT": "/missing", "UV_REQUIRE_HASHES": "1", "PYTHON": "/missing"}
+    environment = {
+        "HOME": str(home),
+        "PATH": f"{tools}:/usr/bin:/bin",
+        "PIP_RETRIES": "0",
+    }
+    environment |= {
+        "PIP_USER": "1",
+        "PIP_TARGET": f"{home}/there",
+        "PIP_PREFIX": f"{home}/there",
+    }
+    environment |= {
+        "PIP_REQUIRE_VIRTUALENV": "1",
+        "PIP_REQUIRE_HASHES": "1",
+        "PIP_DRY_RUN": "1",
+    }
+    environment |= {
+        "PIP_CONSTRAINT": "/missing",
+        "UV_REQUIRE_HASHES": "1",
+        "PYTHON": "/missing",
+    }
     done = subprocess.run(
-        ["make", ".venv/ready"], cwd=kit, env=environment, capture_output=True, text=True
+        ["make", ".venv/ready"],
+        cwd=kit,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done
     subprocess.run([kit / ".venv/bin/python", "-c", "import kit, other"], check=True)
     assert not (home / "there").exists()
     (kit / "requirements.lock").write_text("no-such-package==1\n")
     done = subprocess.run(
-        ["make", ".venv/ready"], cwd=kit, env=environment, capture_output=True, text=True
+        ["make", ".venv/ready"],
+        cwd=kit,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode != 0
     assert "no-such-package" in done.stderr
     environment["PIP_INDEX_URL"] = "http://127.0.0.1:7/elsewhere"
     done = subprocess.run(
-        ["make", "-n", "-p", "help"], cwd=kit, env=environment, capture_output=True, text=True
+        ["make", "-n", "-p", "help"],
+        cwd=kit,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert "PIP_INDEX_URL = http://127.0.0.1:7/elsewhere" in done.stdout

@@ -16,7 +16,8 @@ from conftest import ROOT
 
 PAPERS = ("origin", "semtrace", "faultloc", "codecrash")
 ROW = re.compile(
-    r"^\| [^|]+ \| [^|]+ \| (?:`(?P<name>\w+)`|–) \| (?P<default>[^|]+) \| [^|]+ \|$", re.M
+    r"^\| [^|]+ \| [^|]+ \| (?:`(?P<name>\w+)`|–) \| (?P<default>[^|]+) \| [^|]+ \|$",
+    re.M,
 )
 
 
@@ -31,7 +32,9 @@ def rows_of(paper: str) -> list[tuple[str, str]]:
 
 
 def schemas_of(paper: str) -> list[type[Facts]]:
-    return [study.parameters for study in offered_by("studies", "STUDIES")[paper].values()]
+    return [
+        study.parameters for study in offered_by("studies", "STUDIES")[paper].values()
+    ]
 
 
 @pytest.mark.parametrize("paper", PAPERS)
@@ -52,5 +55,7 @@ def test_defaults_are_those_of_the_paper_profile(paper: str) -> None:
     for name, default in rows_of(paper):
         if name:
             wanted = yaml.safe_load(default.strip("`"))
-            wanted = float(wanted) if name == "epsilon" else wanted  # YAML reads 1e-9 as a text
+            wanted = (
+                float(wanted) if name == "epsilon" else wanted
+            )  # YAML reads 1e-9 as a text
             assert wanted in [one[name] for one in values if name in one], name

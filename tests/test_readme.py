@@ -90,11 +90,14 @@ def at_smoke_size(command: list[str]) -> list[str]:
     """The same command about the smaller profile."""
     found: click.Command = cli
     for word in command:
-        found = found.commands.get(word, found) if isinstance(found, click.Group) else found
+        found = (
+            found.commands.get(word, found) if isinstance(found, click.Group) else found
+        )
     has_profile = any(parameter.name == "profile" for parameter in found.params)
     sized = ["--profile", "smoke"] if has_profile and "--profile" not in command else []
     return [
-        re.sub("^(mine/.*@)", r"\1smoke,", re.sub("^demo/", "smoke/", word)) for word in command
+        re.sub("^(mine/.*@)", r"\1smoke,", re.sub("^demo/", "smoke/", word))
+        for word in command
     ] + sized
 
 
@@ -106,7 +109,9 @@ def test_every_command_runs(tmp_path: Path) -> None:
         succeeds(command, shlex.split(command), tmp_path, environment)
 
 
-def succeeds(command: str, arguments: list[str], folder: Path, environment: dict[str, str]) -> None:
+def succeeds(
+    command: str, arguments: list[str], folder: Path, environment: dict[str, str]
+) -> None:
     """Runs it where the reader's files are; it ends as the README leads to expect."""
     for name, content in FILES.items():
         if content:
@@ -118,12 +123,18 @@ def succeeds(command: str, arguments: list[str], folder: Path, environment: dict
     refused = bool(exposed()) and any(words in command for words in RUN_STRANGERS)
     expected = 1 if " diff " in command or refused else 0
     assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
-    assert not refused or "CODESTRESS_UNPROTECTED=1" in done.stderr, f"{command}\n{done.stderr}"
+    assert not refused or "CODESTRESS_UNPROTECTED=1" in done.stderr, (
+        f"{command}\n{done.stderr}"
+    )
 
 
 @pytest.mark.slow
-def test_the_key_s_absence_is_said_for_the_command_that_needs_one(tmp_path: Path) -> None:
-    without = {name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"}
+def test_the_key_s_absence_is_said_for_the_command_that_needs_one(
+    tmp_path: Path,
+) -> None:
+    without = {
+        name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"
+    }
     without["CODESTRESS_OUTPUTS"] = str(tmp_path)
     command = ["make", "origin/fig04", "MODELS=gpt-4o-mini-2024-07-18"]
     done = subprocess.run(
@@ -139,16 +150,22 @@ def test_links_and_names_exist() -> None:
             assert (page.parent / target).exists(), (page, target)
     assert len(PAGES[ROOT / "README.md"].splitlines()) <= 150
     linked = {
-        (ROOT / name).resolve() for name in re.findall(r"\]\(([^)]+)\)", PAGES[ROOT / "README.md"])
+        (ROOT / name).resolve()
+        for name in re.findall(r"\]\(([^)]+)\)", PAGES[ROOT / "README.md"])
     }
     assert {*(ROOT / "docs").glob("*.md")} <= linked
     listed = set(re.findall(r"`(sim-[a-z]+)`", README))
-    assert listed == {name for name, entry in load_registry().items() if entry.simulated}
+    assert listed == {
+        name for name, entry in load_registry().items() if entry.simulated
+    }
     for name in re.findall(r"`origin/(\w+)`", README):
         assert f"origin/{name}" in artefact_names()
     for name, entry in load_registry().items():
         if entry.simulated:
-            assert f"| `{name}` | {entry.description.replace('sim-flat', '`sim-flat`')} |" in README
+            assert (
+                f"| `{name}` | {entry.description.replace('sim-flat', '`sim-flat`')} |"
+                in README
+            )
 
 
 def test_every_artefact_is_listed_with_its_command() -> None:

@@ -82,7 +82,11 @@ def split_of(text: str) -> Split:
     the words of Find the Origin's own chain are for evaluation."""
     if text in TARGET:
         return "evaluate"
-    return "evaluate" if hashlib.blake2b(text.encode()).digest()[0] % HELD_OUT == 0 else "train"
+    return (
+        "evaluate"
+        if hashlib.blake2b(text.encode()).digest()[0] % HELD_OUT == 0
+        else "train"
+    )
 
 
 @cache
@@ -102,9 +106,9 @@ def chat(task: Task, size: Size, split: Split, seed: int, number: int) -> Chat:
 def _copy(random: np.random.Generator, size: Size, split: Split) -> Chat:
     """Returns a chat with one question: to write a block once more, `size.lines` invented lines of
     code, each behind a key of the split. Retrieval is learnt soonest from it."""
-    lines = [line for _ in range(size.lines) for line in invented(random, split).split("\n")][
-        : size.lines
-    ]
+    lines = [
+        line for _ in range(size.lines) for line in invented(random, split).split("\n")
+    ][: size.lines]
     keys = keys_of(random, len(lines), split)
     block = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
     question = f"```python\n{block}\n```\n\nWrite the code block above once more."
@@ -121,7 +125,9 @@ def invented(random: np.random.Generator, split: Split) -> str:
     forms: tuple[Callable[[], str], ...] = (
         lambda: f"{word()} = {word()}.{word()}({word()})",
         lambda: f"{word()}.{word()}({word()}, {int(random.integers(100))})",
-        lambda: f"{word()} = [{int(random.integers(100))}, {int(random.integers(100))}]",
+        lambda: (
+            f"{word()} = [{int(random.integers(100))}, {int(random.integers(100))}]"
+        ),
         lambda: f"if {word()} == '{word()}':",
         lambda: f"return {word()}[{int(random.integers(10))}]",
         lambda: f"for {word()} in {word()}:",

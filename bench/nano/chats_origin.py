@@ -25,25 +25,36 @@ def _find_the_origin(random: np.random.Generator, size: Size, split: Split) -> C
     words = words_of(split)
     drawn = [words[int(i)] for i in random.permutation(len(words))[: 3 * count]]
     chains = [drawn[i : i + 3] for i in range(0, len(drawn) - 2, 3)]
-    laid = lay_out([Link(*pair) for chain in chains for pair in pairwise(chain)], d=d, hops=2)
+    laid = lay_out(
+        [Link(*pair) for chain in chains for pair in pairwise(chain)], d=d, hops=2
+    )
     top = int(random.integers(abs(d)))
     shown = laid[top : top + lines]
     if not size.d and random.random() < 0.2:
         shown = [shown[int(i)] for i in random.permutation(len(shown))]
     inside = set(shown)
-    whole = [chain for chain in chains if Link(*chain[:2]) in inside and Link(*chain[1:]) in inside]
+    whole = [
+        chain
+        for chain in chains
+        if Link(*chain[:2]) in inside and Link(*chain[1:]) in inside
+    ]
     listed = "\n".join(map(str, shown))
     turns: list[Turn] = []
     for chosen in random.permutation(len(whole))[: size.turns]:
         first, second, third = whole[int(chosen)]
-        text = filled("find_the_origin.as_run", {"connections": listed, "destination": third})
+        text = filled(
+            "find_the_origin.as_run", {"connections": listed, "destination": third}
+        )
         question = text.rsplit("\n", 1)[1].split(" Work")[0] if turns else text
         found = (Link(second, third), Link(first, second))
         steps = [
-            f'To "{link.destination}":\n' + "\n".join(map(str, shown[: shown.index(link) + 1]))
+            f'To "{link.destination}":\n'
+            + "\n".join(map(str, shown[: shown.index(link) + 1]))
             for link in found
         ]
-        turns.append(Turn(question, "", "\n".join([*steps, f'FINAL ANSWER: "{first}"'])))
+        turns.append(
+            Turn(question, "", "\n".join([*steps, f'FINAL ANSWER: "{first}"']))
+        )
     return Chat("find_the_origin", tuple(turns), SYSTEM)
 
 

@@ -54,7 +54,9 @@ def functions_of(split: Split) -> tuple[str, ...]:
     )
 
 
-def _retrieval(random: np.random.Generator, size: Size, split: Split, first: Task) -> Chat:
+def _retrieval(
+    random: np.random.Generator, size: Size, split: Split, first: Task
+) -> Chat:
     functions: list[list[str]] = []
     missing = size.lines
     while missing > 0:
@@ -79,7 +81,9 @@ def _retrieval(random: np.random.Generator, size: Size, split: Split, first: Tas
     for line in asked[: size.turns]:
         task: Task = first
         if turns:
-            task = pick(random, ("line_retrieval", "line_retrieval", "function_retrieval"))
+            task = pick(
+                random, ("line_retrieval", "line_retrieval", "function_retrieval")
+            )
         start, length = line, 1
         if task == "function_retrieval" and whole:
             start, length = whole[random.integers(len(whole))]
@@ -108,13 +112,17 @@ def _turn(
     Later turns (`followed`) leave out introduction and code; with `other` they show code of their
     own.
     """
-    before, text, begun = (filled(task + part, shown) for part in (".before", "", ".prefill"))
+    before, text, begun = (
+        filled(task + part, shown) for part in (".before", "", ".prefill")
+    )
     stated_before = random.random() < 0.7
     if followed and "retrieval" in task:
         text = text.rsplit("starts with a random key. ", 1)[1]
     elif followed:
         text = text.partition("\n\nYou are given")[0]
-        _, opening, text = text.partition("[FUNCTIONS]" if other else "[/FUNCTIONS]\n\n")
+        _, opening, text = text.partition(
+            "[FUNCTIONS]" if other else "[/FUNCTIONS]\n\n"
+        )
         text = opening + text if other else text
     elif stated_before:
         text = f"{before}\n\n{text}"
@@ -130,11 +138,16 @@ def _semtrace(random: np.random.Generator, size: Size, split: Split) -> Chat:
         problem = _shortened(problem, size.lines)
     assigned = dict(re.findall(r"arr\[(\d+)\] = x (. \d+)", problem.code))
     turns: list[Turn] = []
-    for x in [int(problem.arguments), *(int(x) for x in random.integers(10, 100, size.turns - 1))]:
+    for x in [
+        int(problem.arguments),
+        *(int(x) for x in random.integers(10, 100, size.turns - 1)),
+    ]:
         shown = {"input": str(x), "code_block": problem.code}
         lines = [worked(x, f"arr[{i}]", assigned[str(i)]) for i in range(len(assigned))]
         answer = "\n".join([" [", *lines, "]", "```"])
-        turns.append(_turn(random, "output_prediction", shown, answer, followed=bool(turns)))
+        turns.append(
+            _turn(random, "output_prediction", shown, answer, followed=bool(turns))
+        )
     return Chat("semtrace", tuple(turns))
 
 
@@ -151,15 +164,15 @@ def worked(x: int, name: str, change: str) -> str:
     (tens, ones), (other_tens, other_ones) = divmod(first, 10), divmod(second, 10)
     if added >= 0:
         carried = ones + other_ones >= 10
-        steps = (
-            f"{ones}+{other_ones}={ones + other_ones}, {tens}+{other_tens}{'+1' if carried else ''}"
-        )
+        steps = f"{ones}+{other_ones}={ones + other_ones}, {tens}+{other_tens}{'+1' if carried else ''}"
         steps = f"{first}+{second}, {steps}={tens + other_tens + carried}"
     else:
         borrowed = ones < other_ones
         ones, tens = ones + 10 * borrowed, tens - borrowed
         steps = f"{ones}-{other_ones}={ones - other_ones}, {tens}-{other_tens}={tens - other_tens}"
-        steps = f"{f'{first}-{second}' if x == first else f'-({first}-{second})'}, {steps}"
+        steps = (
+            f"{f'{first}-{second}' if x == first else f'-({first}-{second})'}, {steps}"
+        )
     return f"# {name} = x {change}: {steps}\n{x + added},"
 
 
@@ -185,7 +198,14 @@ def _output_prediction(random: np.random.Generator, size: Size, split: Split) ->
         shown = {"input": problem.arguments, "code_block": problem.code}
         answer = f"{worked_out(problem)}\n```"
         turns.append(
-            _turn(random, "output_prediction", shown, answer, followed=bool(turns), other=True)
+            _turn(
+                random,
+                "output_prediction",
+                shown,
+                answer,
+                followed=bool(turns),
+                other=True,
+            )
         )
     return Chat("output_prediction", tuple(turns))
 

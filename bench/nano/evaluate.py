@@ -59,9 +59,13 @@ def share(folder: Path, task: Task, size: Size, asked: int) -> list[Row]:
     model = Nano(folder)
     chats = [chat(task, size, "evaluate", 1, number) for number in range(asked)]
     found = sum(right(task, answered(model, one), one.turns[0].answer) for one in chats)
-    tokens = np.mean([len(model.tokenizer.encode(one.turns[0].question).ids) for one in chats])
+    tokens = np.mean(
+        [len(model.tokenizer.encode(one.turns[0].question).ids) for one in chats]
+    )
     counts = _counted(found, asked)
-    return [{"task": task, "lines": size.lines, **counts, "tokens": round(float(tokens))}]
+    return [
+        {"task": task, "lines": size.lines, **counts, "tokens": round(float(tokens))}
+    ]
 
 
 def right(task: Task, said: str, expected: str) -> bool:
@@ -133,12 +137,19 @@ def evaluate(folder: Path, asked: int) -> dict[str, Any]:
     )
     outputs = [repr(_value(answer)) for answer in answers]
     table: dict[str, Any] = {names.get(task, task): [] for task in sizes}
-    table["majority answer of output_prediction"] = round(max(Counter(outputs).values()) / many, 4)
+    table["majority answer of output_prediction"] = round(
+        max(Counter(outputs).values()) / many, 4
+    )
     table[BY_PLACE] = []
-    with ProcessPoolExecutor(None, get_context("spawn"), threadpool_limits, (1, "blas")) as pool:
+    with ProcessPoolExecutor(
+        None, get_context("spawn"), threadpool_limits, (1, "blas")
+    ) as pool:
         waiting = [(BY_PLACE, pool.submit(by_place, folder, 96, 2 * asked))]
         for task in sizes:
-            name, count = names.get(task, task), many if task == "output_prediction" else asked
+            name, count = (
+                names.get(task, task),
+                many if task == "output_prediction" else asked,
+            )
             for size in sizes[task]:
                 waiting.append((name, pool.submit(share, folder, task, size, count)))
         for name, rows in tqdm(waiting, unit="row"):

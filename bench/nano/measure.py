@@ -29,7 +29,9 @@ def training_log(folder: Path) -> pd.DataFrame:
     """The log in weights' manifest.json, a row for each evaluation; `DataError` where there is none."""
     path = folder / "manifest.json"
     try:
-        log = pd.DataFrame(parse_json(path.read_text(encoding="utf-8"))["log"], dtype=float)
+        log = pd.DataFrame(
+            parse_json(path.read_text(encoding="utf-8"))["log"], dtype=float
+        )
         return log.dropna(subset=["tokens", "stage"])
     except (OSError, ValueError, TypeError, LookupError, ArithmeticError) as error:
         raise DataError(
@@ -66,10 +68,14 @@ def _draw_training(ax: Axes, log: pd.DataFrame) -> None:
 def _draw_places(ax: Axes, rows: pd.DataFrame) -> None:
     share, low, high = 100 * rows["share"], 100 * rows["low"], 100 * rows["high"]
     errors = (share - low, high - share)
-    ax.errorbar(rows["part"], share, yerr=errors, color=COLOURS[0], marker=MARKERS[0], capsize=2)
+    ax.errorbar(
+        rows["part"], share, yerr=errors, color=COLOURS[0], marker=MARKERS[0], capsize=2
+    )
     lines = rows["lines"].iloc[0]
     ax.set(
-        xlabel=f"eighth of the context ({lines} lines)", ylabel="lines retrieved (%)", ylim=(0, 100)
+        xlabel=f"eighth of the context ({lines} lines)",
+        ylabel="lines retrieved (%)",
+        ylim=(0, 100),
     )
 
 
@@ -89,9 +95,15 @@ def print_rows(evaluation: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure weights of nano on held-out prompts.")
+    parser = argparse.ArgumentParser(
+        description="Measure weights of nano on held-out prompts."
+    )
     parser.add_argument(
-        "folder", type=Path, nargs="?", default=WEIGHTS, help="weights (default: the kit's own)"
+        "folder",
+        type=Path,
+        nargs="?",
+        default=WEIGHTS,
+        help="weights (default: the kit's own)",
     )
     parser.add_argument(
         "--asked", type=int, default=300, help="held-out prompts of each kind (300)"

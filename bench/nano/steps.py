@@ -37,7 +37,9 @@ def executed(problem: Problem) -> list[str]:
             return None
         if event in ("line", "return"):
             now = {
-                name: repr(value) for name, value in frame.f_locals.items() if not callable(value)
+                name: repr(value)
+                for name, value in frame.f_locals.items()
+                if not callable(value)
             }
             seen.append((frame.f_lineno, now))
         if len(seen) > MOST_LINES + 1:
@@ -56,7 +58,11 @@ def executed(problem: Problem) -> list[str]:
     for (number, known), (following, now) in pairwise(seen):
         line = lines[number - 1].split("  #")[0]
         said = line.strip()
-        drawn = _targets(said) if _indented(lines[following - 1]) > _indented(line) else set()
+        drawn = (
+            _targets(said)
+            if _indented(lines[following - 1]) > _indented(line)
+            else set()
+        )
         changed = [
             f"{name} = {value}"
             for name, value in now.items()

@@ -38,10 +38,18 @@ def export(run: Path, folder: Path, training: Training) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     saved = torch.load(run / CHECKPOINT, weights_only=True, map_location="cpu")
     weights = {name: tensor.half().numpy() for name, tensor in saved["model"].items()}
-    safetensors.save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    safetensors.save_file(
+        weights, folder / "model.safetensors", metadata={"format": "pt"}
+    )
     shutil.copy2(run / "tokenizer.json", folder)
-    vocabulary = json.loads((run / "tokenizer.json").read_text(encoding="utf-8"))["model"]["vocab"]
-    ends = {"bos_token_id": None, "eos_token_id": vocabulary[END], "pad_token_id": vocabulary[PAD]}
+    vocabulary = json.loads((run / "tokenizer.json").read_text(encoding="utf-8"))[
+        "model"
+    ]["vocab"]
+    ends = {
+        "bos_token_id": None,
+        "eos_token_id": vocabulary[END],
+        "pad_token_id": vocabulary[PAD],
+    }
     config: dict[str, Any] = {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
@@ -66,7 +74,9 @@ def export(run: Path, folder: Path, training: Training) -> None:
     _write(folder / "tokenizer_config.json", tokenizer_config)
     progress = saved["progress"]
     manifest = {
-        "sha256": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest(),
+        "sha256": hashlib.sha256(
+            (folder / "model.safetensors").read_bytes()
+        ).hexdigest(),
         "parameters": int(sum(np.prod(array.shape) for array in weights.values())),
         "seed": training.seed,
         "steps": progress["step"],
@@ -92,7 +102,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Train nano anew.")
     parser.add_argument("--settings", type=Path, default=PARAMS / "nano.yaml")
     parser.add_argument(
-        "--run", type=Path, default=OUTPUTS / "nano", help="folder of the run; one begun goes on"
+        "--run",
+        type=Path,
+        default=OUTPUTS / "nano",
+        help="folder of the run; one begun goes on",
     )
     parser.add_argument(
         "--from",
@@ -108,7 +121,9 @@ def main() -> None:
         export(given.run, weights, training)
     except CodestressError as error:
         sys.exit(f"error: {error}")
-    print(f"weights: {shown(weights)}; measure them: python bench/nano/measure.py {shown(weights)}")
+    print(
+        f"weights: {shown(weights)}; measure them: python bench/nano/measure.py {shown(weights)}"
+    )
 
 
 if __name__ == "__main__":

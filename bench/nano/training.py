@@ -84,7 +84,9 @@ class Stage(Strict):
                 f"places: {list(self.places)} are not two numbers from 0 to 1 in their order"
             )
         if unknown := set(self.until) - set(self.tasks):
-            raise ValueError(f"until: {', '.join(sorted(unknown))} is none of the stage's tasks")
+            raise ValueError(
+                f"until: {', '.join(sorted(unknown))} is none of the stage's tasks"
+            )
         return self
 
 
@@ -154,7 +156,9 @@ def _tokenizer(path: str) -> Tokenizer:
     return Tokenizer.from_file(path)
 
 
-def share_of(step: int, share: int, stage: Stage, training: Training, tokenizer: str) -> list[Row]:
+def share_of(
+    step: int, share: int, stage: Stage, training: Training, tokenizer: str
+) -> list[Row]:
     """The encoded chats of one share of a step's batch; a function of seed, step and share."""
     random = rng(training.seed, "nano batch", step, share)
     names = list(stage.tasks)
@@ -165,7 +169,11 @@ def share_of(step: int, share: int, stage: Stage, training: Training, tokenizer:
     while total < training.batch_tokens / SHARES:
         task = names[int(random.choice(len(names), p=weights / weights.sum()))]
         low, high = math.log(stage.fewest_lines), math.log(stage.most_lines + 0.49)
-        size = Size(round(math.exp(random.uniform(low, high))), training.turns, places=stage.places)
+        size = Size(
+            round(math.exp(random.uniform(low, high))),
+            training.turns,
+            places=stage.places,
+        )
         drawn = chat(task, size, "train", training.seed, int(random.integers(2**50)))
         tokens, learnt = encode(_tokenizer(tokenizer), drawn)
         rows.append((tokens[:longest], learnt[:longest]))
@@ -188,8 +196,12 @@ def stacked(rows: Sequence[Row]) -> Iterator[tuple[Tensor, Tensor]]:
     while ordered:
         count = max(1, TOKENS_AT_ONCE // len(ordered[0][0]))
         part, ordered = ordered[:count], ordered[count:]
-        ids = pad_sequence([torch.tensor(tokens) for tokens, _ in part], batch_first=True)
-        learnt = pad_sequence([torch.tensor(marks) for _, marks in part], batch_first=True)
+        ids = pad_sequence(
+            [torch.tensor(tokens) for tokens, _ in part], batch_first=True
+        )
+        learnt = pad_sequence(
+            [torch.tensor(marks) for _, marks in part], batch_first=True
+        )
         yield ids, learnt
 
 
@@ -197,9 +209,18 @@ class Batches:
     """The chats of this process, step after step, drawn ahead in a process of their own."""
 
     def __init__(
-        self, place: Place, training: Training, progress: Progress, pool: ProcessPoolExecutor
+        self,
+        place: Place,
+        training: Training,
+        progress: Progress,
+        pool: ProcessPoolExecutor,
     ) -> None:
-        self._place, self._training, self._progress, self._pool = place, training, progress, pool
+        self._place, self._training, self._progress, self._pool = (
+            place,
+            training,
+            progress,
+            pool,
+        )
         self._waiting: deque[list[Future[list[Row]]]] = deque()
         for number in range(AHEAD):
             self._draw(progress.step + number)
@@ -230,7 +251,9 @@ class Batches:
 
 def new_model(shape: Configuration) -> LlamaForCausalLM:
     """A model with random weights; the more layers add to the states, the smaller what each adds."""
-    model = LlamaForCausalLM(LlamaConfig(tie_word_embeddings=True, **shape.model_dump()))
+    model = LlamaForCausalLM(
+        LlamaConfig(tie_word_embeddings=True, **shape.model_dump())
+    )
     for name, parameter in model.named_parameters():
         if parameter.dim() != 2:
             continue
@@ -247,10 +270,16 @@ def optimizers_of(model: LlamaForCausalLM, rate: float) -> list[torch.optim.Opti
     """Muon for the matrices of the layers, AdamW for the rest."""
     matrices, others = [], []
     for name, parameter in model.named_parameters():
-        (matrices if parameter.dim() == 2 and "embed" not in name else others).append(parameter)
+        (matrices if parameter.dim() == 2 and "embed" not in name else others).append(
+            parameter
+        )
     return [
         torch.optim.Muon(
-            matrices, lr=rate, weight_decay=0.01, momentum=0.95, adjust_lr_fn="match_rms_adamw"
+            matrices,
+            lr=rate,
+            weight_decay=0.01,
+            momentum=0.95,
+            adjust_lr_fn="match_rms_adamw",
         ),
         torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.98), weight_decay=0.0),
     ]
@@ -261,7 +290,9 @@ def states(model: LlamaForCausalLM, ids: Tensor) -> Tensor:
     return model.model(ids[:, :-1], use_cache=False).last_hidden_state
 
 
-def right(model: LlamaForCausalLM, rows: Sequence[Row], device: str, *, bfloat16: bool) -> int:
+def right(
+    model: LlamaForCausalLM, rows: Sequence[Row], device: str, *, bfloat16: bool
+) -> int:
     """Count the chats whose every learnt token is the most likely one: greedy decoding would write them."""
     count = 0
     with torch.no_grad(), torch.autocast(device, torch.bfloat16, enabled=bfloat16):
@@ -289,7 +320,9 @@ class Learner:
         if place.checkpoint.exists():
             saved = torch.load(place.checkpoint, weights_only=True)
             self._load(saved["model"])
-            for optimizer, state in zip(self.optimizers, saved["optimizers"], strict=True):
+            for optimizer, state in zip(
+                self.optimizers, saved["optimizers"], strict=True
+            ):
                 optimizer.load_state_dict(state)
             self.progress = Progress(**saved["progress"])
         elif begin is not None:
@@ -299,11 +332,17 @@ class Learner:
                 layer.compile(dynamic=True)
 
     def _load(self, weights: dict[str, Tensor]) -> None:
-        self.model.load_state_dict(weights | {HEAD: weights["model.embed_tokens.weight"]})
+        self.model.load_state_dict(
+            weights | {HEAD: weights["model.embed_tokens.weight"]}
+        )
 
     def save(self) -> None:
         """Write the checkpoint; a stop meanwhile leaves the old one."""
-        weights = {name: weight for name, weight in self.model.state_dict().items() if name != HEAD}
+        weights = {
+            name: weight
+            for name, weight in self.model.state_dict().items()
+            if name != HEAD
+        }
         content = {
             "model": weights,
             "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
@@ -318,7 +357,9 @@ class Learner:
         """The learning rate of the next step: it rises in the first steps and falls in the last part of the hours."""
         left = 1 - self.progress.seconds / (3600 * self.training.hours)
         warmth = (self.progress.step + 1) / self.training.warmup_steps
-        return self.training.learning_rate * min(1.0, warmth, left / self.training.decay_share)
+        return self.training.learning_rate * min(
+            1.0, warmth, left / self.training.decay_share
+        )
 
     def step(self, rows: Sequence[Row], rate: float) -> float:
         """Learn from a batch; return its loss, the mean over all its learnt tokens."""
@@ -343,9 +384,13 @@ class Learner:
         total = 0.0
         for ids, learnt in stacked(rows):
             ids, learnt = ids.to(self.place.device), learnt[:, 1:].to(self.place.device)
-            with torch.autocast(self.place.device, torch.bfloat16, enabled=self.training.bfloat16):
+            with torch.autocast(
+                self.place.device, torch.bfloat16, enabled=self.training.bfloat16
+            ):
                 logits = self.model.lm_head(states(self.model, ids)[learnt])
-            loss = functional.cross_entropy(logits.float(), ids[:, 1:][learnt], reduction="sum")
+            loss = functional.cross_entropy(
+                logits.float(), ids[:, 1:][learnt], reduction="sum"
+            )
             loss.backward()
             total += float(loss.detach())
         return total
@@ -353,7 +398,9 @@ class Learner:
     def _share_gradients(self, learnt_tokens: float) -> None:
         """Make every process's gradients the mean over all learnt tokens of the batch."""
         gradients = [
-            parameter.grad for parameter in self.model.parameters() if parameter.grad is not None
+            parameter.grad
+            for parameter in self.model.parameters()
+            if parameter.grad is not None
         ]
         vector = parameters_to_vector(gradients) / learnt_tokens
         distributed.all_reduce(vector)
@@ -366,7 +413,9 @@ class Learner:
         for task in stage.tasks:
             rows = held_out(task, stage.most_lines, self.training, self.place.tokenizer)
             own = rows[self.place.rank :: self.place.workers]
-            count = right(self.model, own, self.place.device, bfloat16=self.training.bfloat16)
+            count = right(
+                self.model, own, self.place.device, bfloat16=self.training.bfloat16
+            )
             shares[task] = _sum_over_processes(count)[0] / self.training.evaluated
         return shares
 
@@ -407,7 +456,9 @@ def train(training: Training, folder: Path, begin: Path | None = None) -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     os.environ.update(KEEP_MEMORY)
-    multiprocessing.spawn(_work, (workers, port, training, folder, begin), nprocs=workers)
+    multiprocessing.spawn(
+        _work, (workers, port, training, folder, begin), nprocs=workers
+    )
 
 
 def _check_checkpoint(checkpoint: Path, training: Training) -> None:
@@ -428,12 +479,19 @@ def _check_checkpoint(checkpoint: Path, training: Training) -> None:
 
 
 def _work(
-    rank: int, workers: int, port: int, training: Training, folder: Path, begin: Path | None
+    rank: int,
+    workers: int,
+    port: int,
+    training: Training,
+    folder: Path,
+    begin: Path | None,
 ) -> None:
     """One process of a run."""
     if workers > 1:
         torch.set_num_threads(1)
-    distributed.init_process_group("gloo", f"tcp://127.0.0.1:{port}", rank=rank, world_size=workers)
+    distributed.init_process_group(
+        "gloo", f"tcp://127.0.0.1:{port}", rank=rank, world_size=workers
+    )
     torch.manual_seed(training.seed)
     place = Place(rank, workers, folder)
     learner = Learner(place, training, begin)
@@ -449,7 +507,11 @@ def _work(
 
 def _learn(learner: Learner, batches: Batches) -> None:
     """Learn from batch after batch until the hours are used up; the first process keeps time, log and checkpoint."""
-    training, progress, is_first = learner.training, learner.progress, learner.place.rank == 0
+    training, progress, is_first = (
+        learner.training,
+        learner.progress,
+        learner.place.rank == 0,
+    )
     started = time.monotonic() - progress.seconds
     losses: list[float] = []
     while progress.seconds < 3600 * training.hours:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import get_args
 
-from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import (
+    AddedToken,
+    Regex,
+    Tokenizer,
+    decoders,
+    models,
+    pre_tokenizers,
+    trainers,
+)
 
 from chats import Chat, Size, Task, chat
 from codestress.nano.configuration import END, START, chatml
@@ -41,7 +49,9 @@ def train_tokenizer(seed: int, chats: int = 6000) -> Tokenizer:
         show_progress=False,
     )
     tokenizer.train_from_iterator(_texts(seed, chats), trainer)
-    tokenizer.add_special_tokens([AddedToken(token, special=True) for token in (PAD, START, END)])
+    tokenizer.add_special_tokens(
+        [AddedToken(token, special=True) for token in (PAD, START, END)]
+    )
     return tokenizer
 
 
@@ -53,7 +63,9 @@ def _texts(seed: int, chats: int) -> Iterator[str]:
             yield one.turns[0].question if number % 20 == 0 else _content(one)
     pairs = [f"{value:02x}" for value in range(256)]
     yield from (
-        " ".join(a + b + c for a, b, c in zip(pairs, pairs[1:], pairs[2:], strict=False))
+        " ".join(
+            a + b + c for a, b, c in zip(pairs, pairs[1:], pairs[2:], strict=False)
+        )
         for _ in range(20)
     )
 
@@ -82,7 +94,9 @@ def encode(tokenizer: Tokenizer, one: Chat) -> tuple[list[int], list[bool]]:
     for turn in one.turns:
         asked = chatml([("user", turn.question)], turn.begun)
         pieces += [(asked, False), (f"{turn.answer}{END}", True), ("\n", False)]
-    encoded = tokenizer.encode_batch([text for text, _ in pieces], add_special_tokens=False)
+    encoded = tokenizer.encode_batch(
+        [text for text, _ in pieces], add_special_tokens=False
+    )
     tokens, learnt = [], []
     for piece, (_, learn) in zip(encoded, pieces, strict=True):
         tokens += piece.ids

@@ -32,7 +32,9 @@ SOMETIMES = {
 the name's type, and the form otherwise."""
 TABLE = [
     (kind, float(weight), needs.split(), form)
-    for kind, weight, needs, form in re.findall(r"^(\w+) (\S+) (.+?): (.+)$", FORMS, re.MULTILINE)
+    for kind, weight, needs, form in re.findall(
+        r"^(\w+) (\S+) (.+?): (.+)$", FORMS, re.MULTILINE
+    )
 ]
 PLACE = re.compile(r"{(.+?)}")
 
@@ -70,7 +72,9 @@ class Expressions:
     def of(self, kind: str, depth: int = 1) -> str:
         """Text of an expression of the type `kind`, nested up to `depth`; at depth 0, and now and
         then else, a name in scope or a literal."""
-        written = self.form(kind, depth - 1) if depth > 0 and self.draw.chance(0.85) else None
+        written = (
+            self.form(kind, depth - 1) if depth > 0 and self.draw.chance(0.85) else None
+        )
         return written or self.name(kind) or self.literal(kind)
 
     def literal(self, kind: str) -> str:
@@ -109,17 +113,27 @@ class Expressions:
             return str(self.draw.integer(low, high))
         if what in SOMETIMES:
             chance, kind, form = SOMETIMES[what]
-            return (self.draw.chance(chance) and self.name(kind)) or self.filled(form, 0)
+            return (self.draw.chance(chance) and self.name(kind)) or self.filled(
+                form, 0
+            )
         if what in GRAMMAR["weighted"]:
             return self.draw.weighted(
-                [(weight, self.filled(form, 0)) for weight, form in GRAMMAR["weighted"][what]]
+                [
+                    (weight, self.filled(form, 0))
+                    for weight, form in GRAMMAR["weighted"][what]
+                ]
             )
         match what.split():
             case [kind, "about", name]:
-                return Expressions(self.draw, Scope({name: kind})).form("bool", 0) or "True"
+                return (
+                    Expressions(self.draw, Scope({name: kind})).form("bool", 0)
+                    or "True"
+                )
             case [kind, inner]:
                 return self.of(kind, depth if inner == "d" else int(inner))
             case ["subject"]:  # what a method is called on
                 nested = depth > 0 and self.draw.chance(0.3)
-                return self.filled("{str}.{plain_method}()" if nested else "{str}", depth)
+                return self.filled(
+                    "{str}.{plain_method}()" if nested else "{str}", depth
+                )
         return str(self.name(*what.split("/")))

@@ -50,13 +50,21 @@ class Writer(Expressions):
         """Unused name for a variable of the type `kind`, added to the scope: from the names of this
         type in `pool` or, when all are in use, the first of them with a number."""
         free = [name for name in pool[kind] if name not in self.scope.names]
-        name = self.draw.choice(free) if free else f"{pool[kind][0]}{len(self.scope.names)}"
+        name = (
+            self.draw.choice(free)
+            if free
+            else f"{pool[kind][0]}{len(self.scope.names)}"
+        )
         self.scope.names[name] = kind
         return name
 
     def ending(self, result: str) -> list[str]:
         if result == "tuple":
-            kinds = [kind for kind in ("str", "int", "ints", "strs", "dict") if self.scope.of(kind)]
+            kinds = [
+                kind
+                for kind in ("str", "int", "ints", "strs", "dict")
+                if self.scope.of(kind)
+            ]
             parts = [self.of(self.draw.choice(kinds), 1) for _ in range(2)]
             return [f"return {', '.join(parts)}"]
         built = [name for name in self.results if self.scope.names[name] == result]
@@ -80,7 +88,9 @@ class Writer(Expressions):
     def assignment(self) -> list[str]:
         """Line that assigns a value to a new local variable, or a new value of the same type to a
         known name; no line when the value drawn is unsuitable."""
-        kind = self.draw.weighted([(4, "str"), (3, "strs"), (2, "ints"), (2, "int"), (0.7, "dict")])
+        kind = self.draw.weighted(
+            [(4, "str"), (3, "strs"), (2, "ints"), (2, "int"), (0.7, "dict")]
+        )
         written = self.of(kind, 2)
         same = self.scope.of(kind)
         if same and self.draw.chance(0.4):
@@ -89,7 +99,9 @@ class Writer(Expressions):
                 return []
             self.scope.read.discard(name)
             return [f"{name} = {written}"]
-        if written in self.scope.names or not any(name in written for name in self.scope.names):
+        if written in self.scope.names or not any(
+            name in written for name in self.scope.names
+        ):
             return []
         return [f"{self.built(self.new(kind, LOCALS))} = {written}"]
 
@@ -143,7 +155,11 @@ class Writer(Expressions):
         written = self.of(self.scope.names[name], 1)
         if not built:
             self.scope.read.discard(name)
-        return [f"if {test}:", f"    {name} = {written}"] if built or written != name else []
+        return (
+            [f"if {test}:", f"    {name} = {written}"]
+            if built or written != name
+            else []
+        )
 
     def branch(self) -> list[str]:
         """Lines of an if and else that give a new local variable one of two values; none when the
@@ -154,7 +170,12 @@ class Writer(Expressions):
         if test in ("True", "False") or first == second:
             return []
         name = self.built(self.new(kind, LOCALS))
-        return [f"if {test}:", f"    {name} = {first}", "else:", f"    {name} = {second}"]
+        return [
+            f"if {test}:",
+            f"    {name} = {first}",
+            "else:",
+            f"    {name} = {second}",
+        ]
 
     def loop(self, result: str, room: int) -> list[str]:
         """Lines of a for loop that builds up a new variable over the elements of a name in scope,
@@ -165,7 +186,9 @@ class Writer(Expressions):
         if over is None:
             return []
         wanted = result if result in LOCALS and result != "bool" else "int"
-        kind = wanted if draw.chance(0.75) else draw.choice(["strs", "int", "str", "ints"])
+        kind = (
+            wanted if draw.chance(0.75) else draw.choice(["strs", "int", "str", "ints"])
+        )
         start = {"str": "''", "int": "0", **LITERALS}[kind]
         name = self.built(self.new(kind, LOCALS))
         outer = dict(self.scope.names)
@@ -209,7 +232,9 @@ class Writer(Expressions):
         self.scope.names.pop(name)
         element = self.of(ELEMENT.get(kind, kind), 1)
         if kind == "dict":
-            value = self.draw.choice([f"{name}.get({element}, 0) + 1", self.of("int", 1)])
+            value = self.draw.choice(
+                [f"{name}.get({element}, 0) + 1", self.of("int", 1)]
+            )
             line = f"{name}[{element}] = {value}"
         elif kind in ("ints", "strs"):
             change = self.draw.weighted([(8, "append("), (1, "insert(0, ")])
@@ -226,7 +251,9 @@ class Writer(Expressions):
     def about_loop(self, outer: dict[str, str]) -> str:
         """Text of a condition on the loop variables, and at times on other names in scope; `True`
         when no condition fits. `outer` has the names in scope before the loop, with their types."""
-        bound = {name: kind for name, kind in self.scope.names.items() if name not in outer}
+        bound = {
+            name: kind for name, kind in self.scope.names.items() if name not in outer
+        }
         for name, kind in outer.items():
             if kind in ("str", "int") and self.draw.chance(0.3):
                 bound[name] = kind
@@ -247,10 +274,19 @@ class Writer(Expressions):
         if draw.chance(0.4) and kind == "str":
             test = f"{name}.{draw.choice(['startswith', 'endswith'])}({self.place('character', 0)})"
         cut = "[1:]" if draw.chance(0.5) else "[:-1]"
-        line = f"{name} = {name}{cut}" if kind == "str" else f"{name}.pop({draw.choice(['', '0'])})"
+        line = (
+            f"{name} = {name}{cut}"
+            if kind == "str"
+            else f"{name}.pop({draw.choice(['', '0'])})"
+        )
         self.scope.read.discard(name)
         self.built(name)
         if draw.chance(0.5):
             total = self.built(self.new("int", LOCALS))
-            return [f"{total} = 0", f"while {test}:", f"    {line}", f"    {total} += 1"]
+            return [
+                f"{total} = 0",
+                f"while {test}:",
+                f"    {line}",
+                f"    {total} += 1",
+            ]
         return [f"while {test}:", f"    {line}"]

@@ -23,7 +23,11 @@ class Values(Draw):
         Some texts, lists and dictionaries are empty."""
         if kind == "int":
             return self.weighted(
-                [(6, self.integer(0, 5)), (3, self.integer(6, 30)), (1, -self.integer(1, 9))]
+                [
+                    (6, self.integer(0, 5)),
+                    (3, self.integer(6, 30)),
+                    (1, -self.integer(1, 9)),
+                ]
             )
         if kind == "ints":
             return [
@@ -41,9 +45,16 @@ class Values(Draw):
         return self.weighted([(0.04, 0), (0.06, 1), (0.9, self.integer(low, high))])
 
     def word(self) -> str:
-        word = "".join(self.choice(GRAMMAR["syllables"]) for _ in range(self.integer(1, 3)))
+        word = "".join(
+            self.choice(GRAMMAR["syllables"]) for _ in range(self.integer(1, 3))
+        )
         return self.weighted(
-            [(6, word), (1, word.upper()), (1, word.title()), (1, f"{word}{self.integer(0, 99)}")]
+            [
+                (6, word),
+                (1, word.upper()),
+                (1, word.title()),
+                (1, f"{word}{self.integer(0, 99)}"),
+            ]
         )
 
     def text(self) -> str:
@@ -53,7 +64,9 @@ class Values(Draw):
         if style < 4:
             return "".join(self.choice(LETTERS) for _ in range(self._size(4, 14)))
         if style < 7:
-            return self.choice(MARKS).join(self.word() for _ in range(self.integer(2, 4)))
+            return self.choice(MARKS).join(
+                self.word() for _ in range(self.integer(2, 4))
+            )
         if style < 9:
             letters = LETTERS + LETTERS.upper() + "0123456789"
             return "".join(self.choice(letters) for _ in range(self._size(4, 12)))

@@ -73,10 +73,14 @@ def _problem(seed: int, number: int, take: int) -> Problem:
         code, kinds = Writer(draw).function()
         if not _well_formed(code):
             continue
-        found = _example(code, [[draw.value(kind) for kind in kinds] for _ in range(TRIED)])
+        found = _example(
+            code, [[draw.value(kind) for kind in kinds] for _ in range(TRIED)]
+        )
         if found is not None:
             arguments, output = found
-            return Problem(f"generated_{number}", code, "f", arguments, output, source=Source.KIT)
+            return Problem(
+                f"generated_{number}", code, "f", arguments, output, source=Source.KIT
+            )
     raise AssertionError(
         f"generated problem {number} of seed {seed}: no usable function in {ATTEMPTS} attempts; "
         "choose another seed"
@@ -100,7 +104,9 @@ def _well_formed(code: str) -> bool:
     return {argument.arg for argument in function.args.args} | needs.keys() <= live
 
 
-def _note(body: Sequence[ast.stmt], around: set[str], needs: dict[str, set[str]]) -> None:
+def _note(
+    body: Sequence[ast.stmt], around: set[str], needs: dict[str, set[str]]
+) -> None:
     """Adds to `needs`, under each name that the statements in `body` bind or change, and under
     `return`, the set of names from which it is made.
 
@@ -109,7 +115,9 @@ def _note(body: Sequence[ast.stmt], around: set[str], needs: dict[str, set[str]]
     for statement in body:
         if isinstance(statement, ast.For | ast.While | ast.If):
             names = set[str]()
-            tested = statement.iter if isinstance(statement, ast.For) else statement.test
+            tested = (
+                statement.iter if isinstance(statement, ast.For) else statement.test
+            )
             inside = around | _names(tested)
             _note([*statement.body, *statement.orelse], inside, needs)
             if isinstance(statement, ast.For):
@@ -134,15 +142,24 @@ def _example(code: str, tried: Sequence[list[Any]]) -> tuple[str, str] | None:
     The kit runs its own programs in this process: they import nothing, have no access to anything
     outside, and are stopped by a limit of steps.
     """
-    outcomes = [_run(compile(code, "<generated>", "exec"), arguments) for arguments in tried]
+    outcomes = [
+        _run(compile(code, "<generated>", "exec"), arguments) for arguments in tried
+    ]
     if sum(kind != RAISED for kind, _ in outcomes) < 3 or len(set(outcomes)) < 2:
         return None
-    if any(_without(code, line, tried) == outcomes for line in range(1, code.count("\n") + 1)):
+    if any(
+        _without(code, line, tried) == outcomes
+        for line in range(1, code.count("\n") + 1)
+    ):
         return None
     for arguments, (kind, output) in zip(tried, outcomes, strict=True):
         text = ", ".join(map(repr, arguments))
         fitting = kind != RAISED and max(len(text), len(output)) <= MOST_CHARACTERS
-        if fitting and output not in map(repr, arguments) and output not in ("''", "[]", "{}"):
+        if (
+            fitting
+            and output not in map(repr, arguments)
+            and output not in ("''", "[]", "{}")
+        ):
             return text, output
     return None
 
@@ -152,7 +169,9 @@ def _without(code: str, line: int, tried: Sequence[list[Any]]) -> list[Outcome]:
     for each argument set in `tried`; empty when the rest does not parse."""
     lines = code.split("\n")
     try:
-        rest = compile("\n".join([*lines[:line], *lines[line + 1 :]]), "<generated>", "exec")
+        rest = compile(
+            "\n".join([*lines[:line], *lines[line + 1 :]]), "<generated>", "exec"
+        )
     except SyntaxError:
         return []
     return [_run(rest, arguments) for arguments in tried]
@@ -172,7 +191,9 @@ def _run(code: CodeType, arguments: list[Any]) -> Outcome:
             left -= 1
             # A comprehension has a frame of its own, with an iterator in it, before Python 3.12.
             if left < 0 or any(
-                len(v) > MOST_ELEMENTS for v in frame.f_locals.values() if isinstance(v, Sized)
+                len(v) > MOST_ELEMENTS
+                for v in frame.f_locals.values()
+                if isinstance(v, Sized)
             ):
                 raise TimeoutError
         return steps
@@ -204,7 +225,9 @@ def packed(problems: Sequence[Problem]) -> bytes:
     """Returns the bytes of the pool's file: a line of JSON for each of `problems`, gzipped without a
     date."""
     names = ("code", "arguments", "output")
-    lines = [json.dumps({name: getattr(one, name) for name in names}) for one in problems]
+    lines = [
+        json.dumps({name: getattr(one, name) for name in names}) for one in problems
+    ]
     return gzip.compress("".join(f"{line}\n" for line in lines).encode(), mtime=0)
 
 

@@ -60,7 +60,9 @@ def artefact_names() -> list[str]:
     """Names of all artefacts (PAPER/ARTEFACT), sorted by paper, then by name."""
     files = visible(PARAMS, "*/*.yaml")
     return [
-        f"{file.parent.name}/{file.stem}" for file in files if file.parent.name not in NOT_PAPERS
+        f"{file.parent.name}/{file.stem}"
+        for file in files
+        if file.parent.name not in NOT_PAPERS
     ]
 
 
@@ -135,7 +137,9 @@ class Layers:
             {str(Key("per_model", m, name)): source for m in own for name in own[m]}
         )
         kept = {
-            m: settings for m, settings in earlier.items() if "models" not in layer or self.asks(m)
+            m: settings
+            for m, settings in earlier.items()
+            if "models" not in layer or self.asks(m)
         }
         if kept or own:
             self.values["per_model"] = {
@@ -162,7 +166,9 @@ def settings_by_model(value: Any) -> TypeGuard[dict[str, dict[str, Any]]]:
     )
 
 
-def file_layers(name: str, file: ArtefactFile, profile: Profile, profile_name: str) -> Layers:
+def file_layers(
+    name: str, file: ArtefactFile, profile: Profile, profile_name: str
+) -> Layers:
     """Returns `Layers`: an artefact's parameters, not validated yet, each with the file that wrote
     it.
 

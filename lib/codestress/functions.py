@@ -38,5 +38,7 @@ def load_function(name: str, source: str) -> Callable[..., Any]:
         spec.loader.exec_module(module)
         function: Callable[..., Any] = getattr(module, name.rpartition(":")[2])
     except Exception as error:  # whatever the file raises
-        raise ParameterError(f"{source}: {name!r}: {type(error).__name__}: {error}") from None
+        raise ParameterError(
+            f"{source}: {name!r}: {type(error).__name__}: {error}"
+        ) from None
     return function

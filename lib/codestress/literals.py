@@ -26,7 +26,9 @@ LONGEST_SEQUENCE = 100_000
 repeated elements count each time they appear."""
 
 Number = int | float | complex
-CONTROL = re.compile("[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+CONTROL = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 """Control characters, which make a terminal act or show a text in another order, and surrogates,
 which no terminal takes."""
 COMMAND = re.compile(r"[%!?]|[\w.]+(, *[\w.]+)* *= *[%!]|[\w.*]+\?{1,2}$")
@@ -60,7 +62,9 @@ def parse_json(text: str | bytes, *, unique: bool = False, strict: bool = True) 
     texts in the JSON may contain control characters.
     """
     try:
-        return json.loads(text, strict=strict, object_pairs_hook=_unique if unique else None)
+        return json.loads(
+            text, strict=strict, object_pairs_hook=_unique if unique else None
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -112,7 +116,9 @@ def odd_character(text: str) -> str:
     if found is None:
         return ""
     number = text.count("\n", 0, found.start()) + 1
-    return f"line {number}: the character U+{ord(found[0]):04X}, which no program may hold"
+    return (
+        f"line {number}: the character U+{ord(found[0]):04X}, which no program may hold"
+    )
 
 
 class Literal(NamedTuple):
@@ -196,7 +202,9 @@ def literal_of(node: ast.expr) -> Literal:
                 return _OPERATORS[type(node.op)](left, right)
             case ast.Call(func=ast.Name(id=name)):
                 arguments = [value(item) for item in node.args]
-                left_over -= sum(len(one) for one in arguments if isinstance(one, Sized))
+                left_over -= sum(
+                    len(one) for one in arguments if isinstance(one, Sized)
+                )
                 if left_over < 0:
                     raise NotLiteral("a call that makes a huge value")
                 names = [_given(item.arg, "keyword") for item in node.keywords]
@@ -205,11 +213,16 @@ def literal_of(node: ast.expr) -> Literal:
                 return _constructed(
                     name,
                     arguments,
-                    {n: value(k.value) for n, k in zip(names, node.keywords, strict=True)},
+                    {
+                        n: value(k.value)
+                        for n, k in zip(names, node.keywords, strict=True)
+                    },
                 )
             case ast.Name(id="nan" | "inf"):
                 return float(node.id)
-        raise NotLiteral(f"{_KINDS.get(type(node), type(node).__name__)} in place of a value")
+        raise NotLiteral(
+            f"{_KINDS.get(type(node), type(node).__name__)} in place of a value"
+        )
 
     try:
         return Literal(value(node), unresolved)
@@ -312,7 +325,11 @@ def _elements(value: Any) -> int:
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, dict):
-        return len(value) + sum(map(_elements, value)) + sum(map(_elements, value.values()))
+        return (
+            len(value)
+            + sum(map(_elements, value))
+            + sum(map(_elements, value.values()))
+        )
     if isinstance(value, list | tuple | set | frozenset):
         return len(value) + sum(map(_elements, value))
     return value.bit_length() // 64 if isinstance(value, int) else 0
@@ -339,7 +356,9 @@ def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> A
             return _COLLECTIONS[name]()
         case "set" | "frozenset", [set() | frozenset() as items]:
             return _COLLECTIONS[name](items)
-        case "set" | "frozenset" | "list" | "tuple", [items] if isinstance(items, ITEMS):
+        case "set" | "frozenset" | "list" | "tuple", [items] if isinstance(
+            items, ITEMS
+        ):
             return _COLLECTIONS[name](items)
         case "bytes", [list() | tuple() | range() | bytes() as items]:
             return bytes(items)
@@ -385,7 +404,10 @@ def canonical(value: object) -> Hashable:
     if isinstance(value, set | frozenset):
         return (type(value).__name__, frozenset(map(canonical, value)))
     if isinstance(value, dict):
-        return ("dict", frozenset((canonical(key), canonical(item)) for key, item in value.items()))
+        return (
+            "dict",
+            frozenset((canonical(key), canonical(item)) for key, item in value.items()),
+        )
     if isinstance(value, complex):
         return ("complex", canonical(value.real), canonical(value.imag))
     return (type(value).__name__, value)

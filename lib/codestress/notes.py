@@ -96,7 +96,9 @@ class _Notes:
                 text = file.read()
             end = text.rfind(b"\n") + 1
             self.read_to += end
-            self.known |= dict((line[:32], line[33:]) for line in text[:end].splitlines())
+            self.known |= dict(
+                (line[:32], line[33:]) for line in text[:end].splitlines()
+            )
 
     def have(self, key: bytes) -> bool:
         if key not in self.known:

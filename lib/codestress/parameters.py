@@ -51,7 +51,9 @@ class Facts(Strict):
     """Parameters that name a file, each with the words that it takes in place of a path. A path is
     kept from the project's root."""
 
-    artefact: str = Field(description="the figure or table, which names the folder in outputs/")
+    artefact: str = Field(
+        description="the figure or table, which names the folder in outputs/"
+    )
     models: list[str] = Field(min_length=1, description="names from params/models.yaml")
     rule: Literal["strict", "reference"] = Field(
         "strict", description="how answers are judged; both are reported"
@@ -83,7 +85,9 @@ class Facts(Strict):
             if name in names
         }
         if "artefact" not in cell:
-            raise ParameterError('the parameters cell: artefact = "PAPER/ARTEFACT" is missing')
+            raise ParameterError(
+                'the parameters cell: artefact = "PAPER/ARTEFACT" is missing'
+            )
         layers = Layers()
         if len(cell) < len(cls.model_fields):
             layers = demo_layers(cell["artefact"])
@@ -101,7 +105,9 @@ class Facts(Strict):
         return shown(whole(value, folder))
 
     @classmethod
-    def checked(cls, values: Mapping[str, Any], sources: Mapping[str, str] | str) -> Self:
+    def checked(
+        cls, values: Mapping[str, Any], sources: Mapping[str, str] | str
+    ) -> Self:
         """Returns the parameters made from `values` (by name), validated by the schema, and by
         `check_single` for the settings of single models. `ParameterError` lists what is wrong;
         `sources` names the places that wrote the values, as in `validation.check`. A leading `~` of
@@ -181,7 +187,9 @@ class Asked(Seeded):
             def source(name: str, model: str = model) -> str:
                 if isinstance(sources, str):
                     return sources
-                return sources.get(f"per_model.{model}.{name}", sources.get("per_model", "default"))
+                return sources.get(
+                    f"per_model.{model}.{name}", sources.get("per_model", "default")
+                )
 
             told = f"per_model.{model}"
             if model not in self.models:
@@ -231,9 +239,13 @@ class Calibration(Interval):
 
     READERS_ONLY = True
 
-    rule: Literal["strict"] = Field("strict", description="the rule whose probabilities are known")
+    rule: Literal["strict"] = Field(
+        "strict", description="the rule whose probabilities are known"
+    )
     repetitions: int = Field(
-        200, ge=10, description="drawn anew, to count how many intervals contain the true value"
+        200,
+        ge=10,
+        description="drawn anew, to count how many intervals contain the true value",
     )
 
     @field_validator("models")
@@ -273,7 +285,8 @@ def for_each_model(trials: Callable[[Given], Trials]) -> Callable[[Given], Trial
     def made(given: Given) -> Trials:
         given.check_single("per_model")
         return replace(
-            trials(given), own={model: trials(given.of_model(model)) for model in given.per_model}
+            trials(given),
+            own={model: trials(given.of_model(model)) for model in given.per_model},
         )
 
     return made
@@ -313,7 +326,9 @@ def _literal(value: Any) -> str:
         return f"[{', '.join(map(_literal, value))}]"
     if isinstance(value, dict):
         return f"{{{', '.join(f'{_literal(key)}: {_literal(one)}' for key, one in value.items())}}}"
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    return (
+        json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    )
 
 
 def _type_name(annotation: Any) -> str:
@@ -333,4 +348,8 @@ def in_words(value: object) -> str:
     separated by spaces, else `str`."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return " ".join(in_words(item) for item in value) if isinstance(value, list) else str(value)
+    return (
+        " ".join(in_words(item) for item in value)
+        if isinstance(value, list)
+        else str(value)
+    )

@@ -13,7 +13,9 @@ ProgramCounts = Counter[tuple[Language, Source, str]]
 _counts: ProgramCounts = Counter()
 
 
-def count_programs(language: Language, source: Source, isolation: str, programs: int) -> None:
+def count_programs(
+    language: Language, source: Source, isolation: str, programs: int
+) -> None:
     """Adds `programs`, the number of programs that have just run, to this process's counts under
     their `language`, `source` (origin) and `isolation` (sandbox backend)."""
     _counts[language, source, isolation] += programs
@@ -29,6 +31,11 @@ def count_rows(counts: ProgramCounts) -> list[dict[str, str | int]]:
     """Rows for a manifest, sorted, one for each entry of `counts`: dictionaries with language,
     source, isolation and programs (the number)."""
     return [
-        {"language": language, "source": source.value, "isolation": isolation, "programs": programs}
+        {
+            "language": language,
+            "source": source.value,
+            "isolation": isolation,
+            "programs": programs,
+        }
         for (language, source, isolation), programs in sorted(counts.items())
     ]

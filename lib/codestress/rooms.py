@@ -33,9 +33,13 @@ def offered_by(part: str, name: str) -> dict[str, Any]:
     """Values of the attribute `name` in the papers' modules `part` (such as `studies`): a
     dictionary by paper. Papers without such a module or attribute are left out."""
     files = [paper for paper in papers() if (PAPERS / paper / f"{part}.py").is_file()]
-    modules = {paper: importlib.import_module(module_of(paper, part)) for paper in files}
+    modules = {
+        paper: importlib.import_module(module_of(paper, part)) for paper in files
+    }
     return {
-        paper: getattr(module, name) for paper, module in modules.items() if hasattr(module, name)
+        paper: getattr(module, name)
+        for paper, module in modules.items()
+        if hasattr(module, name)
     }
 
 

@@ -10,5 +10,7 @@ import numpy as np
 def rng(seed: int, *names: str | int | float | bool) -> np.random.Generator:
     """Random generator for one purpose, such as `rng(seed, "shuffle", problem.id)`: the same `seed`
     and `names` always give the same numbers."""
-    digest = hashlib.blake2b(json.dumps([seed, *names]).encode(), digest_size=16).digest()
+    digest = hashlib.blake2b(
+        json.dumps([seed, *names]).encode(), digest_size=16
+    ).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest, "big")))

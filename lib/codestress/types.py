@@ -18,7 +18,11 @@ from typing import Literal
 Scalar = str | int | float | bool | None
 Language = Literal["python", "javascript", "java"]
 """Language of a program."""
-LANGUAGE_NAMES: Mapping[str, str] = {"python": "Python", "javascript": "JavaScript", "java": "Java"}
+LANGUAGE_NAMES: Mapping[str, str] = {
+    "python": "Python",
+    "javascript": "JavaScript",
+    "java": "Java",
+}
 Task = Literal["input", "output"]
 """Question about a call: `input` asks for its arguments, `output` for the value that it returns."""
 CHARACTERS_PER_TOKEN = 4
@@ -186,7 +190,9 @@ def digest_of(content: Mapping[str, object]) -> str:
 
 def hash_of(text: str) -> str:
     """BLAKE2b hash of `text` in UTF-8: 32 hexadecimal digits."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return hashlib.blake2b(
+        text.encode("utf-8", "surrogatepass"), digest_size=16
+    ).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

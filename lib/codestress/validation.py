@@ -18,7 +18,9 @@ from codestress.paths import shown
 class Strict(BaseModel):
     """Base of all schemas for params/: unknown keys and wrong types are errors, never coerced."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, defer_build=True
+    )
 
 
 Checked = TypeVar("Checked", bound=BaseModel)
@@ -28,7 +30,9 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     """YAML loader that fails on a key that appears twice in a mapping; plain YAML would drop the
     first."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+    def construct_mapping(
+        self, node: yaml.MappingNode, deep: bool = False
+    ) -> dict[Any, Any]:
         keys = [
             key.value
             for key, _ in node.value
@@ -53,7 +57,9 @@ file cannot be nested too deeply."""
 def _check_depth(text: str) -> None:
     """Raises `YAMLError` where collections in the YAML `text` are nested more than `DEEPEST` levels
     deep, which would crash the parser written in C."""
-    before = max((len(line) - len(line.lstrip(" -?")) for line in text.splitlines()), default=0)
+    before = max(
+        (len(line) - len(line.lstrip(" -?")) for line in text.splitlines()), default=0
+    )
     if max(text.count("[") + text.count("{"), before) < SURELY_SHALLOW:
         return
     depth = 0
@@ -70,7 +76,11 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     closest to `name`, or `; valid names: …` with all of them when none is close."""
     names = sorted(valid)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return f"; did you mean {close[0]!r}?" if close else f"; valid names: {', '.join(names)}"
+    return (
+        f"; did you mean {close[0]!r}?"
+        if close
+        else f"; valid names: {', '.join(names)}"
+    )
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -81,7 +91,9 @@ def read_yaml(path: Path) -> dict[str, Any]:
         _check_depth(text)
         content = yaml.load(text, Loader=UniqueKeys)
     except OSError as error:
-        raise ParameterError(f"{shown(path)}: cannot be read: {error.strerror}") from None
+        raise ParameterError(
+            f"{shown(path)}: cannot be read: {error.strerror}"
+        ) from None
     except (
         yaml.YAMLError,
         ValueError,
@@ -105,7 +117,9 @@ def read_rows(path: Path, model: type[Checked]) -> dict[str, Checked]:
     """Rows of the YAML file at `path` by name, each validated by the schema `model`; empty where
     the file does not exist. `ParameterError` for an unreadable file or an invalid row."""
     rows = read_yaml(path) if path.is_file() else {}
-    return {name: check(model, row, f"{shown(path)}: {name}") for name, row in rows.items()}
+    return {
+        name: check(model, row, f"{shown(path)}: {name}") for name, row in rows.items()
+    }
 
 
 def one_of(what: str, kits: Iterable[str], file: Callable[[], Path]) -> Any:
@@ -127,15 +141,23 @@ def one_of(what: str, kits: Iterable[str], file: Callable[[], Path]) -> Any:
     return AfterValidator(known)
 
 
-def check(model: type[Checked], values: Any, sources: Mapping[str, str] | str) -> Checked:
+def check(
+    model: type[Checked], values: Any, sources: Mapping[str, str] | str
+) -> Checked:
     """Returns the mapping `values` as an instance of the schema `model`. `ParameterError` lists all
     complaints, each with source (file or option), key, value and nearest valid name.
 
     `sources` says where each top-level key was written, or is the one place of all keys.
     """
     if not isinstance(values, Mapping):
-        place = sources if isinstance(sources, str) else next(iter(sources.values()), "default")
-        raise ParameterError(f"{place}: must be a mapping of keys to values, not {values!r:.60}")
+        place = (
+            sources
+            if isinstance(sources, str)
+            else next(iter(sources.values()), "default")
+        )
+        raise ParameterError(
+            f"{place}: must be a mapping of keys to values, not {values!r:.60}"
+        )
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
@@ -143,7 +165,9 @@ def check(model: type[Checked], values: Any, sources: Mapping[str, str] | str) -
         for problem in error.errors(include_url=False):
             location = [str(part) for part in problem["loc"]]
             key = location[0] if location else ""
-            source = sources if isinstance(sources, str) else sources.get(key, "default")
+            source = (
+                sources if isinstance(sources, str) else sources.get(key, "default")
+            )
             if problem["type"] == "extra_forbidden":
                 fields, now = _fields(model, location[:-1]), RENAMED.get(location[-1])
                 advice = (
@@ -157,9 +181,13 @@ def check(model: type[Checked], values: Any, sources: Mapping[str, str] | str) -
                 message = problem["msg"].removeprefix("Value error, ")
                 advice = message[0].lower() + message[1:]
             value = (
-                "" if problem["type"] == "missing" or not location else f" = {problem['input']!r}"
+                ""
+                if problem["type"] == "missing" or not location
+                else f" = {problem['input']!r}"
             )
-            lines.append(f"{source}: {'.'.join(location) or 'the whole'}{value}: {advice}")
+            lines.append(
+                f"{source}: {'.'.join(location) or 'the whole'}{value}: {advice}"
+            )
         raise ParameterError("\n".join(lines)) from None
 
 
@@ -177,7 +205,9 @@ def _fields(model: type[BaseModel], location: list[str]) -> list[str]:
         field = model.model_fields.get(part)
         annotation = field.annotation if field else None
         nested = [
-            a for a in (annotation, *getattr(annotation, "__args__", ())) if isinstance(a, type)
+            a
+            for a in (annotation, *getattr(annotation, "__args__", ()))
+            if isinstance(a, type)
         ]
         models = [a for a in nested if issubclass(a, BaseModel)]
         if models:

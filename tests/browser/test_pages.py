@@ -52,8 +52,15 @@ def playwright() -> Iterator[Playwright]:
 
 
 @contextmanager
-def browser_with(playwright: Playwright, environment: dict[str, str]) -> Iterator[Browser]:
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+def browser_with(
+    playwright: Playwright, environment: dict[str, str]
+) -> Iterator[Browser]:
+    flags = [
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--disable-background-networking",
+    ]
     launched = playwright.chromium.launch(
         executable_path=CHROMIUM, args=flags, env=dict(environment)
     )
@@ -76,13 +83,16 @@ def opened(
     scheme: Literal["light", "dark"] = "light",
 ) -> Iterator[Page]:
     """A page that must ask nobody but `own`, and say no error."""
-    page = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=scheme)
+    page = browser.new_page(
+        viewport={"width": width, "height": 800}, color_scheme=scheme
+    )
     page.set_default_timeout(90_000)
     asked: list[str] = []
     said: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
     page.on(
-        "console", lambda message: said.append(message.text) if message.type == "error" else None
+        "console",
+        lambda message: said.append(message.text) if message.type == "error" else None,
     )
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto(address)
@@ -99,21 +109,27 @@ def report(smoke: Path) -> str:
     return (smoke / "smoke" / "index.html").as_uri()
 
 
-def test_the_first_screen_has_a_card_for_each_paper(browser: Browser, smoke: Path) -> None:
+def test_the_first_screen_has_a_card_for_each_paper(
+    browser: Browser, smoke: Path
+) -> None:
     with opened(browser, report(smoke), "file://", 1280) as page:
         expect(page.locator("header")).to_contain_text("no large language model")
         cards = page.locator("article.paper")
         assert cards.count() == 4
         for card in cards.all():
             expect(card).to_be_in_viewport()
-            assert re.search(r"\d.*\(published\)", card.locator(".headline").inner_text())
+            assert re.search(
+                r"\d.*\(published\)", card.locator(".headline").inner_text()
+            )
             names(card.locator(".rest").inner_text(), "PROFILE=paper", "$")
             image = card.locator("img")
             page.wait_for_function(
-                "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+                "image => image.complete && image.naturalWidth > 0",
+                arg=image.element_handle(),
             )
             figure, notebook, model = (
-                link.get_attribute("href") or "" for link in card.locator(".ways a").all()
+                link.get_attribute("href") or ""
+                for link in card.locator(".ways a").all()
             )
             assert (
                 page.locator(f"[id='{figure[1:]}']").count()
@@ -124,7 +140,11 @@ def test_the_first_screen_has_a_card_for_each_paper(browser: Browser, smoke: Pat
             assert 0 < len(image.get_attribute("alt") or "") <= 500
         # Only instruments answered.
         here = "#board td[data-value]:nth-child(odd)"
-        assert page.locator("#board td[data-value]").count() > page.locator(here).count() == 0
+        assert (
+            page.locator("#board td[data-value]").count()
+            > page.locator(here).count()
+            == 0
+        )
 
 
 @pytest.mark.slow
@@ -150,13 +170,19 @@ def test_what_was_not_run_is_folded_with_its_command_and_price(
     with opened(browser, report(smoke), "file://") as page:
         assert page.evaluate("document.getElementsByTagName('*').length") < 40_000
         rows, folds = page.locator("#ledger tbody tr"), page.locator("#ledger .fold")
-        verdicts = rows.evaluate_all("rows => rows.map((row) => row.dataset.verdict || 'fold')")
+        verdicts = rows.evaluate_all(
+            "rows => rows.map((row) => row.dataset.verdict || 'fold')"
+        )
         first = verdicts.index("fold")
         assert set(verdicts[first:]) == {"fold"}
         folded = folds.locator("a").all_inner_texts()
         assert len(folded) == len({*folded}) == len(verdicts) - first
-        fold = page.locator(".fold", has=page.get_by_text("codecrash/tab01", exact=True))
-        expect(fold).to_contain_text(re.compile(r"make codecrash/tab01 PROFILE=paper.*\$\d"))
+        fold = page.locator(
+            ".fold", has=page.get_by_text("codecrash/tab01", exact=True)
+        )
+        expect(fold).to_contain_text(
+            re.compile(r"make codecrash/tab01 PROFILE=paper.*\$\d")
+        )
         button = fold.get_by_role("button")
         number = int(button.inner_text().split()[0])
         button.focus()
@@ -176,7 +202,9 @@ def test_what_was_not_run_is_folded_with_its_command_and_price(
         assert clear.count() == 0
 
 
-def test_models_are_sorted_by_click_and_by_keyboard(browser: Browser, tmp_path: Path) -> None:
+def test_models_are_sorted_by_click_and_by_keyboard(
+    browser: Browser, tmp_path: Path
+) -> None:
     manifest = {
         "title": "Figure 4",
         "protocol": "the paper's",
@@ -205,7 +233,10 @@ def test_models_are_sorted_by_click_and_by_keyboard(browser: Browser, tmp_path: 
         assert models.all_inner_texts()[:2] == ["m1", "m2"]
         page.keyboard.press("Enter")
         expect(column).to_have_attribute("aria-sort", "ascending")
-        assert models.all_inner_texts()[:2] == ["m2", "m1"]  # rows without a number stay last
+        assert models.all_inner_texts()[:2] == [
+            "m2",
+            "m1",
+        ]  # rows without a number stay last
         page.keyboard.press("Shift+Tab")
         page.keyboard.press("Space")
         published = table.get_by_role("columnheader", name="published, origin/fig04")
@@ -215,11 +246,17 @@ def test_models_are_sorted_by_click_and_by_keyboard(browser: Browser, tmp_path: 
         table.get_by_role("button", name="model").click()
         assert models.all_inner_texts() == alphabet
         for link in ("CSV", "Markdown"):
-            href = page.locator("#leaderboard").get_by_role("link", name=link).get_attribute("href")
+            href = (
+                page.locator("#leaderboard")
+                .get_by_role("link", name=link)
+                .get_attribute("href")
+            )
             assert (tmp_path / "mine" / str(href)).is_file()
 
 
-def test_residuals_are_drawn_whole_whatever_their_size(browser: Browser, tmp_path: Path) -> None:
+def test_residuals_are_drawn_whole_whatever_their_size(
+    browser: Browser, tmp_path: Path
+) -> None:
     script = (ROOT / "lib/codestress/explore/points.js").read_text(encoding="utf-8")
     model = """
       const values = { x: [0, 1], y: [1, 0.5], curve: [[0, 0.3, 0.2, 0.4]], fitted: [0.3, 0.45] };
@@ -231,7 +268,8 @@ def test_residuals_are_drawn_whole_whatever_their_size(browser: Browser, tmp_pat
     path = tmp_path / "points.html"
     begun = script.replace("export default { render };", model)
     path.write_text(
-        f"<meta charset='utf-8'><body><script type='module'>{begun}</script>", encoding="utf-8"
+        f"<meta charset='utf-8'><body><script type='module'>{begun}</script>",
+        encoding="utf-8",
     )
     lines = "[...document.querySelectorAll('line[stroke-width=\"3\"]')]"
     stems = f"{lines}.map((one) => one.y1.baseVal.value - one.y2.baseVal.value)"
@@ -276,14 +314,18 @@ def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(
         assert all("turbo" in text for text in texts)
         address = page.url
     with opened(browser, address, "file://") as page:
-        assert page.locator("#ledger tbody tr:not(.fold):visible").all_inner_texts() == texts
-        expect(page.get_by_role("search", name="Claims").get_by_label("Search")).to_have_value(
-            "height turbo"
+        assert (
+            page.locator("#ledger tbody tr:not(.fold):visible").all_inner_texts()
+            == texts
         )
+        expect(
+            page.get_by_role("search", name="Claims").get_by_label("Search")
+        ).to_have_value("height turbo")
         figures = page.get_by_role("search", name="Figures")
         figures.get_by_label("Paper").select_option("faultloc")
         assert {"faultloc"} == {
-            card.get_attribute("data-paper") for card in page.locator("article.card:visible").all()
+            card.get_attribute("data-paper")
+            for card in page.locator("article.card:visible").all()
         }
         cards = page.locator("article.card")
         expect(figures.locator("output")).to_have_text(
@@ -295,7 +337,8 @@ def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(
         image = card.locator("img")
         image.scroll_into_view_if_needed()
         page.wait_for_function(
-            "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+            "image => image.complete && image.naturalWidth > 0",
+            arg=image.element_handle(),
         )
         assert len(image.get_attribute("alt") or "") > 60
         to_ledger = page.locator("a[href^='#ledger']")
@@ -304,7 +347,10 @@ def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(
         card.locator("a[href^='#ledger']").click()
         shown = page.locator("#ledger tbody tr:not(.fold):visible")
         expect(shown.first).to_be_in_viewport()
-        assert all(name in (row.get_attribute("data-figure") or "").split() for row in shown.all())
+        assert all(
+            name in (row.get_attribute("data-figure") or "").split()
+            for row in shown.all()
+        )
         shown.first.get_by_role("link", name=name, exact=True).click()
         expect(page.locator(f"[id='{name}'] h3")).to_be_in_viewport()
 
@@ -315,18 +361,26 @@ def test_a_click_on_a_bar_leads_to_its_answers(browser: Browser, smoke: Path) ->
         picture.scroll_into_view_if_needed()
         image = picture.locator("img")
         page.wait_for_function(
-            "image => image.complete && image.naturalWidth > 0", arg=image.element_handle()
+            "image => image.complete && image.naturalWidth > 0",
+            arg=image.element_handle(),
         )
         spots = json.loads(picture.get_attribute("data-spots") or "")
         box = picture.locator("img").bounding_box()
         assert box is not None
-        left, top, width, height, cell, _ = next(one for one in spots if one[4] != "published")
-        x, y = box["width"] * (left + width / 2) / 1000, box["height"] * (top + height / 2) / 1000
+        left, top, width, height, cell, _ = next(
+            one for one in spots if one[4] != "published"
+        )
+        x, y = (
+            box["width"] * (left + width / 2) / 1000,
+            box["height"] * (top + height / 2) / 1000,
+        )
         picture.click(position={"x": x, "y": y})
         page.wait_for_url(f"**/origin/fig04/answers.html#{cell}")
         section = page.locator(f"#{cell}")
         expect(section.locator("h3")).to_be_in_viewport()
-        expect(section.locator("h3")).to_contain_text(re.compile(r"sim-\w+.*\d+ of \d+ correct"))
+        expect(section.locator("h3")).to_contain_text(
+            re.compile(r"sim-\w+.*\d+ of \d+ correct")
+        )
         expect(section.locator(".asked").first).not_to_be_empty()
         expect(section.locator(".said").first).to_contain_text("FINAL ANSWER")
         expect(section.locator(".answer code").first).to_be_visible()
@@ -344,7 +398,9 @@ def test_marks_are_reached_by_the_keyboard_and_a_published_bar_says_where_it_com
         own = next(number for number, spot in enumerate(spots) if spot[4] == "c1")
         for _ in range(own):
             page.keyboard.press("ArrowRight")
-        expect(card.locator(".told")).to_contain_text(re.compile(r"sim-.*\d+ of \d+ correct"))
+        expect(card.locator(".told")).to_contain_text(
+            re.compile(r"sim-.*\d+ of \d+ correct")
+        )
         page.keyboard.press("Enter")
         page.wait_for_url("**/origin/fig04/answers.html#c1")
         page.goto(report(smoke))
@@ -356,8 +412,13 @@ def test_marks_are_reached_by_the_keyboard_and_a_published_bar_says_where_it_com
         )
         box = picture.locator("img").bounding_box()
         assert box is not None
-        left, top, width, height, *_ = next(spot for spot in spots if spot[4] == "published")
-        x, y = box["width"] * (left + width / 2) / 1000, box["height"] * (top + height / 2) / 1000
+        left, top, width, height, *_ = next(
+            spot for spot in spots if spot[4] == "published"
+        )
+        x, y = (
+            box["width"] * (left + width / 2) / 1000,
+            box["height"] * (top + height / 2) / 1000,
+        )
         picture.click(position={"x": x, "y": y})
         page.wait_for_url("**/origin/fig04/answers.html#published")
         expect(page.locator("#published")).to_contain_text("pixels")
@@ -372,7 +433,9 @@ def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(
     browser: Browser, smoke: Path
 ) -> None:
     with opened(browser, report(smoke), "file://") as page:
-        page.get_by_role("search", name="Figures").get_by_label("Paper").select_option("origin")
+        page.get_by_role("search", name="Figures").get_by_label("Paper").select_option(
+            "origin"
+        )
         page.get_by_role("search", name="Figures").get_by_label("Paper").focus()
         page.keyboard.press("Tab")
         assert focused(page).endswith("/answers.html")
@@ -400,18 +463,23 @@ def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(
 
 
 @pytest.mark.parametrize("width", [390, 1400])
-def test_the_report_is_readable_narrow_and_wide(browser: Browser, smoke: Path, width: int) -> None:
+def test_the_report_is_readable_narrow_and_wide(
+    browser: Browser, smoke: Path, width: int
+) -> None:
     with opened(browser, report(smoke), "file://", width) as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         page.get_by_role("link", name="Claims ledger").click()
         expect(page.get_by_role("heading", name="Claims ledger")).to_be_in_viewport()
         row = page.locator(
-            "#ledger tbody tr", has_text="average degradation of output prediction, direct"
+            "#ledger tbody tr",
+            has_text="average degradation of output prediction, direct",
         ).first
         row.scroll_into_view_if_needed()
         cells = [cell for cell in row.locator("td").all() if cell.is_visible()]
         assert len(cells) == (4 if width == 390 else 8)
-        for cell, told in zip(cells, ("abstract", "23.2", "23.2", "inconclusive"), strict=False):
+        for cell, told in zip(
+            cells, ("abstract", "23.2", "23.2", "inconclusive"), strict=False
+        ):
             expect(cell).to_contain_text(told)
             box = cell.bounding_box()
             assert box is not None
@@ -421,7 +489,9 @@ def test_the_report_is_readable_narrow_and_wide(browser: Browser, smoke: Path, w
 FONTS = Path("/usr/share/fonts/truetype")
 
 
-@pytest.mark.parametrize("family", slow(["all", "dejavu", "liberation"], "dejavu", "liberation"))
+@pytest.mark.parametrize(
+    "family", slow(["all", "dejavu", "liberation"], "dejavu", "liberation")
+)
 def test_the_report_prints_a_summary_on_two_pages(
     playwright: Playwright, smoke: Path, tmp_path: Path, family: str
 ) -> None:
@@ -441,7 +511,9 @@ def test_the_report_prints_a_summary_on_two_pages(
     ):
         printed = page.pdf(format="A4", print_background=True)
         page.emulate_media(media="print")
-        first = page.evaluate("document.querySelector('#claims').getBoundingClientRect().top")
+        first = page.evaluate(
+            "document.querySelector('#claims').getBoundingClientRect().top"
+        )
         both = page.evaluate("document.body.scrollHeight")
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2
     assert max(first, both - first) < 0.8 * 1123
@@ -455,8 +527,12 @@ def test_texts_stand_out_from_their_background(
     browser: Browser, smoke: Path, name: str, scheme: Literal["light", "dark"]
 ) -> None:
     """WCAG 2.1, level AA: a contrast of 4.5 and more, for every text on the page; pictures stand on white."""
-    with opened(browser, (smoke / "smoke" / name).as_uri(), "file://", scheme=scheme) as page:
-        backgrounds = "[...document.images].map((one) => getComputedStyle(one).backgroundColor)"
+    with opened(
+        browser, (smoke / "smoke" / name).as_uri(), "file://", scheme=scheme
+    ) as page:
+        backgrounds = (
+            "[...document.images].map((one) => getComputedStyle(one).backgroundColor)"
+        )
         if scheme == "dark":
             assert set(page.evaluate(backgrounds)) == {"rgb(255, 255, 255)"}
             colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -507,7 +583,9 @@ def serving(
             assert process.poll() is None, log.read_text()[-2000:]
             assert time.monotonic() < deadline, log.read_text()[-2000:]
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/{path}", timeout=1).read()
+                urllib.request.urlopen(
+                    f"http://127.0.0.1:{port}/{path}", timeout=1
+                ).read()
                 break
             except urllib.error.HTTPError:
                 break
@@ -532,7 +610,12 @@ def voila(notebook: Path, outputs: Path) -> AbstractContextManager[str]:
     assert tags in makefile
     options = [str(notebook), "--template=codestress", *allowed, tags]
     return serving(
-        "voila", options, outputs, "voila/static/", JUPYTER_PATH=templates, TQDM_DISABLE="1"
+        "voila",
+        options,
+        outputs,
+        "voila/static/",
+        JUPYTER_PATH=templates,
+        TQDM_DISABLE="1",
     )
 
 
@@ -542,7 +625,10 @@ def dragged(page: Page) -> None:
     point = page.get_by_role("slider", name="right at x = 0")
     expect(point).to_be_visible()
     expect(said).to_contain_text("rate")
-    before, share = said.inner_text(), float(point.get_attribute("aria-valuenow") or "nan")
+    before, share = (
+        said.inner_text(),
+        float(point.get_attribute("aria-valuenow") or "nan"),
+    )
     point.scroll_into_view_if_needed()
     box = point.bounding_box()
     assert box is not None
@@ -570,7 +656,8 @@ def test_explorers_are_found_and_have_their_controls_first(
     shutil.copytree(ROOT / "notebooks/explore", folder)
     for path in folder.glob("*.ipynb"):
         path.write_text(
-            path.read_text(encoding="utf-8").replace('\\"demo\\"', '\\"smoke\\"'), encoding="utf-8"
+            path.read_text(encoding="utf-8").replace('\\"demo\\"', '\\"smoke\\"'),
+            encoding="utf-8",
         )
     with voila(folder, smoke) as address:
         with opened(browser, address, address, 1280) as page:
@@ -585,9 +672,13 @@ def test_explorers_are_found_and_have_their_controls_first(
                 expect(card).to_be_in_viewport()
         for link in links:
             for width in (1280, 390):
-                with opened(browser, address.rstrip("/") + link, address, width) as page:
+                with opened(
+                    browser, address.rstrip("/") + link, address, width
+                ) as page:
                     first = page.locator("select, input[type=checkbox]").first
-                    shown = page.locator("pre, .widget-html img, svg:has([role=slider])").first
+                    shown = page.locator(
+                        "pre, .widget-html img, svg:has([role=slider])"
+                    ).first
                     expect(first).to_be_visible()
                     expect(shown).to_be_visible()
                     one, other = first.bounding_box(), shown.bounding_box()
@@ -599,7 +690,9 @@ def test_explorers_are_found_and_have_their_controls_first(
                     else:
                         assert one["y"] + one["height"] < other["y"], link
                     assert other["x"] + other["width"] <= width
-                    assert page.evaluate("document.documentElement.scrollWidth") <= width
+                    assert (
+                        page.evaluate("document.documentElement.scrollWidth") <= width
+                    )
                     assert page.locator("p[role=alert]").all_inner_texts() == []
                     assert page.locator("progress").count() == 0
                     cut = "boxes => boxes.some((box) => box.scrollWidth > box.clientWidth)"
@@ -618,12 +711,18 @@ def test_a_point_is_dragged_in_voila(browser: Browser, tmp_path: Path) -> None:
 
 def lab(folder: Path) -> AbstractContextManager[str]:
     """JupyterLab over a folder."""
-    options = ["--allow-root", "--IdentityProvider.token=", f"--ServerApp.root_dir={folder}"]
+    options = [
+        "--allow-root",
+        "--IdentityProvider.token=",
+        f"--ServerApp.root_dir={folder}",
+    ]
     options += [
         "--LabApp.news_url=None",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
     ]
-    return serving("jupyterlab", options, folder, "api", JUPYTER_CONFIG_DIR=str(folder / "config"))
+    return serving(
+        "jupyterlab", options, folder, "api", JUPYTER_CONFIG_DIR=str(folder / "config")
+    )
 
 
 def run_all_cells(page: Page, name: str) -> Locator:
@@ -636,9 +735,13 @@ def run_all_cells(page: Page, name: str) -> Locator:
     panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     # A panel that has no kernel yet is idle too.
     expect(panel.locator(".jp-Toolbar-kernelName")).not_to_have_text("No Kernel")
-    expect(panel.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")).to_have_count(1)
+    expect(
+        panel.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
+    ).to_have_count(1)
     expect(page.get_by_role("button", name="| Idle")).to_be_visible()
-    begun = panel.locator(".jp-InputPrompt").filter(has_text=re.compile(r"\[(\*|\d+)\]"))
+    begun = panel.locator(".jp-InputPrompt").filter(
+        has_text=re.compile(r"\[(\*|\d+)\]")
+    )
     for _ in range(6):
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
@@ -651,14 +754,19 @@ def run_all_cells(page: Page, name: str) -> Locator:
 @pytest.mark.slow
 def test_a_point_is_dragged_in_jupyterlab(browser: Browser, tmp_path: Path) -> None:
     shutil.copy2(ROOT / "notebooks/explore/fit.ipynb", tmp_path)
-    with lab(tmp_path) as address, opened(browser, f"{address}lab/tree/fit.ipynb", address) as page:
+    with (
+        lab(tmp_path) as address,
+        opened(browser, f"{address}lab/tree/fit.ipynb", address) as page,
+    ):
         run_all_cells(page, "fit")
         dragged(page)
 
 
 @pytest.mark.slow
 @pytest.mark.release
-def test_the_first_links_of_the_index_run_in_jupyterlab(browser: Browser, tmp_path: Path) -> None:
+def test_the_first_links_of_the_index_run_in_jupyterlab(
+    browser: Browser, tmp_path: Path
+) -> None:
     """Clicked in the index, then Run All: each publishes the artefact that it names."""
     shutil.copytree(ROOT / "notebooks", tmp_path / "notebooks")
     with (
@@ -676,7 +784,11 @@ def test_the_first_links_of_the_index_run_in_jupyterlab(browser: Browser, tmp_pa
             manifest = tmp_path / "lab" / artefact / "manifest.json"
             failed = panel.locator("[data-mime-type='application/vnd.jupyter.error']")
             ends = time.monotonic() + 1800  # of a notebook that hangs
-            while not manifest.is_file() and not failed.count() and time.monotonic() < ends:
+            while (
+                not manifest.is_file()
+                and not failed.count()
+                and time.monotonic() < ends
+            ):
                 page.wait_for_timeout(500)
             outputs = panel.locator(".jp-OutputArea-output").all_inner_texts()
             assert manifest.is_file(), f"{name}: nothing was published\n{outputs}"

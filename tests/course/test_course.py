@@ -39,7 +39,10 @@ def built(request: pytest.FixtureRequest) -> Path:
     does not get all points."""
     assignments = assignment_names() if SLOW else assignment_names()[:1]
     with kept(
-        request.config, f"course of {len(assignments)}", PACKAGE, ROOT / "notebooks" / "course"
+        request.config,
+        f"course of {len(assignments)}",
+        PACKAGE,
+        ROOT / "notebooks" / "course",
     ) as folder:
         done = folder / "done"
         if not done.exists():
@@ -67,7 +70,9 @@ def names_in(built: Path) -> list[str]:
 
 
 def submission(folder: Path, *cells: str) -> Path:
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(cell) for cell in cells]
+    )
     folder.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, folder / "ada.ipynb")
     return folder / "ada.ipynb"
@@ -76,12 +81,16 @@ def submission(folder: Path, *cells: str) -> Path:
 def test_there_are_five_assignments_with_solutions_and_hidden_tests() -> None:
     assert len(assignment_names()) >= 5
     for name in assignment_names():
-        notebook = nbformat.read(ROOT / "notebooks" / "course" / f"{name}.ipynb", as_version=4)
+        notebook = nbformat.read(
+            ROOT / "notebooks" / "course" / f"{name}.ipynb", as_version=4
+        )
         nbformat.validate(notebook)
         sources = [cell.source for cell in notebook.cells]
         assert sources[0].startswith("# Assignment ")
         names(sources[0], "minutes", "Offline")
-        questions = [source for source in sources if source.startswith("# BEGIN QUESTION")]
+        questions = [
+            source for source in sources if source.startswith("# BEGIN QUESTION")
+        ]
         assert len(questions) >= 4
         hidden = [source for source in sources if "hidden: true" in source]
         assert len(hidden) >= len(questions)
@@ -92,15 +101,19 @@ def test_there_are_five_assignments_with_solutions_and_hidden_tests() -> None:
 @pytest.mark.slow
 def test_students_get_neither_solutions_nor_hidden_tests(built: Path) -> None:
     for name in names_in(built):
-        student = (built / "student" / name / f"{name}.ipynb").read_text(encoding="utf-8")
+        student = (built / "student" / name / f"{name}.ipynb").read_text(
+            encoding="utf-8"
+        )
         assert "SOLUTION" not in student
         tests = "".join(
-            path.read_text() for path in (built / "student" / name / "tests").glob("*.py")
+            path.read_text()
+            for path in (built / "student" / name / "tests").glob("*.py")
         )
         assert "hidden=False" in tests
         assert "hidden=True" not in tests
         everything = "".join(
-            path.read_text() for path in (built / "teacher" / name / "tests").glob("*.py")
+            path.read_text()
+            for path in (built / "teacher" / name / "tests").glob("*.py")
         )
         assert everything.count("hidden=True") >= 4
 
@@ -109,14 +122,18 @@ def test_students_get_neither_solutions_nor_hidden_tests(built: Path) -> None:
 def test_a_blank_submission_gets_nothing(built: Path) -> None:
     for name in names_in(built):
         graded = grade(
-            built / "student" / name / f"{name}.ipynb", built / "teacher" / name / "tests", "ada"
+            built / "student" / name / f"{name}.ipynb",
+            built / "teacher" / name / "tests",
+            "ada",
         )
         assert graded.score == 0, (name, graded.scores)
         assert graded.total == 10
 
 
 # Long, for an assignment is built: no other quick test shows that points are given.
-def test_a_wrong_submission_gets_part_of_the_points(built: Path, tmp_path: Path) -> None:
+def test_a_wrong_submission_gets_part_of_the_points(
+    built: Path, tmp_path: Path
+) -> None:
     wrong = submission(
         tmp_path,
         "def read_answer(text):\n    return text.split('[ANSWER]')[1].split('[/ANSWER]')[0].strip()",
@@ -129,7 +146,10 @@ def test_a_wrong_submission_gets_part_of_the_points(built: Path, tmp_path: Path)
     graded = grade(wrong, built / "teacher" / "01_scorer" / "tests", "ada")
     assert 0 < graded.score < 6
     assert graded.scores["q4"] == 0.5
-    assert any("hostile" in message or "Assertion" in message for message in graded.failed["q2"])
+    assert any(
+        "hostile" in message or "Assertion" in message
+        for message in graded.failed["q2"]
+    )
     names("\n".join(graded.failed["q1"]), """read_answer("[ANSWER]f('a==b')""")
     names(graded.remarks[0], "cell 4")
 
@@ -184,17 +204,25 @@ def test_constant_and_identity_functions_get_nothing(
     name: str, built: Path, tmp_path: Path
 ) -> None:
     parts, _ = read_submission(built / "teacher" / name / f"{name}.ipynb")
-    functions = sorted(set(re.findall(r"^    def (\w+)", "\n".join(parts), re.MULTILINE)))
+    functions = sorted(
+        set(re.findall(r"^    def (\w+)", "\n".join(parts), re.MULTILINE))
+    )
     for value in CONSTANT:
         lazy = submission(
-            tmp_path, *(f"def {one}(*args, **keywords):\n    return {value}" for one in functions)
+            tmp_path,
+            *(
+                f"def {one}(*args, **keywords):\n    return {value}"
+                for one in functions
+            ),
         )
         graded = grade(lazy, built / "teacher" / name / "tests", "ada")
         assert graded.score == 0, (value, graded.scores)
 
 
 @pytest.mark.slow
-def test_many_slow_calls_end(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_slow_calls_end(
+    built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("codestress.course.grading.PATIENCE_S", 3.0)
     slow = submission(
         tmp_path,
@@ -217,7 +245,9 @@ UNREADABLE = {
 
 
 @pytest.mark.parametrize("name", UNREADABLE)
-def test_what_cannot_be_read_is_told_shortly_and_the_rest_counts(name: str, tmp_path: Path) -> None:
+def test_what_cannot_be_read_is_told_shortly_and_the_rest_counts(
+    name: str, tmp_path: Path
+) -> None:
     parts, remarks = read_submission(
         submission(tmp_path, UNREADABLE[name], "def f(x):\n    return x")
     )
@@ -271,7 +301,9 @@ def test_the_grader_s_student_decides_the_data(built: Path) -> None:
     for name in names_in(built)[: 2 if THOROUGH else 1]:
         solution = built / "teacher" / name / f"{name}.ipynb"
         for student in some(("ben", "ada"), 2):
-            assert grade(solution, built / "teacher" / name / "tests", student).score == 10
+            assert (
+                grade(solution, built / "teacher" / name / "tests", student).score == 10
+            )
 
 
 def test_what_counts_of_a_notebook(tmp_path: Path) -> None:
@@ -311,9 +343,7 @@ def test_material_is_what_it_says() -> None:
 
 
 def test_a_failed_test_says_what_it_expected_and_what_came() -> None:
-    source = (
-        "def test(f):\n    assert f(2) == 3\n    assert f(1) < 0, 'too much'\n    assert f(0)\n"
-    )
+    source = "def test(f):\n    assert f(2) == 3\n    assert f(1) < 0, 'too much'\n    assert f(0)\n"
     for values, told in (
         ([4], ("f(2) == 3", "4")),
         ([3, 5], ("too much", "f(1) < 0", "5")),
@@ -342,7 +372,9 @@ def test_feedback_is_a_file_for_each_and_a_table_for_all(tmp_path: Path) -> None
         ("cell 1 …",),
     )
     grades = write_feedback(
-        tmp_path / "feedback", ROOT / "notebooks/course/01_scorer.ipynb", [ada, odd, ada]
+        tmp_path / "feedback",
+        ROOT / "notebooks/course/01_scorer.ipynb",
+        [ada, odd, ada],
     )
     assert sorted(path.name for path in grades.parent.iterdir()) == [
         "_.._x_y.md",
@@ -360,7 +392,9 @@ def test_feedback_is_a_file_for_each_and_a_table_for_all(tmp_path: Path) -> None
 
 def test_the_pages_that_assignments_name_exist() -> None:
     for name in assignment_names():
-        text = (ROOT / "notebooks" / "course" / f"{name}.ipynb").read_text(encoding="utf-8")
+        text = (ROOT / "notebooks" / "course" / f"{name}.ipynb").read_text(
+            encoding="utf-8"
+        )
         pages = re.findall(
             r"docs/\w+\.md|`?lib/codestress/[\w/]+\.py|notebooks/[\w/]+\.ipynb", text
         )
@@ -372,7 +406,9 @@ def test_the_pages_that_assignments_name_exist() -> None:
 @pytest.mark.slow
 def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
     hand_in = tmp_path / "ada.ipynb"
-    hand_in.write_bytes((built / "teacher" / "01_scorer" / "01_scorer.ipynb").read_bytes())
+    hand_in.write_bytes(
+        (built / "teacher" / "01_scorer" / "01_scorer.ipynb").read_bytes()
+    )
     command = ("course", "grade", "01_scorer", str(hand_in), "--built", str(built))
     graded = codestress(*command, outputs=tmp_path)
     names(graded.stdout, "ada", "10 of 10")
@@ -382,7 +418,12 @@ def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
         .endswith("ada,2,4,2,2,10,10\n")
     )
     if THOROUGH:
-        assert json.loads(codestress(*command, "--json", outputs=tmp_path).stdout)[0]["score"] == 10
+        assert (
+            json.loads(codestress(*command, "--json", outputs=tmp_path).stdout)[0][
+                "score"
+            ]
+            == 10
+        )
     unknown = codestress("course", "grade", "01_scores", str(hand_in), outputs=tmp_path)
     assert unknown.returncode != 0
     names(unknown.stderr, "01_scorer")
@@ -472,7 +513,9 @@ def test_what_cannot_be_defined_takes_no_other_points(
 def test_all_that_cannot_be_defined_together_takes_no_other_points(
     questions: Path, tmp_path: Path
 ) -> None:
-    graded = grade(submission(tmp_path, WHOLE[0], *BESIDE.values(), *WHOLE[1:]), questions, "ada")
+    graded = grade(
+        submission(tmp_path, WHOLE[0], *BESIDE.values(), *WHOLE[1:]), questions, "ada"
+    )
     assert graded.score == 4, (graded.failed, graded.remarks)
     names("\n".join(graded.remarks), "def mine(x, x)", "cell 7", "cell 8")
 
@@ -483,7 +526,11 @@ def test_what_does_not_end_takes_no_other_points(
 ) -> None:
     graded = grade(submission(tmp_path, ENDLESS[name], *WHOLE), questions, "ada")
     assert graded.score == 4, (graded.failed, graded.remarks)
-    told = {"a default": "def mine(x=spin())", "a value": "total =", "an exit": "x = os._exit(0)"}
+    told = {
+        "a default": "def mine(x=spin())",
+        "a value": "total =",
+        "an exit": "x = os._exit(0)",
+    }
     names("\n".join(graded.remarks), told[name])
 
 
@@ -491,10 +538,19 @@ def test_what_does_not_end_takes_no_other_points(
     ("cell", "told"),
     [
         ("def one(x, data=PRACTICE):\n    return x + 1", "'PRACTICE'"),
-        pytest.param("@timed\ndef one(x):\n    return x + 1", "'timed'", marks=pytest.mark.slow),
-        ("def one(x):\n    return helper(x)\ndef helper(x, y=rows):\n    return x", "'rows'"),
-        pytest.param("def one(x):\n    return pd.Series(x)", "'pd'", marks=pytest.mark.slow),
-        pytest.param("class one(pd.DataFrame):\n    pass", "'pd'", marks=pytest.mark.slow),
+        pytest.param(
+            "@timed\ndef one(x):\n    return x + 1", "'timed'", marks=pytest.mark.slow
+        ),
+        (
+            "def one(x):\n    return helper(x)\ndef helper(x, y=rows):\n    return x",
+            "'rows'",
+        ),
+        pytest.param(
+            "def one(x):\n    return pd.Series(x)", "'pd'", marks=pytest.mark.slow
+        ),
+        pytest.param(
+            "class one(pd.DataFrame):\n    pass", "'pd'", marks=pytest.mark.slow
+        ),
         ("def other(x):\n    return x", "missing"),
         pytest.param("def one(x, x):\n    return x", "missing", marks=pytest.mark.slow),
         ("def one(x:\n    return x", "missing"),
@@ -510,7 +566,9 @@ def test_a_function_that_cannot_be_defined_fails_alone_and_says_why(
     names(failed, "one", told)
 
 
-def test_constants_and_helpers_of_other_cells_are_there(questions: Path, tmp_path: Path) -> None:
+def test_constants_and_helpers_of_other_cells_are_there(
+    questions: Path, tmp_path: Path
+) -> None:
     cells = (
         "from math import *\nimport numpy.linalg, os.path as where",
         "STEP = 1\nNAMES = {}\nNAMES['a'] = 'b'",
@@ -534,7 +592,10 @@ def test_constants_and_helpers_of_other_cells_are_there(questions: Path, tmp_pat
         (["alice/hw.ipynb", "bob/hw.ipynb"], ["alice", "bob"]),
         (["alice/hw.ipynb", "bob/hw.ipynb", "carol.ipynb"], ["alice", "bob", "carol"]),
         (["alice/ps1/hw.ipynb", "bob/ps1/hw.ipynb"], ["alice/ps1", "bob/ps1"]),
-        (["in/hw.ipynb", "in/bob/hw.ipynb", "in/bob/old/hw.ipynb"], ["in", "bob", "old"]),
+        (
+            ["in/hw.ipynb", "in/bob/hw.ipynb", "in/bob/old/hw.ipynb"],
+            ["in", "bob", "old"],
+        ),
         (["alice/01_scorer.ipynb"], ["alice"]),
         (["Ada Lovelace_12_file_/x y.ipynb", "Bob_13_file_/x y.ipynb"], None),
         (["alice.ipynb", "x/alice.ipynb", "y/bob.ipynb"], None),
@@ -561,7 +622,9 @@ def test_hidden_files_are_no_hand_ins(tmp_path: Path) -> None:
         "__MACOSX/alice/hw.ipynb",
         ".DS_Store",
     )
-    assert list(students([own, *(tmp_path / path for path in hidden)], "01_scorer")) == [own]
+    assert list(
+        students([own, *(tmp_path / path for path in hidden)], "01_scorer")
+    ) == [own]
 
 
 def test_no_row_of_the_grades_is_lost_or_overwritten(tmp_path: Path) -> None:
@@ -573,7 +636,8 @@ def test_no_row_of_the_grades_is_lost_or_overwritten(tmp_path: Path) -> None:
     files = [path.name.lower() for path in grades.parent.glob("*.md")]
     assert len(set(files)) == len(given)
     texts = sorted(
-        path.read_text().split("Student: ")[1].split("\n")[0] for path in grades.parent.glob("*.md")
+        path.read_text().split("Student: ")[1].split("\n")[0]
+        for path in grades.parent.glob("*.md")
     )
     assert texts == sorted(given)
 

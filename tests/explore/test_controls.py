@@ -44,7 +44,9 @@ def test_controls_say_what_the_parameters_are_and_change_them(name: str) -> None
     controls = parameter_controls(artefact)
     values = chosen_values(controls)
     assert values == {
-        key: value for key, value in artefact.parameters.model_dump().items() if key in values
+        key: value
+        for key, value in artefact.parameters.model_dump().items()
+        if key in values
     }
     assert set(values) | {"artefact"} == set(artefact.study.parameters.model_fields)
     assert all(control.tooltip for control in controls.values())
@@ -62,10 +64,15 @@ def test_every_factor_can_be_chosen_and_the_one_that_was_touched_last_counts() -
         found = trials.items[
             nearest_trial(trials, {**wanted, "perturbation": value}, "perturbation")
         ]
-        assert (found.factors["perturbation"], found.problem) == (value, wanted["problem"])
+        assert (found.factors["perturbation"], found.problem) == (
+            value,
+            wanted["problem"],
+        )
 
 
-@pytest.mark.parametrize("name", ["codecrash/tab01", "semtrace/fig03", "faultloc/tab02"])
+@pytest.mark.parametrize(
+    "name", ["codecrash/tab01", "semtrace/fig03", "faultloc/tab02"]
+)
 def test_controls_show_what_the_prompt_has(name: str) -> None:
     """The vanilla program has density 0: it is not shown at the density of the perturbed one."""
     [artefact] = resolve([name], "smoke", Overrides(), load_registry())
@@ -109,7 +116,10 @@ def test_what_takes_longer_than_a_second_says_so_until_it_is_done() -> None:
     pane, begun = widgets.HTML(), Event()
 
     def act() -> str:
-        pane.observe(lambda change: begun.set() if "<progress>" in change["new"] else None, "value")
+        pane.observe(
+            lambda change: begun.set() if "<progress>" in change["new"] else None,
+            "value",
+        )
         assert begun.wait(60)
         return "done"
 
@@ -122,7 +132,9 @@ def test_a_long_value_has_a_field_of_several_lines() -> None:
     controls = parameter_controls(artefact)
     assert isinstance(controls["models"], widgets.Textarea)
     assert controls["models"].rows * ACROSS >= len(controls["models"].value)
-    assert chosen_values(controls)["models"] == artefact.parameters.model_dump()["models"]
+    assert (
+        chosen_values(controls)["models"] == artefact.parameters.model_dump()["models"]
+    )
 
 
 def test_what_differs_is_marked_and_nothing_is_markup() -> None:
@@ -136,7 +148,9 @@ def test_what_differs_is_marked_and_nothing_is_markup() -> None:
     assert "<mark" not in prompt_html(two)
 
 
-@pytest.mark.parametrize("paper", slow(["origin", "semtrace", "codecrash", "faultloc"], "semtrace"))
+@pytest.mark.parametrize(
+    "paper", slow(["origin", "semtrace", "codecrash", "faultloc"], "semtrace")
+)
 def test_prompts_of_a_paper_can_be_explored(paper: str) -> None:
     all_names = [name for name in artefact_names() if name.startswith(paper)]
     explorer = prompt_explorer(all_names[0], "smoke")
@@ -178,7 +192,9 @@ def test_a_twin_is_of_the_same_sample_of_the_same_problem(
                 assert (other.model, other.trial.problem, other.trial.sample) == (
                     (answer.model, answer.trial.problem, answer.trial.sample)
                 )
-                assert other.trial.factors[factor] == value != answer.trial.factors[factor]
+                assert (
+                    other.trial.factors[factor] == value != answer.trial.factors[factor]
+                )
                 paired += 1
     assert paired > len(browsed.answers) / 2
 
@@ -191,12 +207,19 @@ def answered(**factors: list[object]) -> pd.DataFrame:
 
 def test_numbers_have_an_axis_and_many_are_binned() -> None:
     sizes = list(range(16, 953, 8))
-    frame = answered(lines=2 * sizes, model=len(sizes) * ["sim-wide"] + len(sizes) * ["sim-near"])
+    frame = answered(
+        lines=2 * sizes, model=len(sizes) * ["sim-wide"] + len(sizes) * ["sim-near"]
+    )
     [axes] = share_figure(frame, "lines", "model", "strict").axes
-    colours = {name: look.colour for name, look in looks(["sim-near", "sim-wide"]).items()}
+    colours = {
+        name: look.colour for name, look in looks(["sim-near", "sim-wide"]).items()
+    }
     for bars in axes.containers:
         line = bars.lines[0]
-        assert (line.get_linestyle(), line.get_color()) == ("-", colours[bars.get_label()])
+        assert (line.get_linestyle(), line.get_color()) == (
+            "-",
+            colours[bars.get_label()],
+        )
         assert len(line.get_xdata()) == RANGES
         assert min(sizes) < min(line.get_xdata()) < max(line.get_xdata()) < max(sizes)
     names(axes.get_xlabel(), len(sizes), RANGES)
@@ -221,11 +244,15 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
 ) -> None:
     [artefact] = resolve(["codecrash/tab01"], "smoke", Overrides(), load_registry())
     results = run(
-        artefact.trials(), [model.name for model in artefact.models], store=tmp_path / "s.sqlite"
+        artefact.trials(),
+        [model.name for model in artefact.models],
+        store=tmp_path / "s.sqlite",
     )
     monkeypatch.setattr(questions, "built", lambda *_: (artefact, results))
     monkeypatch.setattr(
-        questions, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite")
+        questions,
+        "stored_responses",
+        lambda keys: stored_responses(keys, tmp_path / "s.sqlite"),
     )
     browser = questions.answer_browser("codecrash/tab01", "smoke")
     [[_, options], [panes]] = [column.children for column in browser.children]
@@ -236,16 +263,19 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     assert len(chosen.options) == len(results.answers)
     assert "<strong>answer</strong>" in panes.value
     controls["outcome"].value = "incorrect"
-    wrong = sum(answer.scores["strict"].outcome.value == "incorrect" for answer in results.answers)
+    wrong = sum(
+        answer.scores["strict"].outcome.value == "incorrect"
+        for answer in results.answers
+    )
     assert len(chosen.options) == wrong > 0
     controls["perturbation"].value = "MCC"
     beside.value = ("perturbation", "VAN")
     assert panes.value.count("<strong>answer</strong>") == 2
     assert "perturbation = VAN" in panes.value
     assert "perturbation = MCC" in panes.value
-    assert [sample(part) for part in panes.value.split("<strong>answer</strong>")[1:]] == (
-        2 * [results.answers[chosen.value].trial.sample]
-    )
+    assert [
+        sample(part) for part in panes.value.split("<strong>answer</strong>")[1:]
+    ] == (2 * [results.answers[chosen.value].trial.sample])
     controls["perturbation"].value = "VAN"
     assert panes.value.count("<strong>answer</strong>") == 1
     assert "role='note'" in panes.value
@@ -256,7 +286,8 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     )
     controls["outcome"].value = "all"
     assert all(
-        text.split(": ")[1].startswith(controls["model"].value) for text, _ in chosen.options
+        text.split(": ")[1].startswith(controls["model"].value)
+        for text, _ in chosen.options
     )
 
 
@@ -277,20 +308,27 @@ def test_a_question_is_asked_and_has_one_verdict(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        questions, "run", lambda *given, **more: run(*given, **more, store=tmp_path / "s.sqlite")
+        questions,
+        "run",
+        lambda *given, **more: run(*given, **more, store=tmp_path / "s.sqlite"),
     )
     monkeypatch.setattr(
-        questions, "stored_responses", lambda keys: stored_responses(keys, tmp_path / "s.sqlite")
+        questions,
+        "stored_responses",
+        lambda keys: stored_responses(keys, tmp_path / "s.sqlite"),
     )
     [[chooser, model, factors, button], [shown]] = [
-        column.children for column in questions.ask_panel("semtrace/fig03", "smoke").children
+        column.children
+        for column in questions.ask_panel("semtrace/fig03", "smoke").children
     ]
     for name in ("semtrace/fig03", "origin/fig04", "faultloc/fig06"):
         chooser.value = name
         assert shown.value.count("<strong>answer</strong>") == 1, name
         assert sum(shown.value.count(f">{outcome.value}<") for outcome in Outcome) == 1
     before = shown.value
-    problem = next(control for control in factors.children if control.description == "problem")
+    problem = next(
+        control for control in factors.children if control.description == "problem"
+    )
     problem.value = problem.options[-1][1]
     assert "role='note'" in shown.value
     button.click()

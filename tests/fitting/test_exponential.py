@@ -49,7 +49,9 @@ def test_an_exact_curve_is_recovered(height: float, rate: float, floor: float) -
         (height, rate, floor), rel=1e-5, abs=1e-6
     )
     assert fit.half_life == pytest.approx(math.log(2) / rate, rel=1e-5)
-    assert fit.at([0.5])[0] == pytest.approx(floor + height * math.exp(-rate / 2), rel=1e-5)
+    assert fit.at([0.5])[0] == pytest.approx(
+        floor + height * math.exp(-rate / 2), rel=1e-5
+    )
     assert fit.r_squared == pytest.approx(1)
     assert fit.failed == 0
     low, high = fit.band(X, 0.95)
@@ -100,7 +102,9 @@ def test_intervals_cover_the_truth_as_often_as_they_say(floor: float) -> None:
     level = np.clip(rng.normal(1, 0.25, 200_000), 0.2, 1.8)[:, None]
     truth_y = np.clip(level * (floor + 0.6 * np.exp(-3.0 * X)), 0, 1).mean(0)
     one = np.ones((1, len(X)))
-    truth = fit_exponential(X, [truth_y], one, floor=floor > 0, rng=np.random.default_rng(0)).rate
+    truth = fit_exponential(
+        X, [truth_y], one, floor=floor > 0, rng=np.random.default_rng(0)
+    ).rate
     covered = 0
     for _ in range(500):
         right, asked = table(rng, 0.6, 3.0, floor, 150, 0.25)
@@ -119,7 +123,9 @@ def test_what_cannot_be_fitted_is_nan_and_counted() -> None:
         assert np.isnan(fit.band(X, 0.95)[0]).all()
     one_place = np.zeros((3, 11))
     one_place[:, 0] = 1
-    assert math.isnan(fit_exponential(X, one_place, one_place, resamples=100, rng=rng).rate)
+    assert math.isnan(
+        fit_exponential(X, one_place, one_place, resamples=100, rng=rng).rate
+    )
 
 
 def test_a_resample_without_a_place_leaves_it_out() -> None:
@@ -135,7 +141,11 @@ def test_a_resample_without_a_place_leaves_it_out() -> None:
 
 def test_a_flat_curve_has_no_half_life() -> None:
     fit = fit_exponential(
-        X, np.ones((5, 11)), np.ones((5, 11)), resamples=100, rng=np.random.default_rng(0)
+        X,
+        np.ones((5, 11)),
+        np.ones((5, 11)),
+        resamples=100,
+        rng=np.random.default_rng(0),
     )
     assert fit.rate == pytest.approx(0, abs=1e-6)
     assert fit.half_life > 1e5
@@ -143,7 +153,11 @@ def test_a_flat_curve_has_no_half_life() -> None:
     assert fit.loss_at(0.5, 0.95)[2] > 0.02  # answers that are all alike leave a doubt
 
 
-TRUE_CURVES = {"mild": (0.9, 0.7, 0.0), "strong": (0.9, 5.0, 0.0), "flat": (0.97, 0.0, 0.0)}
+TRUE_CURVES = {
+    "mild": (0.9, 0.7, 0.0),
+    "strong": (0.9, 5.0, 0.0),
+    "flat": (0.97, 0.0, 0.0),
+}
 SHAPES = {
     "a trough": lambda x: 0.5 + 0.3 * (2 * x - 1) ** 2,
     "a plateau": lambda x: 0.2 + 0.6 * np.exp(-8 * x),
@@ -154,8 +168,13 @@ def answers_that_hang_together(
     shares: np.ndarray, problems: int, random: np.random.Generator
 ) -> np.ndarray:
     """Of problems of different difficulty, half of it their own."""
-    own, other = random.normal(size=(problems, 1)), random.normal(size=(problems, len(shares)))
-    return (norm.cdf(math.sqrt(0.5) * own + math.sqrt(0.5) * other) < shares).astype(float)
+    own, other = (
+        random.normal(size=(problems, 1)),
+        random.normal(size=(problems, len(shares))),
+    )
+    return (norm.cdf(math.sqrt(0.5) * own + math.sqrt(0.5) * other) < shares).astype(
+        float
+    )
 
 
 def doubted(shares: np.ndarray, problems: int, studies: int) -> float:
@@ -166,7 +185,9 @@ def doubted(shares: np.ndarray, problems: int, studies: int) -> float:
         random = np.random.default_rng((study, problems))
         right = answers_that_hang_together(shares, problems, random)
         found.append(
-            fit_exponential(x, right, np.ones_like(right), resamples=1, check=True, rng=random).lack
+            fit_exponential(
+                x, right, np.ones_like(right), resamples=1, check=True, rng=random
+            ).lack
             < DOUBTED
         )
     return float(np.mean(found))
@@ -175,7 +196,9 @@ def doubted(shares: np.ndarray, problems: int, studies: int) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("problems", some([25, 100], 2))
 @pytest.mark.parametrize("name", TRUE_CURVES)
-def test_a_true_curve_is_seldom_said_not_to_describe_its_points(name: str, problems: int) -> None:
+def test_a_true_curve_is_seldom_said_not_to_describe_its_points(
+    name: str, problems: int
+) -> None:
     """200 studies at a level of 5 %: two standard errors are 3 points; cautious is no fault."""
     height, rate, floor = TRUE_CURVES[name]
     shares = floor + height * np.exp(-rate * np.linspace(0, 1, 11))
@@ -195,6 +218,11 @@ def test_a_curve_through_as_many_points_as_it_has_parameters_lacks_nothing_that_
 ):
     right = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
     fit = fit_exponential(
-        [0, 1], right, np.ones_like(right), resamples=50, check=True, rng=np.random.default_rng(0)
+        [0, 1],
+        right,
+        np.ones_like(right),
+        resamples=50,
+        check=True,
+        rng=np.random.default_rng(0),
     )
     assert math.isnan(fit.lack)

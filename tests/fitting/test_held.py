@@ -9,7 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from codestress.fitting import influence, position_dip, proportions, significance, summaries
+from codestress.fitting import (
+    influence,
+    position_dip,
+    proportions,
+    significance,
+    summaries,
+)
 from codestress.fitting.exponential import fit_exponential
 from codestress.fitting.proportions import Interval
 from codestress.papers.origin.curves import fit_decay, fit_half_length
@@ -23,7 +29,10 @@ DRAWN = 300 if SLOW else 16
 
 def drawn(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Places (k,), scores and numbers of answers (items, k): often one item, two places, or all alike."""
-    items, k = int(random.choice([1, 1, 2, 3, 8, 30])), int(random.choice([1, 2, 2, 3, 4, 7]))
+    items, k = (
+        int(random.choice([1, 1, 2, 3, 8, 30])),
+        int(random.choice([1, 2, 2, 3, 4, 7])),
+    )
     x = np.sort(random.choice(20, k, replace=False)).astype(float)
     if random.random() < 0.5:
         x = np.linspace(0, 1, k)
@@ -34,7 +43,8 @@ def drawn(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarr
         np.tile(random.integers(0, 2, (items, 1)), (1, k)),
         np.tile(random.integers(0, 2, (1, k)), (items, 1)),
         np.eye(items, k),
-        random.random((items, k)) < np.exp(-random.uniform(0, 5) * np.linspace(0, 1, k)),
+        random.random((items, k))
+        < np.exp(-random.uniform(0, 5) * np.linspace(0, 1, k)),
         random.random((items, k)) < random.random(),
     )
     asked = random.random((items, k)) < (0.6 if random.random() < 0.3 else 1)
@@ -62,12 +72,16 @@ def curves(
         table = removal.fit_table({("m", "t"): fit}, 0.95).iloc[0]
         ends = Interval(table["loss_low"], table["loss_high"])
         yield "loss in the table", table["loss_at_half"], ends
-    side = fit_decay(x + 1, np.where(asked > 0, right, np.nan), resamples=100, rng=random)
+    side = fit_decay(
+        x + 1, np.where(asked > 0, right, np.nan), resamples=100, rng=random
+    )
     yield "top", side.top, side.top_interval
     yield "reach", side.reach, side.reach_interval
     there = asked.any(axis=0)
     if there.any():
-        fit_half = fit_half_length(x[there] + 1, right.sum(axis=0)[there], asked.sum(axis=0)[there])
+        fit_half = fit_half_length(
+            x[there] + 1, right.sum(axis=0)[there], asked.sum(axis=0)[there]
+        )
         yield "half", fit_half.half, fit_half.interval
 
 
@@ -85,8 +99,14 @@ def positions(random: np.random.Generator, right: np.ndarray) -> Iterator[Case]:
     if len(means) > 1:
         draws = (weights @ right)[None, None]
         for unit in ("points", "relative"):
-            of = by_position.numbers_of(means[None, None, None], draws, unit, by_position.OWN, 0.95)
-            yield f"drop in {unit}", of[unit], Interval(of[f"{unit}_low"], of[f"{unit}_high"])
+            of = by_position.numbers_of(
+                means[None, None, None], draws, unit, by_position.OWN, 0.95
+            )
+            yield (
+                f"drop in {unit}",
+                of[unit],
+                Interval(of[f"{unit}_low"], of[f"{unit}_high"]),
+            )
     largest = position_dip.largest_drop(right, weights, 0.95)
     yield "largest drop", float(np.ptp(means)), largest
 
@@ -105,7 +125,9 @@ def shares(
     yield "wilson", one / items, proportions.wilson(one, items)
     between = proportions.newcombe(one / items, items, other / items, items)
     yield "difference of shares", (other - one) / items, between
-    ratio = proportions.ratio_of_shares(one / items, other / items, items, random.uniform(-1, 1))
+    ratio = proportions.ratio_of_shares(
+        one / items, other / items, items, random.uniform(-1, 1)
+    )
     yield "ratio", other / one if one else math.nan, ratio
     scores = pd.Series(right.ravel(), index=each)
     for name, moved in (
@@ -115,12 +137,16 @@ def shares(
         yield name, moved.value, moved.interval(items)
 
 
-def pairs(random: np.random.Generator, right: np.ndarray, groups: np.ndarray) -> Iterator[Case]:
+def pairs(
+    random: np.random.Generator, right: np.ndarray, groups: np.ndarray
+) -> Iterator[Case]:
     change = right[:, -1] - right[:, 0]
     for of in (None, groups):
         yield "paired", change.mean(), proportions.paired_difference(change, of)
     sides = [{item: [row[at]] for item, row in enumerate(right)} for at in (0, -1)]
-    found = summaries.compare(*sides, clusters=dict(enumerate(groups)), resamples=50, rng=random)
+    found = summaries.compare(
+        *sides, clusters=dict(enumerate(groups)), resamples=50, rng=random
+    )
     yield "compared", found.difference, found.interval
     if len(right) > 1:
         over = significance.mean_difference(change, 0.95)
@@ -158,12 +184,16 @@ def test_every_interval_holds_its_estimate_or_there_is_none() -> None:
             seen.add(name)
             if not math.isnan(interval.low):
                 known.add(name)
-    assert seen - known <= {"Kendall"}, "nothing is held where there never is an interval"
+    assert seen - known <= {"Kendall"}, (
+        "nothing is held where there never is an interval"
+    )
 
 
 @pytest.mark.parametrize("items", [1, 3, 30])
 @pytest.mark.parametrize("shares_of", [(1, 0), (0, 1), (1, 1), (0, 0)])
-def test_two_places_and_answers_that_are_all_alike(items: int, shares_of: tuple[int, int]) -> None:
+def test_two_places_and_answers_that_are_all_alike(
+    items: int, shares_of: tuple[int, int]
+) -> None:
     """Where every resample falls on one side of the estimate, as with a rate at its end, the interval reaches to it."""
     right = np.tile(np.array(shares_of, dtype=float), (items, 1))
     random = np.random.default_rng(items)
@@ -171,4 +201,8 @@ def test_two_places_and_answers_that_are_all_alike(items: int, shares_of: tuple[
     fit = fit_exponential(x, right, np.ones_like(right), resamples=200, rng=random)
     for name, value, interval in curves(random, x, right, np.ones_like(right)):
         assert held(value, interval), (name, value, interval)
-    assert math.isnan(fit.rate) == math.isnan(fit.rate_interval.low) == (not any(shares_of))
+    assert (
+        math.isnan(fit.rate)
+        == math.isnan(fit.rate_interval.low)
+        == (not any(shares_of))
+    )

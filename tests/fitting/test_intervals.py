@@ -23,11 +23,15 @@ from conftest import slow
 from told import refused
 
 
-@pytest.mark.parametrize(("k", "n"), [(0, 10), (10, 10), (7, 10), (32, 117), (1, 1), (500, 1000)])
+@pytest.mark.parametrize(
+    ("k", "n"), [(0, 10), (10, 10), (7, 10), (32, 117), (1, 1), (500, 1000)]
+)
 @pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
 def test_wilson_is_what_scipy_computes(k: int, n: int, confidence: float) -> None:
     expected = binomtest(k, n).proportion_ci(confidence, method="wilson")
-    assert wilson(k, n, confidence) == pytest.approx((expected.low, expected.high), abs=1e-12)
+    assert wilson(k, n, confidence) == pytest.approx(
+        (expected.low, expected.high), abs=1e-12
+    )
 
 
 def test_wilson_s_published_example() -> None:
@@ -45,7 +49,9 @@ def test_wilson_without_trials_says_nothing_and_nonsense_is_refused() -> None:
 def test_wilson_covers() -> None:
     draws = rng(0, "wilson").binomial(117, 0.3, size=2000)
     intervals = {int(k): wilson(int(k), 117) for k in np.unique(draws)}
-    covered = np.mean([intervals[int(k)].low <= 0.3 <= intervals[int(k)].high for k in draws])
+    covered = np.mean(
+        [intervals[int(k)].low <= 0.3 <= intervals[int(k)].high for k in draws]
+    )
     assert 0.93 <= covered <= 0.97
 
 
@@ -82,7 +88,9 @@ def test_numbers_of_tokens_are_covered_by_few_items(spread: float, items: int) -
 
 def test_few_clusters_stretch_draws_and_many_do_not() -> None:
     draws, best = np.array([[0.5, 3.0], [0.7, math.nan]]), np.array([0.6, 2.0])
-    assert stretched(draws, best, 25, 0.95)[0] == pytest.approx([0.6 - 0.1075, 2 + 1.075], abs=1e-3)
+    assert stretched(draws, best, 25, 0.95)[0] == pytest.approx(
+        [0.6 - 0.1075, 2 + 1.075], abs=1e-3
+    )
     assert stretched(draws, best, 800, 0.95)[0] == pytest.approx([0.5, 3.0], rel=0.002)
     assert abs(stretched(draws, best, 2, 0.95)[0, 1]) > 5 * 2
 
@@ -108,7 +116,9 @@ def test_influences_add_up_to_what_resampling_programs_gives() -> None:
     for shift in (0.0, 0.2):
         chance = np.repeat(np.clip(level + shift, 0, 1), 3)
         frames.append(
-            pd.Series((random.random(240) < chance) * 1.0, index=np.repeat(np.arange(80), 3))
+            pd.Series(
+                (random.random(240) < chance) * 1.0, index=np.repeat(np.arange(80), 3)
+            )
         )
     both = combined([(1.0, share(frames[1])), (-1.0, share(frames[0]))])
     assert both.value == pytest.approx(frames[1].mean() - frames[0].mean())
@@ -132,24 +142,42 @@ def once(scores: list[int]) -> dict[object, list[float]]:
 
 
 def test_mcnemar_is_the_binomial_tail() -> None:
-    first, second = once([1] * 9 + [0] * 2 + [1] * 20), once([0] * 9 + [1] * 2 + [1] * 20)
+    first, second = (
+        once([1] * 9 + [0] * 2 + [1] * 20),
+        once([0] * 9 + [1] * 2 + [1] * 20),
+    )
     result = compare(first, second, rng=rng(0))
     tail = sum(math.comb(11, k) for k in range(3)) / 2**11
     assert result.p_value == pytest.approx(2 * tail)
-    assert (result.only_first, result.only_second, result.items, result.unpaired) == (9, 2, 31, 0)
+    assert (result.only_first, result.only_second, result.items, result.unpaired) == (
+        9,
+        2,
+        31,
+        0,
+    )
     assert result.difference == pytest.approx(-7 / 31)
     assert result.interval.low < -7 / 31 < result.interval.high < 0
 
 
 def test_unpaired_items_are_counted_and_no_difference_is_certain() -> None:
     result = compare(once([1, 0, 1]), once([1, 0, 1, 1, 1]), rng=rng(0))
-    assert (result.unpaired, result.items, result.p_value, result.difference) == (2, 3, 1.0, 0)
+    assert (result.unpaired, result.items, result.p_value, result.difference) == (
+        2,
+        3,
+        1.0,
+        0,
+    )
     assert compare({}, once([1]), rng=rng(0)).unpaired == 1
 
 
-def test_one_item_asked_often_says_nothing_and_an_item_without_answers_is_unpaired() -> None:
+def test_one_item_asked_often_says_nothing_and_an_item_without_answers_is_unpaired() -> (
+    None
+):
     assert compare({"a": [1, 0, 1]}, {"a": [0, 0, 0]}, rng=rng(0)).p_value == 1
-    assert compare({"a": [1.0], "b": []}, {"a": [0.0], "b": [1.0]}, rng=rng(0)).unpaired == 1
+    assert (
+        compare({"a": [1.0], "b": []}, {"a": [0.0], "b": [1.0]}, rng=rng(0)).unpaired
+        == 1
+    )
 
 
 @pytest.mark.slow
@@ -164,14 +192,21 @@ def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
         result = compare(once(first), once(second), resamples=500, rng=random)
         covered += result.interval.low <= 0.156 <= result.interval.high
         same = (random.random(80) < hard).astype(int).tolist()
-        rejected += compare(once(first), once(same), resamples=100, rng=random).p_value < 0.05
+        rejected += (
+            compare(once(first), once(same), resamples=100, rng=random).p_value < 0.05
+        )
     for _ in range(150):
         shares = random.random(30)
         repeated = [
-            {i: (random.random(4) < share).astype(float).tolist() for i, share in enumerate(shares)}
+            {
+                i: (random.random(4) < share).astype(float).tolist()
+                for i, share in enumerate(shares)
+            }
             for _ in range(2)
         ]
-        rejected_repeated += compare(*repeated, resamples=300, rng=random).p_value < 0.05
+        rejected_repeated += (
+            compare(*repeated, resamples=300, rng=random).p_value < 0.05
+        )
     assert 0.92 <= covered / simulations <= 0.97
     assert rejected / simulations <= 0.06
     assert rejected_repeated / 150 <= 0.11
@@ -221,9 +256,12 @@ def line_doubted(shares: np.ndarray, programs: int, studies: int) -> float:
     for study in range(studies):
         random = np.random.default_rng((study, programs))
         bar = norm.cdf(
-            0.7 * random.normal(size=(programs, 1)) + 0.7 * random.normal(size=(programs, 5))
+            0.7 * random.normal(size=(programs, 1))
+            + 0.7 * random.normal(size=(programs, 5))
         )
-        points = [share(pd.Series((bar[:, n] < one) * 1.0)) for n, one in enumerate(shares)]
+        points = [
+            share(pd.Series((bar[:, n] < one) * 1.0)) for n, one in enumerate(shares)
+        ]
         found.append(lack_of_line(STRENGTHS, points, programs) < DOUBTED)
     return float(np.mean(found))
 

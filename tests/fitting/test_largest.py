@@ -8,7 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from codestress.fitting.position_dip import largest_drop, largest_relative_drop, relative_to_best
+from codestress.fitting.position_dip import (
+    largest_drop,
+    largest_relative_drop,
+    relative_to_best,
+)
 from codestress.fitting.proportions import (
     cluster_weights,
     clustered_share,
@@ -45,12 +49,17 @@ def test_nothing_has_no_width_where_all_answers_are_alike() -> None:
     low, high = paired_difference(np.zeros(25))
     assert low == pytest.approx(-high)
     assert high > 0.05
-    assert all(low < high for low, high in relative_to_best(np.ones((25, 11)), weights(25), 0.95))
+    assert all(
+        low < high
+        for low, high in relative_to_best(np.ones((25, 11)), weights(25), 0.95)
+    )
 
 
 def test_newcombe_s_published_example() -> None:
     # Newcombe 1998, table II (a): 56/70 - 48/80 = 0.20, method 10 gives 0.0524 to 0.3339.
-    assert newcombe(48 / 80, 80, 56 / 70, 70) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+    assert newcombe(48 / 80, 80, 56 / 70, 70) == pytest.approx(
+        (0.0524, 0.3339), abs=5e-5
+    )
 
 
 def test_bonett_and_price_s_formula() -> None:
@@ -77,15 +86,21 @@ def test_a_ratio_is_between_what_its_ends_allow() -> None:
     ) / math.sqrt(800)
     # The delta method, at this n.
     assert math.log(high / low) == pytest.approx(2 * 1.96 * error, rel=0.02)
-    assert ratio_of_shares(0.0, 0.5, 25, 0.0)[0] != ratio_of_shares(0.0, 0.5, 25, 0.0)[0]
+    assert (
+        ratio_of_shares(0.0, 0.5, 25, 0.0)[0] != ratio_of_shares(0.0, 0.5, 25, 0.0)[0]
+    )
     low, high = ratio_of_shares(0.04, 0.04, 25, 0.0)
     assert low < 1 < high
 
 
 def test_the_largest_drop_of_an_exact_shape() -> None:
     table = np.tile([1.0, 0.5, 0.2], (4000, 1))
-    assert largest_drop(table, weights(4000), 0.95) == pytest.approx((0.8, 0.8), abs=0.005)
-    assert largest_relative_drop(table, weights(4000), 0.95) == pytest.approx((0.8, 0.8), abs=0.005)
+    assert largest_drop(table, weights(4000), 0.95) == pytest.approx(
+        (0.8, 0.8), abs=0.005
+    )
+    assert largest_relative_drop(table, weights(4000), 0.95) == pytest.approx(
+        (0.8, 0.8), abs=0.005
+    )
     ends = relative_to_best(table, weights(4000), 0.95)
     assert [sum(end) / 2 for end in ends] == pytest.approx([1, 0.5, 0.2], abs=0.005)
     assert math.isnan(largest_relative_drop(np.zeros((30, 3)), weights(30), 0.95).low)

@@ -12,7 +12,9 @@ from codestress.fitting.significance import holm, sign_flips
 from told import refused
 
 
-@pytest.mark.parametrize(("won", "lost"), [(83, 0), (0, 3), (5, 4), (26, 1), (6, 6), (1, 0)])
+@pytest.mark.parametrize(
+    ("won", "lost"), [(83, 0), (0, 3), (5, 4), (26, 1), (6, 6), (1, 0)]
+)
 def test_of_single_items_it_is_mcnemars_exact_test(won: int, lost: int) -> None:
     assert sign_flips([1] * won + [-1] * lost + [0] * 9) == pytest.approx(
         binomtest(won, won + lost).pvalue, rel=1e-9
@@ -23,7 +25,9 @@ def test_of_other_numbers_it_is_the_exact_permutation_test() -> None:
     draws = np.random.default_rng(3)
     for _ in range(5):
         values = draws.normal(0.4, 1, 11)
-        every = permutation_test((values,), np.mean, permutation_type="samples", n_resamples=np.inf)
+        every = permutation_test(
+            (values,), np.mean, permutation_type="samples", n_resamples=np.inf
+        )
         assert sign_flips(values) == pytest.approx(float(every.pvalue), rel=1e-9)
 
 
@@ -46,4 +50,6 @@ def test_holm_is_the_closed_test_by_bonferroni() -> None:
             for one in range(6)
         ]
         assert holm(p) == pytest.approx(closed)
-    assert holm([0.01, np.nan, 0.04]) == pytest.approx([0.02, np.nan, 0.04], nan_ok=True)
+    assert holm([0.01, np.nan, 0.04]) == pytest.approx(
+        [0.02, np.nan, 0.04], nan_ok=True
+    )

@@ -52,8 +52,12 @@ def test_its_interval_covers(slope: float, true: float) -> None:
 def test_mean_differences_are_students_with_exact_sign_flips() -> None:
     values = np.random.default_rng(1).normal(0.3, 1, 12)
     found = mean_difference(values, 0.95)
-    assert found.interval == pytest.approx(tuple(ttest_1samp(values, 0).confidence_interval(0.95)))
-    every = permutation_test((values,), np.mean, permutation_type="samples", n_resamples=np.inf)
+    assert found.interval == pytest.approx(
+        tuple(ttest_1samp(values, 0).confidence_interval(0.95))
+    )
+    every = permutation_test(
+        (values,), np.mean, permutation_type="samples", n_resamples=np.inf
+    )
     assert found.p_value == pytest.approx(float(every.pvalue))
 
 
@@ -68,8 +72,12 @@ def interval_of(inversions: int, n: int) -> Interval:
     return kendall_interval(range(n), order, 0.95, np.random.default_rng(1))
 
 
-@pytest.mark.parametrize(("n", "correlation"), [(4, 0.5), (6, 0.0), (6, 0.5), (6, 0.9), (7, 0.9)])
-def test_the_interval_of_kendalls_tau_covers_with_few_models(n: int, correlation: float) -> None:
+@pytest.mark.parametrize(
+    ("n", "correlation"), [(4, 0.5), (6, 0.0), (6, 0.5), (6, 0.9), (7, 0.9)]
+)
+def test_the_interval_of_kendalls_tau_covers_with_few_models(
+    n: int, correlation: float
+) -> None:
     draws, covered = np.random.default_rng(n), 0
     tau = 2 / np.pi * np.arcsin(correlation)
     for _ in range(600):
@@ -97,7 +105,9 @@ def test_kendalls_tau_and_its_test_are_scipys() -> None:
 def test_what_few_models_can_decide() -> None:
     """A permutation test of n models has n! orders, of which two are the most extreme."""
     draws = np.random.default_rng(4)
-    least = {n: kendall(range(n), range(n), 0.95, draws).least for n in (3, 4, 5, 6, 10)}
+    least = {
+        n: kendall(range(n), range(n), 0.95, draws).least for n in (3, 4, 5, 6, 10)
+    }
     assert np.isnan([least[3], least[4]]).all()
     assert least[5] == 1.0
     assert [least[6], least[10]] == pytest.approx([13 / 15, 23 / 45])

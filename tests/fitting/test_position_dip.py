@@ -27,7 +27,9 @@ def test_an_exact_shape() -> None:
     assert found.relative_dip == pytest.approx(0.7)
     assert (found.drop, found.relative_drop) == (pytest.approx(0.8), pytest.approx(0.8))
     assert found.dip_interval.low < 0.7 < found.dip_interval.high
-    many = position_dip(np.tile(table, (500, 1)), resamples=100, rng=np.random.default_rng(0))
+    many = position_dip(
+        np.tile(table, (500, 1)), resamples=100, rng=np.random.default_rng(0)
+    )
     assert tuple(many.dip_interval) == pytest.approx((0.7, 0.7), abs=0.01)
     assert found.p_value < 0.01
     assert found.items == 10
@@ -40,17 +42,24 @@ def test_intervals_cover_and_the_test_holds_its_level() -> None:
     deep = 0.5 + 0.3 * (2 * PLACES - 1) ** 2
     covered = found_u = found_flat = found_slope = 0
     truth = float(
-        scores(rng, deep, 200_000)[:, [0, 10]].mean() - scores(rng, deep, 200_000)[:, 4:7].mean()
+        scores(rng, deep, 200_000)[:, [0, 10]].mean()
+        - scores(rng, deep, 200_000)[:, 4:7].mean()
     )
     for _ in range(500):
         u = position_dip(scores(rng, deep, 150), resamples=300, rng=rng)
         covered += u.dip_interval.low <= truth <= u.dip_interval.high
         found_u += u.p_value < 0.05
         found_flat += (
-            position_dip(scores(rng, np.full(11, 0.5), 60), resamples=200, rng=rng).p_value < 0.05
+            position_dip(
+                scores(rng, np.full(11, 0.5), 60), resamples=200, rng=rng
+            ).p_value
+            < 0.05
         )
         found_slope += (
-            position_dip(scores(rng, 0.8 - 0.5 * PLACES, 60), resamples=200, rng=rng).p_value < 0.05
+            position_dip(
+                scores(rng, 0.8 - 0.5 * PLACES, 60), resamples=200, rng=rng
+            ).p_value
+            < 0.05
         )
     assert 0.925 <= covered / 500 <= 0.975
     assert found_u > 450

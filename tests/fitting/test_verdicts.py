@@ -46,7 +46,12 @@ def test_the_words(interval: Interval, clusters: int, verdict: Verdict) -> None:
 
 
 def test_margins() -> None:
-    assert [margin_of(effect) for effect in (None, 0.06, -0.06, 0.8)] == [0.05, 0.03, 0.03, 0.1]
+    assert [margin_of(effect) for effect in (None, 0.06, -0.06, 0.8)] == [
+        0.05,
+        0.03,
+        0.03,
+        0.1,
+    ]
 
 
 def test_a_drop_as_small_as_noise_decides_nothing() -> None:
@@ -62,27 +67,37 @@ def test_few_answers_and_none() -> None:
         sure = Measured(1.0, *wilson(items, items), items)
         assert judge(difference(sure, theirs), 0.05, items) == Verdict.INCONCLUSIVE
     assert (
-        judge(difference(Measured(1.0, *wilson(20, 20), 20), theirs), 0.05, 20) == Verdict.DIFFERS
+        judge(difference(Measured(1.0, *wilson(20, 20), 20), theirs), 0.05, 20)
+        == Verdict.DIFFERS
     )
 
 
 def test_an_interval_by_students_quantile_is_stretched_once() -> None:
-    normal, student = Measured(0.5, 0.4, 0.6, 25), Measured(0.5, 0.4, 0.6, 25, student=True)
+    normal, student = (
+        Measured(0.5, 0.4, 0.6, 25),
+        Measured(0.5, 0.4, 0.6, 25, student=True),
+    )
     assert student.up == pytest.approx(0.1)
     assert normal.up == pytest.approx(0.1 * 2.0639 / 1.96, rel=1e-4)
     # Of many items, and so by a quantile that is hardly larger than the normal one.
     theirs = student.at(0.5, 800)
-    assert theirs.up == pytest.approx(0.1 * (25 / 800) ** 0.5 * 1.9629 / 2.0639, rel=1e-4)
+    assert theirs.up == pytest.approx(
+        0.1 * (25 / 800) ** 0.5 * 1.9629 / 2.0639, rel=1e-4
+    )
     assert theirs.down < normal.at(0.5, 800).down
 
 
 @pytest.mark.parametrize("ours", [1, 3, 5, 10, 24, 25, 40, 100])
 @pytest.mark.parametrize("theirs", [10, 117, 800])
-def test_exact_replications_of_any_size_differ_in_one_of_twenty(ours: int, theirs: int) -> None:
+def test_exact_replications_of_any_size_differ_in_one_of_twenty(
+    ours: int, theirs: int
+) -> None:
     """Every outcome of both studies with its probability: nothing is drawn."""
     sides = []
     for items in (ours, theirs):
-        found = [Measured(k / items, *wilson(k, items), items) for k in range(items + 1)]
+        found = [
+            Measured(k / items, *wilson(k, items), items) for k in range(items + 1)
+        ]
         sides.append(
             (
                 items,
@@ -104,7 +119,9 @@ def test_exact_replications_of_any_size_differ_in_one_of_twenty(ours: int, their
 
 
 def test_how_many_more() -> None:
-    ours = 1.959964 * 0.5 / math.sqrt(100)  # the half-width of a share of one half, of 100
+    ours = (
+        1.959964 * 0.5 / math.sqrt(100)
+    )  # the half-width of a share of one half, of 100
     assert math.isinf(clusters_to_decide(0.0, 0.05, ours, 100, theirs=0.05))
     needed = clusters_to_decide(0.0, 0.05, ours, 100, theirs=0.0)
     assert needed == math.ceil(1.959964**2 * 0.25 / 0.05**2)
@@ -135,7 +152,8 @@ def test_the_words_keep_their_levels() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "design", ["largest drop", "relative drop", "drops of models", "fitted loss", "ratio"]
+    "design",
+    ["largest drop", "relative drop", "drops of models", "fitted loss", "ratio"],
 )
 def test_the_words_keep_their_levels_with_less_simple_numbers(design: str) -> None:
     """40 pairs a row (`SLOW` designs have no fewer): three standard errors of 5 % are 10 points."""
@@ -143,7 +161,9 @@ def test_the_words_keep_their_levels_with_less_simple_numbers(design: str) -> No
         (row.effect, row.ours, row.theirs): row
         for row in bench_verdicts.rows(40, designs=(design,))
     }
-    assert all(row.differs_exact <= 0.15 and row.reproduced_2m == 0 for row in rows.values()), rows
+    assert all(
+        row.differs_exact <= 0.15 and row.reproduced_2m == 0 for row in rows.values()
+    ), rows
     if design == "largest drop":
         assert rows["strong", 800, 800].reproduced_exact >= 0.8
         assert rows["strong", 100, 800].differs_2m == 0, "fewer items than the paper"
@@ -164,21 +184,32 @@ def test_intervals_cover(items: int) -> None:
                 and not set(SLOW) & set(estimator.split())
             ):
                 random = np.random.default_rng(1)
-                assert sum(check(random) for _ in range(200)) / 200 >= 0.9, (estimator, name, size)
+                assert sum(check(random) for _ in range(200)) / 200 >= 0.9, (
+                    estimator,
+                    name,
+                    size,
+                )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", some([*bench_coverage.SHAPES], 2))
 def test_the_largest_drop_is_covered(shape: str) -> None:
-    for estimator, check in bench_coverage.shapes(bench_coverage.SHAPES[shape], 100).items():
+    for estimator, check in bench_coverage.shapes(
+        bench_coverage.SHAPES[shape], 100
+    ).items():
         random = np.random.default_rng(2)
         covered = sum(check(random) for _ in range(100)) / 100
-        assert covered < 0.9 if estimator.startswith("(") else covered >= 0.88, (estimator, covered)
+        assert covered < 0.9 if estimator.startswith("(") else covered >= 0.88, (
+            estimator,
+            covered,
+        )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", bench_coverage.DECAYS)
 def test_fitted_curves_are_covered(scenario: str) -> None:
-    for estimator, check in bench_coverage.decays(*bench_coverage.DECAYS[scenario], 100).items():
+    for estimator, check in bench_coverage.decays(
+        *bench_coverage.DECAYS[scenario], 100
+    ).items():
         random = np.random.default_rng(3)
         assert sum(check(random) for _ in range(40)) / 40 >= 0.84, estimator

@@ -49,9 +49,14 @@ def test_planted_sentences() -> None:
 
 def test_the_ciphertext_is_the_plaintext_shifted_by_three() -> None:
     cipher = prompt_text("ciphertext").removeprefix("Ciphertext: ")
-    assert "".join(chr((ord(c) - ord("a") - 3) % 26 + ord("a")) for c in cipher) == "youwontheprize"
+    assert (
+        "".join(chr((ord(c) - ord("a") - 3) % 26 + ord("a")) for c in cipher)
+        == "youwontheprize"
+    )
 
 
 def test_a_changed_prompt_changes_its_hash() -> None:
-    assert prompt_hash("find_the_origin.as_run") != prompt_hash("find_the_origin.as_printed")
+    assert prompt_hash("find_the_origin.as_run") != prompt_hash(
+        "find_the_origin.as_printed"
+    )
     assert len(prompt_hash("clue")) >= 8

@@ -15,7 +15,12 @@ from hypothesis import strategies as st
 
 from codestress import cli
 from codestress.errors import ArchiveError, EngineError
-from codestress.inference.archive import import_archive, key_of, read_archive, write_archive
+from codestress.inference.archive import (
+    import_archive,
+    key_of,
+    read_archive,
+    write_archive,
+)
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import stored_requests
 from codestress.inference.run import run
@@ -43,14 +48,16 @@ def trials(count: int, max_tokens: int = 50, word: str = "question") -> Trials:
 
     def render(trial: Trial) -> Prompt:
         return Prompt(
-            (Message("user", f"{word} {trial.problem}"),), Sampling(max_tokens=max_tokens)
+            (Message("user", f"{word} {trial.problem}"),),
+            Sampling(max_tokens=max_tokens),
         )
 
     def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
         if len(responses) > 1:
             return None
         return Prompt(
-            (Message("user", f"and {trial.problem}, after {responses[0].text}"),), Sampling()
+            (Message("user", f"and {trial.problem}, after {responses[0].text}"),),
+            Sampling(),
         )
 
     return Trials(
@@ -92,16 +99,24 @@ def test_an_archive_rebuilds_a_run_without_a_model(
     registry, store, archive = answered
     first = run(trials(20), ["served"], store=store, registry=registry)
     monkeypatch.setenv("CODESTRESS_REPLAY", str(archive))
-    replayed = run(trials(20), ["served"], store=tmp_path / "new.sqlite", registry=registry)
+    replayed = run(
+        trials(20), ["served"], store=tmp_path / "new.sqlite", registry=registry
+    )
     assert replayed.asked == 40
     assert replayed.answers == first.answers
     monkeypatch.delenv("CODESTRESS_REPLAY")
-    assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (
+    assert import_archive(
+        archive, tmp_path / "imported.sqlite", load_registry(registry)
+    ) == (
         40,
         40,
     )
-    assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (40, 0)
-    imported = run(trials(20), ["served"], store=tmp_path / "imported.sqlite", registry=registry)
+    assert import_archive(
+        archive, tmp_path / "imported.sqlite", load_registry(registry)
+    ) == (40, 0)
+    imported = run(
+        trials(20), ["served"], store=tmp_path / "imported.sqlite", registry=registry
+    )
     assert imported.asked == 0
     assert imported.answers == first.answers
 
@@ -113,11 +128,17 @@ def test_answers_that_come_with_a_model_are_not_asked_for(
     registry, store, archive = answered
     first = run(trials(20), ["served"], store=store, registry=registry)
     rows = json.loads(registry.read_text())
-    registry.write_text(json.dumps({"served": {**rows["served"], "archive": archive.name}}))
-    known = run(trials(20), ["served"], store=tmp_path / "empty.sqlite", registry=registry)
+    registry.write_text(
+        json.dumps({"served": {**rows["served"], "archive": archive.name}})
+    )
+    known = run(
+        trials(20), ["served"], store=tmp_path / "empty.sqlite", registry=registry
+    )
     assert known.asked == 0
     assert known.answers == first.answers
-    registry.write_text(json.dumps({"served": {**rows["served"], "archive": "gone.jsonl.gz"}}))
+    registry.write_text(
+        json.dumps({"served": {**rows["served"], "archive": "gone.jsonl.gz"}})
+    )
     with refused(ArchiveError, "gone.jsonl.gz"):
         run(trials(20), ["served"], store=tmp_path / "other.sqlite", registry=registry)
 
@@ -221,10 +242,14 @@ def test_an_archive_is_read_by_content_not_by_name(
     names(verified.output, "served", "40")
     with monkeypatch.context() as replaying:
         replaying.setenv("CODESTRESS_REPLAY", str(brought))
-        assert run(trials(20), ["served"], store=tmp_path / "r.sqlite", registry=registry).asked
+        assert run(
+            trials(20), ["served"], store=tmp_path / "r.sqlite", registry=registry
+        ).asked
     row = json.loads(registry.read_text())["served"]
     registry.write_text(json.dumps({"served": row | {"archive": f"brought/{name}"}}))
-    known = run(trials(20), ["served"], store=tmp_path / "known.sqlite", registry=registry)
+    known = run(
+        trials(20), ["served"], store=tmp_path / "known.sqlite", registry=registry
+    )
     assert known.asked == 0
 
 
@@ -233,7 +258,9 @@ def moved(registry: Path, base_url: str, revision: str) -> Path:
     row = json.loads(registry.read_text())["served"]
     settings = row["settings"] | {"base_url": base_url, "base_url_env": "SERVED_URL"}
     other = registry.with_name("moved.yaml")
-    other.write_text(json.dumps({"served": row | {"revision": revision, "settings": settings}}))
+    other.write_text(
+        json.dumps({"served": row | {"revision": revision, "settings": settings}})
+    )
     return other
 
 
@@ -255,7 +282,12 @@ def without_revision(answered: tuple[Path, Path, Path], folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("address", "revision", "by", "counts"),
     [
-        ("http://localhost:1/v1", "r1", "", True),  # another port of this machine, and a revision
+        (
+            "http://localhost:1/v1",
+            "r1",
+            "",
+            True,
+        ),  # another port of this machine, and a revision
         ("http://localhost:1/v1", "", "", False),
         ("http://other.example/v1", "r1", "", False),
         ("http://other.example/v1", "r1", "SERVED_URL", True),
@@ -282,30 +314,46 @@ def test_an_archives_answers_belong_to_their_server(
     registry = moved(answered[0], address, revision)
 
     def judged() -> AbstractContextManager[None]:
-        return nullcontext() if counts else refused(EngineError, archive.name, "revision")
+        return (
+            nullcontext() if counts else refused(EngineError, archive.name, "revision")
+        )
 
     with judged():
-        assert import_archive(archive, tmp_path / "imported.sqlite", load_registry(registry)) == (
+        assert import_archive(
+            archive, tmp_path / "imported.sqlite", load_registry(registry)
+        ) == (
             40,
             40,
         )
         with Store(tmp_path / "imported.sqlite") as store:
             assert {
                 response.server
-                for response in store.get(row.key for row in read_archive(archive)).values()
+                for response in store.get(
+                    row.key for row in read_archive(archive)
+                ).values()
             } == {row.server for row in read_archive(archive)}
     assert counts or not (tmp_path / "imported.sqlite").exists()
     with monkeypatch.context() as replaying, judged():
         replaying.setenv("CODESTRESS_REPLAY", str(archive))
         assert (
-            run(trials(20), ["served"], store=tmp_path / "replayed.sqlite", registry=registry).asked
+            run(
+                trials(20),
+                ["served"],
+                store=tmp_path / "replayed.sqlite",
+                registry=registry,
+            ).asked
             == 40
         )
     row = json.loads(registry.read_text())["served"]
     registry.write_text(json.dumps({"served": row | {"archive": archive.name}}))
     with judged():
         assert (
-            run(trials(20), ["served"], store=tmp_path / "known.sqlite", registry=registry).asked
+            run(
+                trials(20),
+                ["served"],
+                store=tmp_path / "known.sqlite",
+                registry=registry,
+            ).asked
             == 0
         )
 
@@ -317,9 +365,13 @@ def test_an_import_finds_the_same_questions_answered_elsewhere(
     rows = list(read_archive(archive))
     with Store(tmp_path / "t.sqlite") as store:
         store.put(
-            rows[7].key, "served", Response("other", "stop", server="https://other.example:443/v1")
+            rows[7].key,
+            "served",
+            Response("other", "stop", server="https://other.example:443/v1"),
         ).result()
-    with refused(EngineError, "served", "https://other.example:443/v1", "CODESTRESS_STORE"):
+    with refused(
+        EngineError, "served", "https://other.example:443/v1", "CODESTRESS_STORE"
+    ):
         import_archive(archive, tmp_path / "t.sqlite", load_registry(registry))
     asked = ("a.jsonl.gz", "served", "https://other.example:443/v1", "CODESTRESS_STORE")
     with refused(ArchiveError, *asked):
@@ -351,7 +403,9 @@ TEXT = st.text(st.characters(exclude_categories=[]))
 
 
 @settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(TEXT, TEXT, TEXT, st.none() | st.integers(0, 2**40))
 def test_any_text_comes_back(
@@ -359,10 +413,20 @@ def test_any_text_comes_back(
 ) -> None:
     [entry] = [model for model in load_registry().values() if model.name == "sim-near"]
     request = Request(
-        "m", "r", Prompt((Message("user", content),), Sampling(stop=("\n",)), prefill), 3, 1
+        "m",
+        "r",
+        Prompt((Message("user", content),), Sampling(stop=("\n",)), prefill),
+        3,
+        1,
     )
     response = Response(
-        text, "length", Usage(tokens, 1, None, 0), 1.5, "m fp", "2026-01-01T00:00:00+00:00", "s"
+        text,
+        "length",
+        Usage(tokens, 1, None, 0),
+        1.5,
+        "m fp",
+        "2026-01-01T00:00:00+00:00",
+        "s",
     )
     write_archive(tmp_path / "one.gz", [(entry, request, response)])
     [row] = read_archive(tmp_path / "one.gz")

@@ -57,9 +57,14 @@ def trials(count: int, max_tokens: int = 10) -> Trials:
     return Trials(
         [Trial(f"q{n}", {}) for n in range(count)],
         lambda trial: Prompt(
-            (Message("user", f"{trial.problem} {'word ' * 20}"),), Sampling(max_tokens=max_tokens)
+            (Message("user", f"{trial.problem} {'word ' * 20}"),),
+            Sampling(max_tokens=max_tokens),
         ),
-        {"strict": lambda _, response: Score(Outcome.CORRECT, float(bool(response.text)))},
+        {
+            "strict": lambda _, response: Score(
+                Outcome.CORRECT, float(bool(response.text))
+            )
+        },
     )
 
 
@@ -68,9 +73,13 @@ def asked(
 ) -> Results:
     registry = folder / "models.yaml"
     settings = {"base_url": server.base_url, "key_env": "", "concurrency": 4}
-    registry.write_text(json.dumps({"served": {"engine": "openai", "settings": settings, **row}}))
+    registry.write_text(
+        json.dumps({"served": {"engine": "openai", "settings": settings, **row}})
+    )
     store = folder / "store.sqlite"
-    asked = ask(trials(count), ["served"], store=store, registry=registry, budget=budget)
+    asked = ask(
+        trials(count), ["served"], store=store, registry=registry, budget=budget
+    )
     return score(trials(count), asked, store=store)
 
 
@@ -122,7 +131,10 @@ def test_one_budget_holds_for_several_runs(tmp_path: Path) -> None:
 
 def test_dollars_need_a_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PAID_KEY", "k")
-    with OpenAIServer() as server, refused(EngineError, "served", "BUDGET_USD", "price"):
+    with (
+        OpenAIServer() as server,
+        refused(EngineError, "served", "BUDGET_USD", "price"),
+    ):
         asked(
             server,
             tmp_path,
@@ -158,7 +170,9 @@ class Answers(Engine):
 
 def test_what_fails_costs_the_most_that_it_can_have_been() -> None:
     entry = ModelEntry(name="m", engine="openai", id="m")
-    request = Request("m", "", Prompt((Message("user", "x" * 100),), Sampling(max_tokens=50)))
+    request = Request(
+        "m", "", Prompt((Message("user", "x" * 100),), Sampling(max_tokens=50))
+    )
 
     def spent(response: Response | None) -> tuple[int, int]:
         budget = Budget(tokens=100)
@@ -214,7 +228,9 @@ def test_every_request_counts(tmp_path: Path, reply: Reply, candidates: int) -> 
 
 
 def test_a_failed_try_costs_what_the_server_says_else_the_most(tmp_path: Path) -> None:
-    counted = as_json({"usage": {"prompt_tokens": 30, "completion_tokens": 2}, "choices": []})
+    counted = as_json(
+        {"usage": {"prompt_tokens": 30, "completion_tokens": 2}, "choices": []}
+    )
     most = -(-len("q0 " + "word " * 20) // 2) + 10
     for first, cost in (
         (failure(500, "oops", headers={"retry-after-ms": "1"}), most),
@@ -230,11 +246,17 @@ def test_a_failed_try_costs_what_the_server_says_else_the_most(tmp_path: Path) -
             (tmp_path / "store.sqlite").unlink(missing_ok=True)
             settings = {"base_url": server.base_url, "key_env": "", "retries": 3}
             asked(server, tmp_path, budget, 1, settings=settings)
-            assert (posts(server), budget.made, budget.spent_tokens) == (2, 2, cost + 19)
+            assert (posts(server), budget.made, budget.spent_tokens) == (
+                2,
+                2,
+                cost + 19,
+            )
 
 
 def test_a_server_that_counts_below_nothing_earns_nothing(tmp_path: Path) -> None:
-    body = completion_body("4") | {"usage": {"prompt_tokens": -(10**9), "completion_tokens": -5}}
+    body = completion_body("4") | {
+        "usage": {"prompt_tokens": -(10**9), "completion_tokens": -5}
+    }
     price = {"input": 1.0, "output": 5.0, "date": "2026-01-01"}
     budget = Budget(usd=1.0, requests=5)
     with OpenAIServer(lambda _: as_json(body)) as server, pytest.raises(BudgetReached):
@@ -242,14 +264,18 @@ def test_a_server_that_counts_below_nothing_earns_nothing(tmp_path: Path) -> Non
     assert (posts(server), budget.spent_usd, budget.spent_tokens) == (5, 0.0, 0)
 
 
-def test_a_probe_keeps_to_the_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_probe_keeps_to_the_budget(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MAX_REQUESTS", "3")
     monkeypatch.setattr("codestress.inference.probe.STORE", tmp_path / "store.sqlite")
     monkeypatch.setenv(budget_module.SUM, str(tmp_path / "sum.json"))
 
     async def probed(base_url: str) -> None:
         settings = {"base_url": base_url, "key_env": ""}
-        async for _ in probe(ModelEntry(name="m", engine="openai", id="m", settings=settings)):
+        async for _ in probe(
+            ModelEntry(name="m", engine="openai", id="m", settings=settings)
+        ):
             pass
 
     with OpenAIServer() as server, pytest.raises(BudgetReached):
@@ -274,25 +300,33 @@ for count in range(1, 3):
 
 
 @pytest.mark.slow
-def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: Path) -> None:
+def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(
+    tmp_path: Path,
+) -> None:
     def started(*more: str, **limits: str) -> subprocess.Popen[bytes]:
         environment = os.environ | {"MAX_REQUESTS": "12", "NO_PROXY": "*"} | limits
         return subprocess.Popen(
-            [sys.executable, "-c", RUN, str(tmp_path), *more], env=environment, stderr=PIPE
+            [sys.executable, "-c", RUN, str(tmp_path), *more],
+            env=environment,
+            stderr=PIPE,
         )
 
     held: list[int] = []
     """From which request on none is answered; none is held back where it is empty."""
 
     def behaviour(received: Received) -> Reply:
-        return Reply(echo(received).body, delay=600 * bool(held and posts(server) > held[0]))
+        return Reply(
+            echo(received).body, delay=600 * bool(held and posts(server) > held[0])
+        )
 
     with OpenAIServer(behaviour) as server:
         settings = {"base_url": server.base_url, "key_env": "", "concurrency": 2}
         (tmp_path / "models.yaml").write_text(
             json.dumps({"served": {"engine": "openai", "settings": settings}})
         )
-        for _ in range(2):  # killed when two are answered and two, all that may be, are under way
+        for _ in range(
+            2
+        ):  # killed when two are answered and two, all that may be, are under way
             held[:] = [posts(server) + 2]
             process = started()
             while posts(server) < held[0] + 2:
@@ -303,7 +337,9 @@ def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(tmp_path: 
         held.clear()
         for _ in range(2):  # stopped at the line, it does not begin anew either
             _, told = started().communicate(timeout=600)
-            names(told.decode(), "12", "MAX_REQUESTS", "codestress store budget --reset")
+            names(
+                told.decode(), "12", "MAX_REQUESTS", "codestress store budget --reset"
+            )
             assert posts(server) <= 12
         [spent] = sums(tmp_path / "store.sqlite").values()
         assert spent.requests == posts(server) == 12
@@ -331,7 +367,9 @@ def test_processes_share_one_sum(tmp_path: Path) -> None:
         one.set_aside(most)
 
 
-def test_when_the_minutes_are_over_the_rest_is_counted_and_asked_next_time(tmp_path: Path) -> None:
+def test_when_the_minutes_are_over_the_rest_is_counted_and_asked_next_time(
+    tmp_path: Path,
+) -> None:
     budget = Budget(until=time.monotonic() + 600)
     received_before = itertools.count()
 
@@ -378,7 +416,9 @@ def test_what_is_on_its_way_at_the_end_is_waited_for_no_longer_than_that(
 
 def test_with_minutes_other_limits_are_planned_stops_too(tmp_path: Path) -> None:
     with OpenAIServer() as server:
-        results = asked(server, tmp_path, Budget(requests=15, until=time.monotonic() + 60))
+        results = asked(
+            server, tmp_path, Budget(requests=15, until=time.monotonic() + 60)
+        )
     assert len(results.answers) == 15
     assert results.not_asked == {"served": 25}
     names(results.not_run[0].why, "15", "MAX_REQUESTS")
@@ -403,7 +443,9 @@ def test_with_minutes_other_limits_are_planned_stops_too(tmp_path: Path) -> None
         3,
     ),
 )
-def test_a_prompt_that_does_not_fit_counts_as_not_asked(refusal: str, tmp_path: Path) -> None:
+def test_a_prompt_that_does_not_fit_counts_as_not_asked(
+    refusal: str, tmp_path: Path
+) -> None:
     def small(received: Received) -> Reply:
         odd = int(received.prompt.split()[0].removeprefix("q")) % 2
         return failure(400, refusal) if odd else echo(received)
@@ -421,9 +463,15 @@ def test_a_prompt_that_does_not_fit_counts_as_not_asked(refusal: str, tmp_path: 
         "Request too large for this model on tokens per min (TPM): Limit 10000",
     ],
 )
-def test_a_limit_of_time_says_nothing_of_a_prompt_s_length(trouble: str, tmp_path: Path) -> None:
+def test_a_limit_of_time_says_nothing_of_a_prompt_s_length(
+    trouble: str, tmp_path: Path
+) -> None:
     def slow(received: Received) -> Reply:
-        return failure(400, trouble) if received.prompt.startswith("q7 ") else echo(received)
+        return (
+            failure(400, trouble)
+            if received.prompt.startswith("q7 ")
+            else echo(received)
+        )
 
     with OpenAIServer(slow) as server, refused(IncompleteError, "served", trouble):
         asked(server, tmp_path, Budget(until=time.monotonic() + 600))

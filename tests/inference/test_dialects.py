@@ -97,7 +97,9 @@ def has_no_system_role(body: dict[str, Any]) -> bool:
 
 
 def wants_other_roles_in_turn(body: dict[str, Any]) -> bool:
-    roles = [message["role"] for message in body["messages"] if message["role"] != "system"]
+    roles = [
+        message["role"] for message in body["messages"] if message["role"] != "system"
+    ]
     return any(role == after for role, after in itertools.pairwise(roles))
 
 
@@ -112,7 +114,11 @@ WORDINGS: list[tuple[str, Callable[[dict[str, Any]], bool], str]] = [
         knows_no_max_tokens,
         "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
     ),
-    ("max_completion_tokens", knows_no_max_tokens, "Error code: 400 - unknown field `max_tokens`"),
+    (
+        "max_completion_tokens",
+        knows_no_max_tokens,
+        "Error code: 400 - unknown field `max_tokens`",
+    ),
     ("max_completion_tokens", knows_no_max_tokens, "未知参数 max_tokens"),
     (
         "max_completion_tokens",
@@ -140,8 +146,16 @@ WORDINGS: list[tuple[str, Callable[[dict[str, Any]], bool], str]] = [
         "'temperature' does not support 0.0 with this model. Only the default (1) value is supported.",
     ),
     ("system", has_no_system_role, "System role not supported"),
-    ("system", has_no_system_role, "Developer instruction is not enabled for messages[0].role"),
-    ("system", has_no_system_role, "Developer instruction is not enabled for models/gemma-3"),
+    (
+        "system",
+        has_no_system_role,
+        "Developer instruction is not enabled for messages[0].role",
+    ),
+    (
+        "system",
+        has_no_system_role,
+        "Developer instruction is not enabled for models/gemma-3",
+    ),
     ("system", has_no_system_role, "The conversation must begin with a user prompt"),
     ("system", has_no_system_role, "chat template error: raise_exception was called"),
     ("system", has_no_system_role, "不支持该角色"),
@@ -154,14 +168,28 @@ WORDINGS: list[tuple[str, Callable[[dict[str, Any]], bool], str]] = [
     ),
     ("turns", wants_other_roles_in_turn, "messages: los turnos deben alternarse"),
     ("turns", wants_other_roles_in_turn, "角色必须交替"),
-    ("turns", wants_other_roles_in_turn, "Auf eine Nutzernachricht muss eine Antwort folgen"),
+    (
+        "turns",
+        wants_other_roles_in_turn,
+        "Auf eine Nutzernachricht muss eine Antwort folgen",
+    ),
 ]
 STRUCTURES: dict[str, Callable[[str], object]] = {
-    "object": lambda words: {"error": {"message": words, "type": "invalid_request_error"}},
+    "object": lambda words: {
+        "error": {"message": words, "type": "invalid_request_error"}
+    },
     "text": lambda words: {"error": words},
-    "list": lambda words: {"detail": [{"type": "value_error", "loc": ["body"], "msg": words}]},
-    "nested": lambda words: {"errors": {"0": {"cause": {"description": words}}}, "status": 400},
-    "echo": lambda words: {"detail": words, "input": {"temperature": 0, "max_tokens": 1024}},
+    "list": lambda words: {
+        "detail": [{"type": "value_error", "loc": ["body"], "msg": words}]
+    },
+    "nested": lambda words: {
+        "errors": {"0": {"cause": {"description": words}}},
+        "status": 400,
+    },
+    "echo": lambda words: {
+        "detail": words,
+        "input": {"temperature": 0, "max_tokens": 1024},
+    },
 }
 
 
@@ -196,12 +224,16 @@ def test_a_dialect_is_found_by_the_first_refusal(
 
 @pytest.mark.parametrize("status", [403, 406, 409, 415, 501, 502, 503])
 def test_a_dialect_is_found_whatever_status_refuses(status: int) -> None:
-    reply = as_json({"error": {"message": "unknown parameter: max_tokens"}}, status=status)
+    reply = as_json(
+        {"error": {"message": "unknown parameter: max_tokens"}}, status=status
+    )
     with OpenAIServer(refusing(knows_no_max_tokens, reply)) as server:
         assert ask(server.base_url).dialects == ("max_completion_tokens",)
 
 
-@pytest.mark.parametrize("words", ["forbidden: this key has no access", "该密钥没有权限"])
+@pytest.mark.parametrize(
+    "words", ["forbidden: this key has no access", "该密钥没有权限"]
+)
 def test_a_key_without_access_is_no_dialect(words: str) -> None:
     reply = as_json({"error": words}, status=403)
     with OpenAIServer(lambda _: reply) as server, pytest.raises(EngineError):
@@ -211,10 +243,21 @@ def test_a_key_without_access_is_no_dialect(words: str) -> None:
 
 def test_parameters_are_recognised_by_the_field_that_names_them() -> None:
     for body in (
-        {"error": {"message": "invalid", "param": "max_tokens", "code": "unsupported_parameter"}},
+        {
+            "error": {
+                "message": "invalid",
+                "param": "max_tokens",
+                "code": "unsupported_parameter",
+            }
+        },
         {
             "detail": [
-                {"type": "extra_forbidden", "loc": ["body", "max_tokens"], "msg": "no", "input": 64}
+                {
+                    "type": "extra_forbidden",
+                    "loc": ["body", "max_tokens"],
+                    "msg": "no",
+                    "input": 64,
+                }
             ]
         },
         {"errors": {"max_tokens": ["desconocido"]}},
@@ -246,7 +289,9 @@ def test_several_dialects_at_once() -> None:
         "model": "served-1",
         "temperature": 0.0,
         "max_completion_tokens": 1024,
-        "messages": [{"role": "user", "content": "Be brief.\n\nWhat is 6 × 7?\n\nSay it."}],
+        "messages": [
+            {"role": "user", "content": "Be brief.\n\nWhat is 6 × 7?\n\nSay it."}
+        ],
     }
     words = "After the beginning, conversation roles must alternate user/assistant"
     reply = as_json({"message": words}, status=500)
@@ -267,7 +312,10 @@ def test_several_dialects_at_once() -> None:
 )
 def test_another_refusal_is_no_dialect(words: str) -> None:
     reply = as_json({"error": {"message": words}}, status=400)
-    with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed) as raised:
+    with (
+        OpenAIServer(lambda _: reply) as server,
+        pytest.raises(RequestFailed) as raised,
+    ):
         ask(server.base_url)
     assert words[:40] in str(raised.value)
     assert len(server.requests) == 1
@@ -299,7 +347,9 @@ def test_an_error_that_passes_is_no_dialect(status: int, words: str) -> None:
 
 
 def test_a_change_that_does_not_help_is_not_kept() -> None:
-    reply = as_json({"error": "temperature, top_p, max_tokens and roles are wrong"}, status=400)
+    reply = as_json(
+        {"error": "temperature, top_p, max_tokens and roles are wrong"}, status=400
+    )
     with (
         OpenAIServer(lambda _: reply) as server,
         refused(RequestFailed, "served", "400", "temperature, top_p"),
@@ -335,12 +385,27 @@ def test_messages_without_a_system_role_and_in_turn() -> None:
     ("said", "expected"),
     some(
         [
-            *((word, "stop") for word in (None, "", "eos", "end_turn", "stop_sequence", "STOP")),
-            *((word, "stop") for word in ("COMPLETE", "eos_token", "done", "fertig", "OTHER")),
-            *((word, "length") for word in ("max_tokens", "MAX_TOKENS", "model_length")),
-            *((word, "length") for word in ("incomplete", "TOKEN_LIMIT_REACHED", "len")),
+            *(
+                (word, "stop")
+                for word in (None, "", "eos", "end_turn", "stop_sequence", "STOP")
+            ),
+            *(
+                (word, "stop")
+                for word in ("COMPLETE", "eos_token", "done", "fertig", "OTHER")
+            ),
+            *(
+                (word, "length")
+                for word in ("max_tokens", "MAX_TOKENS", "model_length")
+            ),
+            *(
+                (word, "length")
+                for word in ("incomplete", "TOKEN_LIMIT_REACHED", "len")
+            ),
             *((word, "length") for word in ("exhausted", "num_predict")),
-            *((word, "content_filter") for word in ("SAFETY", "content-filter", "refusal")),
+            *(
+                (word, "content_filter")
+                for word in ("SAFETY", "content-filter", "refusal")
+            ),
             *((word, "content_filter") for word in ("ERROR_TOXIC", "SPII", "LANGUAGE")),
             ("high_risk", "content_filter"),
         ],
@@ -360,7 +425,9 @@ def test_a_finish_reason_of_another_api(
 
 def test_a_missing_finish_reason() -> None:
     def body(**choice: Any) -> Reply:
-        return as_json({"choices": [{"message": {"content": "42"}, **choice}], "usage": usage})
+        return as_json(
+            {"choices": [{"message": {"content": "42"}, **choice}], "usage": usage}
+        )
 
     usage = {"completion_tokens": 5}
     for choice, expected in (
@@ -408,7 +475,10 @@ def test_a_finish_reason_of_an_incomplete_text_is_no_answer(said: object) -> Non
 
 
 def test_an_answer_in_parts() -> None:
-    thought = {"type": "thinking", "thinking": [{"type": "text", "text": "Six sevens."}]}
+    thought = {
+        "type": "thinking",
+        "thinking": [{"type": "text", "text": "Six sevens."}],
+    }
     text = {"type": "text", "text": "4"}
     for parts, expected in (
         ([text, {"type": "output_text", "text": "2"}], ("42", "stop")),
@@ -429,7 +499,9 @@ def test_an_answer_in_parts() -> None:
 
 def questions(count: int) -> Trials:
     def render(trial: Trial) -> Prompt:
-        return Prompt((SYSTEM, Message("user", str(trial.factors["number"]))), Sampling())
+        return Prompt(
+            (SYSTEM, Message("user", str(trial.factors["number"]))), Sampling()
+        )
 
     def judge(_trial: Trial, response: Response) -> Score:
         return Score(Outcome.CORRECT, 1.0, response.text)
@@ -445,7 +517,9 @@ def rows(path: Path, base_url: str, **settings: Any) -> Path:
 
 
 def asked(tmp_path: Path, file: Path, count: int = 20) -> Results:
-    return run(questions(count), ["served"], store=tmp_path / "store.sqlite", registry=file)
+    return run(
+        questions(count), ["served"], store=tmp_path / "store.sqlite", registry=file
+    )
 
 
 def test_a_run_adapts_once_and_keeps_answers_under_what_was_sent(
@@ -479,7 +553,9 @@ def test_a_run_adapts_once_and_keeps_answers_under_what_was_sent(
         assert request_for(row, prompt).key in keys
         assert not store.get([request_for(plain, prompt).key])
     # Who writes the settings into the row has the same questions.
-    fixed = rows(tmp_path / "fixed.yaml", server.base_url, omit=["top_p"], roles="no system")
+    fixed = rows(
+        tmp_path / "fixed.yaml", server.base_url, omit=["top_p"], roles="no system"
+    )
     assert request_for(load_registry(fixed)["served"], prompt).key in keys
 
 
@@ -513,7 +589,9 @@ def test_the_probe_at_the_start_finds_the_dialect() -> None:
     reply = as_json({"error": "System role not supported"}, status=500)
     with OpenAIServer(refusing(has_no_system_role, reply)) as server:
         row = served_at(server.base_url, "", "", "try")
-        row = checked(row.model_copy(update={"settings": {**row.settings, "retries": 0}}))
+        row = checked(
+            row.model_copy(update={"settings": {**row.settings, "retries": 0}})
+        )
     assert row.settings["roles"] == "no system"
     assert row.adapted == {"system": DIALECTS["system"].line}
 
@@ -532,16 +610,24 @@ def test_a_row_of_ray_passes_the_dialect_to_its_workers() -> None:
 class Breaking(OpenAIServer):
     """A server that hangs up where a begun answer is tried, at `/tokenize` and in the completion."""
 
-    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+    def reply(
+        self, method: str, path: str, headers: dict[str, str], content: bytes
+    ) -> Reply:
         if path == "/tokenize" or b"continue_final_message" in content:
-            return Reply(b'{"count": 3', cut=5) if path == "/tokenize" else Reply(b"", hang_up=True)
+            return (
+                Reply(b'{"count": 3', cut=5)
+                if path == "/tokenize"
+                else Reply(b"", hang_up=True)
+            )
         return super().reply(method, path, headers, content)
 
 
 def test_a_connection_that_breaks_costs_the_begun_answer_alone() -> None:
     with Breaking() as server:
         row = served_at(server.base_url, "", "", "try")
-        row = checked(row.model_copy(update={"settings": {**row.settings, "retries": 0}}))
+        row = checked(
+            row.model_copy(update={"settings": {**row.settings, "retries": 0}})
+        )
         assert row.settings["prefill"] == "none"
         engine = open_engine(entry(server.base_url, prefill="vllm"))
         begun = Request("served-1", "", Prompt((USER,), Sampling(), "It is"))
@@ -551,7 +637,11 @@ def test_a_connection_that_breaks_costs_the_begun_answer_alone() -> None:
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [("ALL_PROXY", "nonsense://x"), ("HTTPS_PROXY", "http://[::1"), ("SSL_CERT_FILE", "/missing")],
+    [
+        ("ALL_PROXY", "nonsense://x"),
+        ("HTTPS_PROXY", "http://[::1"),
+        ("SSL_CERT_FILE", "/missing"),
+    ],
 )
 def test_what_the_client_reads_in_the_environment_fails_in_words(
     monkeypatch: pytest.MonkeyPatch, variable: str, value: str

@@ -26,7 +26,8 @@ TRIALS = Trials(
     ),
     {
         "strict": lambda trial, response: Score(
-            Outcome.CORRECT if trial.problem in response.text else Outcome.INCORRECT, 1.0
+            Outcome.CORRECT if trial.problem in response.text else Outcome.INCORRECT,
+            1.0,
         )
     },
 )
@@ -43,12 +44,25 @@ def test_the_readme_s_function_answers(tmp_path: Path) -> None:
     readme = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     code = re.search(r"    # my_model.py\n((?:    .*\n)+)", readme)
     assert code
-    (tmp_path / "my_model.py").write_text("\n".join(line[4:] for line in code[1].splitlines()))
-    results = run(TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path))
+    (tmp_path / "my_model.py").write_text(
+        "\n".join(line[4:] for line in code[1].splitlines())
+    )
+    results = run(
+        TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path)
+    )
     assert results.counts()["mine"]["correct"] == 6
-    assert run(TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path)).asked == 0
-    (tmp_path / "my_model.py").write_text("def answer(messages, **how):\n    return 'no'\n")
-    changed = run(TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path))
+    assert (
+        run(
+            TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path)
+        ).asked
+        == 0
+    )
+    (tmp_path / "my_model.py").write_text(
+        "def answer(messages, **how):\n    return 'no'\n"
+    )
+    changed = run(
+        TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path)
+    )
     assert (changed.asked, changed.counts()["mine"]["incorrect"]) == (6, 6)
 
 
@@ -58,18 +72,29 @@ def test_what_a_function_does_wrong_is_a_failure_of_the_request(tmp_path: Path) 
         "    return 4 if '4' in messages[0]['content'] else messages[0]['content']\n"
     )
     results = run(
-        TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path), failures="count"
+        TRIALS,
+        ["mine"],
+        store=tmp_path / "s.sqlite",
+        registry=rows(tmp_path),
+        failures="count",
     )
     assert {reason: n for reason, n in results.counts()["mine"].items() if n} == {
         "correct": 4,
         "harness error": 2,
     }
-    raised, returned = sorted(answer.error for answer in results.answers if answer.error)
+    raised, returned = sorted(
+        answer.error for answer in results.answers if answer.error
+    )
     names(raised, "mine", "ValueError: three")
     names(returned, "mine", "int")
     for name in ("absent.py:answer", "my_model.py:other"):
         with refused(EngineError, "mine", name):
-            run(TRIALS, ["mine"], store=tmp_path / "t.sqlite", registry=rows(tmp_path, name))
+            run(
+                TRIALS,
+                ["mine"],
+                store=tmp_path / "t.sqlite",
+                registry=rows(tmp_path, name),
+            )
 
 
 @pytest.fixture(autouse=True)
@@ -109,12 +134,19 @@ def test_a_server_that_can_all_is_found_to(monkeypatch: pytest.MonkeyPatch) -> N
         assert [one for one in found.values() if not one.can] == []
         assert len(found) >= 8
         few = tried(
-            ModelEntry(name="m", engine="openai", id="m", settings=settings | {"concurrency": 3})
+            ModelEntry(
+                name="m",
+                engine="openai",
+                id="m",
+                settings=settings | {"concurrency": 3},
+            )
         )
         assert named(few, " 3 questions").can
         settings["prefill"] = "none"
         found = tried(ModelEntry(name="m", engine="openai", id="m", settings=settings))
-        assert [one for one in found.values() if not one.can] == [named(found, "begun answer")]
+        assert [one for one in found.values() if not one.can] == [
+            named(found, "begun answer")
+        ]
 
 
 def test_a_reader_is_found_to_be_no_language_model() -> None:

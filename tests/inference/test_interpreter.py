@@ -13,7 +13,16 @@ from codestress.inference.run import run
 from codestress.problems.program import Problem
 from codestress.sandbox import probe
 from codestress.scoring.predictions import score_interpreted
-from codestress.types import Message, Outcome, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Response,
+    Sampling,
+    Score,
+    Trial,
+    Trials,
+)
 from told import refused
 
 CASES = {
@@ -72,6 +81,8 @@ def test_the_version_of_python_is_part_of_every_key() -> None:
 def test_without_isolation_it_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(probe, "unprotected", lambda *_: {"files": "a file outside was read"})
+    monkeypatch.setattr(
+        probe, "unprotected", lambda *_: {"files": "a file outside was read"}
+    )
     with refused(SandboxError, "a file outside was read", "CODESTRESS_UNPROTECTED=1"):
         run(programs(), ["python"], store=tmp_path / "s.sqlite")

@@ -78,7 +78,8 @@ PROMPTS = {
         code="context_length_exceeded",
     ),
     "OpenAI, text": error(
-        "Invalid 'messages[0].content': string too long.", code="string_above_max_length"
+        "Invalid 'messages[0].content': string too long.",
+        code="string_above_max_length",
     ),
     "a code alone": error("Bad Request", code="context_length_exceeded"),
     "vLLM": as_json(
@@ -103,7 +104,9 @@ PROMPTS = {
         },
         status=400,
     ),
-    "llama-cpp-python": error("Requested tokens (1600) exceed context window of 1500", 500),
+    "llama-cpp-python": error(
+        "Requested tokens (1600) exceed context window of 1500", 500
+    ),
     "TGI": as_json(
         {
             "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500. Given: 1600 `inputs` "
@@ -113,7 +116,9 @@ PROMPTS = {
         status=422,
     ),
     "TGI, inputs": as_json(
-        {"error": "Input validation error: `inputs` must have less than 1500 tokens. Given: 1600"},
+        {
+            "error": "Input validation error: `inputs` must have less than 1500 tokens. Given: 1600"
+        },
         status=422,
     ),
     "SGLang": error(
@@ -150,8 +155,12 @@ PROMPTS = {
     "Anthropic, both": error(
         "input length and `max_tokens` exceed context limit: 1600 + 1024 > 1500, decrease input length or `max_tokens`"
     ),
-    "Anthropic, size": error("Request exceeds the maximum size", 413, type="request_too_large"),
-    "Bedrock": as_json({"message": "Input is too long for requested model."}, status=400),
+    "Anthropic, size": error(
+        "Request exceeds the maximum size", 413, type="request_too_large"
+    ),
+    "Bedrock": as_json(
+        {"message": "Input is too long for requested model."}, status=400
+    ),
     "Gemini": as_json(
         [
             {
@@ -197,20 +206,32 @@ PROMPTS = {
         413,
         code="tokens_limit_reached",
     ),
-    "a proxy": Reply(b"<html><title>413 Request Entity Too Large</title></html>", 413, "text/html"),
+    "a proxy": Reply(
+        b"<html><title>413 Request Entity Too Large</title></html>", 413, "text/html"
+    ),
     "status alone": Reply(b"", 413),
     "a long talk": error("Conversation too long"),
     "only so many": error("Prompt has 1600 tokens, but only 1500 tokens are supported"),
     "llama.cpp, context shift": error("context shift is disabled", 500),
-    "Baidu, status 200": as_json({"error_code": 336103, "error_msg": "prompt tokens too long"}),
+    "Baidu, status 200": as_json(
+        {"error_code": 336103, "error_msg": "prompt tokens too long"}
+    ),
     "status 200": as_json(
-        {"error": {"message": "Provider returned error", "metadata": {"raw": "prompt is too long"}}}
+        {
+            "error": {
+                "message": "Provider returned error",
+                "metadata": {"raw": "prompt is too long"},
+            }
+        }
     ),
     "a choice with an error": as_json(
         {
             "choices": [
                 {
-                    "error": {"message": "prompt is too long: 1600 tokens > 1500", "code": 400},
+                    "error": {
+                        "message": "prompt is too long: 1600 tokens > 1500",
+                        "code": 400,
+                    },
                     "finish_reason": "error",
                     "message": {"content": ""},
                 }
@@ -220,23 +241,29 @@ PROMPTS = {
     "no finish reason, no text": completion("", None),
     "no choices": as_json({"choices": []}),
     "the prompt is repeated": as_json(
-        {"detail": "invalid", "input": {"prompt": "a quota of requests per minute"}}, status=422
+        {"detail": "invalid", "input": {"prompt": "a quota of requests per minute"}},
+        status=422,
     ),
     "Spanish, context": error("La entrada supera la ventana de contexto."),
     "Chinese": error("提示词超长,请缩短后重试", code="1261"),
     "Chinese, both": error("输入与输出总长度超过模型上下文长度 1500"),
     "Chinese, escaped": Reply(
-        json.dumps({"error": {"message": "输入内容过长"}}, ensure_ascii=True).encode(), 400
+        json.dumps({"error": {"message": "输入内容过长"}}, ensure_ascii=True).encode(),
+        400,
     ),
     "traditional": error("輸入超出模型的長度限制"),
     "German": error("Die Eingabe überschreitet das Kontextfenster von 1500 Token."),
     "German, text": error("Der Text ist zu lang."),
-    "French": error("La requête dépasse la longueur maximale du contexte (1500 jetons)."),
+    "French": error(
+        "La requête dépasse la longueur maximale du contexte (1500 jetons)."
+    ),
     "Spanish": error("El mensaje es demasiado largo: excede el límite de 1500 tokens."),
     "Japanese": error("入力がコンテキスト長(1500トークン)を超えています。"),
     "Japanese, text": error("プロンプトが長すぎます。"),
     "numbers alone": error("Żądanie odrzucone: 1600 / 1500"),
-    "numbers alone, 500": error("KV cache exhausted: 1600 slots needed, 1500 available", 500),
+    "numbers alone, 500": error(
+        "KV cache exhausted: 1600 slots needed, 1500 available", 500
+    ),
     "an overflow": error("Body buffer overflow", 500),
     "Italian": error("Il testo è troppo lungo", 500),
     "Portuguese": error("O prompt é muito longo", 500),
@@ -252,7 +279,9 @@ PROMPTS = {
 
 def lengths(limit: int, refusal: Reply) -> Behaviour:
     """A server with room for so many characters."""
-    return lambda received: refusal if len(received.prompt) > limit else completion("yes")
+    return lambda received: (
+        refusal if len(received.prompt) > limit else completion("yes")
+    )
 
 
 def answer_of(server: OpenAIServer, *texts: str, **sampling: Any) -> list[Response]:
@@ -263,7 +292,9 @@ def answer_of(server: OpenAIServer, *texts: str, **sampling: Any) -> list[Respon
     async def asking() -> list[Response]:
         engine = open_engine(row)
         requests = [
-            Request("served-1", "", Prompt((Message("user", text),), Sampling(**sampling)))
+            Request(
+                "served-1", "", Prompt((Message("user", text),), Sampling(**sampling))
+            )
             for text in texts
         ]
         try:
@@ -301,7 +332,9 @@ ANSWERS = {
         "tokens and your request has 1600 input tokens (8000 > 4096 - 1600)."
     ),
     "TGI": as_json(
-        {"error": "Input validation error: `max_new_tokens` must be <= 512. Given: 8000"},
+        {
+            "error": "Input validation error: `max_new_tokens` must be <= 512. Given: 8000"
+        },
         status=422,
     ),
     "Anthropic": error(
@@ -316,8 +349,12 @@ ANSWERS = {
         "`context_window` for this model",
         param="max_tokens",
     ),
-    "DeepSeek": error("Invalid max_tokens value, the valid range of max_tokens is [1, 4096]"),
-    "DashScope": error("Range of max_tokens should be [1, 4096]", code="invalid_parameter_error"),
+    "DeepSeek": error(
+        "Invalid max_tokens value, the valid range of max_tokens is [1, 4096]"
+    ),
+    "DashScope": error(
+        "Range of max_tokens should be [1, 4096]", code="invalid_parameter_error"
+    ),
     "Bedrock": as_json(
         {
             "message": "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum "
@@ -359,8 +396,12 @@ ANSWERS = {
             }
         }
     ),
-    "numbers alone": error("You asked for 8000 in the reply; this deployment allows 4096"),
-    "status 200": as_json({"error": {"message": "max_tokens must be <= 4096", "code": 400}}),
+    "numbers alone": error(
+        "You asked for 8000 in the reply; this deployment allows 4096"
+    ),
+    "status 200": as_json(
+        {"error": {"message": "max_tokens must be <= 4096", "code": 400}}
+    ),
 }
 
 
@@ -370,7 +411,9 @@ def test_a_limit_of_the_answer_is_no_word_on_the_prompt(name: str, text: str) ->
     refusal = ANSWERS[name]
     with (
         OpenAIServer(
-            lambda received: refusal if received.body["max_tokens"] > 4096 else completion("yes")
+            lambda received: (
+                refusal if received.body["max_tokens"] > 4096 else completion("yes")
+            )
         ) as server,
         pytest.raises(AnswerTooLong) as caught,
     ):
@@ -387,22 +430,34 @@ OTHERS = {
         413,
         code="rate_limit_exceeded",
     ),
-    "filter": error("The prompt triggered the content management policy.", code="content_filter"),
-    "field": error("Unsupported value: 'temperature' does not support 0 with this model."),
+    "filter": error(
+        "The prompt triggered the content management policy.", code="content_filter"
+    ),
+    "field": error(
+        "Unsupported value: 'temperature' does not support 0 with this model."
+    ),
     "numbers": error("temperature 2048 must be below 2"),
     "broken": error("oops", 500),
     "Chinese rate": error("请求频率超过限制"),
     "Chinese concurrency": error("超过并发限制"),
     "Chinese balance": error("余额不足,超出限制"),
     "Japanese rate": error("1分あたりのリクエスト数の上限を超えています。"),
-    "German rate": error("Anfragelimit überschritten: höchstens 60 Anfragen pro Minute."),
+    "German rate": error(
+        "Anfragelimit überschritten: höchstens 60 Anfragen pro Minute."
+    ),
     "French rate": error("Vous avez dépassé la limite de requêtes par minute."),
     "Spanish quota": error("Ha excedido su cuota."),
-    "tokens a minute": error("Token limit of 1500 tokens/min exceeded by this request of 1600"),
+    "tokens a minute": error(
+        "Token limit of 1500 tokens/min exceeded by this request of 1600"
+    ),
     "a day": error("You exceeded your daily token limit of 1500 tokens"),
-    "concurrency": error("request reached max organization concurrency: 1500, current 1600"),
+    "concurrency": error(
+        "request reached max organization concurrency: 1500, current 1600"
+    ),
     "budget": error("Budget has been exceeded! Current cost: 1600, Max budget: 1500"),
-    "a stop": error("Invalid 'stop': array too long. Expected an array with maximum length 4"),
+    "a stop": error(
+        "Invalid 'stop': array too long. Expected an array with maximum length 4"
+    ),
     "a key": error("API key string too long"),
     "no answer": error("Keine Antwort vom Modell", 500),
     "Chinese failure": error("模型生成失败", 500),
@@ -412,34 +467,46 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", some([*OTHERS], 3))
 def test_other_refusals_are_no_word_on_lengths(name: str) -> None:
-    with OpenAIServer(lambda _: OTHERS[name]) as server, pytest.raises(RequestFailed) as caught:
+    with (
+        OpenAIServer(lambda _: OTHERS[name]) as server,
+        pytest.raises(RequestFailed) as caught,
+    ):
         answer_of(server, LONG)
     assert caught.value.outcome is Outcome.HARNESS_ERROR
     assert not isinstance(caught.value, AnswerTooLong)
 
 
 @pytest.mark.parametrize(
-    ("limit", "source"), [(limit, source) for limit, rows in TABLE.items() for source in rows]
+    ("limit", "source"),
+    [(limit, source) for limit, rows in TABLE.items() for source in rows],
 )
 def test_each_row_of_signs_is_in_the_words_of_a_server(limit: str, source: str) -> None:
     tables = {"prompt": PROMPTS, "excess": PROMPTS, "answer": ANSWERS, "other": OTHERS}
     replies = tables[limit]
     sign = re.compile(TABLE[limit][source], re.I | re.S)
-    assert any(sign.search(reply.body.decode("unicode_escape")) for reply in replies.values())
+    assert any(
+        sign.search(reply.body.decode("unicode_escape")) for reply in replies.values()
+    )
 
 
 def test_what_is_suspected_is_tried_once_with_a_shorter_prompt() -> None:
     with OpenAIServer(lengths(6000, Reply(b"", 400))) as server:
-        outcomes = asyncio.run(outcomes_of(server, [LONG, f"{LONG}!", f"{LONG}?", LONG[:7000]]))
+        outcomes = asyncio.run(
+            outcomes_of(server, [LONG, f"{LONG}!", f"{LONG}?", LONG[:7000]])
+        )
     assert outcomes == [Outcome.DOES_NOT_FIT] * 4
     lengths_of = [len(received.prompt) for received in server.requests]
     short = [length for length in lengths_of if length < 1000]
     assert lengths_of == [7200, short[0], 7201, 7201, 7000, short[1]]
 
 
-def test_a_refusal_of_a_prompt_no_longer_than_an_answered_one_is_not_of_its_length() -> None:
+def test_a_refusal_of_a_prompt_no_longer_than_an_answered_one_is_not_of_its_length() -> (
+    None
+):
     def picky(received: Received) -> Reply:
-        return Reply(b"", 400) if received.prompt.startswith("not") else completion("yes")
+        return (
+            Reply(b"", 400) if received.prompt.startswith("not") else completion("yes")
+        )
 
     with OpenAIServer(picky) as server:
         outcomes = asyncio.run(outcomes_of(server, [LONG, f"not {LONG[:7000]}"]))
@@ -477,7 +544,12 @@ def questions(lengths: list[int], max_tokens: int = 1024) -> Trials:
     return Trials(
         [Trial(f"q{n}", {"length": length}) for n, length in enumerate(lengths)],
         lambda trial: Prompt(
-            (Message("user", f"{trial.problem} ".ljust(int(str(trial.factors["length"])), "x")),),
+            (
+                Message(
+                    "user",
+                    f"{trial.problem} ".ljust(int(str(trial.factors["length"])), "x"),
+                ),
+            ),
             Sampling(max_tokens=max_tokens),
         ),
         {"strict": judge},
@@ -488,8 +560,15 @@ def questions(lengths: list[int], max_tokens: int = 1024) -> Trials:
 def asked(tmp_path: Path) -> Callable[..., Results]:
     def asked(server: OpenAIServer, trials: Trials, failures: str = "count") -> Results:
         path = tmp_path / "models.yaml"
-        settings = {"base_url": server.base_url, "key_env": "", "retries": 0, "concurrency": 1}
-        path.write_text(json.dumps({"served": {"engine": "openai", "settings": settings}}))
+        settings = {
+            "base_url": server.base_url,
+            "key_env": "",
+            "retries": 0,
+            "concurrency": 1,
+        }
+        path.write_text(
+            json.dumps({"served": {"engine": "openai", "settings": settings}})
+        )
         return run(
             trials,
             ["served"],
@@ -528,7 +607,9 @@ def test_within_minutes_what_does_not_fit_counts_as_not_asked(tmp_path: Path) ->
     trials, path = questions([300, 9000]), tmp_path / "models.yaml"
     with OpenAIServer(lengths(6000, completion(""))) as server:
         settings = {"base_url": server.base_url, "key_env": ""}
-        path.write_text(json.dumps({"served": {"engine": "openai", "settings": settings}}))
+        path.write_text(
+            json.dumps({"served": {"engine": "openai", "settings": settings}})
+        )
         budget, store = Budget(until=time.monotonic() + 600), tmp_path / "s.sqlite"
         replies = ask(trials, ["served"], store=store, registry=path, budget=budget)
     results = score(trials, replies, store=store)
@@ -557,9 +638,16 @@ def test_overload_and_cut_replies_are_two_counts(asked: Callable[..., Results]) 
         Reply(b""),
         completion("4"),
     ]
-    with OpenAIServer(lambda received: replies[int(received.prompt.split()[0][1:])]) as server:
+    with OpenAIServer(
+        lambda received: replies[int(received.prompt.split()[0][1:])]
+    ) as server:
         results = asked(server, questions([10] * len(replies)))
-    assert counts_of(results) == {"correct": 1, "overloaded": 4, "cut reply": 4, "harness error": 4}
+    assert counts_of(results) == {
+        "correct": 1,
+        "overloaded": 4,
+        "cut reply": 4,
+        "harness error": 4,
+    }
     assert sum(results.counts()["served"].values()) == len(replies)
 
 
@@ -567,17 +655,27 @@ def test_a_limit_of_answers_ends_no_other_paper(asked: Callable[..., Results]) -
     """More refusals than a server may fail in a row; all but the first are spared."""
 
     def small(received: Received) -> Reply:
-        return ANSWERS["OpenAI"] if received.body["max_tokens"] > 4096 else completion("yes")
+        return (
+            ANSWERS["OpenAI"]
+            if received.body["max_tokens"] > 4096
+            else completion("yes")
+        )
 
     with OpenAIServer(small) as server:
-        assert counts_of(asked(server, questions([10] * 50, 8000))) == {"harness error": 50}
+        assert counts_of(asked(server, questions([10] * 50, 8000))) == {
+            "harness error": 50
+        }
         assert len(server.requests) == 1
-        with refused(IncompleteError, "50 of 50", "served", "at most 4096 completion tokens"):
+        with refused(
+            IncompleteError, "50 of 50", "served", "at most 4096 completion tokens"
+        ):
             asked(server, questions([10] * 50, 8000), "raise")
         assert counts_of(asked(server, questions([10] * 50))) == {"correct": 50}
 
 
-def test_an_error_of_the_server_on_one_answer_stops_no_other(asked: Callable[..., Results]) -> None:
+def test_an_error_of_the_server_on_one_answer_stops_no_other(
+    asked: Callable[..., Results],
+) -> None:
     """Its words name an answer's length, and its status says that the request is not to blame."""
     broken = error("Failed to parse the completion: 1600 bytes", 500)
 

@@ -57,9 +57,13 @@ def ask(base_url: str, **settings: object) -> Response:
 class Proxy(OpenAIServer):
     """Takes requests to other servers, as proxies do, and answers them itself."""
 
-    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+    def reply(
+        self, method: str, path: str, headers: dict[str, str], content: bytes
+    ) -> Reply:
         self.counts[path] += 1
-        return super().reply(method, path.removeprefix("http://model.example"), headers, content)
+        return super().reply(
+            method, path.removeprefix("http://model.example"), headers, content
+        )
 
     @property
     def url(self) -> str:
@@ -70,7 +74,9 @@ class Proxy(OpenAIServer):
 
 
 @pytest.mark.parametrize("no_proxy", [None, "", "example.com", "localhost:1,::2"])
-@pytest.mark.parametrize("proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "foo", "bad://x"])
+@pytest.mark.parametrize(
+    "proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "foo", "bad://x"]
+)
 def test_a_server_on_this_machine_is_asked_directly(
     monkeypatch: pytest.MonkeyPatch, proxy: str, no_proxy: str | None
 ) -> None:
@@ -115,7 +121,9 @@ def test_any_other_server_is_asked_by_the_proxy(
 
 
 @pytest.mark.parametrize("named", ["*", "127.0.0.0/8,203.0.113.0/24", "x, 203.0.113.9"])
-def test_what_no_proxy_names_is_asked_directly(monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+def test_what_no_proxy_names_is_asked_directly(
+    monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
     monkeypatch.setenv("ALL_PROXY", "bad://proxy")
     with refused(EngineError, "ALL_PROXY"):
         models_of("http://203.0.113.9:9/v1", "", 0.2)
@@ -152,9 +160,15 @@ def test_a_proxy_that_cannot_be_used_is_named_where_it_would_be(
             assert asked(ELSEWHERE)
 
 
-@pytest.mark.parametrize("value", ["socks5://127.0.0.1:9", "foo", "localhost:3128", "bad://x"])
-def test_make_try_looks_for_servers_whatever_proxies_are_set(tmp_path: Path, value: str) -> None:
-    done = codestress("try", outputs=tmp_path, ALL_PROXY=value, SSL_CERT_FILE="/missing")
+@pytest.mark.parametrize(
+    "value", ["socks5://127.0.0.1:9", "foo", "localhost:3128", "bad://x"]
+)
+def test_make_try_looks_for_servers_whatever_proxies_are_set(
+    tmp_path: Path, value: str
+) -> None:
+    done = codestress(
+        "try", outputs=tmp_path, ALL_PROXY=value, SSL_CERT_FILE="/missing"
+    )
     assert (done.returncode, done.stderr) == (0, ""), done
     names(done.stdout, "make try MODEL=")
 
@@ -192,7 +206,9 @@ def secure(certificate: Path) -> Iterator[str]:
     context.load_cert_chain(certificate, f"{certificate}.key")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread = threading.Thread(
+        target=server.serve_forever, kwargs={"poll_interval": 0.01}
+    )
     thread.start()
     yield f"https://127.0.0.1:{server.server_port}/v1"
     server.shutdown()
@@ -238,7 +254,9 @@ def test_variables_of_openai_s_client_reach_no_other_server(
     marked = dict.fromkeys(
         ("ORG_ID", "PROJECT_ID", "API_KEY", "ADMIN_KEY", "WEBHOOK_SECRET"), SECRET
     )
-    for name, value in (marked | {"CUSTOM_HEADERS": lines, "BASE_URL": "http://x.example"}).items():
+    for name, value in (
+        marked | {"CUSTOM_HEADERS": lines, "BASE_URL": "http://x.example"}
+    ).items():
         monkeypatch.setenv(f"OPENAI_{name}", value)
     (tmp_path / ".netrc").write_text(f"machine 127.0.0.1 login me password {SECRET}\n")
     (tmp_path / ".netrc").chmod(0o600)
@@ -252,11 +270,16 @@ def test_variables_of_openai_s_client_reach_no_other_server(
     for received in server.requests:
         assert SECRET not in str(received.headers)
         assert "basic" not in received.headers.get("authorization", "").lower()
-        assert not {"openai-organization", "openai-project", "x-mine"} & received.headers.keys()
+        assert (
+            not {"openai-organization", "openai-project", "x-mine"}
+            & received.headers.keys()
+        )
     assert dict(os.environ) == before
 
 
-def test_openai_itself_gets_what_is_meant_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_openai_itself_gets_what_is_meant_for_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OPENAI_ORG_ID", "org-marker")
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.setenv("OPENAI_BASE_URL", "http://x.example")
@@ -277,8 +300,12 @@ def test_openai_itself_gets_what_is_meant_for_it(monkeypatch: pytest.MonkeyPatch
 # Addresses
 
 
-@pytest.mark.parametrize("path", ["", "/", "/chat/completions", "/completions/", "/models"])
-@pytest.mark.parametrize("around", ["{}", " {} ", '"{}"', "<{}>", "{}?api-version=1", "{}#top"])
+@pytest.mark.parametrize(
+    "path", ["", "/", "/chat/completions", "/completions/", "/models"]
+)
+@pytest.mark.parametrize(
+    "around", ["{}", " {} ", '"{}"', "<{}>", "{}?api-version=1", "{}#top"]
+)
 def test_an_address_is_cut_to_its_base(path: str, around: str) -> None:
     assert base_of(around.format(f"http://Host:8000/v1{path}")) == "http://host:8000/v1"
 

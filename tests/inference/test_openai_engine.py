@@ -31,7 +31,15 @@ from codestress.inference.engines.limiter import Limiter
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
 from codestress.scoring.judging import unanswered
-from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Usage
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Request,
+    Response,
+    Sampling,
+    Usage,
+)
 from conftest import slow, some
 from openai_server import (
     Behaviour,
@@ -61,7 +69,9 @@ def entry(base_url: str, **settings: Any) -> ModelEntry:
     return ModelEntry(name="served", engine="openai", id="served-1", settings=settings)
 
 
-def question(text: str = "What is 6 × 7?", prefill: str = "", **sampling: Any) -> Request:
+def question(
+    text: str = "What is 6 × 7?", prefill: str = "", **sampling: Any
+) -> Request:
     messages = (Message("system", "Be brief."), Message("user", text))
     return Request("served-1", "r1", Prompt(messages, Sampling(**sampling), prefill))
 
@@ -96,7 +106,10 @@ def unused_port() -> int:
 
 def test_sends_the_request_and_nothing_else() -> None:
     with OpenAIServer() as server:
-        ask(server.base_url, question(temperature=0.3, top_p=0.9, max_tokens=50, stop=("\n",)))
+        ask(
+            server.base_url,
+            question(temperature=0.3, top_p=0.9, max_tokens=50, stop=("\n",)),
+        )
     [received] = server.requests
     assert received.body == {
         "model": "served-1",
@@ -123,9 +136,15 @@ def test_defaults_send_no_stop() -> None:
 def test_a_reasoning_model_gets_other_names_and_no_temperature() -> None:
     with OpenAIServer() as server:
         ask(
-            server.base_url, max_tokens_field="max_completion_tokens", omit=["temperature", "top_p"]
+            server.base_url,
+            max_tokens_field="max_completion_tokens",
+            omit=["temperature", "top_p"],
         )
-    assert server.requests[0].body.keys() == {"model", "messages", "max_completion_tokens"}
+    assert server.requests[0].body.keys() == {
+        "model",
+        "messages",
+        "max_completion_tokens",
+    }
 
 
 def test_vllm_continues_a_prefilled_answer() -> None:
@@ -161,10 +180,14 @@ def test_base_url_comes_from_the_environment_where_it_is_set(
         ask("http://127.0.0.1:9/v1", base_url_env="TEST_URL")
         monkeypatch.delenv("TEST_URL")
         ask(server.base_url + "/", base_url_env="TEST_URL")
-    assert [received.path for received in server.requests] == ["/v1/chat/completions"] * 2
+    assert [received.path for received in server.requests] == [
+        "/v1/chat/completions"
+    ] * 2
 
 
-def test_a_server_without_key_never_gets_the_one_of_openai(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_without_key_never_gets_the_one_of_openai(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     with OpenAIServer() as server:
         ask(server.base_url, key_env="")
@@ -196,12 +219,16 @@ def test_an_answer_in_any_script_comes_back_as_it_was() -> None:
 
 def test_answers_belong_to_their_questions() -> None:
     def slower_first(received: Received) -> Reply:
-        return completion(echo_text(received.prompt), delay=0.002 * (40 - int(received.prompt)))
+        return completion(
+            echo_text(received.prompt), delay=0.002 * (40 - int(received.prompt))
+        )
 
     prompts = [str(number) for number in range(40)]
     with OpenAIServer(slower_first) as server:
         responses = ask(server.base_url, *map(question, prompts), concurrency=8)
-    assert [response.text for response in responses] == [echo_text(prompt) for prompt in prompts]
+    assert [response.text for response in responses] == [
+        echo_text(prompt) for prompt in prompts
+    ]
 
 
 @pytest.mark.slow
@@ -230,7 +257,8 @@ def test_connections_are_as_many_as_the_concurrency_and_kept(
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"), [("stop", "stop"), ("length", "length"), ("content_filter",) * 2]
+    ("said", "expected"),
+    [("stop", "stop"), ("length", "length"), ("content_filter",) * 2],
 )
 def test_finish_reasons(said: str, expected: str) -> None:
     with OpenAIServer(lambda _: completion("4", said)) as server:
@@ -241,23 +269,35 @@ def test_a_refusal_is_an_answer_that_declines() -> None:
     body = completion_body(None, refusal="I can't help with that.")
     with OpenAIServer(lambda _: as_json(body)) as server:
         [response] = ask(server.base_url)
-    assert (response.text, response.finish_reason) == ("I can't help with that.", "content_filter")
+    assert (response.text, response.finish_reason) == (
+        "I can't help with that.",
+        "content_filter",
+    )
     assert response.refused
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 @pytest.mark.parametrize(
     ("said", "ended", "outcome"),
-    [("stop", "reasoning", Outcome.ONLY_REASONING), ("length", "length", Outcome.TRUNCATED)],
+    [
+        ("stop", "reasoning", Outcome.ONLY_REASONING),
+        ("length", "length", Outcome.TRUNCATED),
+    ],
 )
 def test_reasoning_without_an_answer_is_no_refusal(
     name: str, said: str, ended: str, outcome: Outcome
 ) -> None:
-    with OpenAIServer(lambda _: as_json(completion_body("", said, **{name: "Well, …"}))) as server:
+    with OpenAIServer(
+        lambda _: as_json(completion_body("", said, **{name: "Well, …"}))
+    ) as server:
         [response] = ask(server.base_url)
     score = unanswered(response)
     assert score is not None
-    assert (response.finish_reason, response.refused, score.outcome) == (ended, False, outcome)
+    assert (response.finish_reason, response.refused, score.outcome) == (
+        ended,
+        False,
+        outcome,
+    )
 
 
 def test_no_content_is_an_empty_answer() -> None:
@@ -284,7 +324,9 @@ def test_no_content_is_an_empty_answer() -> None:
     ],
 )
 def test_usage_is_what_the_server_says(usage: object, expected: Usage) -> None:
-    with OpenAIServer(lambda _: as_json({**completion_body("4"), "usage": usage})) as server:
+    with OpenAIServer(
+        lambda _: as_json({**completion_body("4"), "usage": usage})
+    ) as server:
         assert ask(server.base_url)[0].usage == expected
 
 
@@ -317,12 +359,16 @@ TROUBLE = {
 }
 
 
-@pytest.mark.parametrize("name", slow(TROUBLE, "408", "409", "headers only", "slow", "cut JSON"))
+@pytest.mark.parametrize(
+    "name", slow(TROUBLE, "408", "409", "headers only", "slow", "cut JSON")
+)
 def test_passing_trouble_is_tried_again(name: str) -> None:
     reply = TROUBLE[name]
     patience = 3.0 if reply.delay or reply.drip else 60.0
     with OpenAIServer(first_then(reply)) as server:
-        [response] = ask(server.base_url, question("again"), retries=1, timeout_s=patience)
+        [response] = ask(
+            server.base_url, question("again"), retries=1, timeout_s=patience
+        )
     assert response.text == echo_text("again")
     assert [received.seen for received in server.requests] == [0, 1]
 
@@ -340,7 +386,9 @@ def test_retry_after_is_waited_for(as_date: bool) -> None:
     def limited(received: Received) -> Reply:
         # In whole seconds.
         date = format_datetime(datetime.now(UTC) + timedelta(seconds=2.2), usegmt=True)
-        limit = failure(429, "slow down", headers={"Retry-After": date if as_date else "1.2"})
+        limit = failure(
+            429, "slow down", headers={"Retry-After": date if as_date else "1.2"}
+        )
         return echo(received) if received.seen else limit
 
     with OpenAIServer(limited) as server:
@@ -361,7 +409,9 @@ def test_a_wait_of_hours_fails_at_once() -> None:
 
 def test_seconds_are_those_of_the_try_that_was_answered() -> None:
     begun = time.monotonic()
-    with OpenAIServer(first_then(failure(500, "oops", headers={"Retry-After": "0.6"}))) as server:
+    with OpenAIServer(
+        first_then(failure(500, "oops", headers={"Retry-After": "0.6"}))
+    ) as server:
         [response] = ask(server.base_url, retries=1)
     assert 0 < response.seconds < time.monotonic() - begun - 0.6
 
@@ -377,7 +427,11 @@ OVERFLOW = "maximum context length is 128 tokens"
     ("reply", "outcome", "named"),
     [
         (failure(400, OVERFLOW), UNFIT, ("400", OVERFLOW)),
-        (as_json({"detail": [{"msg": "bad"}]}, status=422), HARNESS, ("422", '"msg": "bad"')),
+        (
+            as_json({"detail": [{"msg": "bad"}]}, status=422),
+            HARNESS,
+            ("422", '"msg": "bad"'),
+        ),
         (failure(429, "slow down"), Outcome.OVERLOADED, ("429", "slow down")),
         (failure(500, "oops"), HARNESS, ("500", "oops")),
         (
@@ -415,15 +469,26 @@ OVERFLOW = "maximum context length is 128 tokens"
         (completion(["42"]), HARNESS, ("choices.0.message.content",)),
         (completion(42), HARNESS, ("choices.0.message.content",)),
         (completion("", None), HARNESS, ("choices.0.finish_reason",)),
-        (completion("42", "tool_calls"), HARNESS, ("choices.0.finish_reason", "tool_calls")),
+        (
+            completion("42", "tool_calls"),
+            HARNESS,
+            ("choices.0.finish_reason", "tool_calls"),
+        ),
         (as_json({"error": {"message": "upstream died"}}), HARNESS, ("upstream died",)),
-        (as_json({"error": {"message": "died"}, **completion_body("4")}), HARNESS, ("died",)),
+        (
+            as_json({"error": {"message": "died"}, **completion_body("4")}),
+            HARNESS,
+            ("died",),
+        ),
     ],
 )
 def test_a_failed_request_is_never_an_answer(
     reply: Reply, outcome: Outcome, named: tuple[str, ...]
 ) -> None:
-    with OpenAIServer(lambda _: reply) as server, pytest.raises(RequestFailed) as caught:
+    with (
+        OpenAIServer(lambda _: reply) as server,
+        pytest.raises(RequestFailed) as caught,
+    ):
         ask(server.base_url)
     assert caught.value.outcome is outcome
     names(caught.value, "served", "served-1", server.base_url, *named)
@@ -433,7 +498,9 @@ def test_a_failed_request_is_never_an_answer(
 @pytest.mark.parametrize(
     ("retries", "tries"), [(0, 1), pytest.param(1, 2, marks=pytest.mark.slow), (6, 3)]
 )
-def test_garbage_is_tried_again_a_bounded_number_of_times(retries: int, tries: int) -> None:
+def test_garbage_is_tried_again_a_bounded_number_of_times(
+    retries: int, tries: int
+) -> None:
     with (
         OpenAIServer(lambda _: Reply(b"<html>")) as server,
         pytest.raises(RequestFailed, match="<html>"),
@@ -444,7 +511,10 @@ def test_garbage_is_tried_again_a_bounded_number_of_times(retries: int, tries: i
 
 @pytest.mark.parametrize("name", slow(["slow", "trickle"], "slow"))
 def test_time_out(name: str) -> None:
-    with OpenAIServer(lambda _: TROUBLE[name]) as server, pytest.raises(RequestFailed) as caught:
+    with (
+        OpenAIServer(lambda _: TROUBLE[name]) as server,
+        pytest.raises(RequestFailed) as caught,
+    ):
         ask(server.base_url, timeout_s=1.5, retries=1)
     names(caught.value, "served", "1.5 s", "settings.timeout_s")
     assert caught.value.outcome == Outcome.TIMEOUT
@@ -484,7 +554,9 @@ def test_other_requests_go_on_when_one_fails() -> None:
         return results
 
     with OpenAIServer(
-        lambda received: failure(400, "no") if received.prompt == "a" else echo(received)
+        lambda received: (
+            failure(400, "no") if received.prompt == "a" else echo(received)
+        )
     ) as server:
         bad, good = asyncio.run(both(server.base_url))
     assert isinstance(bad, RequestFailed)
@@ -504,7 +576,10 @@ def test_other_requests_go_on_when_one_fails() -> None:
             failure(404, "The model `served-1` does not exist"),
             ("404", "The model `served-1` does not exist", "params/models.yaml"),
         ),
-        (as_json({"detail": "Not Found"}, status=404), ("404", '"Not Found"', "base_url")),
+        (
+            as_json({"detail": "Not Found"}, status=404),
+            ("404", '"Not Found"', "base_url"),
+        ),
         (Reply(b"", 307), ("307", "base_url")),
         (Reply(b"", 304), ("304", "base_url")),
         (as_json({"error": {"message": "no", "code": 402}}), ("402", "no")),
@@ -520,13 +595,19 @@ def test_fatal(reply: Reply, named: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_prompt_goes_to_no_other_server(status: int) -> None:
     with OpenAIServer() as other:
-        moved = failure(status, "moved", headers={"Location": f"{other.base_url}/chat/completions"})
+        moved = failure(
+            status, "moved", headers={"Location": f"{other.base_url}/chat/completions"}
+        )
         with (
             OpenAIServer(lambda _: moved) as server,
             refused(EngineError, status, other.base_url, "base_url"),
         ):
             ask(server.base_url, retries=3)
-        assert (len(server.requests), other.counts.total(), other.connections_made) == (1, 0, 0)
+        assert (len(server.requests), other.counts.total(), other.connections_made) == (
+            1,
+            0,
+            0,
+        )
 
 
 def test_a_spent_quota_is_fatal_though_it_looks_like_a_rate_limit() -> None:
@@ -560,7 +641,15 @@ def test_an_unknown_host_is_fatal() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["", "localhost:8000", "ftp://localhost/v1", "http://", "http://[::1/v1", "http://a:b"]
+    "url",
+    [
+        "",
+        "localhost:8000",
+        "ftp://localhost/v1",
+        "http://",
+        "http://[::1/v1",
+        "http://a:b",
+    ],
 )
 def test_no_address(url: str) -> None:
     with refused(EngineError, "served", "settings.base_url"):
@@ -568,7 +657,9 @@ def test_no_address(url: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, "", " \n"])
-def test_a_missing_key_is_said_at_once(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+def test_a_missing_key_is_said_at_once(
+    monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
     monkeypatch.delenv("TEST_KEY")
     if value is not None:
         monkeypatch.setenv("TEST_KEY", value)
@@ -607,7 +698,9 @@ def test_a_value_that_cannot_be_a_key_is_not_repeated(
     assert KEY not in str(caught.value)
 
 
-def test_a_line_break_after_the_key_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_break_after_the_key_does_not_matter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TEST_KEY", f"{KEY}\n")
     with OpenAIServer() as server:
         ask(server.base_url)
@@ -617,7 +710,9 @@ def test_a_line_break_after_the_key_does_not_matter(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize(
     "url", [f"http://me:{KEY}@127.0.0.1/v1", f"http://127.0.0.1/v1?key={KEY}", KEY]
 )
-def test_a_key_in_the_address_is_not_repeated(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_a_key_in_the_address_is_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
     monkeypatch.setenv("TEST_URL", url)
     with pytest.raises(EngineError) as caught:
         open_engine(entry("http://127.0.0.1:9/v1", base_url_env="TEST_URL"))
@@ -667,7 +762,9 @@ def test_server_script() -> None:
             assert [response.text for response in responses] == [
                 echo_text(prompt) for prompt in "aba"
             ]
-            with urllib.request.urlopen(base_url.removesuffix("/v1") + "/stats") as reply:
+            with urllib.request.urlopen(
+                base_url.removesuffix("/v1") + "/stats"
+            ) as reply:
                 assert json.load(reply) == {"requests": 3, "prompts": {"a": 2, "b": 1}}
             with urllib.request.urlopen(base_url + "/models") as reply:
                 assert json.load(reply)["data"][0]["id"] == "served-1"
@@ -690,7 +787,9 @@ def test_a_prefill_is_probed_once_before_it_is_used() -> None:
     ):
         ask(server.base_url, question(prefill="The answer is"), prefill="vllm")
     with OpenAIServer() as server:
-        requests = [question(f"{number}", prefill="The answer is") for number in range(20)]
+        requests = [
+            question(f"{number}", prefill="The answer is") for number in range(20)
+        ]
         assert len(ask(server.base_url, *requests, prefill="vllm")) == 20
         assert len(server.requests) == 20
 
@@ -698,7 +797,9 @@ def test_a_prefill_is_probed_once_before_it_is_used() -> None:
 def test_completions_get_the_prompt_rendered_here() -> None:
     template = {"endpoint": "completions", "chat_template": "chatml.jinja"}
     with OpenAIServer() as server:
-        [response] = ask(server.base_url, question("What is 6 × 7?", prefill="It is"), **template)
+        [response] = ask(
+            server.base_url, question("What is 6 × 7?", prefill="It is"), **template
+        )
     body = server.requests[0].body
     assert server.requests[0].path == "/v1/completions"
     assert body["prompt"] == (
@@ -717,14 +818,25 @@ def test_completions_get_the_prompt_rendered_here() -> None:
 
 
 def test_candidates_of_one_prompt_are_asked_for_together() -> None:
-    requests = [Request("served-1", "", question("a").prompt, sample) for sample in range(10)]
+    requests = [
+        Request("served-1", "", question("a").prompt, sample) for sample in range(10)
+    ]
     with OpenAIServer() as server:
         responses = ask(server.base_url, *requests, question("b"), candidates=4)
-    assert sorted(received.body.get("n", 1) for received in server.requests) == [1, 2, 4, 4]
-    assert [response.text for response in responses] == [echo_text("a")] * 10 + [echo_text("b")]
+    assert sorted(received.body.get("n", 1) for received in server.requests) == [
+        1,
+        2,
+        4,
+        4,
+    ]
+    assert [response.text for response in responses] == [echo_text("a")] * 10 + [
+        echo_text("b")
+    ]
     assert sum(response.usage.completion_tokens or 0 for response in responses) == 4 * 7
     with (
-        OpenAIServer(lambda _: as_json(completion_body("4") | {"choices": [{}] * 9})) as server,
+        OpenAIServer(
+            lambda _: as_json(completion_body("4") | {"choices": [{}] * 9})
+        ) as server,
         refused(RequestFailed, "served", "9 choices", "4"),
     ):
         ask(server.base_url, *requests[:4], candidates=4)
@@ -732,7 +844,9 @@ def test_candidates_of_one_prompt_are_asked_for_together() -> None:
 
 def refuses_several(received: Received) -> Reply:
     if received.body.get("n", 1) > 1:
-        return failure(400, "Only one completion choice is allowed with this temperature")
+        return failure(
+            400, "Only one completion choice is allowed with this temperature"
+        )
     return echo(received)
 
 
@@ -756,7 +870,8 @@ def test_a_server_that_gives_one_answer_a_request_is_asked_for_each(
 ) -> None:
     """Also where the prompt is long, which a refusal without a reason might be about."""
     requests = [
-        Request("served-1", "", question("a" * 5000).prompt, sample) for sample in range(10)
+        Request("served-1", "", question("a" * 5000).prompt, sample)
+        for sample in range(10)
     ]
 
     async def asking(server: OpenAIServer) -> list[Response]:
@@ -778,7 +893,9 @@ def test_a_server_that_gives_one_answer_a_request_is_asked_for_each(
     texts = Counter(response.text for response in responses[:10])
     assert sum(texts.values()) == 10
     if behaviour is not refuses_several:
-        assert len(texts) == sent - 1  # each reply's text is that of as many answers as it had
+        assert (
+            len(texts) == sent - 1
+        )  # each reply's text is that of as many answers as it had
     names(capsys.readouterr().err, "candidates")
 
 
@@ -806,7 +923,9 @@ def test_a_failure_of_one_candidate_is_its_own() -> None:
 def test_a_dialect_of_a_server_that_gives_several_answers_is_still_found() -> None:
     def strict(received: Received) -> Reply:
         if "max_tokens" in received.body:
-            return failure(400, "Unsupported parameter: max_tokens; use max_completion_tokens")
+            return failure(
+                400, "Unsupported parameter: max_tokens; use max_completion_tokens"
+            )
         return echo(received)
 
     with OpenAIServer(strict) as server:
@@ -824,7 +943,9 @@ def test_a_dialect_of_a_server_that_gives_several_answers_is_still_found() -> No
 LOADING = failure(503, "Loading model", delay=0)
 
 
-def test_a_server_that_loads_its_model_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_server_that_loads_its_model_is_waited_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     with OpenAIServer(first_then(LOADING, 2)) as server:
 
         async def asking() -> None:
@@ -872,7 +993,11 @@ def test_a_wall_of_429_gets_fewer_requests_and_loses_none() -> None:
     busy = {"now": 0, "most": 0, "refused": 0}
 
     def bears_four(_: Received) -> Reply:
-        return failure(429, "too many") if server_load(busy) else completion("4", delay=0.02)
+        return (
+            failure(429, "too many")
+            if server_load(busy)
+            else completion("4", delay=0.02)
+        )
 
     def server_load(busy: dict[str, int]) -> bool:
         busy["most"] = max(busy["most"], len(server.connections))
@@ -926,7 +1051,11 @@ def test_the_limit_falls_by_half_and_rises_by_one_a_round() -> None:
 def test_retry_after_holds_all_requests_back() -> None:
     def first_waits(received: Received) -> Reply:
         first = len(server.requests) == 1
-        return failure(429, "wait", headers={"Retry-After": "1"}) if first else echo(received)
+        return (
+            failure(429, "wait", headers={"Retry-After": "1"})
+            if first
+            else echo(received)
+        )
 
     with OpenAIServer(first_waits) as server:
         ask(server.base_url, *map(question, "abcdef"), retries=2, concurrency=1)
@@ -952,7 +1081,9 @@ FORMS = [
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_no_echo_of_the_key_is_kept(form: str, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_echo_of_the_key_is_kept(
+    form: str, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level("DEBUG")
     body = completion_body(f"I saw {form} there") | {
         "model": f"m {form}",
@@ -966,9 +1097,13 @@ def test_no_echo_of_the_key_is_kept(form: str, caplog: pytest.LogCaptureFixture)
         assert core not in repr(response)
     for status in some((400, 401, 500), 3):
         with OpenAIServer(
-            lambda _, status=status: failure(status, f"you sent {form}", headers={"X-Echo": form})
+            lambda _, status=status: failure(
+                status, f"you sent {form}", headers={"X-Echo": form}
+            )
         ) as server:
-            with pytest.raises((EngineError, RequestFailed), match="you sent") as caught:
+            with pytest.raises(
+                (EngineError, RequestFailed), match="you sent"
+            ) as caught:
                 ask(server.base_url)
             assert core not in str(caught.value)
     assert core not in caplog.text

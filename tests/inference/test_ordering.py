@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from codestress.inference.requests import BLOCK, chain, prefix_order
 from codestress.types import Message, Prompt, Sampling
 
-TREE = st.lists(st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=40)
+TREE = st.lists(
+    st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=40
+)
 
 
 def prompt(path: list[int]) -> Prompt:

@@ -35,7 +35,9 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 class Several(OpenAIServer):
     models: object = {"data": [{"id": "a"}, {"id": "b", "max_model_len": 4096}]}
 
-    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+    def reply(
+        self, method: str, path: str, headers: dict[str, str], content: bytes
+    ) -> Reply:
         return (
             as_json(self.models)
             if path == "/v1/models"
@@ -47,7 +49,10 @@ def test_which_model_of_a_server() -> None:
     with Several(lambda _: completion("no")) as server:
         with refused(ParameterError, "try", server.base_url, "ID=a", "ID=b"):
             served_at(server.base_url, "", "", "try")
-        assert served_at(server.base_url.removesuffix("/v1"), "b", "", "try").context == 4096
+        assert (
+            served_at(server.base_url.removesuffix("/v1"), "b", "", "try").context
+            == 4096
+        )
         with refused(ParameterError, "try", server.base_url, "'c'"):
             served_at(server.base_url, "c", "", "try")
         for nonsense in (3, {}, {"data": 3}, {"data": [{}]}, "x"):
@@ -62,7 +67,10 @@ def test_which_model_of_a_server() -> None:
     for url in ("ftp://localhost", "http://", "http://localhost:port/v1", "://x"):
         with refused(ParameterError, "try", "URL", "http://localhost:8000/v1"):
             served_at(url, "", "", "try")
-    for url in ("http://me:sk-marker@localhost/v1", "http://localhost/v1?key=sk-marker"):
+    for url in (
+        "http://me:sk-marker@localhost/v1",
+        "http://localhost/v1?key=sk-marker",
+    ):
         with pytest.raises(ParameterError) as raised:
             served_at(url, "", "", "try")
         assert "KEY_ENV" in str(raised.value)
@@ -85,7 +93,9 @@ class Gateway(OpenAIServer):
 
     ids: tuple[str, ...] = (MODEL,)
 
-    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+    def reply(
+        self, method: str, path: str, headers: dict[str, str], content: bytes
+    ) -> Reply:
         route = "/v1/" + path.rpartition("/")[2]
         if route == "/v1/models":
             return as_json({"data": [{"id": name} for name in self.ids]})
@@ -96,14 +106,43 @@ def test_models_of_other_servers_have_other_names() -> None:
     """Names differ also behind one host and port, and where they are cut or lose characters."""
     long = "x" * LONGEST_NAME
     with Gateway() as server:
-        server.ids = (MODEL, "a/b", "a-b", "a b", f"{long}/1", f"{long}/2", "sim-x", "ä", "A-b")
+        server.ids = (
+            MODEL,
+            "a/b",
+            "a-b",
+            "a b",
+            f"{long}/1",
+            f"{long}/2",
+            "sim-x",
+            "ä",
+            "A-b",
+        )
         root = server.base_url.removesuffix("/v1")
-        paths = ("v1", "a/v1", "b/v1", "a", "a-b/v1", "a/b/v1", "a;b/v1", "a=b/v1", "A/v1", "v1/v1")
+        paths = (
+            "v1",
+            "a/v1",
+            "b/v1",
+            "a",
+            "a-b/v1",
+            "a/b/v1",
+            "a;b/v1",
+            "a=b/v1",
+            "A/v1",
+            "v1/v1",
+        )
         paths += (f"{long}/1/v1", f"{long}/2/v1", "a%3Fkey=1/v1", "%C3%A4/v1", "a//v1")
         rows = [served_at(f"{root}/{path}", MODEL, "", "try") for path in paths]
         rows += [served_at(server.base_url, name, "", "try") for name in server.ids[1:]]
-        for one, other in (("v1", "v1/"), ("v1", ""), ("v1", "v1//"), ("v1", "v1?"), ("a", "a/")):
-            first, second = (served_at(f"{root}/{path}", MODEL, "", "try") for path in (one, other))
+        for one, other in (
+            ("v1", "v1/"),
+            ("v1", ""),
+            ("v1", "v1//"),
+            ("v1", "v1?"),
+            ("a", "a/"),
+        ):
+            first, second = (
+                served_at(f"{root}/{path}", MODEL, "", "try") for path in (one, other)
+            )
             assert (first.name, first.identity) == (second.name, second.identity)
         shouted = served_at(server.base_url.replace("http", "HTTP"), MODEL, "", "try")
         assert (shouted.name, shouted.identity) == (rows[0].name, rows[0].identity)
@@ -112,7 +151,9 @@ def test_models_of_other_servers_have_other_names() -> None:
     for facts in ({row.name for row in rows}, {(row.id, row.revision) for row in rows}):
         assert len(facts) == len(rows)
     assert not [row.name for row in rows if len(row.name) > LONGEST_NAME]
-    assert not [row.name for row in rows if row.name.startswith("sim-") or "/" in row.name]
+    assert not [
+        row.name for row in rows if row.name.startswith("sim-") or "/" in row.name
+    ]
 
 
 def test_a_name_is_plain_where_it_tells_a_model_from_all_others() -> None:
@@ -120,7 +161,9 @@ def test_a_name_is_plain_where_it_tells_a_model_from_all_others() -> None:
     names = {row_name("m@h-8000", scheme, usual=False) for scheme in ("http", "https")}
     assert len(names) == 2
     assert "m@h-8000" not in names
-    functions = [function_in(f"{ROOT / path}:f") for path in ("m.py", "a/m.py", "b/m.py")]
+    functions = [
+        function_in(f"{ROOT / path}:f") for path in ("m.py", "a/m.py", "b/m.py")
+    ]
     assert functions[0].name == "f@m"
     assert len({row.name for row in functions}) == 3
     relative = function_in("../m.py:f")
@@ -143,9 +186,18 @@ WRITE: list[dict[str, Any]] = [
     {"id": "tagged", "pipeline_tag": "image-text-to-text"},
     {"id": "able", "model_type": "LLM", "model_ability": ["generate"]},
     {"id": "vanguards", "task": "chat-completion"},
-    {"id": "tasked", "task": {"name": "Text Generation", "description": "embedded or not"}},
+    {
+        "id": "tasked",
+        "task": {"name": "Text Generation", "description": "embedded or not"},
+    },
     {"id": "draws-too", "supported_output_modalities": ["image", "text"]},
-    {"id": "odd", "type": 3, "architecture": "llama", "capabilities": None, "labels": {"x": "y"}},
+    {
+        "id": "odd",
+        "type": 3,
+        "architecture": "llama",
+        "capabilities": None,
+        "labels": {"x": "y"},
+    },
 ]
 """Entries of servers' lists for models that write text: by the fields of several servers, and by
 name."""
@@ -157,7 +209,10 @@ WRITE_NOT: list[dict[str, Any]] = [
     {"id": "e", "mode": "audio_transcription"},
     {"id": "f", "capabilities": ["embed"]},
     {"id": "g", "capabilities": {"completion_chat": False, "moderation": True}},
-    {"id": "h", "architecture": {"modality": "text->image", "output_modalities": ["image"]}},
+    {
+        "id": "h",
+        "architecture": {"modality": "text->image", "output_modalities": ["image"]},
+    },
     {"id": "i", "pipeline_tag": "feature-extraction"},
     {"id": "j", "endpoints": ["embed", "classify"]},
     {"id": "k", "labels": ["reranking"]},
@@ -170,10 +225,32 @@ WRITE_NOT: list[dict[str, Any]] = [
     *(
         {"id": name}
         for name in (
-            *("nomic-embed-text:latest", "text-embedding-3-small", "mxbai-embed-large", "bge-m3"),
-            *("all-minilm", "intfloat/multilingual-e5-large", "gte-large", "bge-reranker-v2-m3"),
-            *("whisper-1", "tts-1-hd", "gpt-4o-transcribe", "omni-moderation-latest", "dall-e-3"),
-            *("gpt-image-1", "stable-diffusion-xl", "FLUX.1-dev", "llama-guard3", "clip-vit-b32"),
+            *(
+                "nomic-embed-text:latest",
+                "text-embedding-3-small",
+                "mxbai-embed-large",
+                "bge-m3",
+            ),
+            *(
+                "all-minilm",
+                "intfloat/multilingual-e5-large",
+                "gte-large",
+                "bge-reranker-v2-m3",
+            ),
+            *(
+                "whisper-1",
+                "tts-1-hd",
+                "gpt-4o-transcribe",
+                "omni-moderation-latest",
+                "dall-e-3",
+            ),
+            *(
+                "gpt-image-1",
+                "stable-diffusion-xl",
+                "FLUX.1-dev",
+                "llama-guard3",
+                "clip-vit-b32",
+            ),
             *(
                 "siglip-so400m",
                 "voyage-3-large",
@@ -194,7 +271,9 @@ def test_a_model_that_writes_is_found_beside_others(row: dict[str, Any]) -> None
         server.models = {"data": [*WRITE_NOT, row]}
         assert served_at(server.base_url, "", "", "try").id == row["id"]
         assert [
-            name for name, offer in models_of(server.base_url, "", 5).items() if offer.writes
+            name
+            for name, offer in models_of(server.base_url, "", 5).items()
+            if offer.writes
         ] == [row["id"]]
         # Who names another model gets it: a list may be wrong.
         assert served_at(server.base_url, "bge-m3", "", "try").id == "bge-m3"
@@ -204,11 +283,15 @@ def test_a_model_that_writes_is_found_beside_others(row: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("prefill", ["continued", "ignored", "refused"])
-def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(prefill: Any) -> None:
+def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(
+    prefill: Any,
+) -> None:
     posts = list[str]()
 
     class Counting(OpenAIServer):
-        def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+        def reply(
+            self, method: str, path: str, headers: dict[str, str], content: bytes
+        ) -> Reply:
             if method == "POST":
                 posts.append(path)
             return super().reply(method, path, headers, content)
@@ -229,7 +312,9 @@ def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(prefi
         assert started() == started() == 0
         rows = probe.SERVED.read_text()
         entry = load_registry(probe.SERVED)[name]
-        assert entry.settings["prefill"] == ("vllm" if prefill == "continued" else "none")
+        assert entry.settings["prefill"] == (
+            "vllm" if prefill == "continued" else "none"
+        )
         # A row of another revision knows nothing of this server.
         probe.SERVED.write_text(rows.replace("revision: at", "revision: formerly at"))
         assert started() == (0 if prefill == "continued" else first - 1)

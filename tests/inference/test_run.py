@@ -45,7 +45,14 @@ from codestress.types import (
     Trials,
 )
 from conftest import slow, some
-from openai_server import OpenAIServer, Received, as_json, completion, completion_body, failure
+from openai_server import (
+    OpenAIServer,
+    Received,
+    as_json,
+    completion,
+    completion_body,
+    failure,
+)
 from told import names, refused
 
 
@@ -55,17 +62,25 @@ def judge(trial: Trial, response: Response) -> Score:
     if response.finish_reason == "length":
         return Score(Outcome.TRUNCATED, 0)
     right = response.text == f"answer {trial.factors['number']}"
-    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), response.text)
+    return Score(
+        Outcome.CORRECT if right else Outcome.INCORRECT, float(right), response.text
+    )
 
 
-def questions(count: int, retries: tuple[float, ...] = (), same: bool = False) -> Trials:
+def questions(
+    count: int, retries: tuple[float, ...] = (), same: bool = False
+) -> Trials:
     def render(trial: Trial) -> Prompt:
         return Prompt(
-            (Message("user", f"question {0 if same else trial.factors['number']}"),), Sampling()
+            (Message("user", f"question {0 if same else trial.factors['number']}"),),
+            Sampling(),
         )
 
     return Trials(
-        [Trial(f"q{n}", {"number": n}) for n in range(count)], render, {"strict": judge}, retries
+        [Trial(f"q{n}", {"number": n}) for n in range(count)],
+        render,
+        {"strict": judge},
+        retries,
     )
 
 
@@ -76,12 +91,26 @@ def answer(received: Received) -> object:
 @pytest.fixture
 def registry(tmp_path: Path) -> Callable[..., Path]:
     def write(base_url: str, **settings: object) -> Path:
-        row = {"base_url": base_url, "key_env": "", "retries": 0, "concurrency": 4, **settings}
+        row = {
+            "base_url": base_url,
+            "key_env": "",
+            "retries": 0,
+            "concurrency": 4,
+            **settings,
+        }
         path = tmp_path / "models.yaml"
-        models = {name: {"engine": "openai", "settings": row} for name in ("alpha", "beta")}
+        models = {
+            name: {"engine": "openai", "settings": row} for name in ("alpha", "beta")
+        }
         path.write_text(
             json.dumps(
-                {**models, "sim-reader": {"engine": "simulated", "settings": {"capacity": 6000}}}
+                {
+                    **models,
+                    "sim-reader": {
+                        "engine": "simulated",
+                        "settings": {"capacity": 6000},
+                    },
+                }
             )
         )
         return path
@@ -100,7 +129,8 @@ def test_every_question_is_asked_once_and_answers_keep_their_order(
             (model, number) for model in ("alpha", "beta") for number in range(30)
         ]
         assert all(
-            counts["correct"] == 30 == sum(counts.values()) for counts in first.counts().values()
+            counts["correct"] == 30 == sum(counts.values())
+            for counts in first.counts().values()
         )
         assert first.asked == len(server.requests) == 60
         again = run(questions(30), ["alpha", "beta"], store=store, registry=models)
@@ -110,10 +140,15 @@ def test_every_question_is_asked_once_and_answers_keep_their_order(
         # The first 30 of 40 are the same 30.
         assert run(questions(40), ["alpha"], store=store, registry=models).asked == 10
         equal = run(
-            questions(20, same=True), ["beta"], store=tmp_path / "t.sqlite", registry=models
+            questions(20, same=True),
+            ["beta"],
+            store=tmp_path / "t.sqlite",
+            registry=models,
         )
         assert equal.asked == 1
-        assert equal.counts()["beta"] == dict.fromkeys([r.value for r in Outcome], 0) | {
+        assert equal.counts()["beta"] == dict.fromkeys(
+            [r.value for r in Outcome], 0
+        ) | {
             "correct": 1,
             "incorrect": 19,
         }
@@ -128,12 +163,19 @@ def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
             return completion("", finish_reason="content_filter")
         if number < 5 and received.body["temperature"] == 0:  # refused at first
             return completion("  ")
-        return completion("cut o", finish_reason="length") if number == 5 else answer(received)
+        return (
+            completion("cut o", finish_reason="length")
+            if number == 5
+            else answer(received)
+        )
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
         results = run(
-            questions(10, (0.5, 0.9)), ["alpha"], store=tmp_path / "s.sqlite", registry=models
+            questions(10, (0.5, 0.9)),
+            ["alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=models,
         )
         counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
         assert counts == {"correct": 6, "refused": 3, "truncated": 1}
@@ -143,7 +185,10 @@ def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
             received = [r for r in server.requests if r.prompt == f"question {number}"]
             assert [r.body["temperature"] for r in received] == temperatures
         again = run(
-            questions(10, (0.5, 0.9)), ["alpha"], store=tmp_path / "s.sqlite", registry=models
+            questions(10, (0.5, 0.9)),
+            ["alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=models,
         )
         assert again.asked == 0
         assert again.answers == results.answers
@@ -156,14 +201,22 @@ def test_failures_are_raised_with_the_answers_kept_or_counted(
 
     def behaviour(received: Received) -> object:
         number = int(received.prompt.split()[-1])
-        return failure(500, "out of order") if broken and number % 5 == 0 else answer(received)
+        return (
+            failure(500, "out of order")
+            if broken and number % 5 == 0
+            else answer(received)
+        )
 
     store = tmp_path / "s.sqlite"
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
-        with refused(IncompleteError, "4 of 20", "alpha", "out of order", "failures=count"):
+        with refused(
+            IncompleteError, "4 of 20", "alpha", "out of order", "failures=count"
+        ):
             run(questions(20), ["alpha"], store=store, registry=models)
-        counted = run(questions(20), ["alpha"], store=store, registry=models, failures="count")
+        counted = run(
+            questions(20), ["alpha"], store=store, registry=models, failures="count"
+        )
         assert counted.counts()["alpha"]["harness error"] == 4
         assert sum(counted.counts()["alpha"].values()) == 20
         broken = False
@@ -225,7 +278,9 @@ def test_a_trial_whose_last_question_was_never_sent_has_no_score(
     failing: str, outcome: Outcome, tmp_path: Path, registry: Callable[..., Path]
 ) -> None:
     def later(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-        again = Prompt((Message("user", f"next {trial.factors['number']}"),), Sampling())
+        again = Prompt(
+            (Message("user", f"next {trial.factors['number']}"),), Sampling()
+        )
         return again if len(responses) == 1 else None
 
     def behave(received: Received) -> object:
@@ -239,7 +294,9 @@ def test_a_trial_whose_last_question_was_never_sent_has_no_score(
     failed, whole = (answer.scores["strict"] for answer in results.answers)
     assert (whole.outcome, whole.value) == (Outcome.CORRECT, 1)
     assert failed.outcome is outcome
-    assert failed.value == 0 or (outcome is Outcome.SKIPPED and math.isnan(failed.value))
+    assert failed.value == 0 or (
+        outcome is Outcome.SKIPPED and math.isnan(failed.value)
+    )
     names(failed.detail, "oops")
 
 
@@ -259,7 +316,9 @@ def test_a_simulated_reader_is_asked_beside_a_served_model(
         assert alone.answers == both.answers[:10]
 
 
-def test_no_trials_are_no_answers(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_no_trials_are_no_answers(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     results = run(
         questions(0),
         ["alpha"],
@@ -275,7 +334,12 @@ def test_counts_that_do_not_add_up_are_an_error(
 ) -> None:
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
-        results = run(questions(3), ["alpha", "beta"], store=tmp_path / "s.sqlite", registry=models)
+        results = run(
+            questions(3),
+            ["alpha", "beta"],
+            store=tmp_path / "s.sqlite",
+            registry=models,
+        )
     mixed = [*results.answers[:2], results.answers[0], *results.answers[2:5]]
     lost = Results(mixed, results.models, 6, results.trials)
     with refused(AssertionError, "alpha", 4, 3):
@@ -298,7 +362,9 @@ def test_what_the_store_holds_counts_also_when_another_was_first(
         path = registry(server.base_url, concurrency=8)
         rows = json.loads(path.read_text())
         path.write_text(
-            json.dumps({name: rows[name] | {"id": "same"} for name in ("alpha", "beta")})
+            json.dumps(
+                {name: rows[name] | {"id": "same"} for name in ("alpha", "beta")}
+            )
         )
         store = tmp_path / "s.sqlite"
         during = run(questions(8), ["alpha", "beta"], store=store, registry=path)
@@ -336,7 +402,9 @@ def test_only_requests_that_fail_in_a_row_end_a_run(
     assert results.counts()["alpha"]["harness error"] == 30
 
 
-def test_a_slow_answer_counts_as_timed_out(tmp_path: Path, registry: Callable[..., Path]) -> None:
+def test_a_slow_answer_counts_as_timed_out(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
     def behaviour(received: Received) -> object:
         slow = received.prompt == "question 1"
         return completion("late", delay=60) if slow else answer(received)
@@ -344,7 +412,11 @@ def test_a_slow_answer_counts_as_timed_out(tmp_path: Path, registry: Callable[..
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url, timeout_s=6)
         results = run(
-            questions(3), ["alpha"], store=tmp_path / "s.sqlite", registry=models, failures="count"
+            questions(3),
+            ["alpha"],
+            store=tmp_path / "s.sqlite",
+            registry=models,
+            failures="count",
         )
     assert results.counts()["alpha"]["timed out"] == 1
 
@@ -355,7 +427,9 @@ def test_a_server_that_goes_away_ends_the_run_with_its_answers_kept(
     well = 30
 
     def behaviour(received: Received) -> object:
-        return answer(received) if len(server.requests) <= well else failure(500, "down")
+        return (
+            answer(received) if len(server.requests) <= well else failure(500, "down")
+        )
 
     store = tmp_path / "s.sqlite"
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
@@ -363,7 +437,13 @@ def test_a_server_that_goes_away_ends_the_run_with_its_answers_kept(
         for failures in ("raise", "count"):
             before = len(server.requests)
             with pytest.raises(EngineError) as caught:
-                run(questions(300), ["alpha"], store=store, registry=models, failures=failures)  # type: ignore[arg-type]
+                run(
+                    questions(300),
+                    ["alpha"],
+                    store=store,
+                    registry=models,
+                    failures=failures,
+                )  # type: ignore[arg-type]
             names(caught.value, "alpha", "down")
             assert caught.value.model == "alpha"
             assert len(server.requests) - before < 100
@@ -380,7 +460,9 @@ def test_a_wrong_key_ends_the_run_at_once_and_shows_nowhere(
 
     def behaviour(received: Received) -> object:
         key = received.headers["authorization"]
-        return failure(401, f"Incorrect API key: {key}") if refused else answer(received)
+        return (
+            failure(401, f"Incorrect API key: {key}") if refused else answer(received)
+        )
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url, key_env="TEST_KEY", retries=1)
@@ -394,7 +476,9 @@ def test_a_wrong_key_ends_the_run_at_once_and_shows_nowhere(
         assert len(server.requests) <= 10 + 4
         assert run(questions(10), ["alpha"], store=store, registry=models).asked == 0
     assert "sk-marker" not in "".join(traceback.format_exception(caught.value))
-    assert [file.name for file in tmp_path.iterdir() if b"sk-marker" in file.read_bytes()] == []
+    assert [
+        file.name for file in tmp_path.iterdir() if b"sk-marker" in file.read_bytes()
+    ] == []
 
 
 def test_a_key_is_needed_only_when_something_must_be_asked(
@@ -419,7 +503,9 @@ def test_run_is_a_plain_call_where_an_event_loop_is_running(
         models = registry(server.base_url)
 
         async def cell() -> int:
-            return run(questions(5), ["alpha"], store=tmp_path / "s.sqlite", registry=models).asked
+            return run(
+                questions(5), ["alpha"], store=tmp_path / "s.sqlite", registry=models
+            ).asked
 
         assert asyncio.run(cell()) == 5
 
@@ -452,13 +538,18 @@ CHILD = textwrap.dedent(
 )
 
 
-def child(store: Path, models: Path, count: int, within: str = "script") -> subprocess.Popen[str]:
+def child(
+    store: Path, models: Path, count: int, within: str = "script"
+) -> subprocess.Popen[str]:
     """A run in a process of its own."""
     script = store.with_name("child.py")
     if not script.exists():  # another child may be reading it
         script.write_text(CHILD)
     here = Path(__file__).parent
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)])}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)]),
+    }
     command = [sys.executable, str(script), str(store), str(models), str(count), within]
     # Shells have background jobs ignore it.
     return subprocess.Popen(
@@ -475,7 +566,9 @@ def slow_answer(received: Received) -> object:
     return completion(received.prompt.replace("question", "answer"), delay=0.05)
 
 
-def wait_for_requests(server: OpenAIServer, goal: int, process: subprocess.Popen[str]) -> None:
+def wait_for_requests(
+    server: OpenAIServer, goal: int, process: subprocess.Popen[str]
+) -> None:
     while len(server.requests) < goal:
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.005)
@@ -515,11 +608,20 @@ def test_a_run_killed_ten_times_asks_nothing_twice_but_what_was_in_flight(
         out, errors = child(store, models, count).communicate(timeout=600)
         assert count <= len(server.requests) <= count + len(goals) * concurrency, errors
         assert all(server.counts[prompt] == n for prompt, n in asked.items())
-        whole = run(questions(count), ["alpha"], store=tmp_path / "whole.sqlite", registry=models)
-        assert json.loads(out) == [[a.key, a.scores["strict"].detail] for a in whole.answers]
+        whole = run(
+            questions(count),
+            ["alpha"],
+            store=tmp_path / "whole.sqlite",
+            registry=models,
+        )
+        assert json.loads(out) == [
+            [a.key, a.scores["strict"].detail] for a in whole.answers
+        ]
 
 
-@pytest.mark.parametrize("within", slow(["script", "loop", "asyncio.run"], "loop", "asyncio.run"))
+@pytest.mark.parametrize(
+    "within", slow(["script", "loop", "asyncio.run"], "loop", "asyncio.run")
+)
 def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(
     tmp_path: Path, registry: Callable[..., Path], within: str
 ) -> None:
@@ -528,7 +630,9 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(
     def behaviour(received: Received) -> object:
         """Thirty answers, and no more until the run has ended."""
         enough = len(server.requests) > 30 and not ended
-        return completion(received.prompt.replace("question", "answer"), delay=600 * enough)
+        return completion(
+            received.prompt.replace("question", "answer"), delay=600 * enough
+        )
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
@@ -588,7 +692,9 @@ def test_a_model_that_changes_under_its_name_is_told(
 ) -> None:
     def updated(received: Received) -> object:
         body = completion_body("answer 1")
-        body["system_fingerprint"] = "fp_new" if int(received.prompt.split()[-1]) > 15 else "fp_old"
+        body["system_fingerprint"] = (
+            "fp_new" if int(received.prompt.split()[-1]) > 15 else "fp_old"
+        )
         return as_json(body)
 
     with OpenAIServer(updated) as server:  # type: ignore[arg-type]
@@ -608,7 +714,9 @@ def test_prompts_that_share_a_beginning_follow_each_other(
     """Positions of a line in six contexts, in the order of the trials context by context last."""
 
     def render(trial: Trial) -> Prompt:
-        context = [f"{trial.factors['context']} line {n} {'x' * 200}\n" for n in range(6)]
+        context = [
+            f"{trial.factors['context']} line {n} {'x' * 200}\n" for n in range(6)
+        ]
         context.insert(int(trial.factors["place"] or 0), f"here {'y' * 200}\n")
         return Prompt((Message("user", "".join(context)),), Sampling())
 
@@ -625,7 +733,11 @@ def test_prompts_that_share_a_beginning_follow_each_other(
         prompts = [received.prompt for received in server.requests]
     assert len(prompts) == 42
     for context in "abcdef":
-        places = [n for n, prompt in enumerate(prompts) if prompt.startswith(f"{context} line")]
+        places = [
+            n
+            for n, prompt in enumerate(prompts)
+            if prompt.startswith(f"{context} line")
+        ]
         # The seventh begins as those of other contexts do.
         assert places == list(range(places[0], places[0] + 6))
 
@@ -641,13 +753,17 @@ def test_engines_that_take_many_at_once_keep_all_rules(
         if number == 7:
             return failure(400, "no")
         return (
-            completion("") if number < 3 and received.body["temperature"] == 0 else answer(received)
+            completion("")
+            if number < 3 and received.body["temperature"] == 0
+            else answer(received)
         )
 
     def models(base_url: str) -> Path:
         path = registry(base_url)
         settings = {"base_url": base_url, "key_env": "", "poll_s": 0.01, "batch": 15}
-        path.write_text(json.dumps({"alpha": {"engine": "openai_batch", "settings": settings}}))
+        path.write_text(
+            json.dumps({"alpha": {"engine": "openai_batch", "settings": settings}})
+        )
         return path
 
     with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
@@ -690,20 +806,25 @@ class Careless(BatchEngine):
                 yield request, RequestFailed("and then not")
 
 
-def test_a_batch_engine_that_keeps_no_count_loses_nothing_and_leaves_nobody_waiting() -> None:
+def test_a_batch_engine_that_keeps_no_count_loses_nothing_and_leaves_nobody_waiting() -> (
+    None
+):
     async def asked() -> list[Response | BaseException]:
         texts = ["one", "two", "one", "forgotten", "one"]
         prompts = [Prompt((Message("user", text),), Sampling()) for text in texts]
         engine = Together("careless", Careless())
         asking = asyncio.gather(
-            *(engine.answer(Request("m", "", one)) for one in prompts), return_exceptions=True
+            *(engine.answer(Request("m", "", one)) for one in prompts),
+            return_exceptions=True,
         )
         found = await asyncio.wait_for(asking, 60)
         await engine.close()
         return found
 
     *answers, forgotten, last = asyncio.run(asked())
-    assert [one.text for one in [*answers, last] if isinstance(one, Response)] == ["first"] * 4
+    assert [one.text for one in [*answers, last] if isinstance(one, Response)] == [
+        "first"
+    ] * 4
     assert isinstance(forgotten, RequestFailed)
     names(forgotten, "careless")
 
@@ -718,7 +839,9 @@ def test_a_batch_that_was_left_is_found_again(
         server.batch_polls = 10_000
         path = registry(server.base_url)
         settings = {"base_url": server.base_url, "key_env": "", "poll_s": 0.01}
-        path.write_text(json.dumps({"alpha": {"engine": "openai_batch", "settings": settings}}))
+        path.write_text(
+            json.dumps({"alpha": {"engine": "openai_batch", "settings": settings}})
+        )
         process = child(tmp_path / "s.sqlite", path, 30)
         while not (server.batches and server.batches[0]["looks"] > 3):
             assert process.poll() is None, process.communicate()[1]
@@ -726,7 +849,9 @@ def test_a_batch_that_was_left_is_found_again(
         process.kill()
         process.communicate()
         server.batch_polls = server.batches[0]["looks"] + 3
-        results = run(questions(35), ["alpha"], store=tmp_path / "s.sqlite", registry=path)
+        results = run(
+            questions(35), ["alpha"], store=tmp_path / "s.sqlite", registry=path
+        )
         assert results.counts()["alpha"]["correct"] == 35
         assert len(server.batches) == 2
         assert sorted(server.counts.values()) == [1] * 35
@@ -774,7 +899,9 @@ def test_asking_knows_no_score(tmp_path: Path) -> None:
 
     trials = Trials(
         [Trial(f"p{n}", {}) for n in range(9)],
-        lambda trial: Prompt((Message("user", f"What is {trial.problem}?"),), Sampling()),
+        lambda trial: Prompt(
+            (Message("user", f"What is {trial.problem}?"),), Sampling()
+        ),
         {"strict": judge},
     )
     asked = ask(trials, ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite")
@@ -782,4 +909,6 @@ def test_asking_knows_no_score(tmp_path: Path) -> None:
     assert asked.requests == 18
     results = score(trials, asked, store=tmp_path / "s.sqlite")
     assert len(calls) == len(results.answers) == 18
-    assert ask(trials, ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite").requests == 0
+    assert (
+        ask(trials, ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite").requests == 0
+    )

@@ -22,7 +22,9 @@ class Served(OpenAIServer):
     listing: Reply = as_json({"data": [{"id": MODEL}]})
     bases: tuple[str, ...] = ("/v1",)
 
-    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+    def reply(
+        self, method: str, path: str, headers: dict[str, str], content: bytes
+    ) -> Reply:
         for base in self.bases:
             if path == f"{base}/models":
                 return self.listing
@@ -98,11 +100,15 @@ def test_where_a_redirect_leads_is_said(status: int, to: str, told: str) -> None
                 served_at(server.base_url, model, "", "try")
 
 
-def test_a_redirect_of_a_question_names_the_base(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redirect_of_a_question_names_the_base(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("TEST_KEY", "sk-marker-0123456789")
     to = "https://there.example/v1/chat/completions?key=sk-marker-0123456789"
     with (
-        OpenAIServer(lambda _: Reply(b"", status=307, headers={"Location": to})) as server,
+        OpenAIServer(
+            lambda _: Reply(b"", status=307, headers={"Location": to})
+        ) as server,
         pytest.raises(EngineError) as raised,
     ):
         name_of(server.base_url, MODEL, "TEST_KEY", ask=True)
@@ -111,13 +117,19 @@ def test_a_redirect_of_a_question_names_the_base(monkeypatch: pytest.MonkeyPatch
     assert "sk-marker" not in str(raised.value)
 
 
-def test_a_server_that_loads_its_model_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_server_that_loads_its_model_is_waited_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     class Loading(Served):
         looks = 0
 
         def reply(self, *request: Any) -> Reply:
             self.looks += 1
-            return failure(503, "Loading model") if self.looks < 3 else super().reply(*request)
+            return (
+                failure(503, "Loading model")
+                if self.looks < 3
+                else super().reply(*request)
+            )
 
     with Loading() as server:
         assert served_at(server.base_url, "", "", "try").id == MODEL
@@ -130,7 +142,15 @@ def test_a_server_that_loads_its_model_is_waited_for(capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize(
     "pasted",
-    ["/v1/chat/completions", "/v1/completions/", "/v1/models?limit=5", "/v1/ ", "/", "", "/v1#x"],
+    [
+        "/v1/chat/completions",
+        "/v1/completions/",
+        "/v1/models?limit=5",
+        "/v1/ ",
+        "/",
+        "",
+        "/v1#x",
+    ],
 )
 @pytest.mark.parametrize("around", ["{}", ' "{}"', "<{}>"])
 def test_a_pasted_address_is_cut_and_said(
@@ -161,7 +181,9 @@ def test_a_missing_version_is_tried(
             assert (server.root + real in said) == (typed != real)
 
 
-@pytest.mark.parametrize("name", ["通义千问-7b", "модель", "मॉडल/7b", "نموذج", "模" * 90, "😀"])
+@pytest.mark.parametrize(
+    "name", ["通义千问-7b", "модель", "मॉडल/7b", "نموذج", "模" * 90, "😀"]
+)
 def test_a_model_s_name_in_any_script_makes_a_row(name: str) -> None:
     with Served() as server:
         server.listing = as_json({"data": [{"id": name}]})

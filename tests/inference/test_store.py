@@ -40,7 +40,9 @@ responses = st.builds(
     finish_reason=st.sampled_from(["stop", "length", "content_filter"]),
     usage=st.builds(Usage, tokens, tokens, tokens, tokens),
     seconds=st.floats(0, 1e6),
-    answered_by=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=30),
+    answered_by=st.text(
+        st.characters(codec="utf-8", exclude_characters="\0"), max_size=30
+    ),
     answered_at=st.just("2026-01-01T00:00:00+00:00"),
 )
 
@@ -52,7 +54,8 @@ def key(number: int) -> str:
 def fill(path: Path, count: int, size: int = 200) -> None:
     with Store(path) as store:
         for future in [
-            store.put(key(i), "m", Response(f"{i} " * (size // 5), "stop")) for i in range(count)
+            store.put(key(i), "m", Response(f"{i} " * (size // 5), "stop"))
+            for i in range(count)
         ]:
             future.result()
 
@@ -71,7 +74,11 @@ def test_a_response_comes_back_as_it_was(response: Response) -> None:
 def test_missing_keeps_order_and_an_answer_is_never_replaced(tmp_path: Path) -> None:
     with Store(tmp_path / "s.sqlite") as store:
         for number in range(0, 3000, 2):
-            store.put(key(number), "a" if number < 1000 else "b", Response(str(number), "stop"))
+            store.put(
+                key(number),
+                "a" if number < 1000 else "b",
+                Response(str(number), "stop"),
+            )
         store.put(key(0), "a", Response("another", "stop")).result()
         wanted = [key(number) for number in [5, *range(2999, -1, -1), 5]]
         assert store.missing(wanted) == [
@@ -105,7 +112,9 @@ CHILD = textwrap.dedent(
 )
 
 
-def child(path: Path, first: int, last: int, said: TextIO | None = None) -> subprocess.Popen[str]:
+def child(
+    path: Path, first: int, last: int, said: TextIO | None = None
+) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", CHILD, str(path), str(first), str(last)]
     return subprocess.Popen(
         command, stdout=said or subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
@@ -138,7 +147,9 @@ def test_what_was_said_to_be_on_disk_survives_kill_9(tmp_path: Path) -> None:
             process.send_signal(signal.SIGKILL)
             process.wait()
         whole = [
-            int(line) for line in log.read_text().splitlines(keepends=True) if line.endswith("\n")
+            int(line)
+            for line in log.read_text().splitlines(keepends=True)
+            if line.endswith("\n")
         ]
         assert len(whole) > 1
         with Store(path) as store:
@@ -163,7 +174,9 @@ def newer(path: Path) -> None:
     [
         (lambda path: path.write_text("These are my notes. " * 300), ".recover"),
         (
-            lambda path: path.write_bytes(b"SQLite format 3\0" + bytes(range(256)) * 20),
+            lambda path: path.write_bytes(
+                b"SQLite format 3\0" + bytes(range(256)) * 20
+            ),
             ".recover",
         ),
         (foreign, "CODESTRESS_STORE"),
@@ -200,13 +213,19 @@ def test_the_remedy_of_a_damaged_store_saves_what_can_be_read(tmp_path: Path) ->
     with contextlib.closing(sqlite3.connect(tmp_path / "sound.sqlite")) as sound:
         sound.execute("CREATE TABLE sound (x)")
     trial = subprocess.run(
-        ["sqlite3", str(tmp_path / "sound.sqlite"), ".recover"], capture_output=True, check=False
+        ["sqlite3", str(tmp_path / "sound.sqlite"), ".recover"],
+        capture_output=True,
+        check=False,
     )
     if b"COMMIT" not in trial.stdout:
         pytest.skip("this sqlite3 program cannot recover a sound file either")
     damaged(path)
-    read = subprocess.run(["sqlite3", str(path), ".recover"], capture_output=True, check=False)
-    subprocess.run(["sqlite3", str(fresh)], input=read.stdout, capture_output=True, check=False)
+    read = subprocess.run(
+        ["sqlite3", str(path), ".recover"], capture_output=True, check=False
+    )
+    subprocess.run(
+        ["sqlite3", str(fresh)], input=read.stdout, capture_output=True, check=False
+    )
     with Store(fresh) as store:
         assert 1500 < store.count() <= 2000
         found = store.get([key(n) for n in range(2000)])
@@ -228,10 +247,14 @@ def test_a_log_without_its_store_is_never_deleted(tmp_path: Path) -> None:
 
 def test_what_sqlite_cannot_hold_stops_nobody(tmp_path: Path) -> None:
     with Store(tmp_path / "s.sqlite") as store:
-        store.put(key(1), "m", Response("huge", "stop", Usage(1 << 80, -1))).result(timeout=600)
+        store.put(key(1), "m", Response("huge", "stop", Usage(1 << 80, -1))).result(
+            timeout=600
+        )
         assert store.get([key(1)])[key(1)].usage == Usage()
         with pytest.raises(StoreError):
-            store.put(key(2), "\ud800", Response("bad name", "stop")).result(timeout=600)
+            store.put(key(2), "\ud800", Response("bad name", "stop")).result(
+                timeout=600
+            )
         store.put(key(3), "m", Response("good", "stop")).result(timeout=600)
 
 
@@ -278,7 +301,9 @@ def test_a_store_that_another_holds_is_waited_for_once_by_all(
         store.put("0" * 32, "m", Response("x", "stop")).result()
         other.execute("BEGIN IMMEDIATE")
         begun = time.monotonic()
-        waiting = [store.put(f"{n:032}", "m", Response("x", "stop")) for n in range(1, 30)]
+        waiting = [
+            store.put(f"{n:032}", "m", Response("x", "stop")) for n in range(1, 30)
+        ]
         for one in waiting:
             with refused(StoreError, "s.sqlite", "another process"):
                 one.result()
@@ -291,7 +316,10 @@ def test_a_store_that_another_holds_is_waited_for_once_by_all(
 def test_a_full_disk_is_said_and_loses_nothing_that_was_stored(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     done = subprocess.run(
-        [sys.executable, "-c", FULL, str(path)], capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", FULL, str(path)],
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     names(done.stdout, "s.sqlite", "disk")
     with Store(path) as store:
@@ -306,14 +334,18 @@ def test_the_rate_is_that_of_the_last_answers_and_a_clock_that_jumps_gives_none(
         assert store.rate("m") is None
         for number in range(11):
             at = f"2026-01-01T00:00:{2 * number:02}+00:00"
-            store.put(f"{number:032x}", "m", Response("x", "stop", answered_at=at)).result()
+            store.put(
+                f"{number:032x}", "m", Response("x", "stop", answered_at=at)
+            ).result()
         assert store.rate("m") == pytest.approx(10 / 20)
         assert store.rate("other") is None
     with Store(tmp_path / "back.sqlite") as store:
         for number, at in enumerate(
             ("2026-01-02T00:00:00+00:00", "2026-01-02T00:00:00+00:00", "no time at all")
         ):
-            store.put(f"{number:032x}", "m", Response("x", "stop", answered_at=at)).result()
+            store.put(
+                f"{number:032x}", "m", Response("x", "stop", answered_at=at)
+            ).result()
         assert store.rate("m") is None
 
 
@@ -330,7 +362,19 @@ def first_version(path: Path, count: int) -> None:
     with contextlib.closing(sqlite3.connect(path)) as old, old:
         old.executescript(FIRST)
         rows = [
-            (key(n), "m", f"{n} ".encode() * 40, "stop", n, None, 0, 1 << 40, 0, "by ü", "2026")
+            (
+                key(n),
+                "m",
+                f"{n} ".encode() * 40,
+                "stop",
+                n,
+                None,
+                0,
+                1 << 40,
+                0,
+                "by ü",
+                "2026",
+            )
             for n in range(count)
         ]
         old.executemany(f"INSERT INTO responses VALUES ({', '.join('?' * 11)})", rows)
@@ -343,7 +387,9 @@ def test_a_store_of_the_first_version_opens_and_gets_checksums(tmp_path: Path) -
     assert [process.wait(timeout=600) for process in children] == [0, 0]
     with Store(path) as store:
         found = store.get([key(n) for n in range(1234)])
-        assert [found[key(n)].text for n in range(1234)] == [f"{n} " * 40 for n in range(1234)]
+        assert [found[key(n)].text for n in range(1234)] == [
+            f"{n} " * 40 for n in range(1234)
+        ]
         assert found[key(7)].usage == Usage(7, None, 0, 1 << 40)
         assert (store.count(), store.damaged(), store.faults()) == (1334, {}, [])
 
@@ -368,8 +414,12 @@ def test_a_changed_cell_is_named_and_asked_again_only_when_told(
     fill(path, 30)
     with contextlib.closing(sqlite3.connect(path)) as by_hand, by_hand:
         number = column in ("prompt_tokens", "cached_tokens", "seconds")
-        value = "9" if number else "x'00'" if column == "text" else "CAST(x'ff61' AS TEXT)"
-        by_hand.execute(f"UPDATE responses SET {column} = {value} WHERE key = ?", [key(7)])
+        value = (
+            "9" if number else "x'00'" if column == "text" else "CAST(x'ff61' AS TEXT)"
+        )
+        by_hand.execute(
+            f"UPDATE responses SET {column} = {value} WHERE key = ?", [key(7)]
+        )
     with Store(path) as store:
         with refused(StoreError, key(7), "codestress store verify", "--repair"):
             store.get([key(n) for n in range(30)])
@@ -377,7 +427,10 @@ def test_a_changed_cell_is_named_and_asked_again_only_when_told(
         assert store.missing([key(7)]) == []
         assert list(store.damaged().values()) == [key(7)]
         store.set_aside(store.damaged())
-        assert (store.damaged(), store.missing([key(n) for n in range(30)])) == ({}, [key(7)])
+        assert (store.damaged(), store.missing([key(n) for n in range(30)])) == (
+            {},
+            [key(7)],
+        )
         store.put(key(7), "m", Response("again", "stop")).result()
         assert store.get([key(7)])[key(7)].text == "again"
     with contextlib.closing(sqlite3.connect(path)) as by_hand:
@@ -402,17 +455,23 @@ def test_no_flipped_bit_changes_an_answer(tmp_path: Path) -> None:
         except StoreError:
             told += 1
         else:
-            assert all(found[k] == Response(f"{int(k, 16)} " * 40, "stop") for k in found)
+            assert all(
+                found[k] == Response(f"{int(k, 16)} " * 40, "stop") for k in found
+            )
     assert told > 50
 
 
-def test_store_verify_names_what_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_verify_names_what_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(answers, "STORE", tmp_path / "s.sqlite")
     monkeypatch.setattr(answers, "OUTPUTS", tmp_path)
     folder = tmp_path / "demo" / "origin" / "fig04"
     folder.mkdir(parents=True)
     (folder / "table.csv").write_text("a\n1\n")
-    (folder / "manifest.json").write_text(json.dumps({"sha256": sha256_of_files(folder)}))
+    (folder / "manifest.json").write_text(
+        json.dumps({"sha256": sha256_of_files(folder)})
+    )
     fill(tmp_path / "s.sqlite", 20)
     runner = CliRunner()
     assert runner.invoke(answers.store, ["verify"]).exit_code == 0
@@ -463,18 +522,28 @@ def test_answers_belong_to_their_server(
         settings = {"base_url": address, "key_env": ""} | (
             {"base_url_env": "GPU"} if variable else {}
         )
-        return ModelEntry(name=name, engine="openai", id="m", revision=revision, settings=settings)
+        return ModelEntry(
+            name=name, engine="openai", id="m", revision=revision, settings=settings
+        )
 
     monkeypatch.delenv("GPU", raising=False)
     with Store(tmp_path / "s.sqlite") as store:
         store.put(
-            key(1), "one", Response("4", "stop", server=server_of(entry("one", then, "")))
+            key(1),
+            "one",
+            Response("4", "stop", server=server_of(entry("one", then, ""))),
         ).result()
-        store.put(key(2), "one", Response("4", "stop")).result()  # nobody knows where from
+        store.put(
+            key(2), "one", Response("4", "stop")
+        ).result()  # nobody knows where from
         if now[1]:
             monkeypatch.setenv("GPU", now[0])
         row = entry("one" if same_row else "two", then if now[1] else now[0], now[1])
         assert len(store.get([key(2)], belongs(row))) == 1
-        with nullcontext() if counts else refused(EngineError, "one", row.name, "revision"):
+        with (
+            nullcontext()
+            if counts
+            else refused(EngineError, "one", row.name, "revision")
+        ):
             assert len(store.get([key(1)], belongs(row))) == 1
             assert store.missing([key(1)], belongs(row)) == []

@@ -19,7 +19,9 @@ from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, T
 from openai_server import OpenAIServer, Received, Reply, completion
 
 REGISTRY = load_registry()
-THINKING = {name: entry.max_tokens for name, entry in REGISTRY.items() if entry.max_tokens}
+THINKING = {
+    name: entry.max_tokens for name, entry in REGISTRY.items() if entry.max_tokens
+}
 
 
 def asking(names: list[str], profile: str, models: tuple[str, ...]) -> list[Artefact]:
@@ -39,7 +41,13 @@ def test_the_registry_names_the_models_that_think() -> None:
         if entry.architecture.get("category") == "reasoning"
     }
     assert reasoning <= {*THINKING}
-    others = {"qwq-32b", "deepseek-r1", "o3-mini-low", "o3-mini-high", "gemini-2.5-flash"}
+    others = {
+        "qwq-32b",
+        "deepseek-r1",
+        "o3-mini-low",
+        "o3-mini-high",
+        "gemini-2.5-flash",
+    }
     assert {name: THINKING[name] for name in others} == dict.fromkeys(others, 32768)
     assert {*THINKING} == reasoning | others
 
@@ -47,21 +55,25 @@ def test_the_registry_names_the_models_that_think() -> None:
 @pytest.mark.parametrize(
     "names", [["origin/fig04"], pytest.param(artefact_names(), marks=pytest.mark.slow)]
 )
-def test_no_thinking_model_is_asked_with_fewer_tokens_than_its_row_says(names: list[str]) -> None:
+def test_no_thinking_model_is_asked_with_fewer_tokens_than_its_row_says(
+    names: list[str],
+) -> None:
     for artefact in asking(names, "smoke", tuple(THINKING)):
         trials = artefact.trials()
         for model, tokens in THINKING.items():
             first = trials.of(model).items[0]
-            limit = request_of(trials, first, REGISTRY[model]).prompt.sampling.max_tokens
+            limit = request_of(
+                trials, first, REGISTRY[model]
+            ).prompt.sampling.max_tokens
             assert limit >= tokens, (artefact.name, model)
 
 
 def test_the_papers_own_files_repeat_no_models_tokens() -> None:
     for artefact in asking(artefact_names(), "paper", ()):
         own = getattr(artefact.parameters, "per_model", {})
-        assert not any("tokens" in name for settings in own.values() for name in settings), (
-            artefact.name
-        )
+        assert not any(
+            "tokens" in name for settings in own.values() for name in settings
+        ), artefact.name
 
 
 def test_a_larger_limit_and_other_models_stay_as_they_are() -> None:
@@ -69,7 +81,9 @@ def test_a_larger_limit_and_other_models_stay_as_they_are() -> None:
     assert request_for(REGISTRY["phi-4"], prompt).prompt is prompt
     large = replace(prompt, sampling=Sampling(max_tokens=40_000))
     assert request_for(REGISTRY["qwq-32b"], large).prompt is large
-    assert request_for(REGISTRY["qwq-32b"], prompt).prompt.sampling == Sampling(max_tokens=32768)
+    assert request_for(REGISTRY["qwq-32b"], prompt).prompt.sampling == Sampling(
+        max_tokens=32768
+    )
 
 
 @pytest.mark.slow
@@ -97,7 +111,12 @@ def test_every_step_of_a_trial_goes_out_with_them(
         settings = {"base_url": server.base_url, "key_env": ""}
         rows = {
             "plain": {"engine": "openai", "id": "plain", "settings": settings},
-            "thinks": {"engine": "openai", "id": "thinks", "max_tokens": 900, "settings": settings},
+            "thinks": {
+                "engine": "openai",
+                "id": "thinks",
+                "max_tokens": 900,
+                "settings": settings,
+            },
         }
         path.write_text(json.dumps(rows))
         run(trials, ["plain", "thinks"], store=tmp_path / "s.sqlite", registry=path)

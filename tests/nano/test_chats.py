@@ -45,19 +45,28 @@ def _said(one: Chat) -> str:
 
 
 @given(
-    st.sampled_from(["copy", "line_retrieval", "function_retrieval", "find_the_origin"]),
+    st.sampled_from(
+        ["copy", "line_retrieval", "function_retrieval", "find_the_origin"]
+    ),
     SIZES,
     SEEDS,
 )
 @settings(deadline=None, max_examples=60 if THOROUGH else 20)
-def test_training_never_shows_what_is_held_out(task: Task, size: Size, number: int) -> None:
-    train, held = chat(task, size, "train", 3, number), chat(task, size, "evaluate", 3, number)
+def test_training_never_shows_what_is_held_out(
+    task: Task, size: Size, number: int
+) -> None:
+    train, held = (
+        chat(task, size, "train", 3, number),
+        chat(task, size, "evaluate", 3, number),
+    )
     for one, split in ((train, "train"), (held, "evaluate")):
         keys = re.findall(r"(?m)^([0-9a-f]{6})(?: |$)", one.turns[0].question)
         assert all(split_of(key) == split for key in keys)
         words = [
             word
-            for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', one.turns[0].question)
+            for pair in re.findall(
+                r'"(\w+)" is connected to "(\w+)"', one.turns[0].question
+            )
             for word in pair
         ]
         # "X" and "Y" are the template's.
@@ -80,15 +89,21 @@ def test_answers_are_right_by_the_studies_own_rules(size: Size, number: int) -> 
     [key, *rest] = turn.answer.strip("\n`").split(" ", 1)
     response = Response(f"{turn.begun}{turn.answer}", "stop")
     assert (
-        score_retrieval(["".join(rest)], [key], Response(turn.answer, "stop"), turn.begun).outcome
+        score_retrieval(
+            ["".join(rest)], [key], Response(turn.answer, "stop"), turn.begun
+        ).outcome
         is Outcome.CORRECT
     ), response
     for turn in chat("find_the_origin", size, "train", 5, number).turns:
         listed = dict(
-            reversed(pair) for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', turn.answer)
+            reversed(pair)
+            for pair in re.findall(r'"(\w+)" is connected to "(\w+)"', turn.answer)
         )
         asked = re.findall(r'origin of "(\w+)"', turn.question)[-1]
-        assert score_strict(Response(turn.answer, "stop"), listed[listed[asked]]).value == 1
+        assert (
+            score_strict(Response(turn.answer, "stop"), listed[listed[asked]]).value
+            == 1
+        )
 
 
 @given(SEEDS, st.integers(1, 12))
@@ -102,7 +117,9 @@ def test_semtrace_answers_are_what_the_function_returns(number: int, most: int) 
         values = parse_literal(turn.answer.removesuffix("\n```")).value
         assert len(values) == len(assigned)
         for index, sign, added in assigned:
-            assert values[int(index)] == (x + int(added) if sign == "+" else x - int(added))
+            assert values[int(index)] == (
+                x + int(added) if sign == "+" else x - int(added)
+            )
 
 
 def test_every_step_of_every_sum_is_right() -> None:
@@ -113,7 +130,8 @@ def test_every_step_of_every_sum_is_right() -> None:
             expected = x + int(change.replace(" ", ""))
             assert int(element.removesuffix(",")) == expected == _summed(sums)
             assert all(
-                _summed(left) == int(right) for left, right in (step.split("=") for step in steps)
+                _summed(left) == int(right)
+                for left, right in (step.split("=") for step in steps)
             )
 
 
@@ -127,14 +145,19 @@ def _summed(text: str) -> int:
 @pytest.mark.slow
 @pytest.mark.isolation
 def test_programs_return_what_is_taught_perturbed_or_not() -> None:
-    chats = [chat("output_prediction", Size(turns=6), "train", 7, number) for number in range(12)]
+    chats = [
+        chat("output_prediction", Size(turns=6), "train", 7, number)
+        for number in range(12)
+    ]
     turns = [turn for one in chats for turn in one.turns]
     programs = []
     for turn in turns:
         code = turn.question.split("[FUNCTIONS]\n", 1)[1].split("\n[/FUNCTIONS]", 1)[0]
         call = turn.begun.split("assert ", 1)[1].removesuffix(" ==")
         programs.append(
-            Program(f"{code}\n\ndef __asked__():\n    return {call}", "__asked__", (), {})
+            Program(
+                f"{code}\n\ndef __asked__():\n    return {call}", "__asked__", (), {}
+            )
         )
     with Executor(workers=1, limits=Limits(steps=100_000)) as executor:
         for turn, done in zip(turns, executor.run(programs), strict=True):
@@ -146,15 +169,26 @@ def test_programs_return_what_is_taught_perturbed_or_not() -> None:
 
 @given(st.floats(0, 1), st.floats(0, 1), SEEDS)
 @settings(deadline=None, max_examples=40)
-def test_lines_stand_where_they_are_wanted(one: float, other: float, number: int) -> None:
+def test_lines_stand_where_they_are_wanted(
+    one: float, other: float, number: int
+) -> None:
     low, high = sorted((one, other))
     asked = chat("line_retrieval", Size(20, 20, places=(low, high)), "train", 5, number)
-    block = asked.turns[0].question.split("```python\n", 1)[1].split("\n```", 1)[0].split("\n")
+    block = (
+        asked.turns[0]
+        .question.split("```python\n", 1)[1]
+        .split("\n```", 1)[0]
+        .split("\n")
+    )
     possible = [
-        low <= place / 19 <= high and " " in line.strip() for place, line in enumerate(block)
+        low <= place / 19 <= high and " " in line.strip()
+        for place, line in enumerate(block)
     ]
     for turn in asked.turns:
-        assert not any(possible) or low <= block.index(turn.answer.split("\n")[1]) / 19 <= high
+        assert (
+            not any(possible)
+            or low <= block.index(turn.answer.split("\n")[1]) / 19 <= high
+        )
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -168,7 +202,9 @@ def test_tokens_give_the_text_back_and_what_is_learnt_is_the_answer(task: Task) 
             f"{turn.question}<|im_end|>\n<|im_start|>assistant\n{turn.begun}{turn.answer}<|im_end|>"
             in said
         )
-    told = tokenizer.decode([token for token, marked in zip(tokens, learnt, strict=True) if marked])
+    told = tokenizer.decode(
+        [token for token, marked in zip(tokens, learnt, strict=True) if marked]
+    )
     assert told == "".join(turn.answer for turn in one.turns)
 
 

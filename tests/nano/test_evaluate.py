@@ -13,7 +13,8 @@ from evaluate import right
 @pytest.mark.parametrize("task", get_args(Task))
 def test_gold_counts_and_another_s_gold_does_not(task: Task) -> None:
     answers = [
-        chat(task, Size(12, 1), "evaluate", 1, number).turns[0].answer for number in range(20)
+        chat(task, Size(12, 1), "evaluate", 1, number).turns[0].answer
+        for number in range(20)
     ]
     assert all(right(task, answer, answer) for answer in answers)
     others = [
@@ -45,7 +46,10 @@ def test_gold_counts_and_another_s_gold_does_not(task: Task) -> None:
     ],
 )
 def test_values_are_read_and_never_run(said: str, expected: bool) -> None:
-    assert right("semtrace", said, " [\n# arr[0] = x + 1: 1+1, 1+1=2\n2,\n]\n```") is expected
+    assert (
+        right("semtrace", said, " [\n# arr[0] = x + 1: 1+1, 1+1=2\n2,\n]\n```")
+        is expected
+    )
 
 
 def test_an_origin_is_the_last_line_and_no_other() -> None:

@@ -38,7 +38,9 @@ def model() -> Nano:
 def asked(number: int = 0, lines: int = 8, **sampling: object) -> Request:
     turn = chat("line_retrieval", Size(lines, 1), "evaluate", 0, number).turns[0]
     settings = Sampling(**{"max_tokens": 40, **sampling})  # type: ignore[arg-type]
-    return Request("nano", "", Prompt((Message("user", turn.question),), settings, turn.begun))
+    return Request(
+        "nano", "", Prompt((Message("user", turn.question),), settings, turn.begun)
+    )
 
 
 def answer(request: Request, entry: ModelEntry | None = None) -> Response:
@@ -59,15 +61,33 @@ def test_the_weights_are_those_of_the_manifests_and_small() -> None:
         manifest = json.loads((folder / "manifest.json").read_text())
         content = (folder / "model.safetensors").read_bytes()
         assert hashlib.sha256(content).hexdigest() == manifest["sha256"]
-        assert {"seed", "steps", "tokens", "hours", "hardware", "log"} <= manifest.keys()
-    assert sum(path.stat().st_size for folder in folders for path in folder.iterdir()) < 12_000_000
+        assert {
+            "seed",
+            "steps",
+            "tokens",
+            "hours",
+            "hardware",
+            "log",
+        } <= manifest.keys()
+    assert (
+        sum(path.stat().st_size for folder in folders for path in folder.iterdir())
+        < 12_000_000
+    )
 
 
 @pytest.mark.slow
 def test_what_was_read_before_does_not_change_the_logits(model: Nano) -> None:
     """Prompts of all kinds of overlap, with the cache and without; blocks of any size."""
-    prompts = [model.tokenizer.encode(prompt_text(asked(number, 20))).ids for number in range(3)]
-    prompts += [prompts[0][:100], prompts[0], prompts[0][:60] + prompts[1][60:], prompts[1][:1]]
+    prompts = [
+        model.tokenizer.encode(prompt_text(asked(number, 20))).ids
+        for number in range(3)
+    ]
+    prompts += [
+        prompts[0][:100],
+        prompts[0],
+        prompts[0][:60] + prompts[1][60:],
+        prompts[1][:1],
+    ]
     fresh = [Nano().logits(tokens) for tokens in prompts]
     for tokens, expected in zip(prompts, fresh, strict=True):
         np.testing.assert_allclose(model.logits(tokens), expected, atol=2e-4)
@@ -92,7 +112,9 @@ def test_it_retrieves_a_line() -> None:
 
 
 @pytest.mark.slow
-def test_its_archive_has_all_answers_of_the_demo_and_they_are_what_it_says_here() -> None:
+def test_its_archive_has_all_answers_of_the_demo_and_they_are_what_it_says_here() -> (
+    None
+):
     registry = load_registry()
     chosen = resolve(["semtrace/nano", "origin/nano"], "demo", Overrides(), registry)
     archive = registry["nano"].archive
@@ -118,7 +140,9 @@ def test_the_engine_answers_counts_and_stops() -> None:
     first = answer(asked())
     assert first.text == answer(asked()).text
     assert first.finish_reason == "stop"
-    assert first.usage.prompt_tokens == len(Nano().tokenizer.encode(prompt_text(asked())).ids)
+    assert first.usage.prompt_tokens == len(
+        Nano().tokenizer.encode(prompt_text(asked())).ids
+    )
     assert "nano" in first.answered_by
     cut = answer(asked(max_tokens=2))
     assert cut.finish_reason == "length"
@@ -133,7 +157,9 @@ def test_a_prompt_beyond_its_context_is_a_failed_request_that_says_what_to_do() 
     context = load_registry()["nano"].context
     assert context == Nano().shape.max_position_embeddings
     with refused(RequestFailed, "nano", context, "distractors"):
-        answer(Request("nano", "", Prompt((Message("user", "word " * 6000),), Sampling())))
+        answer(
+            Request("nano", "", Prompt((Message("user", "word " * 6000),), Sampling()))
+        )
 
 
 @pytest.mark.slow
@@ -145,7 +171,9 @@ def test_weights_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
     shutil.copytree(WEIGHTS, folder)
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 64}))
-    with refused(DataError, folder, "model.embed_tokens.weight", "config.json", ", 64)"):
+    with refused(
+        DataError, folder, "model.embed_tokens.weight", "config.json", ", 64)"
+    ):
         Nano(folder)
     for name, content in (
         ("model.safetensors", b"short"),
@@ -155,7 +183,9 @@ def test_weights_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
         (folder / name).write_bytes(content)
         with refused(DataError, folder, name, "make train-nano"):
             Nano(folder)
-    row = load_registry()["nano"].model_copy(update={"settings": {"folder": str(folder)}})
+    row = load_registry()["nano"].model_copy(
+        update={"settings": {"folder": str(folder)}}
+    )
     with refused(EngineError, "nano", "settings.folder", folder, "make train-nano"):
         open_engine(row)
     told = subprocess.run(
@@ -170,9 +200,15 @@ def test_weights_that_are_missing_or_damaged_are_named(tmp_path: Path) -> None:
 
 
 def test_tokens_are_drawn_by_temperature_and_top_p() -> None:
-    logits, random = np.log(np.array([0.6, 0.3, 0.1], dtype=np.float32)), np.random.default_rng(0)
+    logits, random = (
+        np.log(np.array([0.6, 0.3, 0.1], dtype=np.float32)),
+        np.random.default_rng(0),
+    )
     assert chosen(logits, 0, 1, random) == 0
-    drawn = np.bincount([chosen(logits, 1, 1, random) for _ in range(4000)], minlength=3) / 4000
+    drawn = (
+        np.bincount([chosen(logits, 1, 1, random) for _ in range(4000)], minlength=3)
+        / 4000
+    )
     np.testing.assert_allclose(drawn, [0.6, 0.3, 0.1], atol=0.03)
     kept = {chosen(logits, 1, 0.8, random) for _ in range(300)}
     assert kept == {0, 1}

@@ -70,4 +70,6 @@ def test_the_last_value_is_what_is_returned(seed: int) -> None:
     steps = executed(one)
     assert steps[-1].startswith("return ")
     assert steps == executed(one)
-    assert same_value(parse_literal(worked_out(one)).value, parse_literal(one.output).value)
+    assert same_value(
+        parse_literal(worked_out(one)).value, parse_literal(one.output).value
+    )

@@ -40,13 +40,16 @@ def test_counts_add_up_and_every_number_can_be_traced(smoke: Path) -> None:
     for name in smoke_names():
         manifest = json.loads((smoke / "smoke" / name / "manifest.json").read_text())
         assert (
-            sum(sum(counts.values()) for counts in manifest["counts"].values()) == manifest["asked"]
+            sum(sum(counts.values()) for counts in manifest["counts"].values())
+            == manifest["asked"]
         )
         assert all(
             set(counts) == {reason.value for reason in Outcome}
             for counts in manifest["counts"].values()
         )
-        assert set(manifest["counts"]) == {model["name"] for model in manifest["models"]}
+        assert set(manifest["counts"]) == {
+            model["name"] for model in manifest["models"]
+        }
         assert manifest["parameters"]["artefact"] == name
         for part in (
             "environment",
@@ -65,7 +68,9 @@ def test_simulated_readers_are_labelled_everywhere(smoke: Path) -> None:
         folder = smoke / "smoke" / name
         manifest = json.loads((folder / "manifest.json").read_text())
         models = [model["name"] for model in manifest["models"]]
-        assert manifest["simulated"] == [name for name in models if name.startswith("sim-")]
+        assert manifest["simulated"] == [
+            name for name in models if name.startswith("sim-")
+        ]
         others = {name for name in models if not name.startswith("sim-")}
         assert others <= {"python", "nano"} or manifest["asked"] == 0
         shown = bool(manifest["simulated"]) and manifest["asked"] > 0
@@ -86,7 +91,10 @@ def test_nothing_that_is_left_says_where_it_was_made(smoke: Path) -> None:
             "figure.svg",
         ):
             content = (smoke / "smoke" / artefact / name).read_bytes()
-            assert [place for place in places if place + b"/" in content] == [], (artefact, name)
+            assert [place for place in places if place + b"/" in content] == [], (
+                artefact,
+                name,
+            )
 
 
 def test_each_figure_has_the_paper_s_numbers_or_says_why_not(smoke: Path) -> None:
@@ -102,7 +110,9 @@ def test_each_figure_has_the_paper_s_numbers_or_says_why_not(smoke: Path) -> Non
     for name in smoke_names():
         manifest = json.loads((smoke / "smoke" / name / "manifest.json").read_text())
         drawing = " ".join(
-            ElementTree.parse(smoke / "smoke" / name / "figure.svg").getroot().itertext()
+            ElementTree.parse(smoke / "smoke" / name / "figure.svg")
+            .getroot()
+            .itertext()
         ).casefold()
         first_word = re.split("[ :]", manifest["title"])[0]
         why = without_numbers(name).partition(": ")[2]
@@ -112,7 +122,9 @@ def test_each_figure_has_the_paper_s_numbers_or_says_why_not(smoke: Path) -> Non
             assert "published" in drawing or "the paper" in drawing, name
 
 
-def test_figures_can_be_read_at_the_width_at_which_they_are_printed(smoke: Path) -> None:
+def test_figures_can_be_read_at_the_width_at_which_they_are_printed(
+    smoke: Path,
+) -> None:
     wrong = {
         name: faults(smoke / "smoke" / name / "figure.svg", read_artefact(name).width)
         for name in smoke_names()
@@ -142,8 +154,12 @@ def test_published_numbers_stand_beside_the_regenerated_ones(smoke: Path) -> Non
     assert (table["source"] == "published").sum() == 14
     claims = pd.read_csv(smoke / "smoke/origin/fig04/claims.csv")
     # No claim about a real model is decided by a simulated reader.
-    assert set(claims[claims["statement"].str.contains("share of right")]["verdict"]) == {"not run"}
-    assert set(claims[claims["statement"].str.contains("height")]["verdict"]) == {"consistent"}
+    assert set(
+        claims[claims["statement"].str.contains("share of right")]["verdict"]
+    ) == {"not run"}
+    assert set(claims[claims["statement"].str.contains("height")]["verdict"]) == {
+        "consistent"
+    }
 
 
 def test_the_interpreters_figure_says_what_ran_and_in_which_walls(smoke: Path) -> None:
@@ -167,7 +183,9 @@ def test_the_interpreters_figure_says_what_ran_and_in_which_walls(smoke: Path) -
 
 @pytest.mark.slow
 @pytest.mark.isolation
-def test_the_papers_figure_from_the_papers_programs(shared_data: Path, tmp_path: Path) -> None:
+def test_the_papers_figure_from_the_papers_programs(
+    shared_data: Path, tmp_path: Path
+) -> None:
     """Sense and Sensitivity, Figure 6, to the digit: 71,994 programs, 88 at the smallest share, 23.86 % right."""
     done = codestress(
         *("build", "semtrace/fig06", "--profile", "paper"),
@@ -194,7 +212,11 @@ def test_the_papers_figure_from_the_papers_programs(shared_data: Path, tmp_path:
         71994: "reproduced",
         5: "no verdict",
     }
-    own = ("76.14 points (reproduced)", "86.76 points (differs)", "88.89 points (differs)")
+    own = (
+        "76.14 points (reproduced)",
+        "86.76 points (differs)",
+        "88.89 points (differs)",
+    )
     names(claims.loc[76.14, "readings"], *own)
 
 
@@ -204,12 +226,16 @@ def test_no_number_of_a_real_model_comes_from_a_reader(smoke: Path) -> None:
         ledger = smoke / "smoke" / name / "claims.csv"
         if ledger.is_file():
             claims = pd.read_csv(ledger)
-            assert set(claims[claims["evidence"] == "re-run"]["verdict"]) <= {"not run"}, name
+            assert set(claims[claims["evidence"] == "re-run"]["verdict"]) <= {
+                "not run"
+            }, name
             copied = claims[claims["evidence"].isin(["quoted", "finding"])]
             assert set(copied["verdict"]) <= {"no verdict", "not run"}, name
     assert len(pd.read_csv(smoke / "smoke/semtrace/tab01/claims.csv")) == 30
     if "codecrash/tab10" in smoke_names():
-        assert len(pd.read_csv(smoke / "smoke/codecrash/tab10/claims.csv")) == 17 * 3 * 4
+        assert (
+            len(pd.read_csv(smoke / "smoke/codecrash/tab10/claims.csv")) == 17 * 3 * 4
+        )
     table = pd.read_csv(smoke / "smoke/semtrace/tab04/table.csv", index_col="name")
     assert list(table.index[table["reaches_bound"] == "no"]) == [
         "llama-3.1-8b",
@@ -221,17 +247,26 @@ def test_no_number_of_a_real_model_comes_from_a_reader(smoke: Path) -> None:
 
 def test_the_pages_need_nothing_from_outside(smoke: Path) -> None:
     written = [
-        f"{name}/{file}" for name in smoke_names() for file in ("notebook.html", "answers.html")
+        f"{name}/{file}"
+        for name in smoke_names()
+        for file in ("notebook.html", "answers.html")
     ]
     pages = [smoke / "smoke" / name for name in ("index.html", *written)]
     for page in pages:
         text = page.read_text()
         assert not re.search(
-            r"<(?:script|link|img|iframe)\b[^>]*(?:src|href)\s*=\s*[\"']?(?:https?:)?//", text
+            r"<(?:script|link|img|iframe)\b[^>]*(?:src|href)\s*=\s*[\"']?(?:https?:)?//",
+            text,
         )
         assert "@import" not in text
-        scripts = [tag for tag in re.findall(r"<script\b[^>]*>", text) if "text/html" not in tag]
-        assert scripts == ["<script>"] * (page.name == "index.html")  # search and filter
+        scripts = [
+            tag
+            for tag in re.findall(r"<script\b[^>]*>", text)
+            if "text/html" not in tag
+        ]
+        assert scripts == ["<script>"] * (
+            page.name == "index.html"
+        )  # search and filter
     index = pages[0].read_text()
     for name in smoke_names():
         assert f'href="{name}/notebook.html"' in index
@@ -244,7 +279,9 @@ def test_nothing_changed_means_nothing_built_and_a_changed_parameter_builds_one(
     smoke: Path, tmp_path: Path
 ) -> None:
     smoke = shutil.copytree(smoke, tmp_path / "outputs")
-    again = codestress("build", *smoke_names(), "--profile", "smoke", "--json", outputs=smoke)
+    again = codestress(
+        "build", *smoke_names(), "--profile", "smoke", "--json", outputs=smoke
+    )
     states = {one["name"]: one["state"] for one in json.loads(again.stdout)}
     assert states == dict.fromkeys(smoke_names(), "up to date")
 
@@ -256,9 +293,15 @@ def test_nothing_changed_means_nothing_built_and_a_changed_parameter_builds_one(
 
     before = built_at()
     (smoke / "smoke/origin/sec63/table.csv").unlink()
-    back = codestress("build", *smoke_names(), "--profile", "smoke", "--json", outputs=smoke)
-    assert [o["name"] for o in json.loads(back.stdout) if o["state"] == "built"] == ["origin/sec63"]
-    assert {name for name, at in built_at().items() if at != before[name]} == {"origin/sec63"}
+    back = codestress(
+        "build", *smoke_names(), "--profile", "smoke", "--json", outputs=smoke
+    )
+    assert [o["name"] for o in json.loads(back.stdout) if o["state"] == "built"] == [
+        "origin/sec63"
+    ]
+    assert {name for name, at in built_at().items() if at != before[name]} == {
+        "origin/sec63"
+    }
 
 
 @pytest.mark.slow
@@ -278,14 +321,20 @@ def test_the_same_inputs_give_the_same_bytes(smoke: Path, tmp_path: Path) -> Non
             "answers.parquet",
         ):
             first, second = (
-                (root / "smoke" / name / file).read_bytes() for root in (smoke, tmp_path)
+                (root / "smoke" / name / file).read_bytes()
+                for root in (smoke, tmp_path)
             )
             assert first == second, f"{name}: {file}"
     same = codestress(
-        "diff", str(smoke / "smoke" / built[0]), str(tmp_path / "smoke" / built[0]), outputs=smoke
+        "diff",
+        str(smoke / "smoke" / built[0]),
+        str(tmp_path / "smoke" / built[0]),
+        outputs=smoke,
     )
     assert same.returncode == 0, same.stdout
-    other = codestress("diff", "smoke/origin/fig02", "smoke/origin/fig03", outputs=smoke)
+    other = codestress(
+        "diff", "smoke/origin/fig02", "smoke/origin/fig03", outputs=smoke
+    )
     assert other.returncode == 1
     names(other.stdout, "parameters.d", "[15]", "[-15]")
 
@@ -294,10 +343,14 @@ def test_the_same_inputs_give_the_same_bytes(smoke: Path, tmp_path: Path) -> Non
 def test_tables_come_out_of_the_answers_without_the_kit(smoke: Path) -> None:
     script = ROOT / "docs/recompute.py"
     assert "codestress" not in script.read_text()
-    done = subprocess.run([sys.executable, script, smoke / "smoke"], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, script, smoke / "smoke"], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     checked = [line.partition(":")[0] for line in done.stdout.splitlines()]
-    assert len(checked) == len(re.findall(r"^check\(", script.read_text(), re.MULTILINE))
+    assert len(checked) == len(
+        re.findall(r"^check\(", script.read_text(), re.MULTILINE)
+    )
     assert not re.search(r": 0 numbers", done.stdout)
     assert len(set(checked)) == 13
     for told in ("docs/recompute.py", "README.md"):
@@ -322,7 +375,9 @@ def test_each_outcome_has_the_value_that_docs_say(smoke: Path) -> None:
     skipped = 0
     for path in (smoke / "smoke").glob("*/*/answers.parquet"):
         answers = pd.read_parquet(path)
-        for rule in [name.removeprefix("value_") for name in answers if name.startswith("value_")]:
+        for rule in [
+            name.removeprefix("value_") for name in answers if name.startswith("value_")
+        ]:
             for outcome, values in answers.groupby(f"outcome_{rule}")[f"value_{rule}"]:
                 if said[outcome] == "none":
                     assert values.isna().all(), path
@@ -348,7 +403,9 @@ def test_a_figure_is_explained_by_its_answers(smoke: Path) -> None:
         "--json",
         outputs=smoke,
     )
-    assert [row["verdicts"]["strict"] for row in json.loads(done.stdout)] == ["incorrect"] * 2
+    assert [row["verdicts"]["strict"] for row in json.loads(done.stdout)] == [
+        "incorrect"
+    ] * 2
     found = codestress(
         *(
             "explain",
@@ -369,7 +426,13 @@ def test_a_figure_is_explained_by_its_answers(smoke: Path) -> None:
     right = sum(row["verdicts"]["strict"] == "correct" for row in rows)
     assert right == manifest["counts"]["sim-wide"]["correct"]
     other = codestress(
-        "explain", "origin/fig04", "--profile", "smoke", "--set", "seed=5", outputs=smoke
+        "explain",
+        "origin/fig04",
+        "--profile",
+        "smoke",
+        "--set",
+        "seed=5",
+        outputs=smoke,
     )
     names(other.stderr, "make origin/fig04", "seed=5")
     other = codestress("explain", "semtrace/tab03", "--profile", "smoke", outputs=smoke)
@@ -381,23 +444,48 @@ def test_a_figure_is_explained_by_its_answers(smoke: Path) -> None:
 @pytest.mark.slow
 def test_plan_show_and_report(smoke: Path) -> None:
     plan = json.loads(
-        codestress("plan", *smoke_names(), "--profile", "smoke", "--json", outputs=smoke).stdout
+        codestress(
+            "plan", *smoke_names(), "--profile", "smoke", "--json", outputs=smoke
+        ).stdout
     )
     assert {row["artefact"] for row in plan} == set(smoke_names())
-    facts = {"semtrace/prompts", "semtrace/tab03", "semtrace/tab04", "codecrash/perturbations"}
-    facts |= {f"faultloc/{name}" for name in ("tab01", "tab03", "tab04", "fig05", "audit")}
+    facts = {
+        "semtrace/prompts",
+        "semtrace/tab03",
+        "semtrace/tab04",
+        "codecrash/perturbations",
+    }
+    facts |= {
+        f"faultloc/{name}" for name in ("tab01", "tab03", "tab04", "fig05", "audit")
+    }
     facts |= {name for name in smoke_names() if name.endswith("/published")}
     facts |= {"codecrash/calibration"}  # its answers are drawn, not asked for
     assert all(row["missing"] == 0 for row in plan)
-    assert {row["artefact"] for row in plan if row["requests"] == 0} == facts & {*smoke_names()}
+    assert {row["artefact"] for row in plan if row["requests"] == 0} == facts & {
+        *smoke_names()
+    }
     fresh = json.loads(
         codestress(
-            "plan", "origin/fig02", "--profile", "smoke", "--set", "seed=3", "--json", outputs=smoke
+            "plan",
+            "origin/fig02",
+            "--profile",
+            "smoke",
+            "--set",
+            "seed=3",
+            "--json",
+            outputs=smoke,
         ).stdout
     )
     assert all(row["missing"] == row["requests"] for row in fresh)
     shown = codestress(
-        "show", "origin/fig02", "--where", "lines=16", "--limit", "0", "--json", outputs=smoke
+        "show",
+        "origin/fig02",
+        "--where",
+        "lines=16",
+        "--limit",
+        "0",
+        "--json",
+        outputs=smoke,
     )
     requests = json.loads(shown.stdout)
     assert [request["factors"]["model"] for request in requests] == [
@@ -408,7 +496,12 @@ def test_plan_show_and_report(smoke: Path) -> None:
         "sim-wordy",
     ]
     assert "workbench" not in json.dumps(requests[0]["factors"])
-    assert codestress("show", "origin/fig02", "--where", "line=16", outputs=smoke).returncode == 1
+    assert (
+        codestress(
+            "show", "origin/fig02", "--where", "line=16", outputs=smoke
+        ).returncode
+        == 1
+    )
     assert codestress("report", "--profile", "smoke", outputs=smoke).returncode == 0
     assert "responses" in codestress("store", "status", outputs=smoke).stdout
 
@@ -420,7 +513,9 @@ def test_commands_that_the_report_prints_work_as_typed(smoke: Path) -> None:
     assert {name.split("/")[0] for name, _ in plans} == {
         name.split("/")[0] for name in smoke_names()
     }
-    commands = [["plan", name, "--models", model, "--profile", "smoke"] for name, model in plans]
+    commands = [
+        ["plan", name, "--models", model, "--profile", "smoke"] for name, model in plans
+    ]
     explained = re.findall(
         r"<code>\.venv/bin/codestress (explain \S+ --profile smoke)</code>", index
     )

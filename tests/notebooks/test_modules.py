@@ -14,7 +14,12 @@ from conftest import some
 
 NOTEBOOKS = ROOT / "notebooks"
 ASKING_NOBODY = (
-    *("codecrash/calibration", "codecrash/published", "faultloc/audit", "faultloc/catalogue"),
+    *(
+        "codecrash/calibration",
+        "codecrash/published",
+        "faultloc/audit",
+        "faultloc/catalogue",
+    ),
     *("faultloc/models", "faultloc/programs", "faultloc/published", "origin/published"),
     *("semtrace/published", "semtrace/registry", "semtrace/templates"),
 )
@@ -25,10 +30,16 @@ MOST = len(list(PACKAGE.rglob("*.py"))) / 2
 def imports_of(notebook: str) -> str:
     """Return the import statements of all code cells."""
     content = json.loads((NOTEBOOKS / f"{notebook}.ipynb").read_text(encoding="utf-8"))
-    sources = ["".join(cell["source"]) for cell in content["cells"] if cell["cell_type"] == "code"]
+    sources = [
+        "".join(cell["source"])
+        for cell in content["cells"]
+        if cell["cell_type"] == "code"
+    ]
     statements = ast.parse("\n".join(sources)).body
     return "\n".join(
-        ast.unparse(one) for one in statements if isinstance(one, ast.Import | ast.ImportFrom)
+        ast.unparse(one)
+        for one in statements
+        if isinstance(one, ast.Import | ast.ImportFrom)
     )
 
 
@@ -37,7 +48,10 @@ def loaded_by(code: str) -> set[str]:
     kit = "name.startswith('codestress') or name == 'openai'"
     listing = f"import sys\nprint(*(name for name in sys.modules if {kit}))"
     done = subprocess.run(
-        [sys.executable, "-c", f"{code}\n{listing}"], capture_output=True, text=True, check=True
+        [sys.executable, "-c", f"{code}\n{listing}"],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return set(done.stdout.split())
 
@@ -49,7 +63,9 @@ def asks_nobody(notebook: str) -> bool:
 def test_notebooks_that_ask_nobody_are_known() -> None:
     papers = sorted(path.parent.name for path in PACKAGE.glob("papers/*/studies.py"))
     notebooks = [
-        f"{paper}/{path.stem}" for paper in papers for path in (NOTEBOOKS / paper).glob("*.ipynb")
+        f"{paper}/{path.stem}"
+        for paper in papers
+        for path in (NOTEBOOKS / paper).glob("*.ipynb")
     ]
     assert {name for name in notebooks if asks_nobody(name)} == set(ASKING_NOBODY)
 
@@ -60,7 +76,9 @@ def test_a_notebook_that_asks_nobody_loads_no_engine(notebook: str) -> None:
     loaded = loaded_by(imports_of(notebook))
     assert len(loaded) < MOST, sorted(loaded)
     assert not {"openai", "codestress.inference.run"} & loaded
-    assert not {name for name in loaded if name.startswith("codestress.inference.engines")}
+    assert not {
+        name for name in loaded if name.startswith("codestress.inference.engines")
+    }
 
 
 @pytest.mark.slow
@@ -73,6 +91,8 @@ def test_shares_of_origin_load_no_sandbox() -> None:
 @pytest.mark.slow
 def test_estimators_need_little_of_the_kit() -> None:
     modules = sorted(path.stem for path in (PACKAGE / "fitting").glob("[!_]*.py"))
-    loaded = loaded_by("\n".join(f"import codestress.fitting.{name}" for name in modules))
+    loaded = loaded_by(
+        "\n".join(f"import codestress.fitting.{name}" for name in modules)
+    )
     beside = {name for name in loaded if not name.startswith("codestress.fitting")}
     assert len(beside) <= 4, sorted(beside)

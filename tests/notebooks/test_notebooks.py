@@ -23,7 +23,11 @@ from conftest import ROOT, smoke_names, some
 
 NOTEBOOKS = ROOT / "notebooks"
 SCHEMAS = schemas()
-HEADINGS = ["## What you have seen", "## What it does not show", "## Three things to try"]
+HEADINGS = [
+    "## What you have seen",
+    "## What it does not show",
+    "## Three things to try",
+]
 
 SEEN = {
     "origin/shares": """
@@ -104,7 +108,11 @@ SEEN = {
         true = answers.groupby(["model", "{factor}"], sort=False)["chance"].mean()
         assert np.allclose(100 * true, next(iter(panels.values()))["true"])
     """
-        for paper, factor in (("origin", "d"), ("semtrace", "depth"), ("faultloc", "quarter"))
+        for paper, factor in (
+            ("origin", "d"),
+            ("semtrace", "depth"),
+            ("faultloc", "quarter"),
+        )
     },
     "codecrash/calibration": """
         means = answers.groupby("condition", sort=False)["chance"].mean()
@@ -122,7 +130,9 @@ def name_of(path: Path) -> str:
 def demo() -> dict[Path, Artefact]:
     """What each notebook makes when it is opened and run."""
     names = [artefact for _, artefact in SCHEMAS.values()]
-    return dict(zip(SCHEMAS, resolve(names, "demo", Overrides(), load_registry()), strict=True))
+    return dict(
+        zip(SCHEMAS, resolve(names, "demo", Overrides(), load_registry()), strict=True)
+    )
 
 
 def executed(
@@ -132,7 +142,9 @@ def executed(
     fails raises."""
     dropped = ("CODESTRESS_STAGING", "CODESTRESS_DATA", "CODESTRESS_STORE")
     known = {name: value for name, value in os.environ.items() if name not in dropped}
-    nobody = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9")
+    nobody = dict.fromkeys(
+        ("http_proxy", "https_proxy", "all_proxy"), "http://127.0.0.1:9"
+    )
     client = NotebookClient(notebook, timeout=3600, kernel_name="python3")
     return client.execute(cwd=str(folder), env={**known, **nobody, **environment})
 
@@ -183,14 +195,17 @@ def test_a_notebook_asks_computes_and_ends_with_what_to_try(
     assert all(f"# {text}\n{name}: " in cell.source for name, text in sentences.items())
     for tried in re.findall(r"^\d\. (.+?)(?=^\d\. |\Z)", last.source, re.M | re.S):
         changes = {
-            name: ast.literal_eval(value) for name, value in re.findall(r"`(\w+) = ([^`]+)`", tried)
+            name: ast.literal_eval(value)
+            for name, value in re.findall(r"`(\w+) = ([^`]+)`", tried)
         }
         assert changes, tried
         SCHEMAS[path][0].checked({**values, **changes}, path.name)
         assert any(values[name] != value for name, value in changes.items()), tried
 
 
-def test_an_executed_notebook_ends_with_words_about_its_own_artefact(smoke: Path) -> None:
+def test_an_executed_notebook_ends_with_words_about_its_own_artefact(
+    smoke: Path,
+) -> None:
     """What a notebook's end says of one artefact in the demo stands below no other artefact and no other parameters."""
     own = {artefact for _, artefact in SCHEMAS.values()}
     for artefact in resolve(artefact_names(), "demo", Overrides(), load_registry()):
@@ -201,22 +216,30 @@ def test_an_executed_notebook_ends_with_words_about_its_own_artefact(smoke: Path
         assert (HEADINGS[0] in end) == bool(artefact.seen)
     (nano,) = resolve(["origin/nano"], "demo", Overrides(), load_registry())
     assert nano.seen.startswith("nano, a real")
-    (changed,) = resolve(["origin/nano"], "demo", Overrides(settings=("seed=1",)), load_registry())
+    (changed,) = resolve(
+        ["origin/nano"], "demo", Overrides(settings=("seed=1",)), load_registry()
+    )
     assert nano.seen.strip() not in closing(changed)
     for name in smoke_names():
-        last = nbformat.read(smoke / "smoke" / name / "notebook.ipynb", 4).cells[-1].source
+        last = (
+            nbformat.read(smoke / "smoke" / name / "notebook.ipynb", 4).cells[-1].source
+        )
         assert HEADINGS[0] not in last
         assert "notebooks/" + read_artefact(name).notebook in last
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=name_of)
-def test_papermill_reads_the_demo_s_values(path: Path, demo: dict[Path, Artefact]) -> None:
+def test_papermill_reads_the_demo_s_values(
+    path: Path, demo: dict[Path, Artefact]
+) -> None:
     found = papermill.inspect_notebook(str(path))
     values = demo[path].parameters.model_dump()
     declared = {name: ast.literal_eval(one["default"]) for name, one in found.items()}
     assert declared == {name: values[name] for name in [*about(path).knobs, "artefact"]}
     assert SCHEMAS[path][0].of(declared) == demo[path].parameters
-    assert all(one["help"] and one["inferred_type_name"] != "None" for one in found.values())
+    assert all(
+        one["help"] and one["inferred_type_name"] != "None" for one in found.values()
+    )
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=name_of)
@@ -225,14 +248,18 @@ def test_no_cell_gives_a_parameter_s_name_to_something_else(path: Path) -> None:
     for cell in nbformat.read(path, 4).cells:
         if cell.cell_type == "code" and not is_parameters(cell):
             names = [
-                node for node in ast.walk(ast.parse(cell.source)) if isinstance(node, ast.Name)
+                node
+                for node in ast.walk(ast.parse(cell.source))
+                if isinstance(node, ast.Name)
             ]
             bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
             assert not bound & set(SCHEMAS[path][0].model_fields)
 
 
 def test_committed_notebooks_are_short_and_have_no_outputs() -> None:
-    for path in set(visible(NOTEBOOKS, "**/*.ipynb")) - set((NOTEBOOKS / "course").glob("*")):
+    for path in set(visible(NOTEBOOKS, "**/*.ipynb")) - set(
+        (NOTEBOOKS / "course").glob("*")
+    ):
         notebook = nbformat.read(path, as_version=4)
         nbformat.validate(notebook)
         code = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -245,9 +272,13 @@ def test_committed_notebooks_are_short_and_have_no_outputs() -> None:
 
 
 def test_the_index_links_to_every_notebook_and_to_nothing_else() -> None:
-    text = "".join(cell.source for cell in nbformat.read(NOTEBOOKS / "index.ipynb", 4).cells)
+    text = "".join(
+        cell.source for cell in nbformat.read(NOTEBOOKS / "index.ipynb", 4).cells
+    )
     linked = re.findall(r"\]\(([^)]+)\)", text)
-    here = {str(path.relative_to(NOTEBOOKS)) for path in visible(NOTEBOOKS, "**/*.ipynb")}
+    here = {
+        str(path.relative_to(NOTEBOOKS)) for path in visible(NOTEBOOKS, "**/*.ipynb")
+    }
     assert sorted(linked) == sorted(here - {"index.ipynb"})
 
 
@@ -257,7 +288,9 @@ def test_the_index_links_to_every_notebook_and_to_nothing_else() -> None:
     some(visible(NOTEBOOKS / "explore", "*.ipynb")[::-1], 8),
     ids=lambda path: path.stem,
 )
-def test_explorers_show_something_when_executed_headless(path: Path, smoke: Path) -> None:
+def test_explorers_show_something_when_executed_headless(
+    path: Path, smoke: Path
+) -> None:
     notebook = nbformat.read(path, as_version=4)
     for cell in notebook.cells:
         cell.source = cell.source.replace('"demo"', '"smoke"')

@@ -28,7 +28,9 @@ def flaky(messages, **how):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("function", "failures"), [("wrong", "raise"), ("flaky", "count")])
+@pytest.mark.parametrize(
+    ("function", "failures"), [("wrong", "raise"), ("flaky", "count")]
+)
 def test_every_notebook_draws_it_and_says_what_is_not_known(
     function: str, failures: str, tmp_path: Path
 ) -> None:
@@ -40,7 +42,8 @@ def test_every_notebook_draws_it_and_says_what_is_not_known(
     with (tmp_path / "params" / "models.yaml").open("a", encoding="utf-8") as models:
         models.write(f"\n{json.dumps(function)}: {json.dumps(row)}\n")
     one_each = {
-        a.notebook: a.name for a in resolve(artefact_names(), "smoke", Overrides(), load_registry())
+        a.notebook: a.name
+        for a in resolve(artefact_names(), "smoke", Overrides(), load_registry())
     }
     done = codestress(
         *("build", *one_each.values(), "--profile", "smoke", "--jobs", str(JOBS)),
@@ -50,17 +53,22 @@ def test_every_notebook_draws_it_and_says_what_is_not_known(
     )
     assert done.returncode == 0, done.stdout + done.stderr
     manifests = [
-        json.loads(path.read_text()) for path in tmp_path.glob("outputs/*/*/*/manifest.json")
+        json.loads(path.read_text())
+        for path in tmp_path.glob("outputs/*/*/*/manifest.json")
     ]
     assert len(manifests) == len(one_each)
     for manifest in manifests:
         names = [model["name"] for model in manifest["models"]]
-        if names != [function]:  # of no other model than a reader are the parameters known
+        if names != [
+            function
+        ]:  # of no other model than a reader are the parameters known
             assert manifest["artefact"].endswith("/calibration"), names
             assert all(name.startswith("sim-") for name in names), names
             continue
         counts = manifest["counts"].get(function, {})
         assert sum(counts.values()) == manifest["asked"], manifest["artefact"]
-        assert counts.get("correct", 0) == 0 or function == "flaky", manifest["artefact"]
+        assert counts.get("correct", 0) == 0 or function == "flaky", manifest[
+            "artefact"
+        ]
         assert not re.search(r"\bnan\b", manifest["alt"]), manifest["artefact"]
     assert any("(not known)" in manifest["alt"] for manifest in manifests)

@@ -34,7 +34,9 @@ def test_fault_localization_by_its_own_cells() -> None:
     found = values(faults.recounted())
     bars = pd.DataFrame(FAULTLOC["fig06"]["values"])
     for name in ("names", "comments", "dead_code"):
-        assert found[f"accuracy under {name}", ""] == pytest.approx(bars.loc[name].mean())
+        assert found[f"accuracy under {name}", ""] == pytest.approx(
+            bars.loc[name].mean()
+        )
     six = [*bars.mean(axis=1), 17]
     assert found["lost", "its five bars and function shuffling"] == pytest.approx(
         100 - np.mean(six)
@@ -42,27 +44,38 @@ def test_fault_localization_by_its_own_cells() -> None:
     assert found["lost", "its five bars"] == pytest.approx(76.749, abs=0.001)
     kept = {
         language: pd.Series(
-            {name: one["pf_spm_localized"] / one["pf_localized"] for name, one in models.items()}
+            {
+                name: one["pf_spm_localized"] / one["pf_localized"]
+                for name, one in models.items()
+            }
         )
         for language, models in FAULTLOC["fig07"]["values"].items()
     }
     gap = 100 * (kept["python"] - kept["java"])
     wider = gap.drop(OPEN).mean() - gap[OPEN].mean()
-    assert found["wider gap of closed models", "third bars by the second"] == pytest.approx(wider)
+    assert found[
+        "wider gap of closed models", "third bars by the second"
+    ] == pytest.approx(wider)
     assert found["worse in Java", "third bars by the second"] == (gap > 0).sum() == 10
-    assert found["lost, Java - Python", "third bars by the second"] == pytest.approx(gap.mean())
+    assert found["lost, Java - Python", "third bars by the second"] == pytest.approx(
+        gap.mean()
+    )
 
 
 def test_table_two_by_its_own_cells() -> None:
     found = values(faults.recounted())
     table = FAULTLOC["tab02"]
     shares = {
-        one: pd.DataFrame(cells, index=table["columns"]) for one, cells in table["values"].items()
+        one: pd.DataFrame(cells, index=table["columns"])
+        for one, cells in table["values"].items()
     }
     tasks = {one: pd.Series(cells) for one, cells in table["denominators"].items()}
     together = {one: shares[one] @ tasks[one] / tasks[one].sum() for one in shares}
     alike = {one: cells.mean(axis=1) for one, cells in shares.items()}
-    for reading, means in (("its tasks together", together), ("its cells alike", alike)):
+    for reading, means in (
+        ("its tasks together", together),
+        ("its cells alike", alike),
+    ):
         more = means["java"] - means["python"]
         assert found["Java - Python", reading] == pytest.approx(more.mean())
         assert (
@@ -72,9 +85,14 @@ def test_table_two_by_its_own_cells() -> None:
     right = {one: (shares[one] / 100 * tasks[one]).sum(axis=1) for one in shares}
     every = 100 * sum(right.values()) / sum(one.sum() for one in tasks.values())
     rest = every.filter(regex="^(?!Claude|Gemini 1.5|GPT)")
-    assert found["GPT-4o next", "its tasks together"] == pytest.approx(every["GPT-4o"] - rest.max())
+    assert found["GPT-4o next", "its tasks together"] == pytest.approx(
+        every["GPT-4o"] - rest.max()
+    )
     bars = pd.Series(
-        {name: one["pf_localized"] for name, one in FAULTLOC["fig07"]["values"]["java"].items()}
+        {
+            name: one["pf_localized"]
+            for name, one in FAULTLOC["fig07"]["values"]["java"].items()
+        }
     )
     spelled = dict.fromkeys(bars.index, "") | {
         name: name.replace(" ", "-") for name in bars.filter(like="Sonnet").index
@@ -97,16 +115,20 @@ def test_crash_orders_by_the_published_scores() -> None:
     }
     one, other = lost["cruxeval"], lost["livecodebench"]
     mean = (800 * one + 479 * other).mean(axis=0) / 1279
-    assert found["PSC-ALL ahead", "relative losses, each problem alike"] == pytest.approx(
-        mean[0] - mean[1:].max()
-    )
+    assert found[
+        "PSC-ALL ahead", "relative losses, each problem alike"
+    ] == pytest.approx(mean[0] - mean[1:].max())
     alike = (one + other).mean(axis=0) / 2
-    assert found["PSC-ALL ahead", "relative losses, both data sets alike"] == pytest.approx(
-        alike[0] - alike[1:].max()
+    assert found[
+        "PSC-ALL ahead", "relative losses, both data sets alike"
+    ] == pytest.approx(alike[0] - alike[1:].max())
+    assert found["MHC, LiveCodeBench - CRUXEval", ""] == pytest.approx(
+        (other - one)[:, 3].mean()
     )
-    assert found["MHC, LiveCodeBench - CRUXEval", ""] == pytest.approx((other - one)[:, 3].mean())
     more = one > other
-    assert found["same data set for both messages", ""] == (more[:, 1] == more[:, 2]).sum()
+    assert (
+        found["same data set for both messages", ""] == (more[:, 1] == more[:, 2]).sum()
+    )
     first, second = one[:, 1] > one[:, 2], other[:, 1] > other[:, 2]
     assert found["same message on both data sets", ""] == (first == second).sum()
 
@@ -114,15 +136,24 @@ def test_crash_orders_by_the_published_scores() -> None:
 def test_crash_sizes_and_averages_by_the_published_scores() -> None:
     sizes = crash.by_size()
     assert len(sizes) == 3 * len(CODECRASH["scaling"]["values"])
-    for row in sizes[sizes["reading"] == "relative losses, both data sets alike"].itertuples():
+    for row in sizes[
+        sizes["reading"] == "relative losses, both data sets alike"
+    ].itertuples():
         means = [
-            np.mean([scores(label, "direct", dataset).mean() for dataset in CODECRASH["problems"]])
+            np.mean(
+                [
+                    scores(label, "direct", dataset).mean()
+                    for dataset in CODECRASH["problems"]
+                ]
+            )
             for label in (row.less, row.more)
         ]
         assert row.value == pytest.approx(means[0] - means[1])
     table = crash.averages()
     assert len(table) == 21 + 8
-    assert table["value"].to_numpy() == pytest.approx(table["published"].to_numpy(), abs=0.01)
+    assert table["value"].to_numpy() == pytest.approx(
+        table["published"].to_numpy(), abs=0.01
+    )
 
 
 def test_reasoning_models_by_the_published_scores() -> None:
@@ -138,16 +169,22 @@ def test_reasoning_models_by_the_published_scores() -> None:
         == sum(one["MPS"] > one["MCC"] for one in cells)
         == len(cells)
     )
-    rows = [row for sets in CODECRASH["tab04"]["values"].values() for row in sets.values()]
+    rows = [
+        row for sets in CODECRASH["tab04"]["values"].values() for row in sets.values()
+    ]
     assert found["longer under messages", ""] == sum(
         (row[7] > row[1]) + (row[10] > row[1]) for row in rows
     )
-    assert found["longer under hints than comments", ""] == sum(row[13] > row[7] for row in rows)
+    assert found["longer under hints than comments", ""] == sum(
+        row[13] > row[7] for row in rows
+    )
     assert found["longest", ""] == max(
         max(row[2], row[5], row[8], row[11], row[14]) for row in rows
     )
     assert found["models", ""] == len(MODELS) == 17
     assert (
-        found["reasoning models", "settings of Table 4"] == len(CODECRASH["tab04"]["values"]) == 4
+        found["reasoning models", "settings of Table 4"]
+        == len(CODECRASH["tab04"]["values"])
+        == 4
     )
     assert found["reasoning models", "models of Table 4"] == 3

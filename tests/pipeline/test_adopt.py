@@ -26,19 +26,24 @@ MODEL = "gpt-4o-mini-2024-07-18"
 @pytest.fixture
 def artefact() -> Artefact:
     [found] = resolve(
-        ["codecrash/tab01"], "smoke", Overrides((MODEL,), ("perturbations=[VAN]",)), load_registry()
+        ["codecrash/tab01"],
+        "smoke",
+        Overrides((MODEL,), ("perturbations=[VAN]",)),
+        load_registry(),
     )
     return found
 
 
-def test_published_answers_are_taken_once_and_named(artefact: Artefact, tmp_path: Path) -> None:
+def test_published_answers_are_taken_once_and_named(
+    artefact: Artefact, tmp_path: Path
+) -> None:
     entry, trials = load_registry()[MODEL], artefact.trials()
     problems = list(dict.fromkeys(trial.problem for trial in trials.items))
     samples = 1 + max(trial.sample for trial in trials.items)
     file, store = tmp_path / "published.json", tmp_path / "s.sqlite"
-    answers: dict[str, list[str | None]] = {name: ["'x'"] * samples for name in problems[1:]} | {
-        "other": ["1", "2"]
-    }
+    answers: dict[str, list[str | None]] = {
+        name: ["'x'"] * samples for name in problems[1:]
+    } | {"other": ["1", "2"]}
     answers[problems[1]][0] = None
     file.write_text(json.dumps(answers))
     questions = sum(trial.problem != problems[0] for trial in trials.items)
@@ -71,17 +76,28 @@ def test_a_figure_from_published_answers_names_their_file(
     assert said.startswith("published.json sha256 ")
 
 
-def test_another_server_s_answer_is_no_model_s_own(artefact: Artefact, tmp_path: Path) -> None:
+def test_another_server_s_answer_is_no_model_s_own(
+    artefact: Artefact, tmp_path: Path
+) -> None:
     entry, trials = load_registry()[MODEL], artefact.trials()
     asked = request_of(trials, trials.items[0], entry)
     file = tmp_path / "published.json"
     file.write_text("{}")
     with Store(tmp_path / "s.sqlite") as store:
         store.put(
-            asked.key, MODEL, Response("4", "stop", server="https://other.example:443/v1")
+            asked.key,
+            MODEL,
+            Response("4", "stop", server="https://other.example:443/v1"),
         ).result()
     with refused(EngineError, "https://other.example", "revision"):
-        adopt(file, {trials.items[0].problem: ["'x'"]}, artefact, entry, {}, tmp_path / "s.sqlite")
+        adopt(
+            file,
+            {trials.items[0].problem: ["'x'"]},
+            artefact,
+            entry,
+            {},
+            tmp_path / "s.sqlite",
+        )
 
 
 def test_serve_says_what_it_would_start() -> None:
@@ -104,16 +120,25 @@ def test_cruxeval_s_published_answers_give_its_published_score(
 ) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     generations = (
-        shared_data / "cruxeval-samples" / "sample_codellama-7b_temp0.2_output_generations.json.gz"
+        shared_data
+        / "cruxeval-samples"
+        / "sample_codellama-7b_temp0.2_output_generations.json.gz"
     )
     overrides = Overrides(
-        ("codellama-7b",), ("perturbations=[VAN]", "problems=[cruxeval]", "samples_direct=10")
+        ("codellama-7b",),
+        ("perturbations=[VAN]", "problems=[cruxeval]", "samples_direct=10"),
     )
     [artefact] = resolve(["codecrash/tab01"], "paper", overrides, load_registry())
     store = tmp_path / "s.sqlite"
     answers = json.loads(gzip.decompress(generations.read_bytes()))
     found = adopt(
-        generations, answers, artefact, artefact.models[0], {}, store, "[ANSWER]{}[/ANSWER]"
+        generations,
+        answers,
+        artefact,
+        artefact.models[0],
+        {},
+        store,
+        "[ANSWER]{}[/ANSWER]",
     )
     assert (found.taken, found.lacking, found.unused) == (8000, 0, 0)
     results = run(artefact.trials(), ["codellama-7b"], store=store)

@@ -27,4 +27,10 @@ def test_a_badge_needs_all_of_its_criteria(tmp_path: Path) -> None:
     environment = os.environ | {"CODESTRESS_OUTPUTS": str(tmp_path)}
     subprocess.run([sys.executable, "-c", WRITTEN], env=environment, check=True)
     text = (tmp_path / "badge.md").read_text()
-    names(text, "functional, reusable", "[x] a licence", "[ ] archived with a DOI", "deposit it")
+    names(
+        text,
+        "functional, reusable",
+        "[x] a licence",
+        "[ ] archived with a DOI",
+        "deposit it",
+    )

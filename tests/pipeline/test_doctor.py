@@ -13,7 +13,9 @@ pytestmark = pytest.mark.bare
 
 
 # Long, and in `make test`: nothing else there has the whole of `codestress doctor`.
-def test_doctor_says_what_is_missing_and_fails_for_nothing_optional(tmp_path: Path) -> None:
+def test_doctor_says_what_is_missing_and_fails_for_nothing_optional(
+    tmp_path: Path,
+) -> None:
     done = codestress("doctor", outputs=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     found = re.findall(r"^(ok|missing|broken) +([^:]+):", done.stdout, re.M)

@@ -43,9 +43,13 @@ def test_the_locks_pin_every_requirement_alike() -> None:
             for line in (ROOT / name).read_text().splitlines()
             if line and not line.startswith("#")
         ]
-        assert all(re.match(r"[A-Za-z0-9._-]+(\[.*\])?==\S+( ;.*)?$", line) for line in lines)
+        assert all(
+            re.match(r"[A-Za-z0-9._-]+(\[.*\])?==\S+( ;.*)?$", line) for line in lines
+        )
         pins[name] = set(lines)
     assert pins["requirements.lock"] <= pins["requirements-dev.lock"]
     for extra, name in (("", "requirements.lock"), ("dev", "requirements-dev.lock")):
         pinned = {line.split("==")[0].lower() for line in pins[name]}
-        assert {re.split(r"[>=<;\[ ]", item)[0].lower() for item in pyproject()[extra]} <= pinned
+        assert {
+            re.split(r"[>=<;\[ ]", item)[0].lower() for item in pyproject()[extra]
+        } <= pinned

@@ -95,7 +95,9 @@ def model_reply(paper: str, received: Received) -> tuple[str, str, str]:
     body = received.body
     turns = tuple(Message(**message) for message in body["messages"])
     prefill = turns[-1].content if turns[-1].role == "assistant" else ""
-    prompt = Prompt(turns[:-1] if prefill else turns, Sampling(body["temperature"]), prefill)
+    prompt = Prompt(
+        turns[:-1] if prefill else turns, Sampling(body["temperature"]), prefill
+    )
     kind = int(prompt.digest, 16) % 10
     if kind == 5:
         return WRONG[paper], "stop", ""
@@ -144,12 +146,20 @@ def test_inspect_scores_every_item_as_the_kit_does(
     def behaviour(received: Received) -> Reply:
         turns = [[turn["role"], turn["content"]] for turn in received.body["messages"]]
         text, reason, thoughts = reply = model_reply(artefact.paper, received)
-        said[json.dumps([turns, received.body["temperature"], received.body["max_tokens"]])] = reply
+        said[
+            json.dumps(
+                [turns, received.body["temperature"], received.body["max_tokens"]]
+            )
+        ] = reply
         return as_json(completion_body(text, reason, reasoning_content=thoughts))
 
-    def repeated(messages: list[Any], _tools: Any, _choice: Any, config: Any) -> ModelOutput:
+    def repeated(
+        messages: list[Any], _tools: Any, _choice: Any, config: Any
+    ) -> ModelOutput:
         turns = [[message.role, message.text] for message in messages]
-        text, reason, thoughts = said[json.dumps([turns, config.temperature, config.max_tokens])]
+        text, reason, thoughts = said[
+            json.dumps([turns, config.temperature, config.max_tokens])
+        ]
         parts = [
             *([ContentReasoning(reasoning=thoughts)] if thoughts else []),
             ContentText(text=text),
@@ -169,10 +179,15 @@ def test_inspect_scores_every_item_as_the_kit_does(
         served = {"base_url": server.base_url, "key_env": "", "prefill": "vllm"}
         registry = tmp_path / "models.yaml"
         registry.write_text(
-            json.dumps({"served": {"engine": "openai", "id": MODEL, "settings": served}})
+            json.dumps(
+                {"served": {"engine": "openai", "id": MODEL, "settings": served}}
+            )
         )
         results = run(
-            artefact.trials(), ["served"], store=tmp_path / "store.sqlite", registry=registry
+            artefact.trials(),
+            ["served"],
+            store=tmp_path / "store.sqlite",
+            registry=registry,
         )
     # Before Python 3.13 inspect_ai finds no task by an absolute path.
     monkeypatch.chdir(task.parent)
@@ -190,17 +205,30 @@ def test_inspect_scores_every_item_as_the_kit_does(
         score = sample.scores["judged"]
         assert sample.metadata["problem"] == answer.trial.problem
         assert score.value == {
-            rule: pytest.approx(one.value, nan_ok=True) for rule, one in answer.scores.items()
+            rule: pytest.approx(one.value, nan_ok=True)
+            for rule, one in answer.scores.items()
         }
         for rule, one in answer.scores.items():
             judged = score.metadata[rule]
-            assert (judged["outcome"], judged["detail"]) == (one.outcome.value, one.detail)
+            assert (judged["outcome"], judged["detail"]) == (
+                one.outcome.value,
+                one.detail,
+            )
         assert len(sample.metadata["codestress_earlier"]) == len(answer.earlier)
     outcomes = {answer.scores["strict"].outcome.value for answer in results.answers}
     if artefact.paper == "origin":
-        assert any(answer.attempts > 1 for answer in results.answers), "a refusal is asked again"
+        assert any(answer.attempts > 1 for answer in results.answers), (
+            "a refusal is asked again"
+        )
         outcomes.add("refused")
-    assert outcomes >= {"correct", "incorrect", "unparsable", "refused", "truncated", *more}
+    assert outcomes >= {
+        "correct",
+        "incorrect",
+        "unparsable",
+        "refused",
+        "truncated",
+        *more,
+    }
     assert any(answer.earlier for answer in results.answers) == ("skipped" in more)
     [strict] = [score for score in log.results.scores if score.name == "strict"]
     values = [answer.scores["strict"].value for answer in results.answers]

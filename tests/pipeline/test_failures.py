@@ -24,7 +24,14 @@ import pytest
 from codestress.parameters import parameters_cell
 from codestress.pipeline.artefacts import load_study
 from conftest import ROOT, SCRIPT
-from openai_server import OpenAIServer, Received, Reply, as_json, completion, completion_body
+from openai_server import (
+    OpenAIServer,
+    Received,
+    Reply,
+    as_json,
+    completion,
+    completion_body,
+)
 from told import names
 
 WITHOUT_KERNELS = (sys.executable, str(Path(__file__).with_name("without_kernels.py")))
@@ -71,7 +78,9 @@ class Project:
 
     def environment(self, **more: str) -> dict[str, str]:
         dropped = {"CODESTRESS_DATA", "CODESTRESS_STORE", "OPENAI_API_KEY"}
-        kept = {name: value for name, value in os.environ.items() if name not in dropped}
+        kept = {
+            name: value for name, value in os.environ.items() if name not in dropped
+        }
         return {
             **kept,
             "CODESTRESS_ROOT": str(self.root),
@@ -106,7 +115,9 @@ class Project:
     def answers(self) -> int:
         """How many the store holds."""
         with sqlite3.connect(self.root / "outputs/responses.sqlite") as connection:
-            count: int = connection.execute("SELECT count(*) FROM responses").fetchone()[0]
+            count: int = connection.execute(
+                "SELECT count(*) FROM responses"
+            ).fetchone()[0]
             return count
 
 
@@ -154,7 +165,8 @@ def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(
     assert (project.root / "outputs/demo/t/good/manifest.json").is_file()
     # Each notebook gets a fresh process: what one changes, draws or ends, no other sees.
     first, second = (
-        (project.root / f"{name}.txt").read_text().split() for name in ("first", "second")
+        (project.root / f"{name}.txt").read_text().split()
+        for name in ("first", "second")
     )
     assert first[:2] == second[:2] == ["False", "False"]
     assert first[2] != second[2]
@@ -184,7 +196,8 @@ def test_what_failed_is_tried_again_until_it_is_mended(project: Project) -> None
 @pytest.mark.slow
 def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> None:
     project.artefact(
-        "slow", "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)"
+        "slow",
+        "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)",
     )
     pid = project.root / "pid"
     # On a busy machine the kernel may not have begun before the first one.
@@ -209,7 +222,9 @@ def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> N
 def alive(pid: int) -> bool:
     """Whether a process is there and has not ended."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        return (
+            Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        )
     except OSError:
         return False
 
@@ -220,7 +235,9 @@ def test_exactly_what_changed_is_built_again(project: Project) -> None:
     project.run("build")
     notebook = project.root / "notebooks/t/one.ipynb"
     notebook.write_text(
-        notebook.read_text().replace("share of right answers", "share of the right answers")
+        notebook.read_text().replace(
+            "share of right answers", "share of the right answers"
+        )
     )
     (project.root / "outputs/demo/t/two/table.csv").unlink()
     built = json.loads(project.run("build", "--json").stdout)
@@ -230,7 +247,9 @@ def test_exactly_what_changed_is_built_again(project: Project) -> None:
         "three": "up to date",
     }
     models = project.root / "params/models.yaml"
-    models.write_text(models.read_text().replace("reads the end best", "reads its end best"))
+    models.write_text(
+        models.read_text().replace("reads the end best", "reads its end best")
+    )
     built = json.loads(project.run("build", "--json").stdout)
     assert [o["state"] for o in built] == ["built"] * 3
 
@@ -248,25 +267,38 @@ def test_a_missing_key_is_said_before_anything_runs(project: Project) -> None:
 def served(project: Project, base_url: str, **settings: object) -> None:
     row = {
         "engine": "openai",
-        "settings": {"base_url": base_url, "key_env": "SECRET_KEY", "retries": 0, **settings},
+        "settings": {
+            "base_url": base_url,
+            "key_env": "SECRET_KEY",
+            "retries": 0,
+            **settings,
+        },
     }
     with (project.root / "params/models.yaml").open("a") as models:
         models.write(f"\nserved: {json.dumps(row)}\n")
 
 
 @pytest.mark.slow
-def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Project) -> None:
+def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(
+    project: Project,
+) -> None:
     project.artefact("one")
     encoded = b64encode(b"sk-marker-123").decode()
 
     def echoing(received: Received) -> Reply:
         said = f"{received.headers['authorization']} {encoded}"
-        body = completion_body(f"{said}\nFINAL ANSWER: workbench", reasoning_content=said)
-        return as_json(body | {"model": said, "system_fingerprint": said}, headers={"X-Echo": said})
+        body = completion_body(
+            f"{said}\nFINAL ANSWER: workbench", reasoning_content=said
+        )
+        return as_json(
+            body | {"model": said, "system_fingerprint": said}, headers={"X-Echo": said}
+        )
 
     with OpenAIServer(echoing) as server:
         served(project, server.base_url)
-        built = project.run("build", "--models", "served", kernels=True, SECRET_KEY="sk-marker-123")
+        built = project.run(
+            "build", "--models", "served", kernels=True, SECRET_KEY="sk-marker-123"
+        )
         assert built.returncode == 0, built.stderr
         asked = len(server.requests)
         manifest = json.loads(
@@ -275,25 +307,39 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(project: Proj
         assert manifest["counts"]["served"]["correct"] == asked == manifest["asked"]
         assert manifest["simulated"] == []
         again = project.run(
-            "build", "--models", "served", "--force", kernels=True, SECRET_KEY="sk-marker-123"
+            "build",
+            "--models",
+            "served",
+            "--force",
+            kernels=True,
+            SECRET_KEY="sk-marker-123",
         )
         assert again.returncode == 0
         assert len(server.requests) == asked
         exported = project.root / "outputs/a.gz"
         done = project.run(
-            "archive", "export", str(exported), "--models", "served", SECRET_KEY="sk-marker-123"
+            "archive",
+            "export",
+            str(exported),
+            "--models",
+            "served",
+            SECRET_KEY="sk-marker-123",
         )
         assert done.returncode == 0, done.stderr
     assert b"[key]" in gzip.decompress(exported.read_bytes())
     texts = {
-        path: path.read_bytes() for path in (project.root / "outputs").rglob("*") if path.is_file()
+        path: path.read_bytes()
+        for path in (project.root / "outputs").rglob("*")
+        if path.is_file()
     }
     texts |= {
         Path("log"): (built.stdout + built.stderr).encode(),
         exported: gzip.decompress(exported.read_bytes()),
     }
     for path, content in texts.items():
-        assert not any(one in content for one in (b"sk-marker-123", encoded.encode())), path
+        assert not any(
+            one in content for one in (b"sk-marker-123", encoded.encode())
+        ), path
 
 
 @pytest.mark.slow
@@ -321,17 +367,25 @@ def test_no_server_is_a_clear_error(project: Project) -> None:
 @pytest.mark.parametrize(
     "at", [*(pytest.param(n, marks=pytest.mark.slow) for n in (3, 20)), "notebook"]
 )
-def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, at: int | str) -> None:
+def test_a_build_that_is_killed_goes_on_where_it_was(
+    project: Project, at: int | str
+) -> None:
     """Killed after so many requests, or while the notebook is executed."""
     project.artefact("one")
     hold = project.root / "hold"
     hold.touch()
     build = ("build", "--models", "served", "--set", "step=30")
-    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench", delay=0.05)) as server:
+    with OpenAIServer(
+        lambda _: completion("FINAL ANSWER: workbench", delay=0.05)
+    ) as server:
         served(project, server.base_url, concurrency=2)
         process = project.start(*build, SECRET_KEY="k")
         staging = project.root / "outputs/mine/.staging"
-        while not any(staging.glob("*")) if at == "notebook" else len(server.requests) < int(at):
+        while (
+            not any(staging.glob("*"))
+            if at == "notebook"
+            else len(server.requests) < int(at)
+        ):
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
@@ -343,7 +397,12 @@ def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, at: int |
         assert "1 built" in done.stdout
         # Twice at most those that were in flight.
         in_flight = 0 if at == "notebook" else 2
-        assert asked <= project.answers() <= len(server.requests) <= project.answers() + in_flight
+        assert (
+            asked
+            <= project.answers()
+            <= len(server.requests)
+            <= project.answers() + in_flight
+        )
         assert project.answers() > 25
     assert list(staging.glob("*")) == []
 
@@ -351,9 +410,13 @@ def test_a_build_that_is_killed_goes_on_where_it_was(project: Project, at: int |
 @pytest.mark.slow
 def test_an_interrupted_build_says_how_to_go_on(project: Project) -> None:
     project.artefact("one")
-    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench", delay=0.3)) as server:
+    with OpenAIServer(
+        lambda _: completion("FINAL ANSWER: workbench", delay=0.3)
+    ) as server:
         served(project, server.base_url, concurrency=2)
-        process = project.start("build", "--models", "served", "--set", "step=10", SECRET_KEY="k")
+        process = project.start(
+            "build", "--models", "served", "--set", "step=10", SECRET_KEY="k"
+        )
         while len(server.requests) < 4:
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.05)
@@ -385,9 +448,7 @@ def test_a_damaged_store_is_kept_and_named_with_the_remedy(project: Project) -> 
 def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> None:
     project.artefact("one")
     assert project.run("build").returncode == 0
-    limited = (
-        f"ulimit -f 150; exec {shlex.join(WITHOUT_KERNELS)} build --models sim-wordy --set step=8"
-    )
+    limited = f"ulimit -f 150; exec {shlex.join(WITHOUT_KERNELS)} build --models sim-wordy --set step=8"
     done = subprocess.run(
         ["bash", "-c", limited],
         env=project.environment(),
@@ -397,13 +458,17 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> Non
     )
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert any(word in done.stderr for word in ("disk", "space", "too large")), done.stderr
+    assert any(word in done.stderr for word in ("disk", "space", "too large")), (
+        done.stderr
+    )
     free = project.run("build", "--json")
     assert [outcome["state"] for outcome in json.loads(free.stdout)] == ["up to date"]
 
 
 @pytest.mark.slow
-def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path) -> None:
+def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(
+    tmp_path: Path,
+) -> None:
     environment = {
         **os.environ,
         "CODESTRESS_OUTPUTS": str(tmp_path),
@@ -411,24 +476,36 @@ def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(tmp_path: Path)
     }
     build = ["build", "origin/sec63", "semtrace/fig06", "--profile", "smoke", "--json"]
     command = [*WITHOUT_KERNELS, *build, "--set", "problems=cruxeval"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=600
+    )
     assert done.returncode == 1
     outcomes = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
-    assert outcomes["origin/sec63"]["state"] == "built"  # whose parameters are as they were
+    assert (
+        outcomes["origin/sec63"]["state"] == "built"
+    )  # whose parameters are as they were
     names(
         outcomes["semtrace/fig06@smoke,problems=cruxeval"]["error"],
         "codestress data fetch cruxeval",
     )
     plan = [SCRIPT, "plan", "semtrace/fig06", "origin/sec63", "--profile", "paper"]
-    planned = subprocess.run(plan, env=environment, capture_output=True, text=True, timeout=600)
+    planned = subprocess.run(
+        plan, env=environment, capture_output=True, text=True, timeout=600
+    )
     assert planned.returncode == 1
     names(planned.stderr, "semtrace/fig06", "cruxeval", "origin/sec63", "origin-paper")
 
 
 @pytest.mark.slow
-def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(tmp_path: Path) -> None:
+def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(
+    tmp_path: Path,
+) -> None:
     """GPT-3.5 Turbo has 16,385 tokens; the key is never asked for."""
-    environment = {**os.environ, "CODESTRESS_OUTPUTS": str(tmp_path), "OPENAI_API_KEY": ""}
+    environment = {
+        **os.environ,
+        "CODESTRESS_OUTPUTS": str(tmp_path),
+        "OPENAI_API_KEY": "",
+    }
     options = [
         "semtrace/fig09",
         "--profile",
@@ -439,12 +516,27 @@ def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(tmp_path
         "distractors=[300]",
     ]
     done = subprocess.run(
-        [SCRIPT, "build", *options], env=environment, capture_output=True, text=True, timeout=600
+        [SCRIPT, "build", *options],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     assert done.returncode == 1
-    names(done.stderr, "18", "gpt-3.5-turbo-0125", "16,385", "distractors = 300", "MODELS=")
+    names(
+        done.stderr,
+        "18",
+        "gpt-3.5-turbo-0125",
+        "16,385",
+        "distractors = 300",
+        "MODELS=",
+    )
     plan = subprocess.run(
-        [SCRIPT, "plan", *options], env=environment, capture_output=True, text=True, timeout=600
+        [SCRIPT, "plan", *options],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
     names(plan.stderr, "18", "gpt-3.5-turbo-0125")
 

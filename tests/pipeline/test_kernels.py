@@ -16,12 +16,16 @@ LAST = Path("/proc/sys/kernel/ns_last_pid")
     not (AVAILABLE and os.access(LAST, os.W_OK)),
     reason="the next process's number cannot be chosen",
 )
-def test_a_kernel_with_the_number_of_an_earlier_one_has_not_ended(tmp_path: Path) -> None:
+def test_a_kernel_with_the_number_of_an_earlier_one_has_not_ended(
+    tmp_path: Path,
+) -> None:
     nursery = Nursery()
     request = {"modules": [], "env": dict(os.environ), "cwd": str(tmp_path)}
 
     def started() -> int:
-        pid: int = nursery.ask(start=str(tmp_path / "no connection file.json"), **request)
+        pid: int = nursery.ask(
+            start=str(tmp_path / "no connection file.json"), **request
+        )
         return pid
 
     first = started()

@@ -25,8 +25,12 @@ from openai_server import MODEL, OpenAIServer, Reply, completion
 from told import names
 
 
-def fig04(*settings: str, models: tuple[str, ...] = (), profile: str = "demo") -> Artefact:
-    (found,) = resolve(["origin/fig04"], profile, Overrides(models, settings), load_registry())
+def fig04(
+    *settings: str, models: tuple[str, ...] = (), profile: str = "demo"
+) -> Artefact:
+    (found,) = resolve(
+        ["origin/fig04"], profile, Overrides(models, settings), load_registry()
+    )
     return found
 
 
@@ -36,21 +40,33 @@ def fig04(*settings: str, models: tuple[str, ...] = (), profile: str = "demo") -
         (fig04("step=16", "seed=1"), "origin/fig04@seed=1,step=16"),
         (fig04("seed=1", "step=16"), "origin/fig04@seed=1,step=16"),
         (fig04(models=("sim-wide",)), "origin/fig04@sim-wide"),
-        (fig04("seed=1", models=("sim-wide", "sim-flat")), "origin/fig04@sim-wide+sim-flat,seed=1"),
+        (
+            fig04("seed=1", models=("sim-wide", "sim-flat")),
+            "origin/fig04@sim-wide+sim-flat,seed=1",
+        ),
         (fig04("d=[1, -15]", profile="paper"), "origin/fig04@paper,d=1+-15"),
-        (fig04("per_model.sim-wide.max_tokens=64"), "origin/fig04@sim-wide.max_tokens=64"),
+        (
+            fig04("per_model.sim-wide.max_tokens=64"),
+            "origin/fig04@sim-wide.max_tokens=64",
+        ),
         # What the profile has anyway is no change.
         (fig04(), "origin/fig04"),
         (fig04("seed=0", "d=[15]"), "origin/fig04"),
         (
-            fig04("seed=0", models=("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy")),
+            fig04(
+                "seed=0",
+                models=("sim-near", "sim-edges", "sim-flat", "sim-wide", "sim-wordy"),
+            ),
             "origin/fig04",
         ),
     ],
 )
 def test_a_name_says_what_was_changed(found: Artefact, label: str) -> None:
     assert found.label == label
-    assert found.folder.parts[-3:] == ("mine" if "@" in label else "demo", *label.split("/"))
+    assert found.folder.parts[-3:] == (
+        "mine" if "@" in label else "demo",
+        *label.split("/"),
+    )
     assert found.unchanged.parts[-3:-2] == (found.profile,)
 
 
@@ -98,14 +114,20 @@ def test_the_command_builds_the_same_again(found: Artefact, tmp_path: Path) -> N
     environment = os.environ | {"BIN": str(tmp_path)}
     command = f"{found.command} BIN={shlex.quote(str(tmp_path))}"
     done = subprocess.run(
-        ["bash", "-c", command], cwd=ROOT, env=environment, capture_output=True, text=True
+        ["bash", "-c", command],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     words = done.stdout.splitlines()
     given = {
-        name: [value for flag, value in itertools.pairwise(words) if flag == name] for name in words
+        name: [value for flag, value in itertools.pairwise(words) if flag == name]
+        for name in words
     }
     overrides = Overrides(
-        tuple(" ".join(given.get("--models", [])).split()), tuple(given.get("--set", []))
+        tuple(" ".join(given.get("--models", [])).split()),
+        tuple(given.get("--set", [])),
     )
     (again,) = resolve([words[1]], given["--profile"][0], overrides, load_registry())
     assert (again.label, again.parameters) == (found.label, found.parameters)
@@ -113,10 +135,14 @@ def test_the_command_builds_the_same_again(found: Artefact, tmp_path: Path) -> N
 
 def test_values_are_written_as_they_are_read() -> None:
     assert [
-        written(value) for value in (1, "a", [1, "b"], True, "true", "1", None, {"a": [1]})
+        written(value)
+        for value in (1, "a", [1, "b"], True, "true", "1", None, {"a": [1]})
     ] == [*("1", "a", "[1,b]", "true", '"true"', '"1"', "null", '{"a":[1]}')]
     spaced = resolve(
-        ["codecrash/tab01"], "demo", Overrides(settings=("hints=a b.jsonl",)), load_registry()
+        ["codecrash/tab01"],
+        "demo",
+        Overrides(settings=("hints=a b.jsonl",)),
+        load_registry(),
     )[0]
     names(spaced.command, "codestress build codecrash/tab01", "--profile demo")
     names(spaced.command, "--set 'hints=\"a b.jsonl\"'")
@@ -189,12 +215,15 @@ def test_a_changed_figure_lies_apart_and_says_so_everywhere(project: Project) ->
     page = (outputs / "demo/index.html").read_text()
     assert f'href="../mine/{label}/notebook.html"' in page
     assert f'id="{label}"' not in page
-    subprocess.run(["bash", "-c", manifest["changed"]["remove"]], cwd=project.root, check=True)
+    subprocess.run(
+        ["bash", "-c", manifest["changed"]["remove"]], cwd=project.root, check=True
+    )
     assert not folder.exists()
     assert project.run("report", kernels=True).returncode == 0
     assert (
         label
-        not in (outputs / "demo/index.html").read_text() + (outputs / "mine/index.html").read_text()
+        not in (outputs / "demo/index.html").read_text()
+        + (outputs / "mine/index.html").read_text()
     )
 
 
@@ -205,8 +234,14 @@ def test_it_is_up_to_date_fails_and_is_built_again_by_itself(project: Project) -
     assert project.run("build").returncode == 0
     before = hashes(project.root / "outputs/demo")
     change = ("build", "--set", "seed=1", "--json")
-    assert states(project, *change) == {"t/one@seed=1": "built", "t/two@seed=1": "built"}
-    assert states(project, *change) == {"t/one@seed=1": "up to date", "t/two@seed=1": "up to date"}
+    assert states(project, *change) == {
+        "t/one@seed=1": "built",
+        "t/two@seed=1": "built",
+    }
+    assert states(project, *change) == {
+        "t/one@seed=1": "up to date",
+        "t/two@seed=1": "up to date",
+    }
     assert states(project, "build", "--set", "seed=0", "--json") == {
         "t/one": "up to date",
         "t/two": "up to date",
@@ -215,7 +250,10 @@ def test_it_is_up_to_date_fails_and_is_built_again_by_itself(project: Project) -
         "t/one@seed=1": "built"
     }
     project.artefact("two", "1 / 0")
-    assert states(project, *change) == {"t/one@seed=1": "up to date", "t/two@seed=1": "failed"}
+    assert states(project, *change) == {
+        "t/one@seed=1": "up to date",
+        "t/two@seed=1": "failed",
+    }
     assert (project.root / "outputs/failed/mine/t/two@seed=1/error.txt").is_file()
     assert not (project.root / "outputs/failed/demo").exists()
     assert hashes(project.root / "outputs/demo") == before
@@ -225,7 +263,10 @@ def test_it_is_up_to_date_fails_and_is_built_again_by_itself(project: Project) -
     names(project.run("explain", "t/one@seed=2").stderr, "'mine/t/one@seed=1'")
     archive = project.root / "a.gz"
     for which in (("t/one@seed=1",), ("t/one", "--set", "seed=1")):
-        assert project.run("archive", "export", str(archive), *which).stdout.split()[0] == "4"
+        assert (
+            project.run("archive", "export", str(archive), *which).stdout.split()[0]
+            == "4"
+        )
 
 
 def states(project: Project, *arguments: str) -> dict[str, str]:  # noqa: F811
@@ -242,7 +283,9 @@ def test_explain_says_where_a_figure_is_not_of_these_answers(project: Project) -
         .read_text()
         .replace('"parameters": {}', '"parameters": {"seed": 4}')
     )
-    found = project.run("explain", "t/one")  # as it was built, whatever stands in params/ by now
+    found = project.run(
+        "explain", "t/one"
+    )  # as it was built, whatever stands in params/ by now
     assert found.returncode == 0, found.stderr
     assert "t/one" not in found.stderr
     manifest = project.root / "outputs/demo/t/one/manifest.json"
@@ -253,7 +296,9 @@ def test_explain_says_where_a_figure_is_not_of_these_answers(project: Project) -
     told = json.loads(manifest.read_text())
     told["parameters"]["lines"] = 3
     manifest.write_text(json.dumps(told))
-    names(project.run("explain", "t/one").stderr, "lines = 3", "make t/one PROFILE=demo")
+    names(
+        project.run("explain", "t/one").stderr, "lines = 3", "make t/one PROFILE=demo"
+    )
 
 
 @pytest.mark.slow
@@ -283,13 +328,17 @@ def test_a_model_at_a_url_is_asked_and_keeps_its_name(project: Project) -> None:
 class Gateway(OpenAIServer):
     """A server with a model of the same id behind each path; each answers in its own way."""
 
-    def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+    def reply(
+        self, method: str, path: str, headers: dict[str, str], content: bytes
+    ) -> Reply:
         self.behaviour = lambda _: completion(f"FINAL ANSWER: {path.split('/')[1]}")
         return super().reply(method, "/" + path.split("/", 2)[2], headers, content)
 
 
 @pytest.mark.slow
-def test_models_of_one_id_behind_one_host_have_figures_of_their_own(project: Project) -> None:  # noqa: F811
+def test_models_of_one_id_behind_one_host_have_figures_of_their_own(
+    project: Project,  # noqa: F811
+) -> None:
     project.artefact("one")
     mine = project.root / "outputs/mine/t"
     with Gateway() as server:
@@ -298,7 +347,10 @@ def test_models_of_one_id_behind_one_host_have_figures_of_their_own(project: Pro
         assert project.run("build", "t/one", "--models", urls[0]).returncode == 0
         [first] = mine.iterdir()
         before = hashes(first)
-        plans = [json.loads(project.run("plan", "--json", "--models", u).stdout)[0] for u in urls]
+        plans = [
+            json.loads(project.run("plan", "--json", "--models", u).stdout)[0]
+            for u in urls
+        ]
         assert [plan["answered"] for plan in plans] == [4, 0]
         assert project.run("build", "t/one", "--models", urls[1]).returncode == 0
         assert len({plan["model"] for plan in plans}) == len([*mine.iterdir()]) == 2
@@ -326,7 +378,12 @@ def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
         }
     )
     second = pd.DataFrame(
-        {"model": list("cb"), "interval": ["Wilson, 5"] * 2, "n": [9, 9], "share": [0.3, 0.6]}
+        {
+            "model": list("cb"),
+            "interval": ["Wilson, 5"] * 2,
+            "n": [9, 9],
+            "share": [0.3, 0.6],
+        }
     )
     for name, frame in (("first", first), ("second", second)):
         (tmp_path / name).mkdir()
@@ -335,7 +392,9 @@ def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
         {"counts": {"a": {"correct": 1, "missing": 0}}},
         {"counts": {"a": {"correct": 2, "missing": 0}}},
     )
-    found = differences(tmp_path / "first", before, tmp_path / "second", after, ("counts",))
+    found = differences(
+        tmp_path / "first", before, tmp_path / "second", after, ("counts",)
+    )
     told = (
         ("counts.a:", "{'correct': 1}", "{'correct': 2}"),
         ("data:", "3 rows", "2 rows"),

@@ -44,7 +44,10 @@ def manifests(outputs: Path) -> dict[str, dict[str, object]]:
         left_out = sum(manifest["not_asked"].values())
         assert sum(counts.values()) == manifest["asked"] + left_out
         assert counts["skipped"] == left_out
-        found[manifest["artefact"]] = manifest | {"folder": path.parent, "left_out": left_out}
+        found[manifest["artefact"]] = manifest | {
+            "folder": path.parent,
+            "left_out": left_out,
+        }
     return found
 
 
@@ -56,7 +59,9 @@ def test_a_stop_at_the_budget_leaves_balanced_counts_and_is_said_everywhere(
     with OpenAIServer(lambda received: as_json(json.loads(says(received)))) as server:
         words = ("build", *ARTEFACTS, "--profile", "try", "--models", server.base_url)
         words = (*words, "--key-env", "MY_KEY")
-        done = codestress(*words, "--minutes", "60", outputs=tmp_path, MAX_REQUESTS="60")
+        done = codestress(
+            *words, "--minutes", "60", outputs=tmp_path, MAX_REQUESTS="60"
+        )
         assert done.returncode == 0, done.stderr
         before = len(server.requests)
         assert 50 < before <= 60
@@ -88,7 +93,9 @@ def test_a_stop_at_the_budget_leaves_balanced_counts_and_is_said_everywhere(
         problems = [part["problem"].nunique() for part in answers.values()]
         assert max(problems) <= 1.5 * min(problems) + 1
         folder = stopped["codecrash/tab01"]["folder"]
-        explained = codestress("explain", f"mine/codecrash/{folder.name}", outputs=tmp_path)
+        explained = codestress(
+            "explain", f"mine/codecrash/{folder.name}", outputs=tmp_path
+        )
         assert explained.returncode == 0, explained.stderr
 
         again = codestress(*words, outputs=tmp_path)
@@ -109,9 +116,13 @@ def test_a_stop_at_the_budget_leaves_balanced_counts_and_is_said_everywhere(
 def test_a_function_of_a_file_is_tried_and_what_is_not_reached_has_no_figure(
     tmp_path: Path,
 ) -> None:
-    (tmp_path / "my_model.py").write_text("def shrug(messages, **sampling):\n    return 'no'\n")
+    (tmp_path / "my_model.py").write_text(
+        "def shrug(messages, **sampling):\n    return 'no'\n"
+    )
     model = f"{tmp_path}/my_model.py:shrug"
-    done = codestress("try", model, "--minutes", "60", outputs=tmp_path / "o", MAX_REQUESTS="9")
+    done = codestress(
+        "try", model, "--minutes", "60", outputs=tmp_path / "o", MAX_REQUESTS="9"
+    )
     assert done.returncode == 0, done.stderr
     first, *more = done.stderr.splitlines()
     names(first, "60 min", model)
@@ -133,7 +144,9 @@ def test_a_function_of_a_file_is_tried_and_what_is_not_reached_has_no_figure(
     assert explained
     shown = codestress("explain", explained[1], outputs=tmp_path / "o")
     assert "no" in shown.stdout.splitlines()
-    assert sum(manifest["asked"] for manifest in found.values()) == 8  # and whether it answers
+    assert (
+        sum(manifest["asked"] for manifest in found.values()) == 8
+    )  # and whether it answers
     stopped = re.findall(r"\] ([^@\s]+)@\S+  stopped(?:\n|  for)", done.stderr)
     assert done.stderr.count("stopped at the budget") == 1
     assert {*stopped} | {*found} == {
@@ -149,10 +162,19 @@ def test_a_stop_at_a_limit_is_stopped_not_failed_and_a_reason_is_shown_once(
 ) -> None:
     def gone(received: Received) -> Reply:
         counts = received.prompt.startswith("Count from")
-        return completion("1, 2, 3") if counts else failure(404, "marker-of-the-failure")
+        return (
+            completion("1, 2, 3") if counts else failure(404, "marker-of-the-failure")
+        )
 
     with OpenAIServer(lambda _: completion("no")) as server:
-        words = ("build", "origin/fig02", "--profile", "try", "--models", server.base_url)
+        words = (
+            "build",
+            "origin/fig02",
+            "--profile",
+            "try",
+            "--models",
+            server.base_url,
+        )
         done = codestress(*words, outputs=tmp_path / "o", MAX_REQUESTS="5")
     assert done.returncode == 1  # its figure is missing
     names(done.stdout, "1 stopped")
@@ -201,12 +223,15 @@ def test_a_function_that_cannot_be_asked_is_told_at_once(
 
 def test_problems_are_asked_whole_and_each_once() -> None:
     items = [
-        Trial(f"p{number}", {"place": place}) for number in range(20) for place in ("a", "b", "c")
+        Trial(f"p{number}", {"place": place})
+        for number in range(20)
+        for place in ("a", "b", "c")
     ]
     own = Trials(items[:30], lambda _: Prompt((), Sampling()), {})
     trials = Trials(items, lambda _: Prompt((), Sampling()), {}, own={"m": own})
     mixed = [
-        Trial(f"q{number}", {"kind": "rare" if number < 4 else "usual"}) for number in range(40)
+        Trial(f"q{number}", {"kind": "rare" if number < 4 else "usual"})
+        for number in range(40)
     ]
     order = by_kinds(mixed)
     assert len({*order}) == 40
@@ -214,7 +239,11 @@ def test_problems_are_asked_whole_and_each_once() -> None:
     parts = [problems_between(trials, *ends) for ends in ((0, 1), (1, 7), (7, 30))]
     assert [len(part.items) for part in parts] == [3, 18, 39]
     assert {trial.problem for trial in parts[0].items} != {"p0"}
-    asked = [(trial.problem, trial.factors["place"]) for part in parts for trial in part.items]
+    asked = [
+        (trial.problem, trial.factors["place"])
+        for part in parts
+        for trial in part.items
+    ]
     assert len({*asked}) == len(asked) == 60
     assert [len(part.of("m").items) for part in parts] == [3, 18, 9]
 
@@ -225,7 +254,9 @@ def test_servers_on_this_machine_are_listed_with_what_to_type(
     offered = [MODEL, "nomic-embed-text"]
 
     class Several(OpenAIServer):
-        def reply(self, method: str, path: str, headers: dict[str, str], content: bytes) -> Reply:
+        def reply(
+            self, method: str, path: str, headers: dict[str, str], content: bytes
+        ) -> Reply:
             return (
                 as_json({"data": [{"id": name} for name in offered]})
                 if path == "/v1/models"
@@ -286,7 +317,9 @@ def test_a_function_that_never_returns_ends_with_the_minutes(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_no_time_for_a_single_question_is_said_for_each_artefact(tmp_path: Path) -> None:
+def test_no_time_for_a_single_question_is_said_for_each_artefact(
+    tmp_path: Path,
+) -> None:
     done = codestress("try", "sim-near", "--minutes", "0.001", outputs=tmp_path / "o")
     assert "Traceback" not in done.stderr
     names(done.stderr, "minutes are over")

@@ -23,11 +23,19 @@ def without_node(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_without_node_the_other_language_is_built_and_the_reason_is_told(tmp_path: Path) -> None:
+def test_without_node_the_other_language_is_built_and_the_reason_is_told(
+    tmp_path: Path,
+) -> None:
     outputs = tmp_path / "outputs"
     bare = without_node(tmp_path)
     done = codestress(
-        "build", "codecrash/tab07", "codecrash/tab08", "--profile", "smoke", outputs=outputs, **bare
+        "build",
+        "codecrash/tab07",
+        "codecrash/tab08",
+        "--profile",
+        "smoke",
+        outputs=outputs,
+        **bare,
     )
     assert done.returncode == 0, done.stderr
     [told] = [line for line in done.stdout.splitlines() if "not run" in line]
@@ -36,7 +44,9 @@ def test_without_node_the_other_language_is_built_and_the_reason_is_told(tmp_pat
     manifest = json.loads((folder / "manifest.json").read_text())
     assert list(manifest["not_run"]) == ["JavaScript"]
     assert manifest["asked"] > 0
-    assert {one["language"] for part in manifest["programs"].values() for one in part} == {"python"}
+    assert {
+        one["language"] for part in manifest["programs"].values() for one in part
+    } == {"python"}
     table = pd.read_csv(folder / "table.csv")
     assert set(table["language"]) == {"python", "javascript"}
     [left] = table[table["language"] == "javascript"].to_dict("records")
@@ -65,7 +75,14 @@ def test_without_node_the_other_language_is_built_and_the_reason_is_told(tmp_pat
 def test_when_nothing_is_left_the_build_says_why(tmp_path: Path) -> None:
     bare = without_node(tmp_path)
     done = codestress(
-        *("build", "codecrash/tab07", "--profile", "smoke", "--set", "languages=[javascript]"),
+        *(
+            "build",
+            "codecrash/tab07",
+            "--profile",
+            "smoke",
+            "--set",
+            "languages=[javascript]",
+        ),
         outputs=tmp_path / "outputs",
         **bare,
     )

@@ -51,7 +51,8 @@ ASK_NOTHING = (
 
 
 PROFILES = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name != "smoke")) for name in profile_names()
+    pytest.param(name, marks=[pytest.mark.slow] * (name != "smoke"))
+    for name in profile_names()
 ]
 
 
@@ -72,9 +73,13 @@ def test_every_artefact_of_every_profile_resolves_and_renders(
     for artefact in some(chosen, 6):
         try:
             trials = artefact.trials()
-            assert bool(trials.items) == (artefact.study_name not in ASK_NOTHING), artefact.name
+            assert bool(trials.items) == (artefact.study_name not in ASK_NOTHING), (
+                artefact.name
+            )
             if trials.items:
-                assert trials.render(trials.items[-1]).messages[-1].content, artefact.name
+                assert trials.render(trials.items[-1]).messages[-1].content, (
+                    artefact.name
+                )
         except DataError:
             missing.append(artefact.name)
     assert profile == "paper" or missing == []
@@ -95,7 +100,11 @@ def test_every_artefact_of_every_profile_resolves_and_renders(
         (("words=authors", "lists=2"), (), ("words = 'authors'", "lists")),
         (("seed",), (), ("--set", "'seed'", "KEY=VALUE")),
         (("seed=[",), (), ("--set", "seed=[", "YAML")),
-        ((), ("sim-neer",), ("--models", "'sim-neer'", "params/models.yaml", "'sim-near'")),
+        (
+            (),
+            ("sim-neer",),
+            ("--models", "'sim-neer'", "params/models.yaml", "'sim-near'"),
+        ),
         ((), ("gpt",), ("'gpt'", "params/models.yaml")),
     ],
 )
@@ -113,13 +122,19 @@ def test_set_reaches_the_artefacts_that_have_the_key_and_a_key_of_none_is_refuse
     registry: dict[str, ModelEntry],
 ) -> None:
     both = resolve(
-        ["origin/fig04", "origin/sec62"], "demo", Overrides(settings=("step=16",)), registry
+        ["origin/fig04", "origin/sec62"],
+        "demo",
+        Overrides(settings=("step=16",)),
+        registry,
     )
     assert both[0].parameters.model_dump()["step"] == 16
     assert "step" not in both[1].parameters.model_dump()
     with refused(ParameterError, "stepp", "'step'"):
         resolve(
-            ["origin/fig04", "origin/sec62"], "demo", Overrides(settings=("stepp=16",)), registry
+            ["origin/fig04", "origin/sec62"],
+            "demo",
+            Overrides(settings=("stepp=16",)),
+            registry,
         )
 
 
@@ -131,7 +146,11 @@ ARTEFACT = "title: t\nnotebook: origin/shares.ipynb\nstudy: origin.find_the_orig
     some(
         [
             ("t/a", ARTEFACT + "parameter: {}\n", ("parameter = {}", "'parameters'")),
-            ("t/a", ARTEFACT.replace("find_the_origin", "find_the_orign"), ("find_the_origin",)),
+            (
+                "t/a",
+                ARTEFACT.replace("find_the_origin", "find_the_orign"),
+                ("find_the_origin",),
+            ),
             ("profiles/demo", "parameters: {t/b: {seed: 1}}\n", ("description",)),
             ("t/a", ARTEFACT.replace("shares", "sharez"), ("sharez.ipynb",)),
             ("t/a", ARTEFACT.removeprefix("title: t\n"), ("title",)),
@@ -170,10 +189,16 @@ def test_unknown_names_get_the_nearest_one() -> None:
     ("row", "named"),
     [
         ("m: {engine: opnai, settings: {}}", ("'opnai'", "'openai'")),
-        ("m: {engine: openai, settings: {base_ulr: x}}", ("base_ulr = 'x'", "'base_url'")),
+        (
+            "m: {engine: openai, settings: {base_ulr: x}}",
+            ("base_ulr = 'x'", "'base_url'"),
+        ),
         ("m: {engine: simulated, settings: {capacity: 1}}", ("'sim-'",)),
         ("sim-m: {engine: simulated, settings: {}}", ("capacity",)),
-        ("sim-m: {engine: simulated, settings: {capacity: big}}", ("capacity = 'big'", "number")),
+        (
+            "sim-m: {engine: simulated, settings: {capacity: big}}",
+            ("capacity = 'big'", "number"),
+        ),
         ("m: 3", ("mapping",)),
         ("m: {engine: openai, contxt: 3}", ("contxt = 3", "'context'")),
     ],
@@ -215,7 +240,9 @@ def test_what_a_notebook_s_metadata_name_must_be_there(
     misspelt.write_text(text.replace('"n_problems": "', '"n_probelms": "'))
     with refused(ParameterError, misspelt, "'n_probelms'", "'n_problems'"):
         check_parameters_cell(misspelt, schema)
-    misspelt.write_text(text.replace('"codestress": {', '"codestress": {"artefcat": "",'))
+    misspelt.write_text(
+        text.replace('"codestress": {', '"codestress": {"artefcat": "",')
+    )
     with refused(ParameterError, misspelt, "artefcat = ''", "'artefact'"):
         check_parameters_cell(misspelt, schema)
     project.artefact("a")  # whose notebook is of another artefact
@@ -252,7 +279,8 @@ def test_what_is_wrong_in_a_parameters_cell_is_named(
 def test_jupyter_shows_every_parameter_with_its_meaning() -> None:
     given = FindTheOrigin(artefact="origin/fig04", models=["sim-near", "<b>"])
     rows = re.findall(
-        r"<tr><td>(\w+)</td><td.*?>(.*?)</td><td.*?>(.+?)</td></tr>", given._repr_html_()
+        r"<tr><td>(\w+)</td><td.*?>(.*?)</td><td.*?>(.+?)</td></tr>",
+        given._repr_html_(),
     )
     assert [row[0] for row in rows] == list(FindTheOrigin.model_fields)
     assert rows[1][:2] == ("models", "sim-near &lt;b&gt;")
@@ -266,17 +294,22 @@ def test_every_parameter_is_used_by_its_notebook() -> None:
         code = "\n".join(
             "".join(cell["source"])
             for cell in cells
-            if cell["cell_type"] == "code" and "parameters" not in cell["metadata"].get("tags", ())
+            if cell["cell_type"] == "code"
+            and "parameters" not in cell["metadata"].get("tags", ())
         )
         tree = ast.parse(code)
         scope: dict[str, Any] = {}
-        imports = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
+        imports = [
+            node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
         exec(compile(ast.Module(list(imports), []), str(path), "exec"), scope)
         assert f"{schema.__name__}.of(globals())" in code, path.name
-        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} | parameters_read(
-            tree, scope
+        used = {
+            node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
+        } | parameters_read(tree, scope)
+        assert set(schema.model_fields) <= used, (
+            f"{path.name}: {set(schema.model_fields) - used}"
         )
-        assert set(schema.model_fields) <= used, f"{path.name}: {set(schema.model_fields) - used}"
 
 
 def parameters_read(
@@ -318,7 +351,9 @@ def test_a_parameter_that_nothing_reads_is_found() -> None:
 
 def test_a_key_that_stands_twice_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / "profile.yaml"
-    path.write_text("parameters:\n  origin/fig02: {seed: 1}\n  origin/fig02: {step: 4}\n")
+    path.write_text(
+        "parameters:\n  origin/fig02: {seed: 1}\n  origin/fig02: {step: 4}\n"
+    )
     with refused(ParameterError, path, "'origin/fig02'", "line"):
         read_yaml(path)
 

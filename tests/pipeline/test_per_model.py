@@ -62,11 +62,15 @@ def test_the_papers_settings_of_gpt_4_1_stand_in_every_artefact_that_asks_it() -
         and issubclass(load_study(read_artefact(name).study, name).parameters, Asked)
     ]
     found = {name: resolved(name=name) for name in asking}
-    own = {name: given.per_model for name, given in found.items() if GPT in given.models}
+    own = {
+        name: given.per_model for name, given in found.items() if GPT in given.models
+    }
     assert all(settings[GPT] == OWN for settings in own.values())
     # The Python interpreter, which semtrace/sensitivity asks beside the models, executes programs: it is shown them.
     others = {
-        name: set(settings) - {GPT} for name, settings in own.items() if set(settings) - {GPT}
+        name: set(settings) - {GPT}
+        for name, settings in own.items()
+        if set(settings) - {GPT}
     }
     assert others == {"semtrace/sensitivity": {"python"}}
     assert {"semtrace/fig01", "semtrace/fig09"} < set(own)
@@ -115,18 +119,30 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def behaviour(received: Received) -> Reply:
-        if received.body["model"] == "b" and received.body["messages"][-1]["role"] == "assistant":
+        if (
+            received.body["model"] == "b"
+            and received.body["messages"][-1]["role"] == "assistant"
+        ):
             return failure(400, "the last message must not be the assistant's")
         return completion(
-            " 1" if received.body["messages"][-1]["role"] == "assistant" else "assert f(1) == 1"
+            " 1"
+            if received.body["messages"][-1]["role"] == "assistant"
+            else "assert f(1) == 1"
         )
 
     monkeypatch.setenv("NO_PROXY", "*")
     path, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
-    plain = Positions.model_validate(SMALL | {"models": ["begun", "whole"], "prefill": "assistant"})
+    plain = Positions.model_validate(
+        SMALL | {"models": ["begun", "whole"], "prefill": "assistant"}
+    )
     given = Positions.model_validate(plain.model_dump() | {"per_model": {"whole": OWN}})
     with OpenAIServer(behaviour) as server:
-        settings = {"base_url": server.base_url, "key_env": "", "prefill": "vllm", "retries": 0}
+        settings = {
+            "base_url": server.base_url,
+            "key_env": "",
+            "prefill": "vllm",
+            "retries": 0,
+        }
         rows = {
             name: {"engine": "openai", "id": model, "settings": settings}
             for name, model in [("begun", "a"), ("whole", "b")]
@@ -137,7 +153,10 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
         trials = target_positions(given)
         results = run(trials, given.models, store=store, registry=path)
     counts = results.counts()
-    assert {model: sum(one.values()) for model, one in counts.items()} == {"begun": 32, "whole": 4}
+    assert {model: sum(one.values()) for model, one in counts.items()} == {
+        "begun": 32,
+        "whole": 4,
+    }
     assert all(one[Outcome.HARNESS_ERROR.value] == 0 for one in counts.values())
     frame = answers_frame(results)
     assert frame.groupby("model").size().to_dict() == {"begun": 32, "whole": 4}
@@ -152,16 +171,24 @@ def test_explanations_and_shown_requests_are_the_models_own(
     (artefact,) = resolve(
         ["semtrace/fig01"],
         "smoke",
-        Overrides(settings=("per_model.sim-wide.prefill=user", "tasks=[output_prediction]")),
+        Overrides(
+            settings=("per_model.sim-wide.prefill=user", "tasks=[output_prediction]")
+        ),
         registry,
     )
     shown = list(show_requests(artefact, {}))
     begun = {
-        name: {bool(one["prompt"]["prefill"]) for one in shown if one["factors"]["model"] == name}
+        name: {
+            bool(one["prompt"]["prefill"])
+            for one in shown
+            if one["factors"]["model"] == name
+        }
         for name in ("sim-near", "sim-wide")
     }
     assert begun == {"sim-near": {True}, "sim-wide": {False}}
-    results = run(artefact.trials(), ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite")
+    results = run(
+        artefact.trials(), ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite"
+    )
     told = {
         one.factors["model"]: one.prompt
         for one in explain(artefact, results, "strict", {})
@@ -204,11 +231,26 @@ INTEGER, DICTIONARY, ALIKE = "valid integer", "dictionary", ("prefill", "max_tok
 @pytest.mark.parametrize(
     ("setting", "named"),
     [
-        ("per_model.gpt-4.1.prefill=user", ("--set", "per_model.gpt-4.1 =", f"'{GPT}'")),
-        ("per_model={gpt-4.1: {prefill: user}}", ("--set", "per_model.gpt-4.1 =", "not asked")),
-        (f"per_model.{GPT}.prefil=user", (f"per_model.{GPT}", "prefil = 'user'", "'prefill'")),
-        (f"per_model.{GPT}.prefill=robot", ("prefill = 'robot'", "'assistant' or 'user'")),
-        (f"per_model.{GPT}.max_tokens=lots", (f"per_model.{GPT}", "max_tokens = 'lots'", INTEGER)),
+        (
+            "per_model.gpt-4.1.prefill=user",
+            ("--set", "per_model.gpt-4.1 =", f"'{GPT}'"),
+        ),
+        (
+            "per_model={gpt-4.1: {prefill: user}}",
+            ("--set", "per_model.gpt-4.1 =", "not asked"),
+        ),
+        (
+            f"per_model.{GPT}.prefil=user",
+            (f"per_model.{GPT}", "prefil = 'user'", "'prefill'"),
+        ),
+        (
+            f"per_model.{GPT}.prefill=robot",
+            ("prefill = 'robot'", "'assistant' or 'user'"),
+        ),
+        (
+            f"per_model.{GPT}.max_tokens=lots",
+            (f"per_model.{GPT}", "max_tokens = 'lots'", INTEGER),
+        ),
         (f"per_model.{GPT}.max_tokens='5'", ("max_tokens = '5'", INTEGER)),
         (f"per_model.{GPT}.max_tokens=0", ("max_tokens = 0", "1")),
         (f"per_model.{GPT}.subsample=2", ("subsample = 2", "equal to 1")),
@@ -233,7 +275,11 @@ def test_studies_whose_models_are_alike_say_so() -> None:
     with refused(ParameterError, "per_model = {'python'"):
         resolved("per_model.python.max_tokens=3", name="faultloc/fig05")
     with refused(ParameterError, "content = 'bank'", "max_tokens"):
-        resolved("per_model.sim-wide.content=bank", models=("sim-wide",), name="faultloc/tab02")
+        resolved(
+            "per_model.sim-wide.content=bank",
+            models=("sim-wide",),
+            name="faultloc/tab02",
+        )
 
 
 @pytest.fixture
@@ -265,7 +311,9 @@ def write(folder: Path, own: str) -> None:
         ("{sim-wide: }", (".sim-wide = None", DICTIONARY)),
     ],
 )
-def test_bad_settings_in_a_file_name_it(own: str, named: tuple[str, ...], files: Path) -> None:
+def test_bad_settings_in_a_file_name_it(
+    own: str, named: tuple[str, ...], files: Path
+) -> None:
     write(files, own)
     with refused(ParameterError, "semtrace/a.yaml: per_model", *named):
         resolved(name="semtrace/a", profile="mine")
@@ -273,14 +321,21 @@ def test_bad_settings_in_a_file_name_it(own: str, named: tuple[str, ...], files:
 
 def test_settings_win_one_by_one_and_go_with_their_model(files: Path) -> None:
     write(files, "{sim-wide: {prefill: user, subsample: 0.5}}")
-    given = resolved("per_model.sim-wide.subsample=0.25", name="semtrace/a", profile="mine")
+    given = resolved(
+        "per_model.sim-wide.subsample=0.25", name="semtrace/a", profile="mine"
+    )
     assert given.per_model == {"sim-wide": {"prefill": "user", "subsample": 0.25}}
-    given = resolved('per_model={"sim-near":{"max_tokens":9}}', name="semtrace/a", profile="mine")
+    given = resolved(
+        'per_model={"sim-near":{"max_tokens":9}}', name="semtrace/a", profile="mine"
+    )
     assert given.per_model == {
         "sim-wide": {"prefill": "user", "subsample": 0.5},
         "sim-near": {"max_tokens": 9},
     }
-    assert resolved(models=("sim-near",), name="semtrace/a", profile="mine").per_model == {}
+    assert (
+        resolved(models=("sim-near",), name="semtrace/a", profile="mine").per_model
+        == {}
+    )
     (files / "profiles" / "mine.yaml").write_text(
         "description: mine\nparameters:\n"
         "  semtrace/*: {models: [sim-wide, sim-flat], per_model: {sim-flat: {max_tokens: 7}}}\n"
@@ -293,7 +348,9 @@ def test_settings_win_one_by_one_and_go_with_their_model(files: Path) -> None:
     (files / "profiles" / "mine.yaml").write_text(
         "description: mine\nparameters:\n  semtrace/*: {per_model: {sim-wide: {subsample: none}}}\n"
     )
-    with refused(ParameterError, "profiles/mine.yaml: per_model.sim-wide", "subsample = 'none'"):
+    with refused(
+        ParameterError, "profiles/mine.yaml: per_model.sim-wide", "subsample = 'none'"
+    ):
         resolved(name="semtrace/a", profile="mine")
 
 
@@ -302,7 +359,10 @@ def test_an_option_reaches_the_artefacts_that_ask_the_model(
 ) -> None:
     three = ["semtrace/fig01", "semtrace/fig07", "semtrace/tab03"]
     chosen = resolve(
-        three, "paper", Overrides(settings=(f"per_model.{GPT}.subsample=0.25",)), registry
+        three,
+        "paper",
+        Overrides(settings=(f"per_model.{GPT}.subsample=0.25",)),
+        registry,
     )
     assert [getattr(one.parameters, "per_model", None) for one in chosen] == [
         {GPT: OWN | {"subsample": 0.25}},
@@ -310,7 +370,12 @@ def test_an_option_reaches_the_artefacts_that_ask_the_model(
         None,
     ]
     with refused(ParameterError, "per_model.gpt-4.1", f"'{GPT}'"):
-        resolve(three, "paper", Overrides(settings=("per_model.gpt-4.1.subsample=0.25",)), registry)
+        resolve(
+            three,
+            "paper",
+            Overrides(settings=("per_model.gpt-4.1.subsample=0.25",)),
+            registry,
+        )
 
 
 def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
@@ -320,9 +385,20 @@ def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
     own = stamp(resolved(f"per_model.{GPT}.subsample=0.05"))
     names(own, "deviates", "subsample 0.05", GPT, "0.125")
     assert stamp(resolved(models=(GPT,))) == "as the paper"
-    other = resolved("per_model.llama-3.1-8b.prefill=user", "per_model.gemma-3-12b.prefill=user")
-    names(stamp(other), "deviates", "prefill user", "llama-3.1-8b", "gemma-3-12b", "assistant")
-    assert [one.models for one in deviations(other)] == [("llama-3.1-8b", "gemma-3-12b")]
+    other = resolved(
+        "per_model.llama-3.1-8b.prefill=user", "per_model.gemma-3-12b.prefill=user"
+    )
+    names(
+        stamp(other),
+        "deviates",
+        "prefill user",
+        "llama-3.1-8b",
+        "gemma-3-12b",
+        "assistant",
+    )
+    assert [one.models for one in deviations(other)] == [
+        ("llama-3.1-8b", "gemma-3-12b")
+    ]
     without = resolved(f"per_model.{GPT}.prefill=assistant", models=(GPT,))
     names(stamp(without), "deviates", "prefill assistant", "user")
     assert stamp(resolved("prefill=user", models=(GPT,))) == "as the paper"

@@ -27,11 +27,18 @@ from codestress.report import summary
 from codestress.types import Message, Prompt, Response, Sampling, Trial, Trials
 from told import names
 
-SMALL = ("problems=[generated]", "distractor_source=installed", "distractors=[2]", "positions=2")
+SMALL = (
+    "problems=[generated]",
+    "distractor_source=installed",
+    "distractors=[2]",
+    "positions=2",
+)
 
 
 def artefacts(
-    *wanted: str, models: tuple[str, ...] = ("sim-near",), settings: tuple[str, ...] = ()
+    *wanted: str,
+    models: tuple[str, ...] = ("sim-near",),
+    settings: tuple[str, ...] = (),
 ) -> list[Artefact]:
     return resolve(list(wanted), "smoke", Overrides(models, settings), load_registry())
 
@@ -53,11 +60,18 @@ def test_an_empty_store_answers_nothing(tmp_path: Path) -> None:
     assert versions.repeated == len(trials.items) - len(keys)
 
 
-def test_after_a_run_all_requests_are_answered_and_none_repeated(tmp_path: Path) -> None:
+def test_after_a_run_all_requests_are_answered_and_none_repeated(
+    tmp_path: Path,
+) -> None:
     (artefact,) = artefacts("origin/fig02")
     run(artefact.trials(), ["sim-near"], store=tmp_path / "s.sqlite")
     (row,) = make_plan([artefact], tmp_path / "s.sqlite").rows
-    assert (row.answered, row.repeated, row.missing, row.characters) == (row.requests, 0, 0, 0)
+    assert (row.answered, row.repeated, row.missing, row.characters) == (
+        row.requests,
+        0,
+        0,
+        0,
+    )
 
 
 def test_a_first_answer_answers_one_request_and_a_finished_run_all_that_is_ever_asked(
@@ -85,14 +99,20 @@ def test_a_first_answer_answers_one_request_and_a_finished_run_all_that_is_ever_
 def test_another_servers_answers_answer_nothing(tmp_path: Path) -> None:
     """Two rows with one model id have the same keys; each server is asked for itself."""
     rows = {
-        name: {"engine": "openai", "id": "m", "settings": {"base_url": f"http://{host}/v1"}}
+        name: {
+            "engine": "openai",
+            "id": "m",
+            "settings": {"base_url": f"http://{host}/v1"},
+        }
         for name, host in (("here", "127.0.0.1:9"), ("there", "gateway.invalid:9"))
     }
     registry = tmp_path / "models.yaml"
     known = yaml.safe_load(REGISTRY.read_text("utf-8"))
     registry.write_text(yaml.safe_dump(rows | known), "utf-8")
     entries = load_registry(registry)
-    (artefact,) = resolve(["origin/fig02"], "smoke", Overrides(("here", "there"), ()), entries)
+    (artefact,) = resolve(
+        ["origin/fig02"], "smoke", Overrides(("here", "there"), ()), entries
+    )
     store = tmp_path / "s.sqlite"
     here, there = make_plan([artefact], store).rows
     assert (here.answered, here.repeated) == (there.answered, there.repeated) == (0, 0)
@@ -101,7 +121,9 @@ def test_another_servers_answers_answer_nothing(tmp_path: Path) -> None:
     with Store(store) as responses:
         for trial in trials.items:
             key = request_of(trials, trial, entries["there"]).key
-            answer = Response("FINAL ANSWER: dad", "stop", server="http://gateway.invalid:9/v1")
+            answer = Response(
+                "FINAL ANSWER: dad", "stop", server="http://gateway.invalid:9/v1"
+            )
             responses.put(key, "there", answer).result()
     plan = make_plan([artefact], store)
     here, there = plan.rows
@@ -120,7 +142,9 @@ def test_a_later_answer_of_another_server_stops_the_count(tmp_path: Path) -> Non
             "settings": {"base_url": "http://localhost:9/v1"},
         }
     )
-    prompts = [Prompt((Message("user", text),), Sampling()) for text in ("first", "second")]
+    prompts = [
+        Prompt((Message("user", text),), Sampling()) for text in ("first", "second")
+    ]
     trials = Trials(
         [Trial("p", {})],
         lambda _: prompts[0],
@@ -134,9 +158,13 @@ def test_a_later_answer_of_another_server_stops_the_count(tmp_path: Path) -> Non
     artefact = replace(other, study=study, models=[entry])
     for host, ends in (("localhost:9", True), ("gateway.invalid:9", False)):
         path = tmp_path / f"{ends}.sqlite"
-        for key, server, answered in zip(keys, ("localhost:9", host), (1, 1 + ends), strict=True):
+        for key, server, answered in zip(
+            keys, ("localhost:9", host), (1, 1 + ends), strict=True
+        ):
             with Store(path) as store:
-                store.put(key, "m", Response("a", "stop", server=f"http://{server}/v1")).result()
+                store.put(
+                    key, "m", Response("a", "stop", server=f"http://{server}/v1")
+                ).result()
             [row], errors, _ = make_plan([artefact], path)
             assert (row.answered, row.missing) == (answered, 2 - answered)
             assert bool(errors) == (server != "localhost:9")
@@ -163,7 +191,9 @@ def test_a_sample_comes_near_to_all_prompts(
     assert make_plan(chosen, tmp_path / "s.sqlite") == sampled
 
 
-RECOUNTED = [name for name in artefact_names() if name in set(summary.plans()["artefact"])]
+RECOUNTED = [
+    name for name in artefact_names() if name in set(summary.plans()["artefact"])
+]
 
 
 LONG = (
@@ -209,7 +239,9 @@ def test_the_plans_file_counts_todays_prompts(
             rows = plans.counted(name, parameters)
     except DataError as error:
         pytest.skip(str(error))
-    today = pd.DataFrame(rows, columns=summary.PLAN_COLUMNS).set_index(["model", "part"])
+    today = pd.DataFrame(rows, columns=summary.PLAN_COLUMNS).set_index(
+        ["model", "part"]
+    )
     table = summary.plans()
     table = table[table["artefact"] == name].set_index(["model", "part"])
     assert set(table.index) == set(today.index)
@@ -217,10 +249,12 @@ def test_the_plans_file_counts_todays_prompts(
     factor = {"codecrash": 1.5, "faultloc": 1.5}.get(paper, 1.01)
     for size in ("characters", "longest"):
         now = (
-            today.groupby(level=[0, 1])[size].sum() / today.groupby(level=[0, 1])["requests"].sum()
+            today.groupby(level=[0, 1])[size].sum()
+            / today.groupby(level=[0, 1])["requests"].sum()
         )
         then = (
-            table.groupby(level=[0, 1])[size].sum() / table.groupby(level=[0, 1])["requests"].sum()
+            table.groupby(level=[0, 1])[size].sum()
+            / table.groupby(level=[0, 1])["requests"].sum()
         )
         ratio = then / now
         assert ratio.between(1 / factor, factor).all(), f"{name}: {size}"

@@ -21,9 +21,7 @@ from codestress.report.style import styled_figure
 from conftest import ROOT, SCRIPT, codestress
 from told import names
 
-MATPLOTLIBRC = (
-    "axes.facecolor: black\ntext.usetex: True\nsavefig.dpi: 30\nsavefig.transparent: True\n"
-)
+MATPLOTLIBRC = "axes.facecolor: black\ntext.usetex: True\nsavefig.dpi: 30\nsavefig.transparent: True\n"
 FOREIGN = "raise SystemExit('a foreign module was imported')"
 
 
@@ -48,7 +46,9 @@ def test_hidden_files_are_nothing_of_the_kit(project: Project) -> None:  # noqa:
         assert project.run(command).returncode == 0
     hidden_files(project.root)
     done = project.run("build", "--json")
-    assert [one["state"] for one in json.loads(done.stdout)] == ["up to date"], done.stderr
+    assert [one["state"] for one in json.loads(done.stdout)] == ["up to date"], (
+        done.stderr
+    )
     done = project.run("sync", "--check")
     assert done.returncode == 0, done.stdout + done.stderr
     typed = project.run("plan", "t/no")
@@ -56,7 +56,9 @@ def test_hidden_files_are_nothing_of_the_kit(project: Project) -> None:  # noqa:
     assert "._a" not in typed.stderr
 
 
-def test_hidden_files_are_no_file_of_an_artefact_and_no_text_of_a_paper(tmp_path: Path) -> None:
+def test_hidden_files_are_no_file_of_an_artefact_and_no_text_of_a_paper(
+    tmp_path: Path,
+) -> None:
     for name in ("a.txt", "b/a.txt", "b/.a.txt", ".c/a.txt", "b/.c/a.txt"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
@@ -132,7 +134,9 @@ def test_a_person_s_settings_and_places_reach_no_result(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert sorted((tmp_path / "home").rglob("*")) == before  # nothing is written there either
+    assert (
+        sorted((tmp_path / "home").rglob("*")) == before
+    )  # nothing is written there either
     assert list(temporary.iterdir()) == []
     for name in ("figure.png", "figure.svg", "table.csv", "table.md", "answers.html"):
         ours = (tmp_path / "outputs/smoke/origin/fig04" / name).read_bytes()
@@ -146,14 +150,22 @@ def test_a_person_s_settings_and_places_reach_no_result(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow  # `codestress doctor` as a whole, and JupyterLab's start
-def test_doctor_names_what_is_left_aside_and_what_stops_jupyterlab(tmp_path: Path) -> None:
+def test_doctor_names_what_is_left_aside_and_what_stops_jupyterlab(
+    tmp_path: Path,
+) -> None:
     own = {**persons(tmp_path), "TMPDIR": str(tmp_path)}
     environment = {**os.environ, **own, "CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
-    done = subprocess.run([SCRIPT, "doctor"], env=environment, capture_output=True, text=True)
-    names(
-        done.stdout, *(f"{name}={own[name]}" for name in ("PYTHONPATH", "MPLBACKEND", "IPYTHONDIR"))
+    done = subprocess.run(
+        [SCRIPT, "doctor"], env=environment, capture_output=True, text=True
     )
-    for file in (".config/matplotlib/matplotlibrc", ".ipython/profile_default/startup/00.py"):
+    names(
+        done.stdout,
+        *(f"{name}={own[name]}" for name in ("PYTHONPATH", "MPLBACKEND", "IPYTHONDIR")),
+    )
+    for file in (
+        ".config/matplotlib/matplotlibrc",
+        ".ipython/profile_default/startup/00.py",
+    ):
         names(done.stdout, tmp_path / file)
     [broken] = [line for line in done.stdout.splitlines() if line.startswith("broken")]
     names(broken, "make lab", tmp_path / ".jupyter/jupyter_config.py")
@@ -167,7 +179,10 @@ def test_what_stops_jupyterlab_is_named_wherever_it_is_set(tmp_path: Path) -> No
         script = "from codestress.pipeline import surroundings as s; print(*s.faulty_jupyter_settings(), sep='\\n')"
         environment = {**os.environ, "HOME": str(tmp_path), **variables}
         done = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, text=True
+            [sys.executable, "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
         )
         return done.stdout.split("\n")[:-1]
 
@@ -181,9 +196,13 @@ def test_what_stops_jupyterlab_is_named_wherever_it_is_set(tmp_path: Path) -> No
 
 def test_of_pythonpath_the_kit_s_own_folder_stays(tmp_path: Path) -> None:
     """A clone's own code, in another clone's environment, as `make badge` runs it."""
-    shutil.copytree(ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__")
+    )
     marked = tmp_path / "lib/codestress/__init__.py"
-    marked.write_text(marked.read_text().replace('__version__ = "', "__version__ = \"the clone's "))
+    marked.write_text(
+        marked.read_text().replace('__version__ = "', "__version__ = \"the clone's ")
+    )
     persons(tmp_path)
     path = os.pathsep.join((str(tmp_path / "lib"), str(tmp_path / "own")))
     done = subprocess.run(
@@ -200,7 +219,9 @@ def test_a_figure_is_drawn_from_matplotlib_s_defaults() -> None:
     before = dict(rcParams)
     wanted = styled_figure(2, 1).get_facecolor()
     try:
-        rcParams.update({"figure.facecolor": "black", "text.usetex": True, "savefig.dpi": 30})
+        rcParams.update(
+            {"figure.facecolor": "black", "text.usetex": True, "savefig.dpi": 30}
+        )
         assert styled_figure(2, 1).get_facecolor() == wanted
         assert not rcParams["text.usetex"]
         assert rcParams["savefig.dpi"] == 200
@@ -221,7 +242,9 @@ with socket_folder() as IpcKernelManager.sockets:
 
 
 @pytest.mark.parametrize("characters", [LONGEST - 1, LONGEST, 200])
-def test_sockets_lie_where_their_paths_are_short(characters: int, tmp_path: Path) -> None:
+def test_sockets_lie_where_their_paths_are_short(
+    characters: int, tmp_path: Path
+) -> None:
     parts = characters - len(str(tmp_path)) - 1
     if parts < 1:
         pytest.skip("pytest's own folder has a longer path")
@@ -236,22 +259,32 @@ def test_sockets_lie_where_their_paths_are_short(characters: int, tmp_path: Path
     assert done.returncode == 0, done.stderr
     transport, path = done.stdout.split()
     assert transport == "ipc"
-    assert Path(path).parents[1] == (temporary if characters < LONGEST else Path("/tmp"))
+    assert Path(path).parents[1] == (
+        temporary if characters < LONGEST else Path("/tmp")
+    )
 
 
-COMMIT = "from codestress.pipeline.surroundings import commit; print(*commit(), sep='|')"
+COMMIT = (
+    "from codestress.pipeline.surroundings import commit; print(*commit(), sep='|')"
+)
 
 
 def git(*arguments: str, at: Path) -> None:
     person = ("-c", "user.name=n", "-c", "user.email=e@e")
-    subprocess.run(["git", *person, *arguments], cwd=at, check=True, capture_output=True)
+    subprocess.run(
+        ["git", *person, *arguments], cwd=at, check=True, capture_output=True
+    )
 
 
 def test_only_the_kit_s_own_repository_has_its_commit(tmp_path: Path) -> None:
     def commit_of(root: Path, **more: str) -> list[str]:
         environment = {**os.environ, "CODESTRESS_ROOT": str(root), **more}
         command = [sys.executable, "-c", COMMIT]
-        return subprocess.check_output(command, env=environment, text=True).strip().split("|")
+        return (
+            subprocess.check_output(command, env=environment, text=True)
+            .strip()
+            .split("|")
+        )
 
     for folder in (tmp_path, tmp_path / "own"):
         folder.mkdir(exist_ok=True)
@@ -265,7 +298,9 @@ def test_only_the_kit_s_own_repository_has_its_commit(tmp_path: Path) -> None:
     assert len(known) == 40
     # A hook of another repository runs the build.
     outer = {"GIT_DIR": str(tmp_path / ".git"), "GIT_WORK_TREE": str(tmp_path)}
-    assert commit_of(tmp_path / "own", **outer, GIT_INDEX_FILE=str(tmp_path / "no")) == [known, why]
+    assert commit_of(
+        tmp_path / "own", **outer, GIT_INDEX_FILE=str(tmp_path / "no")
+    ) == [known, why]
     assert commit_of(tmp_path / "unpacked", **outer)[0] == ""
     refused = commit_of(tmp_path / "own", GIT_TEST_ASSUME_DIFFERENT_OWNER="1")
     assert not refused[0]
@@ -290,7 +325,11 @@ def tools(notebook: dict[str, Any]) -> dict[str, Any]:
         cell["metadata"]["collapsed"] = False
         if cell["cell_type"] == "code":
             cell["metadata"]["vscode"] = {"languageId": "python"}
-            text = {"output_type": "stream", "name": "stdout", "text": ["an old output"]}
+            text = {
+                "output_type": "stream",
+                "name": "stdout",
+                "text": ["an old output"],
+            }
             cell.update(execution_count=7, outputs=[text])
     return notebook
 
@@ -320,7 +359,10 @@ def test_values_that_a_build_ignores_are_named_with_the_file_to_edit(
     artefact.write_text(artefact.read_text().replace("t/b.ipynb", "t/a.ipynb"))
     path = project.root / "notebooks/t/a.ipynb"
     notebook = nbformat.read(path, 4)
-    notebook.metadata.codestress = {"artefact": "t/a", "knobs": {"step": "Larger: fewer."}}
+    notebook.metadata.codestress = {
+        "artefact": "t/a",
+        "knobs": {"step": "Larger: fewer."},
+    }
     nbformat.write(notebook, path)
     assert "JupyterLab" not in project.run("sync").stderr
     lines = path.read_text().replace("step: int = 300", "step: int = 150")
@@ -333,5 +375,11 @@ def test_values_that_a_build_ignores_are_named_with_the_file_to_edit(
             ("seed = 9", "params/t/a.yaml"),
         ):
             [line] = [line for line in done.stderr.splitlines() if value in line]
-            names(line, "notebooks/t/a.ipynb", source, "params/t/a.yaml", "params/t/b.yaml")
+            names(
+                line,
+                "notebooks/t/a.ipynb",
+                source,
+                "params/t/a.yaml",
+                "params/t/b.yaml",
+            )
         assert done.returncode == (command[0] == "sync"), done.stderr

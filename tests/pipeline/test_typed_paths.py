@@ -23,7 +23,9 @@ from conftest import ROOT, SCRIPT
 from told import names
 
 
-def test_a_typed_path_is_made_whole(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_typed_path_is_made_whole(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     (tmp_path / "a b ä").mkdir()
     monkeypatch.chdir(tmp_path / "a b ä")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
@@ -86,8 +88,14 @@ def test_a_file_of_answers_is_an_input_wherever_it_was_typed(
     monkeypatch.chdir(tmp_path)
     artefact = chosen("faultloc/relabel", "answers=mine.jsonl")
     assert f"data {tmp_path / 'mine.jsonl'}" in inputs_of(artefact)
-    own = {"artefact": "faultloc/relabel", "answers": "mine.jsonl"}  # in a notebook's cell
-    assert artefact.study.parameters.of(own).model_dump()["answers"] == f"{tmp_path}/mine.jsonl"
+    own = {
+        "artefact": "faultloc/relabel",
+        "answers": "mine.jsonl",
+    }  # in a notebook's cell
+    assert (
+        artefact.study.parameters.of(own).model_dump()["answers"]
+        == f"{tmp_path}/mine.jsonl"
+    )
 
 
 def test_files_in_params_are_below_the_project_s_root(
@@ -97,14 +105,22 @@ def test_files_in_params_are_below_the_project_s_root(
     monkeypatch.chdir(tmp_path)
     after = chosen("codecrash/tab01", profile="paper")
     assert after.parameters == before.parameters
-    assert ROOT / "outputs/data/codecrash.hints.jsonl" in after.study.files(after.parameters)
+    assert ROOT / "outputs/data/codecrash.hints.jsonl" in after.study.files(
+        after.parameters
+    )
     home = after.study.parameters.checked(
         {**after.parameters.model_dump(), "hints": "~/h.jsonl"}, "here"
     )
     assert Path.home() / "h.jsonl" in after.study.files(home)
     # And so are those of a figure that was built with a changed file.
     changes = [asdict(Change("hints", "lib/h.jsonl", None))]
-    changed = {"changes": changes, "told": "", "unchanged": "", "remove": "", "difference": []}
+    changed = {
+        "changes": changes,
+        "told": "",
+        "unchanged": "",
+        "remove": "",
+        "difference": [],
+    }
     manifest = {"profile": "demo", "changed": changed}
     folder = tmp_path / "o p/mine/codecrash/tab01@x"
     folder.mkdir(parents=True)
@@ -151,11 +167,15 @@ json.dump([str(folders()[0]), str(OUTPUTS), str(STORE), replay], open({str(told)
         text=True,
     )
     names(done.stderr, "figure.pdf")  # which the cell did not publish
-    assert json.loads(told.read_text()) == [str(tmp_path / path) for _, path in TYPED.values()]
+    assert json.loads(told.read_text()) == [
+        str(tmp_path / path) for _, path in TYPED.values()
+    ]
 
 
 @pytest.mark.slow
-def test_a_notebook_that_no_build_starts_refuses_a_relative_path(tmp_path: Path) -> None:
+def test_a_notebook_that_no_build_starts_refuses_a_relative_path(
+    tmp_path: Path,
+) -> None:
     """Nothing says in its kernel whether it runs where the path was typed."""
     cell = nbformat.v4.new_code_cell(
         "from codestress.problems.datasets import folders\nfolders()[0]"
@@ -164,7 +184,15 @@ def test_a_notebook_that_no_build_starts_refuses_a_relative_path(tmp_path: Path)
 
     def executed(data: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "papermill", "-k", "python3", "n.ipynb", "out.ipynb"],
+            [
+                sys.executable,
+                "-m",
+                "papermill",
+                "-k",
+                "python3",
+                "n.ipynb",
+                "out.ipynb",
+            ],
             cwd=tmp_path,
             env=os.environ | {"CODESTRESS_DATA": data},
             capture_output=True,
@@ -183,14 +211,21 @@ def test_make_takes_files_whose_names_have_spaces(tmp_path: Path) -> None:
     (tmp_path / "codestress").chmod(0o755)
     for words in (["archive", "FILE=~/a b.gz"], ["diff", "A=a b", "B=c"]):
         done = subprocess.run(
-            ["make", *words, f"BIN={tmp_path}"], cwd=ROOT, capture_output=True, text=True
+            ["make", *words, f"BIN={tmp_path}"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
         )
         typed = [word.partition("=")[2] for word in words[1:]]
-        assert [word for word in done.stdout.splitlines() if word in typed] == typed, done
+        assert [word for word in done.stdout.splitlines() if word in typed] == typed, (
+            done
+        )
 
 
 @pytest.mark.parametrize("directory", [False, True])
-def test_make_takes_paths_from_where_it_was_typed(directory: bool, tmp_path: Path) -> None:
+def test_make_takes_paths_from_where_it_was_typed(
+    directory: bool, tmp_path: Path
+) -> None:
     """Also with `-C`; with a script in the place of the kit's that tells where it runs."""
     (tmp_path / "bin").mkdir()
     script = tmp_path / "bin/codestress"
@@ -200,9 +235,18 @@ def test_make_takes_paths_from_where_it_was_typed(directory: bool, tmp_path: Pat
     here = tmp_path / "here 'ä" if directory else ROOT
     here.mkdir(exist_ok=True)
     how = ["-C", str(ROOT)] if directory else []
-    words = ["make", *how, "plan", f"BIN={tmp_path}/bin", "SET=answers=a.jsonl", "REPLAY=a b.gz"]
+    words = [
+        "make",
+        *how,
+        "plan",
+        f"BIN={tmp_path}/bin",
+        "SET=answers=a.jsonl",
+        "REPLAY=a b.gz",
+    ]
     words += ["CODESTRESS_OUTPUTS=../o, p", "MODELS=m.py:f"]
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))}
+    kept = {
+        k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))
+    }
     done = subprocess.run(
         ["bash", "-c", f"cd {shlex.quote(str(here))} && {shlex.join(words)}"],
         env=kept | {"CODESTRESS_DATA": "d/ü", "CODESTRESS_STORE": "/s t"},
@@ -226,7 +270,9 @@ def test_make_takes_paths_from_where_it_was_typed(directory: bool, tmp_path: Pat
 def test_silent_make_elsewhere_refuses_a_relative_path(tmp_path: Path) -> None:
     (tmp_path / "codestress").write_text('#!/bin/sh\necho "$CODESTRESS_DATA"\n')
     (tmp_path / "codestress").chmod(0o755)
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))}
+    kept = {
+        k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))
+    }
 
     def typed(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
         make = shlex.join(["make", "-s", *words, "plan", f"BIN={tmp_path}"])

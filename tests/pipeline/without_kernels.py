@@ -44,7 +44,8 @@ class Executor:
             (staging / "spots.json").write_text("[]\n")
         told = {"files": FILES, **_told(staging / "manifest.json")}
         told |= {
-            name: spec[name] for name in ("profile", "command", "parameters", "changed", "inputs")
+            name: spec[name]
+            for name in ("profile", "command", "parameters", "changed", "inputs")
         }
         told |= {"sha256": sha256_of_files(staging)}
         (staging / "manifest.json").write_text(json.dumps(told))

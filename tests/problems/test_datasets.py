@@ -104,7 +104,8 @@ def test_the_pinned_files_are_those_at_hand(
 ) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     states = {
-        name: {state(file) for file in dataset.files} for name, dataset in load_catalogue().items()
+        name: {state(file) for file in dataset.files}
+        for name, dataset in load_catalogue().items()
     }
     assert states.pop("codexglue-python") == {"missing"}
     assert set().union(*states.values()) == {"ok"}
@@ -115,7 +116,9 @@ def test_a_file_of_unknown_size_is_known_by_its_hash(
 ) -> None:
     file = dataset.files[0].model_copy(update={"bytes": None})
     monkeypatch.setattr(
-        datasets, "load_catalogue", lambda: {"made": dataset.model_copy(update={"files": [file]})}
+        datasets,
+        "load_catalogue",
+        lambda: {"made": dataset.model_copy(update={"files": [file]})},
     )
     path = tmp_path / "outputs/x/y.txt"
     path.parent.mkdir(parents=True)
@@ -130,7 +133,9 @@ def test_a_file_without_an_address_says_that_only_a_copy_serves(
 ) -> None:
     file = dataset.files[0].model_copy(update={"remote": None})
     monkeypatch.setattr(
-        datasets, "load_catalogue", lambda: {"made": dataset.model_copy(update={"files": [file]})}
+        datasets,
+        "load_catalogue",
+        lambda: {"made": dataset.model_copy(update={"files": [file]})},
     )
     with refused(DataError, "x/y.txt", "no address", "CODESTRESS_DATA"):
         data_file("made", "x/y.txt")
@@ -180,8 +185,12 @@ def fetched(
     file = {"path": "x/y.txt", "remote": "y.txt", "bytes": len(CONTENT)}
     file["sha256"] = hashlib.sha256(CONTENT).hexdigest()
     row = {"description": "d", "licence": "l", "revision": "r", "base_url": base_url}
-    (project / "params" / "datasets.yaml").write_text(json.dumps({"made": row | {"files": [file]}}))
-    plain = dict.fromkeys(("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"), "")
+    (project / "params" / "datasets.yaml").write_text(
+        json.dumps({"made": row | {"files": [file]}})
+    )
+    plain = dict.fromkeys(
+        ("HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"), ""
+    )
     plain |= {"NO_PROXY": "", "no_proxy": "", "CODESTRESS_DATA": ""}
     done = codestress(
         *("data", "fetch", "made"),
@@ -239,7 +248,9 @@ def test_a_part_or_a_page_is_not_kept_as_the_file(reply: bytes, tmp_path: Path) 
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
-def test_a_certificate_that_nobody_knows_is_named_with_the_remedy(tmp_path: Path) -> None:
+def test_a_certificate_that_nobody_knows_is_named_with_the_remedy(
+    tmp_path: Path,
+) -> None:
     own = tmp_path / "own.pem"
     made = "openssl req -x509 -newkey rsa:2048 -nodes -days 9 -subj /CN=company"
     made += f" -addext subjectAltName=IP:127.0.0.1 -keyout {own} -out {tmp_path / 'cert.pem'}"
@@ -252,7 +263,9 @@ def test_a_certificate_that_nobody_knows_is_named_with_the_remedy(tmp_path: Path
         names(done.stderr, f"{address}/y.txt", "certificate", "SSL_CERT_FILE")
         assert "Traceback" not in done.stderr
         assert left == []
-        done, left = fetched(tmp_path, address, SSL_CERT_FILE=str(tmp_path / "cert.pem"))
+        done, left = fetched(
+            tmp_path, address, SSL_CERT_FILE=str(tmp_path / "cert.pem")
+        )
     assert done.returncode == 0, done.stderr
     assert left == ["y.txt"]
 

@@ -46,7 +46,8 @@ def test_any_seed_gives_problems_that_are_what_they_say(seed: int) -> None:
         ast.literal_eval(f"[{problem.arguments}]")
         tree = ast.parse(problem.code)
         assert not any(
-            isinstance(node, ast.Import | ast.ImportFrom | ast.Try) for node in ast.walk(tree)
+            isinstance(node, ast.Import | ast.ImportFrom | ast.Try)
+            for node in ast.walk(tree)
         )
         assert not any(
             isinstance(node, ast.Constant) and isinstance(node.value, float)
@@ -97,9 +98,9 @@ def test_the_pool_begins_as_its_writer_writes_it() -> None:
 
 @pytest.mark.slow
 def test_the_pool_is_what_its_writer_writes() -> None:
-    assert gzip.decompress(write_pool.packed(written_problems(POOL))) == gzip.decompress(
-        write_pool.FILE.read_bytes()
-    )
+    assert gzip.decompress(
+        write_pool.packed(written_problems(POOL))
+    ) == gzip.decompress(write_pool.FILE.read_bytes())
 
 
 @pytest.mark.slow
@@ -107,7 +108,8 @@ def test_they_run_in_the_sandbox_within_few_steps(problems: list[Problem]) -> No
     with Executor(limits=Limits(steps=2100)) as executor:
         gold = [Answer(problem, problem.call) for problem in problems]
         assert {
-            score.outcome.value for score in score_answers(gold, "input", "strict", executor)
+            score.outcome.value
+            for score in score_answers(gold, "input", "strict", executor)
         } == {"correct"}
 
 
@@ -122,7 +124,9 @@ def test_no_line_could_go(problems: list[Problem]) -> None:
             for line in range(removable(p.code))
         ]
         runs = executor.run((Program(code, call=p.call) for p, code in chosen))
-        same = sum(repr(e.value) == p.output for (p, _), e in zip(chosen, runs, strict=True))
+        same = sum(
+            repr(e.value) == p.output for (p, _), e in zip(chosen, runs, strict=True)
+        )
     assert same / len(chosen) < 0.15
 
 
@@ -130,9 +134,13 @@ def line_statistics(problems: list[Problem]) -> dict[str, float]:
     """What CRUXEval is compared in."""
     lines = [problem.code.count("\n") + 1 for problem in problems]
     characters = [len(problem.code) for problem in problems]
-    kinds = Counter(type(ast.literal_eval(problem.output)).__name__ for problem in problems)
+    kinds = Counter(
+        type(ast.literal_eval(problem.output)).__name__ for problem in problems
+    )
     methods = Counter(
-        name for problem in problems for name in set(re.findall(r"\.(\w+)\(", problem.code))
+        name
+        for problem in problems
+        for name in set(re.findall(r"\.(\w+)\(", problem.code))
     )
     trees = [node for problem in problems for node in ast.walk(ast.parse(problem.code))]
     parts = Counter(type(node).__name__ for node in trees)
@@ -142,13 +150,16 @@ def line_statistics(problems: list[Problem]) -> dict[str, float]:
             total += 1
             parsing += _parses(without_lines(problem.code, mask))
     shares = {
-        f"output {kind}": kinds[kind] for kind in ("str", "list", "int", "dict", "bool", "tuple")
+        f"output {kind}": kinds[kind]
+        for kind in ("str", "list", "int", "dict", "bool", "tuple")
     }
     shares |= {
         f".{name}": methods[name]
         for name in ("join", "append", "replace", "pop", "split", "count", "insert")
     }
-    shares |= {name: parts[name] for name in ("For", "While", "If", "Call", "Subscript")}
+    shares |= {
+        name: parts[name] for name in ("For", "While", "If", "Call", "Subscript")
+    }
     return {
         "lines": statistics.mean(lines),
         "characters": statistics.mean(characters),

@@ -26,7 +26,9 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str]
     def put(name: str, rows: str) -> Path:
         monkeypatch.setattr(own, "ROOT", tmp_path)
         monkeypatch.setattr(own, "FILE", tmp_path / "problems.yaml")
-        (tmp_path / "problems.yaml").write_text(f"{name}: {{file: my_problems.jsonl}}\n")
+        (tmp_path / "problems.yaml").write_text(
+            f"{name}: {{file: my_problems.jsonl}}\n"
+        )
         (tmp_path / "my_problems.jsonl").write_text(rows)
         return tmp_path / "my_problems.jsonl"
 
@@ -41,7 +43,9 @@ def readme_rows() -> str:
 
 
 def test_a_panel_has_the_name_of_the_problems_that_it_shows() -> None:
-    assert [panel_name({"dataset": one}, ["dataset"]) for one in ("mine", "cruxeval")] == [
+    assert [
+        panel_name({"dataset": one}, ["dataset"]) for one in ("mine", "cruxeval")
+    ] == [
         "mine",
         "CRUXEval",
     ]
@@ -75,19 +79,36 @@ def test_another_content_makes_an_artefact_out_of_date(
     path = mine("of_readme", readme_rows())
     monkeypatch.setattr(inputs, "ROOT", path.parent)
     [artefact] = resolve(
-        ["semtrace/fig01"], "smoke", Overrides((), ("problems=[of_readme]",)), load_registry()
+        ["semtrace/fig01"],
+        "smoke",
+        Overrides((), ("problems=[of_readme]",)),
+        load_registry(),
     )
-    assert any(name.endswith("my_problems.jsonl") for name in inputs.inputs_of(artefact))
+    assert any(
+        name.endswith("my_problems.jsonl") for name in inputs.inputs_of(artefact)
+    )
 
 
-def test_faulty_rows_and_unknown_names_are_told(mine: Callable[[str, str], Path]) -> None:
+def test_faulty_rows_and_unknown_names_are_told(
+    mine: Callable[[str, str], Path],
+) -> None:
     mine(
-        "faulty", readme_rows() + '{"id": "bad", "code": "def f(x:", "input": "1", "output": "1"}\n'
+        "faulty",
+        readme_rows()
+        + '{"id": "bad", "code": "def f(x:", "input": "1", "output": "1"}\n',
     )
     [artefact] = resolve(
-        ["semtrace/fig01"], "smoke", Overrides((), ("problems=[faulty]",)), load_registry()
+        ["semtrace/fig01"],
+        "smoke",
+        Overrides((), ("problems=[faulty]",)),
+        load_registry(),
     )
     with refused(DataError, "my_problems.jsonl", "faulty", "line 3"):
         artefact.trials()
     with refused(ParameterError, "fautly", "'faulty'"):
-        resolve(["semtrace/fig01"], "smoke", Overrides((), ("problems=[fautly]",)), load_registry())
+        resolve(
+            ["semtrace/fig01"],
+            "smoke",
+            Overrides((), ("problems=[fautly]",)),
+            load_registry(),
+        )

@@ -23,7 +23,9 @@ def test_the_embedded_list_has_enough_distinct_plain_words() -> None:
 
 
 @pytest.mark.slow
-def test_the_maker_finds_it_in_this_pythons_documentation_without_importing_anything() -> None:
+def test_the_maker_finds_it_in_this_pythons_documentation_without_importing_anything() -> (
+    None
+):
     found = collect()
     assert {"antigravity", "this", "idlelib", "turtledemo"}.isdisjoint(sys.modules)
     assert found == sorted(set(found))

@@ -14,7 +14,12 @@ from codestress.inference.registry import ModelEntry
 from codestress.inference.results import Answer, Results
 from codestress.inference.store import Store
 from codestress.papers.origin.charts import share_rows
-from codestress.report.answers_page import MOST_ANSWERS, MOST_OF_A_CELL, Cell, write_answers
+from codestress.report.answers_page import (
+    MOST_ANSWERS,
+    MOST_OF_A_CELL,
+    Cell,
+    write_answers,
+)
 from codestress.report.curves import draw_curves
 from codestress.report.marks import Box, mark, marked, with_cells
 from codestress.report.style import use_style
@@ -24,18 +29,24 @@ from codestress.types import Outcome, Response, Score, Trial, Usage
 MODELS = ("reader", "reader-long")
 
 
-def results(outcomes: dict[tuple[str, int], list[bool]], models: Sequence[str] = MODELS) -> Results:
+def results(
+    outcomes: dict[tuple[str, int], list[bool]], models: Sequence[str] = MODELS
+) -> Results:
     """Answers by model and d."""
     answers = []
     for (model, d), right in outcomes.items():
         for number, correct in enumerate(right):
             score = Score(
-                Outcome.CORRECT if correct else Outcome.INCORRECT, float(correct), "<b>read</b>"
+                Outcome.CORRECT if correct else Outcome.INCORRECT,
+                float(correct),
+                "<b>read</b>",
             )
             key = f"{model} {d} {number}"
             trial = Trial(f"list {number}", {"d": d, "shuffled": False})
             answers.append(
-                Answer(trial, model, key, {"strict": score}, "stop", Usage(), 0.0, 1, "m")
+                Answer(
+                    trial, model, key, {"strict": score}, "stop", Usage(), 0.0, 1, "m"
+                )
             )
     entries = [ModelEntry(name=name, engine="openai", id=name) for name in models]
     return Results(answers, entries, 0, {name: len(answers) for name in models})
@@ -54,7 +65,14 @@ def opened(figure: Figure, of: Results, folder: Path) -> list[tuple[Box, Cell]]:
     figure.draw_without_rendering()
     marks = marked(figure, figure.get_tightbbox())
     return write_answers(
-        folder, "t/a", of, "strict", marks, "alt", answers_frame(of), folder / "responses.sqlite"
+        folder,
+        "t/a",
+        of,
+        "strict",
+        marks,
+        "alt",
+        answers_frame(of),
+        folder / "responses.sqlite",
     )
 
 
@@ -65,7 +83,10 @@ def told(cell: Cell, of: Results) -> set[tuple[str, int]]:
 
 
 SHARES = {
-    **{("reader", 1): [True, True, True, False], ("reader", 15): [True, False, False, False]},
+    **{
+        ("reader", 1): [True, True, True, False],
+        ("reader", 15): [True, False, False, False],
+    },
     **{("reader-long", 1): [True, True, True, False], ("reader-long", 15): [False] * 4},
 }
 
@@ -74,10 +95,16 @@ def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_sourc
     tmp_path: Path,
 ) -> None:
     rows = pd.DataFrame(
-        [(model, d, f"d = {d}", np.mean(right), 0.0, 1.0) for (model, d), right in SHARES.items()],
+        [
+            (model, d, f"d = {d}", np.mean(right), 0.0, 1.0)
+            for (model, d), right in SHARES.items()
+        ],
         columns=["model", "d", "condition", "accuracy", "low", "high"],
     ).assign(label=lambda table: table["model"])
-    panels = {"published (as printed)": rows, "regenerated here": with_cells(rows, ["model", "d"])}
+    panels = {
+        "published (as printed)": rows,
+        "regenerated here": with_cells(rows, ["model", "d"]),
+    }
     of = results(SHARES)
     every = opened(share_rows(panels, xlabel="right (%)"), of, tmp_path)
     places = [place for place in every if place[1].name != "published"]
@@ -96,7 +123,10 @@ def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_sourc
 
 def test_published_bars_beside_regenerated_ones_open_no_answers(tmp_path: Path) -> None:
     rows = pd.DataFrame(
-        [(model, model, 1, "here", np.mean(SHARES[model, 1]), 0.0, 1.0) for model in MODELS],
+        [
+            (model, model, 1, "here", np.mean(SHARES[model, 1]), 0.0, 1.0)
+            for model in MODELS
+        ],
         columns=["model", "label", "d", "condition", "accuracy", "low", "high"],
     )
     panels = {"all": with_cells(rows, ["model", "d"]), "published, all": rows}
@@ -117,7 +147,9 @@ def test_points_of_a_curve_open_their_cells_also_where_their_shares_are_the_same
         [(model, d, np.mean(right)) for (model, d), right in SHARES.items()],
         columns=["model", "d", "accuracy"],
     )
-    points = points.assign(low=points["accuracy"], high=points["accuracy"], place=points["d"] / 100)
+    points = points.assign(
+        low=points["accuracy"], high=points["accuracy"], place=points["d"] / 100
+    )
     points = with_cells(points, ["model", "d"])
     draw_curves(ax, points, list(MODELS), "place", value="accuracy", scale=100, size=3)
     places = opened(figure, results(SHARES), tmp_path)
@@ -160,7 +192,9 @@ def test_what_an_answer_says_is_text_and_keys_are_not_shown(
     assert "<b>read" not in page
     assert "{{ 7*7 }}" in page
     assert "[key]" in page
-    assert not any(secret in page for secret in ("sk-very-secret-key", "\u202e", "\x1b"))
+    assert not any(
+        secret in page for secret in ("sk-very-secret-key", "\u202e", "\x1b")
+    )
     assert "script-src 'none'" in page
 
 
@@ -169,7 +203,9 @@ def test_the_page_is_bounded(tmp_path: Path) -> None:
         outcomes = {("reader", d): [False] * each for d in range(cells)}
         of = results(outcomes, MODELS[:1])
         store = stored(of, "x" * 9000, tmp_path / f"{cells}.sqlite")
-        write_answers(tmp_path, "t/a", of, "strict", [], "alt", answers_frame(of), store)
+        write_answers(
+            tmp_path, "t/a", of, "strict", [], "alt", answers_frame(of), store
+        )
         page = (tmp_path / "answers.html").read_text()
         shown = page.count('class="answer"')
         assert cells <= shown <= max(cells, MOST_ANSWERS)

@@ -54,7 +54,9 @@ def test_a_crate_tells_of_what_each_figure_was_made(outputs: Path) -> None:
     root = read.root_dataset
     assert root["license"].id == "https://spdx.org/licenses/MIT"
     authors = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))["authors"]
-    assert [author["name"] for author in root["author"]] == [one["name"] for one in authors]
+    assert [author["name"] for author in root["author"]] == [
+        one["name"] for one in authors
+    ]
     assert read.mainEntity.id == "index.html"
     for entity in read.data_entities:
         assert Path(entity.source).is_file(), entity.id
@@ -92,11 +94,15 @@ def references(value: Any) -> list[str]:
     if isinstance(value, list):
         return [id_ for one in value for id_ in references(one)]
     if isinstance(value, dict):
-        return [value["@id"]] if set(value) == {"@id"} else references([*value.values()])
+        return (
+            [value["@id"]] if set(value) == {"@id"} else references([*value.values()])
+        )
     return []
 
 
-def test_without_the_package_it_is_said_what_to_install(outputs: Path, tmp_path: Path) -> None:
+def test_without_the_package_it_is_said_what_to_install(
+    outputs: Path, tmp_path: Path
+) -> None:
     (tmp_path / "rocrate.py").write_text("raise ImportError('rocrate')")
     path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     done = codestress("crate", "--profile", "smoke", outputs=outputs, PYTHONPATH=path)

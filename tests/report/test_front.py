@@ -18,7 +18,12 @@ MODEL = {"name": "my-model", "engine": "openai", "answered_by": ["my-model-1"]}
 
 def test_it_is_said_whether_a_large_language_model_was_asked() -> None:
     told = did(71, 4, 8090, [*READERS, MODEL | {"answered_by": []}])
-    names(told, "8,090 answers", "simulated readers (not models)", "no large language model")
+    names(
+        told,
+        "8,090 answers",
+        "simulated readers (not models)",
+        "no large language model",
+    )
     assert "my-model" not in told
     told = did(1, 1, 5, [*READERS, MODEL])
     names(told, "5 answers", "my-model", "simulated readers (not models)")
@@ -26,8 +31,17 @@ def test_it_is_said_whether_a_large_language_model_was_asked() -> None:
 
 
 def ledger(*rows: tuple[str, str, float, float, str, str]) -> pd.DataFrame:
-    columns = ["artefact", "statement", "published", "regenerated", "verdict", "evidence"]
-    table = pd.DataFrame(rows, columns=columns).reindex(columns=COLUMNS).assign(unit="%")
+    columns = [
+        "artefact",
+        "statement",
+        "published",
+        "regenerated",
+        "verdict",
+        "evidence",
+    ]
+    table = (
+        pd.DataFrame(rows, columns=columns).reindex(columns=COLUMNS).assign(unit="%")
+    )
     return table.assign(artefacts=[[name] for name in table["artefact"]])
 
 
@@ -69,14 +83,42 @@ def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() ->
 
 def test_several_numbers_are_a_span_and_what_no_figure_states_is_no_number() -> None:
     rows = ledger(
-        ("origin/fig02", "a: share of right answers", 0.0, float("nan"), "not run", "re-run"),
-        ("origin/fig02", "b: share of right answers", 27.35, float("nan"), "not run", "re-run"),
-        ("origin/fig05", "c: share of right answers", 90.0, float("nan"), "not run", "re-run"),
+        (
+            "origin/fig02",
+            "a: share of right answers",
+            0.0,
+            float("nan"),
+            "not run",
+            "re-run",
+        ),
+        (
+            "origin/fig02",
+            "b: share of right answers",
+            27.35,
+            float("nan"),
+            "not run",
+            "re-run",
+        ),
+        (
+            "origin/fig05",
+            "c: share of right answers",
+            90.0,
+            float("nan"),
+            "not run",
+            "re-run",
+        ),
     )
     (card,) = fronts(["origin"], ["origin/fig02"], rows)
     assert card["number"] == "0 to 27.35 %"
     names(card["says"], "not re-run")
-    order = ("origin/fig02", "d: share of right answers", 100.0, 5.0, "reproduced", "recomputed")
+    order = (
+        "origin/fig02",
+        "d: share of right answers",
+        100.0,
+        5.0,
+        "reproduced",
+        "recomputed",
+    )
     orders = ledger(order).assign(relation="less than")
     (same,) = fronts(["origin"], ["origin/fig02"], pd.concat([rows, orders]))
     assert (same["number"], same["says"]) == (card["number"], card["says"])

@@ -17,14 +17,17 @@ from told import names
 
 
 def manifest(
-    counts: dict[str, tuple[int, int]], leaderboard: bool, simulated: tuple[str, ...] = ()
+    counts: dict[str, tuple[int, int]],
+    leaderboard: bool,
+    simulated: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     table = {
         model: {"correct": right, "incorrect": wrong, "refused": 1, "skipped": 7}
         for model, (right, wrong) in counts.items()
     }
     models = [
-        {"name": name, "engine": "simulated" if name in simulated else "openai"} for name in counts
+        {"name": name, "engine": "simulated" if name in simulated else "openai"}
+        for name in counts
     ]
     return {
         "counts": table,
@@ -39,22 +42,36 @@ def manifest(
 def test_models_have_right_answers_of_those_asked_and_readers_have_no_row() -> None:
     manifests = {
         "a/one": manifest({"m1": (90, 9), "m2": (10, 89)}, False),
-        "a/two": manifest({"m1": (50, 49), "m2": (60, 39), "sim-x": (99, 0)}, True, ("sim-x",)),
+        "a/two": manifest(
+            {"m1": (50, 49), "m2": (60, 39), "sim-x": (99, 0)}, True, ("sim-x",)
+        ),
         "b/facts": manifest({}, True),
         "c/readers": manifest({"sim-x": (99, 0)}, True, ("sim-x",)),
     }
     first, second = models_by_task(manifests).itertuples()
-    assert (first.model, first.task, first.source, first.n) == ("m1", "a/two", "here", 100)
+    assert (first.model, first.task, first.source, first.n) == (
+        "m1",
+        "a/two",
+        "here",
+        100,
+    )
     assert second.model == "m2"
     assert second.accuracy == pytest.approx(60)
-    assert (second.low, second.high) == pytest.approx([100 * end for end in wilson(60, 100)])
+    assert (second.low, second.high) == pytest.approx(
+        [100 * end for end in wilson(60, 100)]
+    )
 
 
 def test_each_paper_publishes_its_main_study_and_numbers_are_the_papers() -> None:
     tasks = [name for name in artefact_names() if read_artefact(name).leaderboard]
     rows = models_by_task({name: manifest({}, True) for name in tasks})
     assert set(rows["task"]) == set(tasks)
-    assert {task.split("/")[0] for task in tasks} == {"codecrash", "faultloc", "origin", "semtrace"}
+    assert {task.split("/")[0] for task in tasks} == {
+        "codecrash",
+        "faultloc",
+        "origin",
+        "semtrace",
+    }
     assert set(rows["source"]) == {"published"}
     assert set(rows["model"]) <= set(load_registry())
     own = rows.set_index(["task", "model"])
@@ -63,7 +80,9 @@ def test_each_paper_publishes_its_main_study_and_numbers_are_the_papers() -> Non
     # Printed: 79, 77 and 100 % of 100 problems each.
     gpt = own.loc["semtrace/tab01", "gpt-4.1-2025-04-14"]
     assert (gpt["accuracy"], gpt["n"]) == (pytest.approx(256 / 3), 300)
-    assert len(own.loc["codecrash/tab01"]) == 17  # Table 4's reasoning models are not in Table 1
+    assert (
+        len(own.loc["codecrash/tab01"]) == 17
+    )  # Table 4's reasoning models are not in Table 1
     assert set(own.loc["codecrash/tab01"]["n"]) == {5 * (800 + 479)}
 
 
@@ -73,21 +92,33 @@ def test_a_changed_artefact_has_no_published_numbers_beside_it() -> None:
 
 
 def test_the_table_is_written_for_programs_and_for_readers(tmp_path: Path) -> None:
-    rows = models_by_task({"origin/fig04": manifest({"gpt-4-turbo-2024-04-09": (80, 19)}, True)})
+    rows = models_by_task(
+        {"origin/fig04": manifest({"gpt-4-turbo-2024-04-09": (80, 19)}, True)}
+    )
     write_board(rows, board(rows, {"origin/fig04": "Figure 4"}), tmp_path)
     with (tmp_path / "models.csv").open(encoding="utf-8", newline="") as file:
-        lines = [line for line in csv.DictReader(file) if line["model"] == "gpt-4-turbo-2024-04-09"]
+        lines = [
+            line
+            for line in csv.DictReader(file)
+            if line["model"] == "gpt-4-turbo-2024-04-09"
+        ]
     assert [(line["source"], line["accuracy"], line["n"]) for line in lines] == [
         ("here", "80.0", "100"),
         ("published", "27.35", "117"),
     ]
     text = (tmp_path / "models.md").read_text(encoding="utf-8")
     names(
-        text, "origin/fig04", "27.4 [20.1, 36.1] n=117", "80.0 [", "as if answers were independent"
+        text,
+        "origin/fig04",
+        "27.4 [20.1, 36.1] n=117",
+        "80.0 [",
+        "as if answers were independent",
     )
 
 
-def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_why() -> None:
+def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_why() -> (
+    None
+):
     mute = manifest({"m1": (50, 49), "mute": (3, 5), "wrong": (0, 99)}, True)
     mute["counts"]["mute"]["unparsable"] = 91
     mute["reasons"] = {"mute": {"unparsable: no [ANSWER]": 91, "refused": 1}}
@@ -100,7 +131,9 @@ def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_w
     assert wrong.count("of 200") == 1, "it has a place among the models"
     (sentence,) = shortfalls([mute | {"counts": {"m1": {"incorrect": 3}}}])
     names(sentence, "m1", "0 of 3", "all were read")
-    (sentence,) = shortfalls([mute | {"counts": {"m1": {"unparsable": 3}}, "reasons": {}}])
+    (sentence,) = shortfalls(
+        [mute | {"counts": {"m1": {"unparsable": 3}}, "reasons": {}}]
+    )
     names(sentence, "m1", "no reason")
     assert sentence.count("0 of 3") == 2, "right, and read"
     earlier = {"right": 3, "wrong": 1, "skipped": 0}

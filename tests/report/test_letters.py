@@ -49,7 +49,9 @@ def test_a_name_in_any_script_is_drawn_without_boxes(
 ) -> None:
     shown = {
         name,
-        "".join(c if c < "\u0500" else c.encode("unicode_escape").decode() for c in name),
+        "".join(
+            c if c < "\u0500" else c.encode("unicode_escape").decode() for c in name
+        ),
     }
     found = drawn(name, tmp_path)
     assert sum(text in shown for text in found) >= 5, found

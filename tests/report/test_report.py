@@ -72,20 +72,41 @@ def test_tables_escape_what_would_break_them() -> None:
             30.0,
             25.0,
             35.0,
-            ("reproduced", "reproduced", "consistent", "follows", "no verdict", "no verdict"),
+            (
+                "reproduced",
+                "reproduced",
+                "consistent",
+                "follows",
+                "no verdict",
+                "no verdict",
+            ),
         ),
         (
             40.0,
             35.0,
             45.0,
-            ("differs", "differs", "inconsistent", "does not follow", "no verdict", "no verdict"),
+            (
+                "differs",
+                "differs",
+                "inconsistent",
+                "does not follow",
+                "no verdict",
+                "no verdict",
+            ),
         ),
         # As it is printed.
         (
             50.0,
             27.44,
             60.0,
-            ("reproduced", "reproduced", "consistent", "follows", "no verdict", "no verdict"),
+            (
+                "reproduced",
+                "reproduced",
+                "consistent",
+                "follows",
+                "no verdict",
+                "no verdict",
+            ),
         ),
         (math.nan, math.nan, math.nan, ("not run",) * 6),
     ],
@@ -94,18 +115,31 @@ def test_every_class_of_evidence_has_its_words(
     regenerated: float, low: float, high: float, words: tuple[str]
 ) -> None:
     for evidence, word in zip(get_args(Evidence), words, strict=True):
-        claim = Claim("origin/fig04", "share", 27.4, "%", regenerated, low, high, evidence=evidence)
+        claim = Claim(
+            "origin/fig04",
+            "share",
+            27.4,
+            "%",
+            regenerated,
+            low,
+            high,
+            evidence=evidence,
+        )
         assert claim.verdict == word
         if not math.isnan(regenerated) and evidence in ("re-run", "recomputed"):
             # The other number's error is not known.
             assert replace(claim, clusters=800).verdict == "inconclusive"
-            assert replace(claim, deviates="d 1 (paper: 15)").verdict == "not comparable"
+            assert (
+                replace(claim, deviates="d 1 (paper: 15)").verdict == "not comparable"
+            )
 
 
 def test_a_picture_s_description_is_short_and_says_where_the_rest_is() -> None:
     assert description(["A title", "b nan %."]) == "A title. b (not known)."
     parts = [f"model-{number}, a task: {number / 7:.1f} %" for number in range(60)]
-    cut = description(["sim-a: simulated readers (not models)", "A title", "; ".join(parts)])
+    cut = description(
+        ["sim-a: simulated readers (not models)", "A title", "; ".join(parts)]
+    )
     assert cut.startswith("sim-a: simulated readers (not models). A title. model-0")
     assert LONGEST_ALT - 80 < len(cut) <= LONGEST_ALT
     assert cut.endswith(" %" + REST)
@@ -118,7 +152,9 @@ def test_a_picture_s_description_is_short_and_says_where_the_rest_is() -> None:
 def test_at_most() -> None:
     for value, word in ((4.0, "reproduced"), (5.0, "reproduced"), (6.0, "differs")):
         assert (
-            Claim("a/b", "few", 5, "points", value, value, value, relation="at most").verdict
+            Claim(
+                "a/b", "few", 5, "points", value, value, value, relation="at most"
+            ).verdict
             == word
         )
 
@@ -167,7 +203,9 @@ def test_an_order_is_judged_by_the_side_of_its_bound(
     table = pd.DataFrame([dict(zip(columns, numbers, strict=True)) | {"items": items}])
     found = ledger(given, {"drops": table})
     words = (
-        {"reproduced": "consistent", "differs": "inconsistent"} if evidence == "internal" else {}
+        {"reproduced": "consistent", "differs": "inconsistent"}
+        if evidence == "internal"
+        else {}
     )
     assert list(found["verdict"]) == [words.get(word, word) for word in (more, less)]
     assert found["undecided"].str.contains("would decide").tolist() == [
@@ -187,7 +225,9 @@ def test_readings_of_an_order_must_agree(
         "relation": "more than",
     }
     given = write_published(
-        monkeypatch, tmp_path, {"statements": [stated | {"readings": {"a": {}, "b": {}}}]}
+        monkeypatch,
+        tmp_path,
+        {"statements": [stated | {"readings": {"a": {}, "b": {}}}]},
     )
     found = ledger(
         given, {"drops": pd.DataFrame({"reading": ["a", "b"], "slope": [3, second]})}
@@ -198,7 +238,9 @@ def test_readings_of_an_order_must_agree(
 def test_a_finding_names_its_command_and_is_no_paper_s_statement() -> None:
     for paper in ("origin", "semtrace", "faultloc", "codecrash"):
         for stated in statements(paper):
-            commands = [f"make {paper}/{name} PROFILE=paper" for name in stated.artefacts]
+            commands = [
+                f"make {paper}/{name} PROFILE=paper" for name in stated.artefacts
+            ]
             own = [
                 told.startswith(command)
                 for told in (stated.needs, stated.basis)
@@ -282,7 +324,9 @@ def test_another_protocol_is_not_comparable(
 def test_the_paper_profile_is_the_papers_protocol(name: str) -> None:
     """What no paper has says so: it is as nobody's paper."""
     beyond = read_artefact(name).title.startswith("Beyond the paper")
-    assert stamp(protocol_of(name)) == ("beyond the paper" if beyond else "as the paper")
+    assert stamp(protocol_of(name)) == (
+        "beyond the paper" if beyond else "as the paper"
+    )
 
 
 def test_a_stamp_names_what_deviates() -> None:
@@ -291,7 +335,10 @@ def test_a_stamp_names_what_deviates() -> None:
     names(told, "deviates", "n_problems 40", "800", "problems generated", "cruxeval")
     assert "models" not in told
     (kept,) = resolve(
-        ["faultloc/tab02"], "paper", Overrides(settings=("selection=kit",)), load_registry()
+        ["faultloc/tab02"],
+        "paper",
+        Overrides(settings=("selection=kit",)),
+        load_registry(),
     )
     told = stamp(kept.parameters)
     names(told, "deviates", "selection kit", "artifact")
@@ -307,14 +354,21 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
         "basis": "needs a",
         "verdict": "not run",
     }
-    row |= {"difference_low": math.nan, "difference_high": math.nan, "relation": "equal"}
+    row |= {
+        "difference_low": math.nan,
+        "difference_high": math.nan,
+        "relation": "equal",
+    }
     decided = {"difference_low": 4.0, "difference_high": 20.0, "verdict": "differs"}
     doubtful = {"difference_low": 0.1, "difference_high": 12.0, "verdict": "differs"}
     ledgers = [
         pd.DataFrame([row | {"artefact": "p/a", "statement": one} for one in "xyz"]),
         pd.DataFrame([row | {"artefact": "p/b", "statement": "x"} | decided]),
         pd.DataFrame(
-            [row | {"artefact": "p/b", "statement": f"s{n}"} | doubtful for n in range(3)]
+            [
+                row | {"artefact": "p/b", "statement": f"s{n}"} | doubtful
+                for n in range(3)
+            ]
         ),
     ]
     claims = all_claims(ledgers)
@@ -323,7 +377,10 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
     assert (first["verdict"], first["artefacts"]) == ("differs", ["p/b", "p/a"])
     (waiting,) = folded(claims)
     assert [row["statement"] for row in waiting.pop("rows")] == ["y", "z"]
-    assert (waiting["artefact"], waiting["command"]) == ("p/a", "make p/a PROFILE=paper")
+    assert (waiting["artefact"], waiting["command"]) == (
+        "p/a",
+        "make p/a PROFILE=paper",
+    )
     names(waiting["price"], "unknown")
     assert judged(claims) == [
         {"paper": "p", "judged": 4, "expected": 0.2, "differ": 4, "after_holm": 1}
@@ -356,7 +413,9 @@ def test_prices_are_the_plans_tokens_at_the_registrys_prices(
     assert priced.price is not None
     low, high = priced.price.input, priced.price.input + priced.price.output / 2
     row = dict.fromkeys(COLUMNS, "") | {"verdict": "not run"}
-    rows = [row | {"artefact": name, "statement": name} for name in ("p/a", "p/b", "p/z")]
+    rows = [
+        row | {"artefact": name, "statement": name} for name in ("p/a", "p/b", "p/z")
+    ]
     ledger = pd.DataFrame(rows)
     first, second, third = (fold["price"] for fold in folded(all_claims([ledger])))
     names(first, f"${low:,.2f}", f"${high:,.2f}", "1 model", "nobody")
@@ -383,7 +442,8 @@ def test_whatever_waits_for_answers_has_its_price() -> None:
             not one.local for one in found.models
         )
         if asked and any(
-            one.evidence == "re-run" and one.table for one in statements(paper, artefact)
+            one.evidence == "re-run" and one.table
+            for one in statements(paper, artefact)
         ):
             assert set(table["model"][table["artefact"] == name]), name
 
@@ -426,7 +486,11 @@ def test_what_is_stated_is_looked_up_by_one_rule(
     ]
     rules = {
         "mean": STATED
-        | {"number": ["drop"], "where": {"task": "x"}, "basis": "{models}, {n} problems"}
+        | {
+            "number": ["drop"],
+            "where": {"task": "x"},
+            "basis": "{models}, {n} problems",
+        }
     }
     groups = {"both": ["a", "b"]}
     given = write_published(
@@ -449,7 +513,13 @@ def test_what_is_stated_is_looked_up_by_one_rule(
         }
     )
     found = ledger(given, {"drops": drops, "cells": cells})
-    assert found["statement"].tolist() == ["one model's drop", "two models' drop", "A", "C", "D"]
+    assert found["statement"].tolist() == [
+        "one model's drop",
+        "two models' drop",
+        "A",
+        "C",
+        "D",
+    ]
     assert found["regenerated"].tolist()[:4] == [24, 32, 24, 3]
     assert found["verdict"].tolist() == [
         "inconclusive",
@@ -487,7 +557,9 @@ def test_what_is_stated_is_looked_up_by_one_rule(
 def test_numbers_without_sampling_agree_as_they_are_printed(
     published: float, regenerated: float, word: str
 ) -> None:
-    claim = Claim("a/b", "counted", published, "points", regenerated, regenerated, regenerated)
+    claim = Claim(
+        "a/b", "counted", published, "points", regenerated, regenerated, regenerated
+    )
     assert claim.verdict == word
 
 
@@ -524,7 +596,10 @@ def test_a_published_number_is_as_uncertain_as_ours_would_be_at_its_n(
     undecided: str,
 ) -> None:
     given = write_published(monkeypatch, tmp_path, {"statements": [ERROR | {"n": n}]})
-    row = dict(zip(["share", "low", "high"], ours, strict=True)) | {"model": "a", "items": items}
+    row = dict(zip(["share", "low", "high"], ours, strict=True)) | {
+        "model": "a",
+        "items": items,
+    }
     found = ledger(given, {"drops": pd.DataFrame([row])}).squeeze()
     assert (found["verdict"], found["margin"]) == (verdict, 5)
     names(found["undecided"], undecided)
@@ -537,9 +612,13 @@ def test_an_unknown_n_of_a_cell_is_no_verdict(
 ) -> None:
     stated = ERROR | {"each": "cells", "value": "value", "n": "n"}
     given = write_published(monkeypatch, tmp_path, {"statements": [stated]})
-    ours = pd.DataFrame([{"share": 70, "low": 67, "high": 73, "items": 900, "model": "a"}])
+    ours = pd.DataFrame(
+        [{"share": 70, "low": 67, "high": 73, "items": 900, "model": "a"}]
+    )
     # The last: no claim.
-    cells = pd.DataFrame({"value": [50.0] * 4 + [math.nan], "n": [900, math.nan, None, 0, 900]})
+    cells = pd.DataFrame(
+        {"value": [50.0] * 4 + [math.nan], "n": [900, math.nan, None, 0, 900]}
+    )
     found = ledger(given, {"drops": ours, "cells": cells})
     assert found["verdict"].tolist() == ["differs", *["inconclusive"] * 3]
 
@@ -575,9 +654,14 @@ def test_readings_must_agree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     between = claim(first=30, second=70)
     assert between["verdict"] == "inconclusive"
     names(between["undecided"], "between 2")
-    assert claim(first=50)["verdict"] == "inconclusive", "one of them was not worked out"
+    assert claim(first=50)["verdict"] == "inconclusive", (
+        "one of them was not worked out"
+    )
     assert claim(second=70)["readings"] == "first; second: 70 % (differs)"
-    assert claim(third=50)[["verdict", "readings"]].tolist() == ["not run", "first; second"]
+    assert claim(third=50)[["verdict", "readings"]].tolist() == [
+        "not run",
+        "first; second",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -585,7 +669,11 @@ def test_readings_must_agree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     [
         ("recomputed", (23.21, 23.18), "reproduced"),
         ("recomputed", (23.21, 23.02), "inconclusive"),
-        ("recomputed", (23.02, 24.45), "inconclusive"),  # on both sides of what is printed
+        (
+            "recomputed",
+            (23.02, 24.45),
+            "inconclusive",
+        ),  # on both sides of what is printed
         ("recomputed", (24.02, 24.45), "differs"),
         ("internal", (327.8, 211.3), "inconclusive"),
         ("internal", (4, 5), "inconsistent"),
@@ -606,7 +694,9 @@ def test_readings_without_sampling_agree_as_printed(
         "evidence": evidence,
     }
     given = write_published(
-        monkeypatch, tmp_path, {"statements": [stated | {"readings": {"a": {}, "b": {}}}]}
+        monkeypatch,
+        tmp_path,
+        {"statements": [stated | {"readings": {"a": {}, "b": {}}}]},
     )
     found = ledger(
         given, {"drops": pd.DataFrame({"reading": ["a", "b"], "drop": numbers})}
@@ -625,10 +715,19 @@ def test_a_reading_may_have_another_unit_rule_and_group(
     content = {
         "statements": [
             ERROR
-            | {"artefacts": ["fig01"], "where": {"task": "x"}, "readings": "ways", "models": ["a"]}
+            | {
+                "artefacts": ["fig01"],
+                "where": {"task": "x"},
+                "readings": "ways",
+                "models": ["a"],
+            }
         ],
         "rules": {
-            "points": {"unit": "points", "number": ["points"], "where": {"task": "y", "kind": 1}}
+            "points": {
+                "unit": "points",
+                "number": ["points"],
+                "where": {"task": "y", "kind": 1},
+            }
         },
         "readings": {"ways": ways},
         "groups": {"all": ["a", "b"]},
@@ -674,7 +773,10 @@ def test_a_reading_may_have_another_unit_rule_and_group(
     ],
 )
 def test_a_statement_that_no_rule_can_evaluate_is_an_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: dict[str, Any], told: tuple[str]
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    wrong: dict[str, Any],
+    told: tuple[str],
 ) -> None:
     given = write_published(monkeypatch, tmp_path, {"statements": [SINGLE | wrong]})
     drops = pd.DataFrame([("a", 20, 15, 25)], columns=["model", "drop", "low", "high"])
@@ -727,9 +829,13 @@ def write_published(
     """The parameters of an artefact of a paper with these numbers, as its protocol."""
     (folder / "any.json").write_text(json.dumps(content))
     places = paths.PUBLISHED, paths.PARAMS
-    for module in [one for name, one in sys.modules.items() if name.startswith("codestress.")]:
+    for module in [
+        one for name, one in sys.modules.items() if name.startswith("codestress.")
+    ]:
         for name, value in [*vars(module).items()]:
-            if isinstance(value, Path) and value in places:  # whichever modules look there
+            if (
+                isinstance(value, Path) and value in places
+            ):  # whichever modules look there
                 monkeypatch.setattr(module, name, folder)
     (folder / "any").mkdir()
     (folder / "any/fig01.yaml").write_text("parameters: {models: [a], d: [15]}")
@@ -773,14 +879,20 @@ def test_a_title_names_the_smallest_and_the_largest_by_what_tells_them_apart() -
     assert extremes(shares.iloc[:2]) == "4 % (a b) to 85 % (c)"
     assert extremes(shares.iloc[:1], " points", 1) == "4.4 points (a b)"
     asked = pd.Series(
-        [1, 2], pd.MultiIndex.from_tuples([(True, 20), (False, 80)], names=["qac", "distractors"])
+        [1, 2],
+        pd.MultiIndex.from_tuples(
+            [(True, 20), (False, 80)], names=["qac", "distractors"]
+        ),
     )
     told = {"qac": {True: "query twice", False: "query once"}}
     assert (
         extremes(asked, spoken=told)
         == "1 % (query twice, 20 distractors) to 2 % (query once, 80 distractors)"
     )
-    assert extremes(pd.Series([-0.2, 0.3, 7], ["a", "b", "c"]), "") == "0 (2 of 3) to 7 (c)"
+    assert (
+        extremes(pd.Series([-0.2, 0.3, 7], ["a", "b", "c"]), "")
+        == "0 (2 of 3) to 7 (c)"
+    )
     assert extremes(pd.Series([1.0, 1.0], ["a", "b"])) == "1 % (2 of 2)"
     assert extremes(pd.Series([np.nan], ["a"])) == "(not known)"
 
@@ -792,7 +904,9 @@ def test_published_numbers_agree_with_each_other() -> None:
         assert outcomes is not None
         assert numbers is not None
         assert (
-            set(outcomes["outcomes"]) == set(numbers["correct"]) == set(published_models("origin"))
+            set(outcomes["outcomes"])
+            == set(numbers["correct"])
+            == set(published_models("origin"))
         )
         for model, bits in outcomes["outcomes"].items():
             assert len(bits) == numbers["n"] == outcomes["sizes"]
@@ -823,9 +937,15 @@ def test_figures_can_be_drawn_from_very_little() -> None:
     )
     for figure in (
         outcome_map({"regenerated": cells}),
-        share_rows({"regenerated": pd.DataFrame({**one, "condition": ["c"]})}, xlabel="x"),
+        share_rows(
+            {"regenerated": pd.DataFrame({**one, "condition": ["c"]})}, xlabel="x"
+        ),
         distance_curve(
-            points, [FittedSide("m", 1, 0.5, math.inf), FittedSide("m", -1, math.nan, math.nan)]
+            points,
+            [
+                FittedSide("m", 1, 0.5, math.inf),
+                FittedSide("m", -1, math.nan, math.nan),
+            ],
         ),
         length_curve(lengths, outcomes, ["solved"], grid),
         length_curve(lengths, outcomes, ["solved"], grid[:1], note="one answer"),

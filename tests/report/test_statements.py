@@ -28,7 +28,11 @@ from codestress.papers.semtrace.results import by_position, removal, tables
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import WORDS, Statement, ledger, statements, undecidable
-from codestress.report.published import published_models, published_numbers, read_published
+from codestress.report.published import (
+    published_models,
+    published_numbers,
+    read_published,
+)
 from codestress.scoring.summaries import summarize
 from conftest import some
 
@@ -50,8 +54,15 @@ def protocol(name: str) -> Facts:
 def verdicts(paper_name: str, one: Statement, tables: Tables) -> list[str]:
     """Of one statement, with these tables and none of the others."""
     given = protocol(f"{paper_name}/{one.artefacts[0]}")
-    used = [other for name in one.artefacts[:1] for other in statements(paper_name, name)]
-    every = {name: pd.DataFrame() for other in used for name in (other.each, other.table) if name}
+    used = [
+        other for name in one.artefacts[:1] for other in statements(paper_name, name)
+    ]
+    every = {
+        name: pd.DataFrame()
+        for other in used
+        for name in (other.each, other.table)
+        if name
+    }
     found = ledger(given, {**every, **tables})
     head = one.statement.split("{")[0] if one.each else one.statement
     same = (
@@ -65,7 +76,9 @@ def verdicts(paper_name: str, one: Statement, tables: Tables) -> list[str]:
     )
     lacking &= same & found["readings"].ne("") & found["regenerated"].notna()
     assert not lacking.any(), found.loc[lacking, "readings"].iloc[0]
-    return [str(word) for word in found.loc[same & found["regenerated"].notna(), "verdict"]]
+    return [
+        str(word) for word in found.loc[same & found["regenerated"].notna(), "verdict"]
+    ]
 
 
 # --- answers -------------------------------------------------------------------------------------------------------
@@ -79,7 +92,9 @@ def moved(share: float, shift: float) -> float:
 def chances(means: np.ndarray, items: int, random: Random) -> np.ndarray:
     """Of items (rows) in conditions with these means: three in ten are solved, or failed, in all conditions."""
     place = random.random((items, 1))
-    return np.where(place < 0.3 * means, 1.0, np.where(place > 1 - 0.3 * (1 - means), 0.0, means))
+    return np.where(
+        place < 0.3 * means, 1.0, np.where(place > 1 - 0.3 * (1 - means), 0.0, means)
+    )
 
 
 def drawn(means: np.ndarray, items: int, random: Random) -> np.ndarray:
@@ -107,7 +122,9 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
     """Answers at 11 places, with 20 and 80 distractors; the drop is the wanted one where it is stated of."""
     relative, items, best = one.unit.startswith("%"), int(one.n), 0.85
     depth = depth_of(value / 100, best, items, relative)
-    dataset = one.where["dataset"] if isinstance(one.where["dataset"], str) else "cruxeval"
+    dataset = (
+        one.where["dataset"] if isinstance(one.where["dataset"], str) else "cruxeval"
+    )
     dataset = "semtrace" if "digits" in one.where else dataset
     counts = [int(one.where["context"])] if one.where["context"] != "any" else [20, 80]
     parts = []
@@ -140,9 +157,13 @@ def gains(_: Statement, value: float, random: Random) -> Tables:
     rows = []
     for dataset, share in (("cruxeval", 0.5), ("semtrace", 0.5 * (1 + value / 100))):
         table = drawn(
-            np.full(len(read_published("semtrace")["groups"]["larger"]), share), 800, random
+            np.full(len(read_published("semtrace")["groups"]["larger"]), share),
+            800,
+            random,
         )
-        cells = pd.DataFrame(table, columns=read_published("semtrace")["groups"]["larger"]).stack()
+        cells = pd.DataFrame(
+            table, columns=read_published("semtrace")["groups"]["larger"]
+        ).stack()
         rows.append(
             cells.rename_axis(["problem", "model"])
             .reset_index(name="value_strict")
@@ -167,9 +188,16 @@ def removals(one: Statement, value: float, random: Random) -> Tables:
         parts.append(cells.assign(model=model))
     answers = pd.concat(parts).assign(task=one.where["task"], lines=10)
     fits = removal.fit_removal(
-        answers, trend="exponential", weighted=False, confidence=0.95, resamples=200, seed=0
+        answers,
+        trend="exponential",
+        weighted=False,
+        confidence=0.95,
+        resamples=200,
+        seed=0,
     )
-    return {"losses": removal.group_losses(fits, answers, 0.95).assign(problems="cruxeval")}
+    return {
+        "losses": removal.group_losses(fits, answers, 0.95).assign(problems="cruxeval")
+    }
 
 
 def baseline(_: Statement, shift: float, random: Random) -> Tables:
@@ -186,7 +214,10 @@ def baseline(_: Statement, shift: float, random: Random) -> Tables:
         )
         for row in published.itertuples()
     )
-    return {"published": published, "regenerated": summarize(answers, by=["label", "condition"])}
+    return {
+        "published": published,
+        "regenerated": summarize(answers, by=["label", "condition"]),
+    }
 
 
 def origin_shares(one: Statement, shift: float, random: Random) -> Tables:
@@ -203,7 +234,9 @@ def origin_shares(one: Statement, shift: float, random: Random) -> Tables:
             right = np.array([int(bit) for bit in bits])
             most = float(right.mean() > 0.5)
             counts = np.array([(right == 0).sum(), (right == 1).sum()])
-            flips = 0.1 * counts.min() / np.maximum(counts, 1)[right] + shift * (right == most)
+            flips = 0.1 * counts.min() / np.maximum(counts, 1)[right] + shift * (
+                right == most
+            )
             values = np.abs(right - (random.random(len(bits)) < flips))
             lines = range(first, last + 1, 8)
             parts.append(
@@ -217,7 +250,11 @@ def origin_shares(one: Statement, shift: float, random: Random) -> Tables:
                 )
             )
     else:
-        by = [name for name in ("d", "characters", "depth") if published[name].notna().any()]
+        by = [
+            name
+            for name in ("d", "characters", "depth")
+            if published[name].notna().any()
+        ]
         for row in published.to_dict("records"):
             share = moved(row["accuracy"], shift)
             values = random.random(row["n"]) < share
@@ -249,15 +286,21 @@ def localization(one: Statement, value: float, random: Random) -> Tables:
     languages and mutations that the number is about."""
     number, share = one.where["number"], value / 100
     groups = read_published("faultloc")["groups"]
-    models = groups[number.removeprefix("gain, ") if number.startswith("gain") else "all"]
+    models = groups[
+        number.removeprefix("gain, ") if number.startswith("gain") else "all"
+    ]
     programs = [("python", n) for n in range(637)] + [("java", n) for n in range(670)]
     frame = pd.DataFrame(programs, columns=["language", "program"])
     frame = frame[
-        frame["language"].isin([one.where["language"]]) | (one.where["language"] == "both")
+        frame["language"].isin([one.where["language"]])
+        | (one.where["language"] == "both")
     ]
-    frame = frame.assign(source=frame["language"], problem=frame["program"].astype(str) + "/x/1")
+    frame = frame.assign(
+        source=frame["language"], problem=frame["program"].astype(str) + "/x/1"
+    )
     again = frame.merge(
-        pd.DataFrame({"spm": ["comments", "names", "dead_code", "functions"]}), how="cross"
+        pd.DataFrame({"spm": ["comments", "names", "dead_code", "functions"]}),
+        how="cross",
     )
     again = again[(again["spm"] != "functions") | (again["language"] == "java")]
     if " under " in number:
@@ -293,13 +336,21 @@ def localization(one: Statement, value: float, random: Random) -> Tables:
         chance = np.clip(accuracy + more, 0, 1)
         latent = easy[(again["language"] + again["problem"])].to_numpy()
         mixed = np.where(
-            latent < 0.3 * chance, 1.0, np.where(latent > 1 - 0.3 * (1 - chance), 0.0, chance)
+            latent < 0.3 * chance,
+            1.0,
+            np.where(latent > 1 - 0.3 * (1 - chance), 0.0, chance),
         )
-        mutated = again.assign(quarter=1, value_strict=(random.random(len(again)) < mixed) * 1.0)
+        mutated = again.assign(
+            quarter=1, value_strict=(random.random(len(again)) < mixed) * 1.0
+        )
         parts.append(pd.concat([own, mutated]).assign(model=model))
     answers = pd.concat(parts, ignore_index=True).assign(outcome_strict="correct")
     sources = ["alpaca", "codesearchnet"]
-    return {"stated": stated.stated_numbers(answers, sources, rule="strict", confidence=0.95)}
+    return {
+        "stated": stated.stated_numbers(
+            answers, sources, rule="strict", confidence=0.95
+        )
+    }
 
 
 def table_two(_: Statement, shift: float, random: Random) -> Tables:
@@ -318,7 +369,11 @@ def table_two(_: Statement, shift: float, random: Random) -> Tables:
                 "kept_low": found.interval.low,
                 "kept_high": found.interval.high,
             }
-            | {"programs_kept": programs, "kept": 4 * programs, "programs": "alpaca codesearchnet"}
+            | {
+                "programs_kept": programs,
+                "kept": 4 * programs,
+                "programs": "alpaca codesearchnet",
+            }
         )
     table = pd.DataFrame(rows).assign(asked="all ten")
     compared = [table.assign(reading=reading) for reading in READINGS.values()]
@@ -326,7 +381,12 @@ def table_two(_: Statement, shift: float, random: Random) -> Tables:
 
 
 def crash(
-    labels: Sequence[str], shift: float, random: Random, names: Sequence[str], mode: str, task: str
+    labels: Sequence[str],
+    shift: float,
+    random: Random,
+    names: Sequence[str],
+    mode: str,
+    task: str,
 ) -> pd.DataFrame:
     """Answers to vanilla and perturbed programs, of the published Pass@1, those of one question alike."""
     published = differences.published_differences(task)
@@ -339,7 +399,9 @@ def crash(
             vanilla = float(part["vanilla_pct"].iloc[0])
             means = np.clip(np.array([vanilla, *(known - shift * vanilla)]) / 100, 0, 1)
             size = sizes[str(dataset)]
-            question = np.arange(size) if dataset == "cruxeval" else np.arange(size) % 92
+            question = (
+                np.arange(size) if dataset == "cruxeval" else np.arange(size) % 92
+            )
             chance = chances(means, question.max() + 1, random)[question]
             table = pd.DataFrame(
                 (random.random(chance.shape) < chance) * 1.0, columns=["VAN", *names]
@@ -350,7 +412,9 @@ def crash(
                 .reset_index(name="value_strict")
             )
             cells = cells.assign(
-                model=part["model"].iloc[0], dataset=dataset, question=question[cells["problem"]]
+                model=part["model"].iloc[0],
+                dataset=dataset,
+                question=question[cells["problem"]],
             )
             parts.append(cells)
     answers = pd.concat(parts, ignore_index=True)
@@ -358,7 +422,13 @@ def crash(
     return answers.assign(
         **{name: answers[name].astype(str) for name in ("problem", "question")},
         value_reference=answers["value_strict"],
-        **{"language": "python", "task": task, "mode": mode, "ignore": False, "refactor": False},
+        **{
+            "language": "python",
+            "task": task,
+            "mode": mode,
+            "ignore": False,
+            "refactor": False,
+        },
         density=density,
         status="applied",
     )
@@ -367,7 +437,12 @@ def crash(
 def crash_cells(one: Statement, shift: float, random: Random) -> Tables:
     task = "input" if one.artefacts[0] in ("tab05", "tab17") else "output"
     answers = crash(
-        ["GPT-4o", "GPT-4o-Mini"], shift, random, ["PSC-ALL", "MCC", "MPS", "MHC"], "direct", task
+        ["GPT-4o", "GPT-4o-Mini"],
+        shift,
+        random,
+        ["PSC-ALL", "MCC", "MPS", "MHC"],
+        "direct",
+        task,
     )
     table = differences.differences(answers, rule="strict", confidence=0.95)
     return differences.compared_tables(table, differences.published_differences(task))
@@ -380,7 +455,9 @@ def told_to_ignore(one: Statement, shift: float, random: Random) -> Tables:
     plain = crash(labels, 0.0, random, names, "direct", "output")
     told = crash(labels, shift, random, names, "direct", "output").assign(ignore=True)
     answers = pd.concat([plain, told[told["perturbation"] != "VAN"]])
-    return {"effects": differences.setting_effects(answers, rule="strict", confidence=0.95)}
+    return {
+        "effects": differences.setting_effects(answers, rule="strict", confidence=0.95)
+    }
 
 
 def headline(one: Statement, shift: float, random: Random) -> Tables:
@@ -400,17 +477,31 @@ def thought(_: Statement, shift: float, random: Random) -> Tables:
     """Tokens and right answers of one reasoning model; at the other effect twice the tokens, and fewer right ones."""
     published = reasoning.published_claims(reasoning.published_reasoning())
     rows = []
-    for cell in published[published["label"] == published["label"].iloc[0]].to_dict("records"):
+    for cell in published[published["label"] == published["label"].iloc[0]].to_dict(
+        "records"
+    ):
         size = {"cruxeval": 800, "livecodebench": 479}[cell["dataset"]]
-        question = np.arange(size) if cell["dataset"] == "cruxeval" else np.arange(size) % 92
-        spread = random.normal(0, 0.5, question.max() + 1)[question] + random.normal(0, 0.5, size)
+        question = (
+            np.arange(size) if cell["dataset"] == "cruxeval" else np.arange(size) % 92
+        )
+        spread = random.normal(0, 0.5, question.max() + 1)[question] + random.normal(
+            0, 0.5, size
+        )
         tokens = cell["average_tokens"] * np.exp(spread - 0.25) * (1 + 2 * shift)
-        points = cell["pass_at_1_pct"] - (100 * shift if cell["perturbation"] != "VAN" else 0)
+        points = cell["pass_at_1_pct"] - (
+            100 * shift if cell["perturbation"] != "VAN" else 0
+        )
         rows.append(
             pd.DataFrame(
                 {
-                    **{name: cell[name] for name in ("model", "dataset", "perturbation")},
-                    **{"problem": np.arange(size).astype(str), "question": question.astype(str)},
+                    **{
+                        name: cell[name]
+                        for name in ("model", "dataset", "perturbation")
+                    },
+                    **{
+                        "problem": np.arange(size).astype(str),
+                        "question": question.astype(str),
+                    },
                     **{
                         "reasoning_tokens": tokens,
                         "value_strict": random.random(size) < points / 100,
@@ -453,7 +544,15 @@ def as_it_is(one: Statement, value: float, _: Random) -> Tables:
         ],
         1,
     ) | dict.fromkeys(
-        ["drop", "single_drop_by_program", "versions", "far", "published", "tokens", "accuracy"],
+        [
+            "drop",
+            "single_drop_by_program",
+            "versions",
+            "far",
+            "published",
+            "tokens",
+            "accuracy",
+        ],
         0.0,
     )
     rows = []
@@ -463,7 +562,9 @@ def as_it_is(one: Statement, value: float, _: Random) -> Tables:
             for other in (way, *one.readings.values())
             for name in other.number
         }
-        rows.append(told | way.where | number | ({"model": way.models[0]} if way.models else {}))
+        rows.append(
+            told | way.where | number | ({"model": way.models[0]} if way.models else {})
+        )
     return {one.table: pd.DataFrame(rows)}
 
 
@@ -472,16 +573,22 @@ def ordered(one: Statement, side: float, _: Random) -> Tables:
     rows: dict[str, list[dict[str, Any]]] = {}
     for way in [*one.readings.values()] or [one]:
         unit = 100 if way.per_cent else 1
-        value = (float(way.value) + (side if way.relation == "more than" else -side)) / unit
+        value = (
+            float(way.value) + (side if way.relation == "more than" else -side)
+        ) / unit
         ends = (value, value - 0.1 / unit, value + 0.1 / unit)
         told = {
             name: choice[0] if isinstance(choice, list) else choice
             for name, choice in way.where.items()
         }
         told |= {"model": way.group or way.models[0]} if way.models else {}
-        row = dict.fromkeys(re.findall(r"{(\w+)", way.basis + way.statement + way.needs), 0)
+        row = dict.fromkeys(
+            re.findall(r"{(\w+)", way.basis + way.statement + way.needs), 0
+        )
         row |= dict.fromkeys(way.match, "m") | told | {way.clusters or "items": 1000}
-        rows.setdefault(way.table, []).append(row | dict(zip(way.number, ends, strict=False)))
+        rows.setdefault(way.table, []).append(
+            row | dict(zip(way.number, ends, strict=False))
+        )
         if way.each and way.each != way.table:
             rows.setdefault(way.each, []).append(row)
     return {name: pd.DataFrame(some) for name, some in rows.items()}
@@ -527,7 +634,9 @@ def decided() -> Iterator[Any]:
                 and one.table not in ("headline", "totals")
             ):
                 yield pytest.param(
-                    name, one, id=f"{name}, {one.statement[:60]}, {one.unit}, {one.artefacts[0]}"
+                    name,
+                    one,
+                    id=f"{name}, {one.statement[:60]}, {one.unit}, {one.artefacts[0]}",
                 )
 
 
@@ -539,23 +648,34 @@ def test_every_statement_can_be_decided(name: str, one: Statement) -> None:
     for seed in range(SEEDS if len(one.number) == 3 or one.difference else 1):
         random = np.random.default_rng(seed)
         tables = make(one, float(one.value) if by_value else 0.0, random)
-        exact += verdicts(name, one, complete(name, one, tables) if make is as_it_is else tables)
+        exact += verdicts(
+            name, one, complete(name, one, tables) if make is as_it_is else tables
+        )
     assert exact
     assert exact.count("differs") <= max(1, 0.08 * len(exact)), exact
     assert set(exact) <= {"reproduced", "inconclusive", "differs"}
     shifted = other(one) if by_value else 0.4
     tables = make(one, shifted, np.random.default_rng(99))
-    different = verdicts(name, one, complete(name, one, tables) if make is as_it_is else tables)
+    different = verdicts(
+        name, one, complete(name, one, tables) if make is as_it_is else tables
+    )
     assert "reproduced" not in different
-    if not undecidable(one) and not one.artefacts[0].startswith("sec"):  # one answer each
+    if not undecidable(one) and not one.artefacts[0].startswith(
+        "sec"
+    ):  # one answer each
         assert different.count("differs") >= 0.6 * len(different), different
 
 
 def complete(name: str, one: Statement, tables: Tables) -> Tables:
     """With the columns that other statements of the artefact look up in the same tables, empty."""
-    others = [other for other in statements(name, one.artefacts[0]) if other.table in tables]
+    others = [
+        other for other in statements(name, one.artefacts[0]) if other.table in tables
+    ]
     for way in [
-        way for other in others for way in (other, *other.readings.values()) if way.table in tables
+        way
+        for other in others
+        for way in (other, *other.readings.values())
+        if way.table in tables
     ]:
         wanted = [
             *way.number,
@@ -585,12 +705,18 @@ def orders() -> Iterator[Any]:
 def test_every_order_can_be_decided(name: str, one: Statement) -> None:
     random = np.random.default_rng(0)
     agrees, other = WORDS[one.evidence]
-    assert set(verdicts(name, one, complete(name, one, ordered(one, 1.0, random)))) == {agrees}
-    assert set(verdicts(name, one, complete(name, one, ordered(one, -1.0, random)))) == {other}
+    assert set(verdicts(name, one, complete(name, one, ordered(one, 1.0, random)))) == {
+        agrees
+    }
+    assert set(
+        verdicts(name, one, complete(name, one, ordered(one, -1.0, random)))
+    ) == {other}
 
 
 def test_what_no_run_can_decide_is_listed() -> None:
-    spec = importlib.util.spec_from_file_location("undecided", ROOT / "docs/undecided.py")
+    spec = importlib.util.spec_from_file_location(
+        "undecided", ROOT / "docs/undecided.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     written = importlib.util.module_from_spec(spec)
@@ -598,7 +724,9 @@ def test_what_no_run_can_decide_is_listed() -> None:
     page = written.PAGE.read_text(encoding="utf-8")
     assert page.endswith(written.section()), "run `python docs/undecided.py`"
     listed = [one for name in PAPERS for one in statements(name) if undecidable(one)]
-    assert 0 < len(listed) < len([one for name in PAPERS for one in statements(name)]) / 4
+    assert (
+        0 < len(listed) < len([one for name in PAPERS for one in statements(name)]) / 4
+    )
 
 
 def test_every_statement_names_what_its_table_has() -> None:
@@ -615,11 +743,24 @@ def test_every_statement_names_what_its_table_has() -> None:
         "interpreter",
         "tokens",
     }
-    known |= {"medians", "words", "steps", "noticed", "printed", "recounted", "averages"}
+    known |= {
+        "medians",
+        "words",
+        "steps",
+        "noticed",
+        "printed",
+        "recounted",
+        "averages",
+    }
     for name in PAPERS:
         for one in statements(name):
             tables = {way.table for way in (one, *one.readings.values())}
-            assert one.relation in ORDERS or tables <= {*DESIGNS, *known, "unchanged", ""}, one
+            assert one.relation in ORDERS or tables <= {
+                *DESIGNS,
+                *known,
+                "unchanged",
+                "",
+            }, one
             assert len(one.number) < 2 or one.clusters, (
                 f"{one.statement}: sampled, of how many items?"
             )

@@ -20,7 +20,9 @@ def test_a_model_has_one_look_in_every_figure() -> None:
 
 
 @given(st.lists(st.text(min_size=1), unique=True, max_size=60))
-def test_models_of_a_server_have_looks_that_differ_in_a_figure(names: list[str]) -> None:
+def test_models_of_a_server_have_looks_that_differ_in_a_figure(
+    names: list[str],
+) -> None:
     found = looks(names)
     assert list(found) == names
     assert len(set(found.values())) == len(names)

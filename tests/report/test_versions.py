@@ -60,9 +60,13 @@ def test_the_medians_of_a_later_version_are_rows_without_a_verdict() -> None:
             for table in (one.each, one.table)
             if table
         }
-        given = Positions.model_validate({"artefact": f"semtrace/{name}", "models": models})
+        given = Positions.model_validate(
+            {"artefact": f"semtrace/{name}", "models": models}
+        )
         claims = ledger(given, {**empty, "medians": medians})
-        [row] = claims[claims["statement"].str.startswith("version 3")].to_dict("records")
+        [row] = claims[claims["statement"].str.startswith("version 3")].to_dict(
+            "records"
+        )
         assert (row["published"], row["regenerated"], row["verdict"]) == (
             published,
             found,

@@ -311,6 +311,8 @@ def descendants(process: int = 0) -> set[int]:
                 status = (entry / "stat").read_text()
                 parents[int(entry.name)] = int(status.rpartition(")")[2].split()[1])
     found = {process or os.getpid()}
-    while more := {child for child, parent in parents.items() if parent in found} - found:
+    while (
+        more := {child for child, parent in parents.items() if parent in found} - found
+    ):
         found |= more
     return found

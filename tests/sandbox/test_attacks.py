@@ -99,7 +99,9 @@ def server() -> Iterator[tuple[int, list[object]]]:
 
 
 def kit() -> dict[str, bytes]:
-    return {str(path): path.read_bytes() for path in (PACKAGE / "sandbox").rglob("*.py")}
+    return {
+        str(path): path.read_bytes() for path in (PACKAGE / "sandbox").rglob("*.py")
+    }
 
 
 # It takes seconds, and is in `make test` because nothing else there tries these attacks.
@@ -113,7 +115,10 @@ def test_no_attack_has_an_effect(
     ] * 30  # both workers are up
     assert next(patient.run([Program("x = 1")])).value is None
     before_it = descendants()
-    programs, chosen = [], [name for name in ATTACKS if name not in LONG or name in some(LONG, 4)]
+    programs, chosen = (
+        [],
+        [name for name in ATTACKS if name not in LONG or name in some(LONG, 4)],
+    )
     for name in chosen:
         programs += [
             attack(name, guess=GUESS, mark=MARK, port=port),
@@ -132,7 +137,9 @@ def test_no_attack_has_an_effect(
     # Whoever comes next is judged as ever, and no worker was lost over any of them.
     assert [e.value for e in executions[1::2]] == [42] * len(chosen)
     # On a slow or busy machine a limit of time may come before an attack's own end.
-    late = [n for n in chosen if outcomes[n].outcome in BACKSTOP - STOPPED.get(n, BACKSTOP)]
+    late = [
+        n for n in chosen if outcomes[n].outcome in BACKSTOP - STOPPED.get(n, BACKSTOP)
+    ]
     again = [attack(name, guess=GUESS, mark=MARK, port=port) for name in late]
     outcomes |= dict(zip(late, patient.run(again), strict=True))
     for name, execution in outcomes.items():
@@ -146,7 +153,9 @@ def test_no_attack_has_an_effect(
     assert descendants() <= before_it
     # An attack without any effect ends by returning the guess, as it is called to; the others are refused by name.
     refused = [
-        name for name, execution in outcomes.items() if "PermissionError" in execution.detail
+        name
+        for name, execution in outcomes.items()
+        if "PermissionError" in execution.detail
     ]
     assert len(refused) >= 20, refused
 
@@ -191,9 +200,9 @@ def test_honest_use_of_the_library_is_no_attack(patient: Executor) -> None:
         "import doctest\ndef f():\n    return doctest.testmod().failed == 0",  # puts the tracer back
         "import asyncio\nasync def g():\n    await asyncio.sleep(0)\n    return True\ndef f(): return asyncio.run(g())",
     ]
-    assert [one.value for one in patient.run(Program(source, "f") for source in sources)] == [
-        True
-    ] * 6
+    assert [
+        one.value for one in patient.run(Program(source, "f") for source in sources)
+    ] == [True] * 6
 
 
 def test_a_program_finds_nothing_that_only_the_parent_knows(patient: Executor) -> None:

@@ -44,8 +44,12 @@ def executor() -> Iterator[Executor]:
         yield opened
 
 
-def one(executor: Executor, source: str, *arguments: object, **keywords: object) -> Execution:
-    (execution,) = executor.run([Program(textwrap.dedent(source), "f", arguments, keywords)])
+def one(
+    executor: Executor, source: str, *arguments: object, **keywords: object
+) -> Execution:
+    (execution,) = executor.run(
+        [Program(textwrap.dedent(source), "f", arguments, keywords)]
+    )
     return execution
 
 
@@ -55,7 +59,15 @@ def test_values_go_through_the_wall_unchanged(value: object) -> None:
 
 
 def test_special_values_go_through_the_wall() -> None:
-    for value in (range(3), ..., 10**5000, -(2**53), "\ud800\0", float("inf"), {(1, ("a",)): {2}}):
+    for value in (
+        range(3),
+        ...,
+        10**5000,
+        -(2**53),
+        "\ud800\0",
+        float("inf"),
+        {(1, ("a",)): {2}},
+    ):
         assert decode(json.loads(json.dumps(encode(value)))) == value
 
 
@@ -91,7 +103,9 @@ def test_calls_with_arguments_keywords_and_expressions(executor: Executor) -> No
         Program(source, "f", ((1, "x"),), {"b": {3}}),
         Program(source, call="f('y', b=f(1))"),
         Program("x = 1"),
-        Program("import collections\ndef f(t): return collections.Counter(t)", "f", ("aab",)),
+        Program(
+            "import collections\ndef f(t): return collections.Counter(t)", "f", ("aab",)
+        ),
     ]
     values = [execution.value for execution in executor.run(runs)]
     pair = (True, 2.5)
@@ -119,7 +133,11 @@ def test_calls_with_arguments_keywords_and_expressions(executor: Executor) -> No
         ("def f(): return 'a' * 2_000_000", Outcome.OUTPUT_LIMIT, "1,048,576"),
         ("def f(): return [0] * 300_000", Outcome.OUTPUT_LIMIT, ""),
         ("def f(): yield 1", Outcome.NOT_DATA, "generator"),
-        ("import sys\ndef f():\n    sys.settrace(None)\n    return 1", Outcome.TAMPERED, ""),
+        (
+            "import sys\ndef f():\n    sys.settrace(None)\n    return 1",
+            Outcome.TAMPERED,
+            "",
+        ),
         ("def f(): raise SystemExit(3)", Outcome.RAISED, "SystemExit: 3"),
         ("raise KeyboardInterrupt", Outcome.RAISED, "KeyboardInterrupt"),
         ("\0", Outcome.SYNTAX_ERROR, "null"),
@@ -142,7 +160,10 @@ def test_a_step_that_takes_for_ever_is_stopped_by_its_cpu_time() -> None:
 
 def test_who_sleeps_is_stopped_by_the_clock() -> None:
     with Executor(workers=1, limits=Limits(wall_s=2)) as hasty:
-        assert one(hasty, "import time\ndef f(): time.sleep(600)").outcome is Outcome.WALL_TIME
+        assert (
+            one(hasty, "import time\ndef f(): time.sleep(600)").outcome
+            is Outcome.WALL_TIME
+        )
 
 
 def test_the_limit_of_steps_decides_to_the_line(executor: Executor) -> None:
@@ -154,7 +175,12 @@ def test_the_limit_of_steps_decides_to_the_line(executor: Executor) -> None:
 
 def test_results_keep_their_order_whatever_ends_in_between(executor: Executor) -> None:
     endless = "def f(n):\n    while True:\n        n += 1"
-    bad = (endless, "import os\ndef f(n): os._exit(1)", "def f(n): return 1/0", "def f(")
+    bad = (
+        endless,
+        "import os\ndef f(n): os._exit(1)",
+        "def f(n): return 1/0",
+        "def f(",
+    )
     good = "def f(n):\n    return n * n"
     for source in Source:
         programs = [
@@ -162,7 +188,9 @@ def test_results_keep_their_order_whatever_ends_in_between(executor: Executor) -
             for n in range(200)
         ]
         executions = list(executor.run(programs))
-        assert [e.value for e in executions] == [None if n % 7 == 3 else n * n for n in range(200)]
+        assert [e.value for e in executions] == [
+            None if n % 7 == 3 else n * n for n in range(200)
+        ]
         assert {e.outcome for e in executions[3::7]} == {
             Outcome.STEP_LIMIT,
             Outcome.DIED,
@@ -205,7 +233,9 @@ def test_a_worker_that_is_killed_is_replaced_and_nothing_is_lost() -> None:
 def test_a_closed_executor_counts_what_is_left() -> None:
     with Executor(workers=1) as short:
         pass
-    assert [e.outcome for e in short.run([Program("x = 1")] * 3)] == [Outcome.HARNESS_ERROR] * 3
+    assert [e.outcome for e in short.run([Program("x = 1")] * 3)] == [
+        Outcome.HARNESS_ERROR
+    ] * 3
 
 
 def test_nothing_is_left_behind_when_the_process_is_killed(tmp_path: Path) -> None:
@@ -216,7 +246,9 @@ def test_nothing_is_left_behind_when_the_process_is_killed(tmp_path: Path) -> No
         "    print('ready', flush=True)\n"
         "    list(e.run([Program('import time\\ntime.sleep(500)')] * 4))\n"
     )
-    process = subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, text=True
+    )
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.5)
@@ -230,7 +262,9 @@ def test_nothing_is_left_behind_when_the_process_is_killed(tmp_path: Path) -> No
         time.sleep(0.05)
 
 
-def test_layers_are_probed_named_and_missed_openly(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_layers_are_probed_named_and_missed_openly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(worker, "candidates", lambda: ["none"])
     monkeypatch.setenv(UNPROTECTED, "1")
     with Executor(workers=1) as told:
@@ -250,7 +284,9 @@ def test_packages_are_there_where_they_are_asked_for_and_nowhere_else() -> None:
     )
     writes = Program("def f():\n    open('/tmp/mark', 'w')", "f")
     limits = Limits(memory_bytes=1 << 30)
-    with Executor(workers=1, limits=limits, packages=("numpy", "scipy.optimize")) as executor:
+    with Executor(
+        workers=1, limits=limits, packages=("numpy", "scipy.optimize")
+    ) as executor:
         done, written = executor.run([program, writes])
         assert done.value == [6, 2.0]
         assert written.outcome is Outcome.RAISED
@@ -262,19 +298,25 @@ def test_packages_are_there_where_they_are_asked_for_and_nowhere_else() -> None:
 
 @pytest.mark.slow  # It makes one processor busy, and counts seconds.
 @pytest.mark.skipif(
-    not Path("/proc/self/schedstat").exists(), reason="the system does not tell who waits"
+    not Path("/proc/self/schedstat").exists(),
+    reason="the system does not tell who waits",
 )
 def test_waiting_for_a_processor_is_no_wall_time() -> None:
     """A program that needs one second, and gets a seventh of a processor, has two seconds of its own."""
     mine = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(mine)})
-    others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)]
+    others = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)
+    ]
     try:
-        with Executor(workers=1, limits=Limits(wall_s=2, cpu_s=30, steps=10**9)) as queueing:
+        with Executor(
+            workers=1, limits=Limits(wall_s=2, cpu_s=30, steps=10**9)
+        ) as queueing:
             busy = "import time\ndef f():\n    while time.process_time() < 1.0: pass\n    return 'done'"
             assert one(queueing, busy).outcome is Outcome.RETURNED
             assert (
-                one(queueing, "import time\ndef f(): time.sleep(60)").outcome is Outcome.WALL_TIME
+                one(queueing, "import time\ndef f(): time.sleep(60)").outcome
+                is Outcome.WALL_TIME
             )
     finally:
         for process in others:
@@ -292,7 +334,9 @@ def test_a_worker_whose_program_waits_for_a_processor_is_not_taken_for_dead(
         """print('{"waits": 1}\\n{"waits": 2}', flush=True)""",
         """print('{"waits": 3}\\n{"done": []}', flush=True)""",
     ]
-    monkeypatch.setattr(worker, "command", lambda *_: [sys.executable, "-c", "\n".join(says)])
+    monkeypatch.setattr(
+        worker, "command", lambda *_: [sys.executable, "-c", "\n".join(says)]
+    )
     waiting = worker.Worker("none", [])
     try:
         assert waiting.ask({"programs": []}, within_s=60) == []
@@ -300,13 +344,19 @@ def test_a_worker_whose_program_waits_for_a_processor_is_not_taken_for_dead(
         waiting.close()
 
 
-def test_code_of_the_library_is_known_whatever_place_its_cache_names(tmp_path: Path) -> None:
+def test_code_of_the_library_is_known_whatever_place_its_cache_names(
+    tmp_path: Path,
+) -> None:
     """A folder that was moved, or compiled from elsewhere: importing from it is no tampering."""
     path = tmp_path / "module.py"
     path.write_text("def f():\n    return lambda: 1\n")
     py_compile.compile(str(path), dfile="elsewhere/module.py")
     assert {code.co_filename for code in steps.codes(str(path))} == {str(path)}
-    assert {code.co_name for code in steps.codes(str(path))} == {"<module>", "f", "<lambda>"}
+    assert {code.co_name for code in steps.codes(str(path))} == {
+        "<module>",
+        "f",
+        "<lambda>",
+    }
 
 
 def test_code_of_the_library_is_that_of_the_file_as_it_is(tmp_path: Path) -> None:
@@ -321,9 +371,13 @@ def test_code_of_the_library_is_that_of_the_file_as_it_is(tmp_path: Path) -> Non
 def test_programs_import_when_all_of_the_kit_is_compiled(tmp_path: Path) -> None:
     """As a set-up leaves it, and where the sandbox sees it in another place."""
     kit = shutil.copytree(
-        ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        ROOT / "lib",
+        tmp_path / "lib",
+        ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"),
     )
-    subprocess.run([sys.executable, "-m", "compileall", "-q", "lib"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [sys.executable, "-m", "compileall", "-q", "lib"], cwd=tmp_path, check=True
+    )
     program = (
         "from codestress.sandbox.executor import Executor, Program\n"
         "with Executor(workers=1) as executor:\n"
@@ -331,6 +385,10 @@ def test_programs_import_when_all_of_the_kit_is_compiled(tmp_path: Path) -> None
     )
     environment = {**os.environ, "PYTHONPATH": str(kit)}
     done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert "value=1" in done.stdout

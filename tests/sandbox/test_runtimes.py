@@ -101,7 +101,9 @@ JAVASCRIPT = [
 
 def test_javascript_ends(executor: Executor) -> None:
     programs = [Program(source, "f", (1,)) for source, _ in JAVASCRIPT]
-    for (source, outcome), execution in zip(JAVASCRIPT, run(executor, *programs), strict=True):
+    for (source, outcome), execution in zip(
+        JAVASCRIPT, run(executor, *programs), strict=True
+    ):
         if outcome is None:
             assert execution.outcome is not Outcome.HARNESS_ERROR
         else:
@@ -109,7 +111,10 @@ def test_javascript_ends(executor: Executor) -> None:
 
 
 LEAVES = [
-    ("left = 5; var kept = 6; function f() { return typeof left + typeof kept }", "numbernumber"),
+    (
+        "left = 5; var kept = 6; function f() { return typeof left + typeof kept }",
+        "numbernumber",
+    ),
     (
         "let left = 7; class Kept {} function f() { return typeof left + typeof Kept + typeof kept }",
         "numberfunctionundefined",
@@ -160,7 +165,9 @@ def test_no_call_of_a_runtime_has_an_effect_on_what_is_outside(
     good = Program("const f = () => 7", "f")
     done, *after = run(executor, Program(code, "f", source=Source.KIT), good, good)
     # As Node does when refused.
-    aborted = name == "another program" and done.detail.startswith("ended with signal 6")
+    aborted = name == "another program" and done.detail.startswith(
+        "ended with signal 6"
+    )
     assert done.outcome is Outcome.RAISED or aborted, done
     assert [one.value for one in after] == [7] * 2
 
@@ -183,11 +190,15 @@ STEPS = {
 
 
 @pytest.mark.parametrize("name", some([*STEPS], 3))
-def test_steps_count_or_the_outcome_says_that_they_do_not(executor: Executor, name: str) -> None:
+def test_steps_count_or_the_outcome_says_that_they_do_not(
+    executor: Executor, name: str
+) -> None:
     [done] = run(executor, Program(f"function f() {{ {STEPS[name]} }}", "f"))
     assert done.outcome in (Outcome.STEP_LIMIT, Outcome.TAMPERED, Outcome.RAISED), done
     if done.outcome is Outcome.RAISED:
-        assert done.detail.startswith(("EvalError", "TypeError", "ReferenceError")), done
+        assert done.detail.startswith(("EvalError", "TypeError", "ReferenceError")), (
+            done
+        )
 
 
 def test_what_cannot_be_read_is_not_run_uncounted(executor: Executor) -> None:
@@ -198,7 +209,9 @@ def test_what_cannot_be_read_is_not_run_uncounted(executor: Executor) -> None:
 
 
 def test_java_is_not_run(executor: Executor) -> None:
-    program = Program("class A { public static void main(String[] a) {} }", source=Source.KIT)
+    program = Program(
+        "class A { public static void main(String[] a) {} }", source=Source.KIT
+    )
     with refused(SandboxError, "java"):
         list(executor.run([program], language="java"))
 

@@ -37,7 +37,9 @@ DOUBLE = "def f(x):\n    return 2 * x"
 def bare(monkeypatch: pytest.MonkeyPatch) -> Iterator[Executor]:
     """An executor whose attacks all come through, as where nothing isolates."""
     monkeypatch.setattr(
-        probe, "unprotected", lambda *_: dict.fromkeys(probe.GOT_THROUGH, "it came through")
+        probe,
+        "unprotected",
+        lambda *_: dict.fromkeys(probe.GOT_THROUGH, "it came through"),
     )
     monkeypatch.delenv(executor.UNPROTECTED, raising=False)
     with Executor(workers=1, limits=Limits(cpu_s=5, wall_s=60)) as opened:
@@ -65,7 +67,9 @@ def test_what_nothing_is_known_of_is_a_strangers() -> None:
         *trace_problems(3, digits=2, seed=0),
     ]
     assert {problem.source for problem in own} == {Source.KIT}
-    assert {from_stranger(problem, code="x").source for problem in own} == {Source.STRANGER}
+    assert {from_stranger(problem, code="x").source for problem in own} == {
+        Source.STRANGER
+    }
 
 
 def test_no_file_can_claim_a_source(tmp_path: Path) -> None:
@@ -85,7 +89,9 @@ def test_limits_hold_for_the_kits_own(bare: Executor) -> None:
     }
     programs = [Program(code, "f", (1,), source=Source.KIT) for code in ends]
     assert [one.outcome for one in bare.run(programs)] == list(ends.values())
-    sleeps = Program("import time\ndef f(x): time.sleep(99)", "f", (1,), source=Source.KIT)
+    sleeps = Program(
+        "import time\ndef f(x): time.sleep(99)", "f", (1,), source=Source.KIT
+    )
     with Executor(workers=1, limits=Limits(wall_s=1)) as hasty:
         assert next(hasty.run([sleeps])).outcome is Ending.WALL_TIME
 
@@ -114,7 +120,9 @@ def test_answers_run_as_the_kits_own_only_when_the_strict_rule_reads_them(
     foreign = from_stranger(problem)
     with pytest.raises(SandboxError):
         score_answers([Answer(foreign, "f(4)")], "input", "strict", bare)
-    monkeypatch.setattr("codestress.papers.codecrash.assertions.shared_executor", lambda: bare)
+    monkeypatch.setattr(
+        "codestress.papers.codecrash.assertions.shared_executor", lambda: bare
+    )
     said = Response("[ANSWER] f(4) == 8 [/ANSWER]", "stop")
     assert score_assertion_as_run(problem, "input", said).outcome is Outcome.CORRECT
     with pytest.raises(SandboxError):
@@ -131,7 +139,9 @@ def test_answers_run_as_the_kits_own_only_when_the_strict_rule_reads_them(
             score_assertion_as_run(problem, "input", said)
 
 
-def test_a_program_that_a_model_wrote_is_its_own_unless_it_only_leaves_lines_out() -> None:
+def test_a_program_that_a_model_wrote_is_its_own_unless_it_only_leaves_lines_out() -> (
+    None
+):
     problem = Problem(
         "p",
         "def f(x):  # doubles\n    y = x\n    return 2 * x  # so",
@@ -148,7 +158,9 @@ def test_a_program_that_a_model_wrote_is_its_own_unless_it_only_leaves_lines_out
         "def f(x):\n    return 2 * x\n    return 2 * x",
     ):
         assert written_by_model(problem, code).source is Source.STRANGER, code
-    assert written_by_model(from_stranger(problem), "def f(x):").source is Source.STRANGER
+    assert (
+        written_by_model(from_stranger(problem), "def f(x):").source is Source.STRANGER
+    )
 
 
 def test_what_ran_how_is_counted(bare: Executor) -> None:
@@ -192,9 +204,14 @@ def take_away(
         line = real(*arguments)  # type: ignore[arg-type]
         gone = "from codestress.sandbox import layers\ndef gone(*_, **__): raise OSError('taken away')\n"
         gone += "".join(
-            f"layers.{name} = gone\n" for name in [*(LAYERS[one] for one in layers), broken] if name
+            f"layers.{name} = gone\n"
+            for name in [*(LAYERS[one] for one in layers), broken]
+            if name
         )
-        return [*line[:-1], line[-1].replace("; from codestress", f"\n{gone}from codestress", 1)]
+        return [
+            *line[:-1],
+            line[-1].replace("; from codestress", f"\n{gone}from codestress", 1),
+        ]
 
     monkeypatch.setattr(worker, "candidates", lambda: [backend])
     monkeypatch.setattr(worker, "command", command)
@@ -230,7 +247,9 @@ def test_without_a_layer_that_protects_them_strangers_are_refused(
         if not all(opened.layers[layer] for layer in LAYERS if layer not in removed):
             pytest.skip(f"not here: {opened.layers}")
         found = opened.exposed(language)
-        if language == "python" and os.geteuid():  # a limit of processes holds for all but root
+        if (
+            language == "python" and os.geteuid()
+        ):  # a limit of processes holds for all but root
             open_to = open_to - {"processes"}
         assert set(found) == open_to, found
         if len(removed) == 2 and not os.geteuid():
@@ -242,11 +261,15 @@ def test_without_a_layer_that_protects_them_strangers_are_refused(
                 list(opened.run([Program("", "f")], language=language))
 
 
-def test_an_attack_that_is_cut_off_shows_no_protection(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_attack_that_is_cut_off_shows_no_protection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Whatever the programs' own limits are: attacks have enough."""
     with Executor(workers=1, limits=Limits(steps=1)) as opened:
         assert set(opened.exposed()) <= set(probe.GOT_THROUGH)
-    monkeypatch.setitem(probe.ATTACKS, "python", "def f(*_):\n    while True:\n        x = 1")
+    monkeypatch.setitem(
+        probe.ATTACKS, "python", "def f(*_):\n    while True:\n        x = 1"
+    )
     with Executor(workers=1) as opened, refused(SandboxError, "steps"):
         opened.exposed()
 
@@ -278,7 +301,13 @@ def test_a_seatbelt_profile_denies_all_but_what_runtimes_need() -> None:
     allowed = [line for line in profile.splitlines() if line.startswith("(allow")]
     assert not any(
         word in profile
-        for word in ("network", "mach-lookup", "iokit", "file-write*", "(allow default)")
+        for word in (
+            "network",
+            "mach-lookup",
+            "iokit",
+            "file-write*",
+            "(allow default)",
+        )
     )
     assert [line for line in allowed if "write" in line] == [
         '(allow file-write-data (literal "/dev/null"))'
@@ -313,7 +342,9 @@ def test_a_mac_takes_seatbelt_and_says_none_when_it_does_not_start(
         worker.start([])
 
 
-@pytest.mark.parametrize(("system", "remedy"), [("linux", "bubblewrap"), ("darwin", "Linux")])
+@pytest.mark.parametrize(
+    ("system", "remedy"), [("linux", "bubblewrap"), ("darwin", "Linux")]
+)
 def test_who_is_refused_is_told_what_helps_there(
     system: str, remedy: str, bare: Executor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -330,7 +361,11 @@ def in_a_new_process(code: str, **environment: str) -> str:
     start = "from codestress.sandbox import runtimes\n"
     process = [sys.executable, "-c", start + code]
     done = subprocess.run(
-        process, env=os.environ | environment, capture_output=True, text=True, check=True
+        process,
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return done.stdout.strip()
 

@@ -19,10 +19,20 @@ from scoring.exploits import corpus, written
 EXPLOITED = (
     Problem("double", "def f(x):\n    return x * 2", "f", "3", "6"),
     Problem(
-        "join", "def f(words, mark):\n    return mark.join(words)", "f", "['a', 'b'], '-'", "'a-b'"
+        "join",
+        "def f(words, mark):\n    return mark.join(words)",
+        "f",
+        "['a', 'b'], '-'",
+        "'a-b'",
     ),
     Problem("is_even", "def f(n):\n    return n % 2 == 0", "f", "4", "True"),
-    Problem("rest", "def f(items):\n    return items[1:]", "f", "['x', [1, (2,)]]", "[[1, (2,)]]"),
+    Problem(
+        "rest",
+        "def f(items):\n    return items[1:]",
+        "f",
+        "['x', [1, (2,)]]",
+        "[[1, (2,)]]",
+    ),
 )
 """What the exploits are tried on: an integer, a text, a truth value (True is not 1), something nested.
 
@@ -47,7 +57,9 @@ class Row:
     @property
     def ok(self) -> bool:
         """What `strict` must be: every right answer right, no other one. `reference` is shown, not tested."""
-        return self.rule == "reference" or self.right == (self.asked if self.kind == "gold" else 0)
+        return self.rule == "reference" or self.right == (
+            self.asked if self.kind == "gold" else 0
+        )
 
 
 def selftest(problems: Sequence[Problem], executor: Executor) -> Iterator[Row]:
@@ -56,13 +68,19 @@ def selftest(problems: Sequence[Problem], executor: Executor) -> Iterator[Row]:
         for rule in ("strict", "reference"):
             gold = [Answer(problem, _gold(problem, task)) for problem in problems]
             yield _row(task, rule, "gold", gold, executor)
-            spoilt = [Answer(_corrupted(problem), _gold(problem, task)) for problem in problems]
+            spoilt = [
+                Answer(_corrupted(problem), _gold(problem, task))
+                for problem in problems
+            ]
             yield _row(task, rule, "corrupted", spoilt, executor)
             names = [(name, problem) for name in corpus(task) for problem in EXPLOITED]
             tried = [
-                Answer(problem, written(corpus(task)[name], problem)) for name, problem in names
+                Answer(problem, written(corpus(task)[name], problem))
+                for name, problem in names
             ]
-            yield _row(task, rule, "exploits", tried, executor, [name for name, _ in names])
+            yield _row(
+                task, rule, "exploits", tried, executor, [name for name, _ in names]
+            )
 
 
 def selftest_programs(problems: Sequence[Problem], executor: Executor) -> Iterator[Row]:
@@ -82,7 +100,10 @@ def selftest_programs(problems: Sequence[Problem], executor: Executor) -> Iterat
         return
     secret = str(secrets.randbelow(9 * 10**17) + 10**17)
     expected = Problem("secret", "", "f", "0", repr(secret))
-    attacks = {name: attack(name, guess="7", mark="codestress-mark", port=9) for name in ATTACKS}
+    attacks = {
+        name: attack(name, guess="7", mark="codestress-mark", port=9)
+        for name in ATTACKS
+    }
     ended = zip(attacks, executor.run(attacks.values()), strict=True)
     passed = tuple(
         name
@@ -95,7 +116,9 @@ def selftest_programs(problems: Sequence[Problem], executor: Executor) -> Iterat
         raise AssertionError("after the attacks a right program was judged wrong")
 
 
-def _right(programs: Sequence[Program], problems: Sequence[Problem], executor: Executor) -> int:
+def _right(
+    programs: Sequence[Program], problems: Sequence[Problem], executor: Executor
+) -> int:
     executions = executor.run(programs)
     return sum(
         score_execution(e, p).outcome is Outcome.CORRECT
@@ -113,13 +136,22 @@ def _row(
 ) -> Row:
     sane = Answer(EXPLOITED[0], _gold(EXPLOITED[0], task))
     *scores, last = score_answers([*answers, sane], task, rule, executor)
-    if last.outcome is not Outcome.CORRECT and not (rule == "reference" and kind == "exploits"):
+    if last.outcome is not Outcome.CORRECT and not (
+        rule == "reference" and kind == "exploits"
+    ):
         raise AssertionError(
             f"{task}, {rule}, {kind}: a right answer asked last was judged {last.outcome}: {last.detail}"
         )
-    passed = dict.fromkeys(name for name, score in zip(names, scores, strict=False) if score.value)
+    passed = dict.fromkeys(
+        name for name, score in zip(names, scores, strict=False) if score.value
+    )
     return Row(
-        task, rule, kind, len(scores), sum(score.value == 1 for score in scores), tuple(passed)
+        task,
+        rule,
+        kind,
+        len(scores),
+        sum(score.value == 1 for score in scores),
+        tuple(passed),
     )
 
 

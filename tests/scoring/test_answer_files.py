@@ -44,17 +44,27 @@ def rows(*changes: dict[str, object]) -> str:
 @pytest.fixture
 def problems(tmp_path: Path) -> ProblemFile:
     path = tmp_path / "problems.jsonl"
-    path.write_text(rows({}, {"id": "b"}, {"id": "broken", "code": "def f(x:"}, {"id": "c"}))
+    path.write_text(
+        rows({}, {"id": "b"}, {"id": "broken", "code": "def f(x:"}, {"id": "c"})
+    )
     return read_problems(path)
 
 
-def test_rows_that_are_no_problems_are_named(tmp_path: Path, problems: ProblemFile) -> None:
+def test_rows_that_are_no_problems_are_named(
+    tmp_path: Path, problems: ProblemFile
+) -> None:
     assert [problem.id for problem in problems.problems] == ["a", "b", "c"]
     assert list(problems.faults) == ["broken"]
     names(problems.faults["broken"], "line 3", "Python")
     path = tmp_path / "more.jsonl"
     path.write_text(
-        rows({}, {"id": "o", "output": "f(1)"}, {"id": "n", "input": 3}, {"id": None}, {"id": None})
+        rows(
+            {},
+            {"id": "o", "output": "f(1)"},
+            {"id": "n", "input": 3},
+            {"id": None},
+            {"id": None},
+        )
         + '\n[1]\n{"id"\n\n'
     )
     faults = read_problems(path).faults
@@ -63,7 +73,9 @@ def test_rows_that_are_no_problems_are_named(tmp_path: Path, problems: ProblemFi
     names(faults["n"], "input", "3")
 
 
-def test_rows_that_people_bring_are_named_with_the_line_of_the_program(tmp_path: Path) -> None:
+def test_rows_that_people_bring_are_named_with_the_line_of_the_program(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "brought.jsonl"
     code = ROW["code"]
     cases: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
@@ -142,7 +154,8 @@ def test_calls_of_named_functions(tmp_path: Path) -> None:
     named = {"function_name": "minimumCost", "code": code, "output": "4"}
     path.write_text(
         rows(
-            {**named, "input": "minimumCost(s = '0011')"}, {**named, "id": "b", "input": "other(1)"}
+            {**named, "input": "minimumCost(s = '0011')"},
+            {**named, "id": "b", "input": "other(1)"},
         )
     )
     found = read_problems(path)
@@ -152,11 +165,19 @@ def test_calls_of_named_functions(tmp_path: Path) -> None:
     names(found.faults["b"], "minimumCost")
 
 
-def test_everything_asked_is_counted_and_everything_odd_is_named(problems: ProblemFile) -> None:
-    answers = {"a": ["2", "3", None], "b": ["2"], "broken": ["2", "2", "2"], "stranger": ["2"]}
+def test_everything_asked_is_counted_and_everything_odd_is_named(
+    problems: ProblemFile,
+) -> None:
+    answers = {
+        "a": ["2", "3", None],
+        "b": ["2"],
+        "broken": ["2", "2", "2"],
+        "stranger": ["2"],
+    }
     report = score_file(problems, answers, task="output", rule="strict", executor=None)
     assert {
-        name: [score.outcome for score in scores] for name, scores in report.scores.items()
+        name: [score.outcome for score in scores]
+        for name, scores in report.scores.items()
     } == {
         "a": [Outcome.CORRECT, Outcome.INCORRECT, Outcome.MISSING],
         "b": [Outcome.CORRECT],
@@ -170,20 +191,29 @@ def test_everything_asked_is_counted_and_everything_odd_is_named(problems: Probl
     assert report.pass_at(1) == pytest.approx((1 / 3 + 1) / 4)
     assert report.pass_at(3) == pytest.approx(1 / 3)  # b has no three
     assert math.isnan(report.pass_at(5))
-    short = score_file(problems, answers, task="output", rule="strict", executor=None, samples=1)
+    short = score_file(
+        problems, answers, task="output", rule="strict", executor=None, samples=1
+    )
     assert sum(short.counts.values()) == 4
     names("\n".join(short.warnings), "more than 1", "a, broken")
 
 
-@given(st.lists(st.lists(st.booleans(), min_size=1, max_size=7), min_size=1, max_size=4))
-def test_a_shorter_row_is_judged_by_the_answers_that_it_has(rows: list[list[bool]]) -> None:
+@given(
+    st.lists(st.lists(st.booleans(), min_size=1, max_size=7), min_size=1, max_size=4)
+)
+def test_a_shorter_row_is_judged_by_the_answers_that_it_has(
+    rows: list[list[bool]],
+) -> None:
     ids = [f"p{number}" for number in range(len(rows))]
     known = ProblemFile([Problem(name, "", "f", "", "1") for name in ids], {})
     answers = {
-        name: ["1" if right else "2" for right in row] for name, row in zip(ids, rows, strict=True)
+        name: ["1" if right else "2" for right in row]
+        for name, row in zip(ids, rows, strict=True)
     }
     report = score_file(known, answers, task="output", rule="strict", executor=None)
-    assert report.pass_at(1) == pytest.approx(sum(sum(row) / len(row) for row in rows) / len(rows))
+    assert report.pass_at(1) == pytest.approx(
+        sum(sum(row) / len(row) for row in rows) / len(rows)
+    )
     longest = max(map(len, rows))
     told = "\n".join(report.warnings)
     for name, row in zip(ids, rows, strict=True):
@@ -197,7 +227,9 @@ def test_a_shorter_row_is_judged_by_the_answers_that_it_has(rows: list[list[bool
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_files_may_begin_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "p.jsonl"
-    path.write_text(rows({}, {"id": "\xe9", "output": "float('inf')"}), encoding=encoding)
+    path.write_text(
+        rows({}, {"id": "\xe9", "output": "float('inf')"}), encoding=encoding
+    )
     assert [problem.id for problem in read_problems(path).problems] == ["a", "\xe9"]
     path.write_text('{"a": ["2"]}', encoding=encoding)
     assert read_answers(path).answers == {"a": ["2"]}
@@ -206,9 +238,13 @@ def test_files_may_begin_with_a_byte_order_mark(tmp_path: Path, encoding: str) -
 @pytest.mark.parametrize(
     ("n", "right", "k"), [(10, 3, 1), (10, 3, 5), (10, 0, 5), (10, 8, 5), (5, 2, 5)]
 )
-def test_pass_at_k_is_the_share_of_subsets_with_a_right_answer(n: int, right: int, k: int) -> None:
+def test_pass_at_k_is_the_share_of_subsets_with_a_right_answer(
+    n: int, right: int, k: int
+) -> None:
     subsets = list(combinations([1] * right + [0] * (n - right), k))
-    assert pass_at_k(n, right, k) == pytest.approx(sum(map(any, subsets)) / len(subsets))
+    assert pass_at_k(n, right, k) == pytest.approx(
+        sum(map(any, subsets)) / len(subsets)
+    )
 
 
 @pytest.mark.isolation
@@ -223,7 +259,9 @@ def test_the_command(tmp_path: Path, problems: ProblemFile) -> None:
     assert done.returncode == 0, done.stderr
     names(done.stderr, "1 of 4", "warning: ", "Python")
     names(done.stdout, "pass@1 50.0000%", "isolated")
-    report = json.loads(subprocess.run([*command, "--json"], capture_output=True, text=True).stdout)
+    report = json.loads(
+        subprocess.run([*command, "--json"], capture_output=True, text=True).stdout
+    )
     assert report["pass@5"] is None
     assert report["counts"]["right"] == 2
     assert report["problems"]["c"] == [
@@ -243,21 +281,38 @@ REASONED = [{"type": "reasoning", "reasoning": "1 + 1"}, {"type": "text", "text"
 
 def sample(name: object, epoch: int, *contents: object) -> dict[str, object]:
     """A sample of an inspect_ai log with one choice for each of `contents`."""
-    choices = [{"message": {"role": "assistant", "content": content}} for content in contents]
+    choices = [
+        {"message": {"role": "assistant", "content": content}} for content in contents
+    ]
     output = {"model": "mockllm/model", "choices": choices, "completion": ""}
-    return {"id": name, "epoch": epoch, "input": "f(1)?", "target": "2", "output": output}
+    return {
+        "id": name,
+        "epoch": epoch,
+        "input": "f(1)?",
+        "target": "2",
+        "output": output,
+    }
 
 
-SAMPLES = [sample("a", 1, "2"), sample("b", 1, REASONED), sample("a", 2, "3"), sample("b", 2)]
+SAMPLES = [
+    sample("a", 1, "2"),
+    sample("b", 1, REASONED),
+    sample("a", 2, "3"),
+    sample("b", 2),
+]
 ANSWERS = {"a": ["2", "3"], "b": ["2"]}
 
 
-def zipped(path: Path, samples: list[dict[str, object]], kind: int = zipfile.ZIP_DEFLATED) -> Path:
+def zipped(
+    path: Path, samples: list[dict[str, object]], kind: int = zipfile.ZIP_DEFLATED
+) -> Path:
     """Writes an inspect_ai log (`.eval`)."""
     with zipfile.ZipFile(path, "w", kind) as archive:
         archive.writestr("header.json", '{"version": 2, "status": "success"}')
         for row in samples:
-            archive.writestr(f"samples/{row['id']}_epoch_{row['epoch']}.json", json.dumps(row))
+            archive.writestr(
+                f"samples/{row['id']}_epoch_{row['epoch']}.json", json.dumps(row)
+            )
     return path
 
 
@@ -269,7 +324,9 @@ def zstandard(path: Path, samples: list[dict[str, object]]) -> Path:
         name = f"samples/{row['id']}_epoch_{row['epoch']}.json".encode()
         plain = json.dumps(row).encode()
         packed = pa.compress(plain, codec="zstd", asbytes=True)
-        sizes = struct.pack("<LLLHH", zlib.crc32(plain), len(packed), len(plain), len(name), 0)
+        sizes = struct.pack(
+            "<LLLHH", zlib.crc32(plain), len(packed), len(plain), len(name), 0
+        )
         head = struct.pack("<HHHHH", 20, 0, 93, 0, 33) + sizes
         directory += b"PK\1\2" + struct.pack("<H", 20) + head
         directory += struct.pack("<HHHLL", 0, 0, 0, 0, len(content)) + name
@@ -286,18 +343,32 @@ def lines(path: Path, *content: object) -> Path:
 
 def batch(name: str, body: object, error: object = None) -> dict[str, object]:
     response = None if error else {"status_code": 200, "request_id": "r", "body": body}
-    return {"id": "batch_req_1", "custom_id": name, "response": response, "error": error}
+    return {
+        "id": "batch_req_1",
+        "custom_id": name,
+        "response": response,
+        "error": error,
+    }
 
 
 def chat(*contents: object) -> dict[str, object]:
-    choices = [{"message": {"role": "assistant", "content": content}} for content in contents]
+    choices = [
+        {"message": {"role": "assistant", "content": content}} for content in contents
+    ]
     return {"object": "chat.completion", "choices": choices}
 
 
-def evaluated(name: str, *texts: str, kind: str = "strict", **doc: object) -> dict[str, object]:
+def evaluated(
+    name: str, *texts: str, kind: str = "strict", **doc: object
+) -> dict[str, object]:
     """A line of lm-eval's samples_TASK.jsonl."""
     return {
-        **{"doc_id": 7, "doc": {**ROW, "id": name, **doc}, "target": "2", "filter": kind},
+        **{
+            "doc_id": 7,
+            "doc": {**ROW, "id": name, **doc},
+            "target": "2",
+            "filter": kind,
+        },
         **{"resps": [list(texts)], "filtered_resps": [texts[0]], "exact_match": 1.0},
     }
 
@@ -323,7 +394,9 @@ def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
 
 def test_outputs_of_batches_are_read(tmp_path: Path) -> None:
     responses = {"object": "response", "output": [{"type": "reasoning", "summary": []}]}
-    responses["output"] += [{"type": "message", "content": [{"type": "output_text", "text": "2"}]}]
+    responses["output"] += [
+        {"type": "message", "content": [{"type": "output_text", "text": "2"}]}
+    ]
     path = lines(
         tmp_path / "batch.jsonl",
         batch("a", chat("2", "3")),
@@ -334,29 +407,56 @@ def test_outputs_of_batches_are_read(tmp_path: Path) -> None:
     )
     file = read_answers(path)
     assert file.format == "openai-batch"
-    assert file.answers == {"a": ["2", "3"], "b": [None], "c": [None], "d": ["2"], "e": ["2"]}
+    assert file.answers == {
+        "a": ["2", "3"],
+        "b": [None],
+        "c": [None],
+        "d": ["2"],
+        "e": ["2"],
+    }
     failed = {"status_code": 500, "body": {"message": "internal error"}}
     lines(path, {"custom_id": "a", "response": failed}, batch("b", chat("2")))
     assert read_answers(path).answers == {"a": [None], "b": ["2"]}
-    lines(path, {"custom_id": "a", "response": failed | {"body": "busy"}}, batch("b", chat("2")))
+    lines(
+        path,
+        {"custom_id": "a", "response": failed | {"body": "busy"}},
+        batch("b", chat("2")),
+    )
     assert read_answers(path).answers == {"a": [None], "b": ["2"]}
-    message = {"content": [{"type": "thinking", "thinking": "1"}, {"type": "text", "text": "2"}]}
+    message = {
+        "content": [
+            {"type": "thinking", "thinking": "1"},
+            {"type": "text", "text": "2"},
+        ]
+    }
     lines(
         path,
         {"custom_id": "a", "result": {"type": "succeeded", "message": message}},
-        {"custom_id": "b", "result": {"type": "errored", "error": {"type": "api_error"}}},
+        {
+            "custom_id": "b",
+            "result": {"type": "errored", "error": {"type": "api_error"}},
+        },
     )
     assert read_answers(path).answers == {"a": ["2"], "b": [None]}
     parts = [{"text": "1 + 1", "thought": True}, {"text": "2"}]
-    lines(path, {"key": "a", "response": {"candidates": [{"content": {"parts": parts}}]}})
+    lines(
+        path, {"key": "a", "response": {"candidates": [{"content": {"parts": parts}}]}}
+    )
     assert read_answers(path).answers == {"a": ["2"]}
 
 
 def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> None:
     texts = evaluated("a", "2", "3"), evaluated("b", "2")
-    again = evaluated("a", "2", "3", kind="flexible"), evaluated("b", "2", kind="flexible")
+    again = (
+        evaluated("a", "2", "3", kind="flexible"),
+        evaluated("b", "2", kind="flexible"),
+    )
     file = read_answers(lines(tmp_path / "samples_crux_2026.jsonl", *texts, *again))
-    assert (file.format, file.fields, file.answers) == ("lm-eval", "doc.id, resps", ANSWERS)
+    assert (file.format, file.fields, file.answers) == (
+        "lm-eval",
+        "doc.id, resps",
+        ANSWERS,
+    )
     choice = {**evaluated("c", ""), "resps": [["-1.5", "True"], ["-2.5", "False"]]}
     file = read_answers(lines(tmp_path / "samples.jsonl", *texts, choice))
     assert file.answers == {**ANSWERS, "c": [None, None]}
@@ -370,7 +470,10 @@ def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("form", "content"),
     [
-        ("livecodebench", [{**ROW, "id": "a", "output_list": ["[2]"], "pred_list": ["2", "3"]}]),
+        (
+            "livecodebench",
+            [{**ROW, "id": "a", "output_list": ["[2]"], "pred_list": ["2", "3"]}],
+        ),
         ("livecodebench", [{"id": "a", "pred_list": ["2", "3"]}]),
         ("evalplus", {"date": "", "eval": {"a": [{"task_id": "a", "solution": "2"}]}}),
         ("cruxeval", {"a": ["2", "3"], "b": ["2"]}),
@@ -378,7 +481,10 @@ def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> Non
         ("jsonl", [{"id": 1, "target": "9", "answer": "9", "prediction": "2"}]),
         ("jsonl", [{"id": 1.0, "answer": "9", "generated_text": "2"}]),
         ("jsonl", [{"ID": "a", "Answer": "9", "Model_Output": "2"}]),
-        ("jsonl", [{"id": "a", "prompt": "?", "text": "f(1)?", "output": "2", "answer": "9"}]),
+        (
+            "jsonl",
+            [{"id": "a", "prompt": "?", "text": "f(1)?", "output": "2", "answer": "9"}],
+        ),
         ("jsonl", [{"id": "a", "code": "", "output": "9", "answer": "2"}]),
         ("jsonl", [{"task_id": "a", "solution": "9", "response": "2"}]),
         ("evalplus", [{"task_id": "a", "solution": "9", "completion": "2"}]),
@@ -386,9 +492,13 @@ def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> Non
         ("jsonl", {"model": "m", "data": [{"id": "a", "answer": "2"}]}),
     ],
 )
-def test_json_of_other_harnesses_is_read(tmp_path: Path, form: str, content: object) -> None:
+def test_json_of_other_harnesses_is_read(
+    tmp_path: Path, form: str, content: object
+) -> None:
     path = tmp_path / "answers.json.gz"
-    path.write_bytes(gzip.compress(b"\xef\xbb\xbf" + json.dumps(content, indent=1).encode()))
+    path.write_bytes(
+        gzip.compress(b"\xef\xbb\xbf" + json.dumps(content, indent=1).encode())
+    )
     file = read_answers(path)
     assert file.format == form
     assert next(iter(file.answers.values()))[0] == "2"
@@ -400,12 +510,19 @@ def test_json_of_other_harnesses_is_read(tmp_path: Path, form: str, content: obj
 def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
     path = tmp_path / "table"
     for mark in ",;\t":
-        cells = (("ID", " Answer"), ("a", '"[1, ""x"",\r\n 2]"'), ("a", "None"), ("01", ""))
+        cells = (
+            ("ID", " Answer"),
+            ("a", '"[1, ""x"",\r\n 2]"'),
+            ("a", "None"),
+            ("01", ""),
+        )
         path.write_bytes("\r\n".join(map(mark.join, cells)).encode("utf-8-sig"))
         file = read_answers(path)
         assert (file.format, file.fields) == ("csv", "id, answer")
         assert file.answers == {"a": ['[1, "x",\r\n 2]', "None"], "01": [""]}
-        path.write_text(f"\n{mark}id{mark}answer\n0{mark}a{mark}2\n")  # with pandas's index
+        path.write_text(
+            f"\n{mark}id{mark}answer\n0{mark}a{mark}2\n"
+        )  # with pandas's index
         assert read_answers(path).answers == {"a": ["2"]}
     table = pa.table({"id": [1, 2, 1, None], "completion": ["2", None, "3", "4"]})
     pq.write_table(table, path)
@@ -424,7 +541,9 @@ def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
 def test_expected_answers_are_not_taken_for_missing_ones(tmp_path: Path) -> None:
     """Where a request failed, the model's field is empty and the expected answer stands beside."""
     failed = {"id": "a", "response": None, "answer": "9"}
-    path = lines(tmp_path / "x.jsonl", failed, {"id": "b", "response": "2", "answer": "9"})
+    path = lines(
+        tmp_path / "x.jsonl", failed, {"id": "b", "response": "2", "answer": "9"}
+    )
     assert read_answers(path).answers == {"a": [None], "b": ["2"]}
     lines(path, failed, {**failed, "id": "b"})
     assert read_answers(path).answers == {"a": [None], "b": [None]}
@@ -456,7 +575,9 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
 
 def test_fields_that_cannot_be_mapped_are_named(tmp_path: Path) -> None:
     path = lines(tmp_path / "x.jsonl", {"nr": 1, "answer": "2"}, {"nr": 2, "tokens": 3})
-    with refused(NothingMatchedError, "x.jsonl", "2 rows", "problem_id", "nr, answer, tokens"):
+    with refused(
+        NothingMatchedError, "x.jsonl", "2 rows", "problem_id", "nr, answer, tokens"
+    ):
         read_answers(path)
     lines(path, {"id": "a", "reply": "2"}, {"id": "b", "reply": "2"})
     with refused(NothingMatchedError, "x.jsonl", "id, reply"):
@@ -493,7 +614,9 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
         pass
     with refused(NothingMatchedError, "y.eval", "no fields"):
         read_answers(path)
-    damaged = zstandard(path, [sample("a", 1, "2" * 99), sample("b", 1, "2")]).read_bytes()
+    damaged = zstandard(
+        path, [sample("a", 1, "2" * 99), sample("b", 1, "2")]
+    ).read_bytes()
     path.write_bytes(damaged.replace(damaged[60:70], b"\0" * 10))
     with refused(DataError, "y.eval", "read"):
         read_answers(path)
@@ -501,13 +624,21 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
         monkeypatch.setattr(module, "LARGEST", 5_000)
     bomb = json.dumps({"a": ["2" * 6_000]}).encode()
     monkeypatch.setattr(answer_layouts, "MOST_ROWS", 5_000)
-    pq.write_table(pa.table({"id": ["a"] * 9_000, "answer": ["2"] * 9_000}), tmp_path / "b.parquet")
+    pq.write_table(
+        pa.table({"id": ["a"] * 9_000, "answer": ["2"] * 9_000}), tmp_path / "b.parquet"
+    )
     (tmp_path / "e.jsonl").write_text("{}\n" * 9_000)
     zipped(tmp_path / "c.eval", [sample("a", 1, "2" * 6_000)])
-    zipped(tmp_path / "d.eval", [sample("a", epoch, "2" * 4_000) for epoch in range(30)])
+    zipped(
+        tmp_path / "d.eval", [sample("a", epoch, "2" * 4_000) for epoch in range(30)]
+    )
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(bomb))
     for name, told in (
-        *(("a.json.gz", "5,000 bytes"), ("b.parquet", "5,000 rows"), ("e.jsonl", "5,000 lines")),
+        *(
+            ("a.json.gz", "5,000 bytes"),
+            ("b.parquet", "5,000 rows"),
+            ("e.jsonl", "5,000 lines"),
+        ),
         *(("c.eval", "bytes"), ("d.eval", "bytes")),
     ):
         with refused(DataError, name, told):
@@ -539,7 +670,9 @@ def test_nothing_matched_is_an_error_and_no_share(
     command = [script, "score", "--task", "output", "--answers", str(path)]
     command += ["--problems", str(tmp_path / "problems.jsonl")]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, "pass@1" in done.stdout) == ((2, False) if told else (0, True))
+    assert (done.returncode, "pass@1" in done.stdout) == (
+        (2, False) if told else (0, True)
+    )
     names(done.stderr, *told)
     assert "pass@5" not in done.stdout
     assert "nan" not in done.stdout
@@ -555,7 +688,10 @@ def test_the_help_names_every_format(tmp_path: Path) -> None:
     words = re.findall(r"[\w-]+", re.sub(r"-\n\s+", "-", page))
     assert set(answer_layouts.FORMATS) <= set(words)
     page = (ROOT / "docs/scoring.md").read_text()
-    for form, layout in (*answer_layouts.LAYOUTS.items(), ("jsonl", answer_layouts.TABLE)):
+    for form, layout in (
+        *answer_layouts.LAYOUTS.items(),
+        ("jsonl", answer_layouts.TABLE),
+    ):
         (row,) = (line for line in page.splitlines() if line.startswith(f"| `{form}`"))
         for field in chain(*layout):
             assert f"`{field}`" in row
@@ -567,8 +703,12 @@ def test_ids_may_be_numbers(tmp_path: Path) -> None:
     path = tmp_path / "problems.jsonl"
     path.write_text(rows({"id": 1}, {"id": "2"}))
     problems = read_problems(path)
-    answers = read_answers(lines(path, {"id": 2, "answer": "2"}, {"id": "1", "answer": "2"}))
-    report = score_file(problems, answers.answers, task="output", rule="strict", executor=None)
+    answers = read_answers(
+        lines(path, {"id": 2, "answer": "2"}, {"id": "1", "answer": "2"})
+    )
+    report = score_file(
+        problems, answers.answers, task="output", rule="strict", executor=None
+    )
     assert report.counts["right"] == 2
 
 
@@ -586,7 +726,12 @@ def test_inspect_s_own_package_reads_its_logs(tmp_path: Path) -> None:
         model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
         task = Task(dataset=[Sample(id=name, input="?") for name in (1, "a")])
         (log,) = eval(
-            task, model=model, epochs=2, log_format=form, log_dir=str(tmp_path), display="none"
+            task,
+            model=model,
+            epochs=2,
+            log_format=form,
+            log_dir=str(tmp_path),
+            display="none",
         )
         answers = read_answers(Path(log.location.removeprefix("file://"))).answers
         assert sorted(map(len, answers.values())) == [2, 2]

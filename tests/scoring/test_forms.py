@@ -46,8 +46,12 @@ from scoring.exploits import OUTPUTS, written
 from scoring.selftest import EXPLOITED
 from told import names
 
-PROBLEM = Problem("p", "def f(text, mark):\n    return [text + mark]", "f", "'a', ')'", "['a)']")
-FENCES = Problem("q", "def f(n):\n    return '```' * n + ') == '", "f", "1", "'```) == '")
+PROBLEM = Problem(
+    "p", "def f(text, mark):\n    return [text + mark]", "f", "'a', ')'", "['a)']"
+)
+FENCES = Problem(
+    "q", "def f(n):\n    return '```' * n + ') == '", "f", "1", "'```) == '"
+)
 OUTPUT = "Sure! Here is the corresponding output:\n\n```python\nassert {0.call} =="
 INPUT = "Sure! Here is the corresponding input:\n\n```python\nassert {0.output} == f("
 BLOCK = "Sure! Here is the line with key a1b2c3:\n\n```python"
@@ -96,7 +100,12 @@ def output_scorer(problem: Problem, begun: str) -> Scorer:
 def input_scorer(problem: Problem, begun: str) -> Scorer:
     given = begun.format(problem)
     own = INPUT.format(problem)
-    beginnings = ("" if given else own, own, own[own.index("assert") :], own[own.index("```") :])
+    beginnings = (
+        "" if given else own,
+        own,
+        own[own.index("assert") :],
+        own[own.index("```") :],
+    )
     right = tuple(f"{start}{problem.arguments})\n```" for start in beginnings)
     wrong = tuple(f"{start}2, 3)\n```" for start in beginnings)
     return Scorer(
@@ -112,7 +121,9 @@ def in_file(task: str) -> Callable[[Response], Score]:
 
     def score(response: Response) -> Score:
         answers, problems = {"p": [response.text]}, ProblemFile([PROBLEM], {})
-        report = score_file(problems, answers, task=task, rule="strict", executor=shared_executor())  # type: ignore[arg-type]
+        report = score_file(
+            problems, answers, task=task, rule="strict", executor=shared_executor()
+        )  # type: ignore[arg-type]
         return report.scores["p"][0]
 
     return score
@@ -132,7 +143,9 @@ def assertion(task: str) -> Scorer:
         "\nYou gave `[ANSWER] f(??) == ['a)'] [/ANSWER]`.",
         "\nSee the [ANSWER] tag.",
     )
-    return Scorer(lambda response: score_assertion(PROBLEM, task, response), right, wrong, tails)  # type: ignore[arg-type]
+    return Scorer(
+        lambda response: score_assertion(PROBLEM, task, response), right, wrong, tails
+    )  # type: ignore[arg-type]
 
 
 def location(response: Response) -> Score:
@@ -219,7 +232,9 @@ def test_gold_is_right_and_corrupted_answers_are_wrong(name: str) -> None:
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("name", [name for name, scorer in SCORERS.items() if scorer.tails])
+@pytest.mark.parametrize(
+    "name", [name for name, scorer in SCORERS.items() if scorer.tails]
+)
 def test_what_stands_behind_an_answer_changes_nothing(name: str) -> None:
     scorer = SCORERS[name]
     for text in (*scorer.right, *(text for text in scorer.wrong if "```" in text)):
@@ -272,16 +287,34 @@ def test_a_comment_behind_the_last_argument_is_no_part_of_the_call() -> None:
 
 WORDS = st.lists(
     st.sampled_from(
-        [*PROSE, "\n```\n", "`", "(", ")", "'", '"', " == ", "assert ", "f(", "#", "\n", "is"]
+        [
+            *PROSE,
+            "\n```\n",
+            "`",
+            "(",
+            ")",
+            "'",
+            '"',
+            " == ",
+            "assert ",
+            "f(",
+            "#",
+            "\n",
+            "is",
+        ]
     )
 )
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("name", [name for name in SCORERS if name.startswith("semtrace")])
+@pytest.mark.parametrize(
+    "name", [name for name in SCORERS if name.startswith("semtrace")]
+)
 @given(tail=WORDS | st.lists(st.text(max_size=20), max_size=3))
 @settings(max_examples=30 if THOROUGH else 8, deadline=None)
-def test_any_text_behind_a_begun_answer_changes_nothing(name: str, tail: list[str]) -> None:
+def test_any_text_behind_a_begun_answer_changes_nothing(
+    name: str, tail: list[str]
+) -> None:
     scorer = SCORERS[name]
     behind = "\n" + "".join(tail)
     # Tags of thoughts have a test of their own.
@@ -334,9 +367,17 @@ def test_thoughts_that_never_end_are_no_answer(name: str) -> None:
     scorer = SCORERS[name]
     for text in scorer.right:
         assert scorer.score(stopped(f"<think>{text}")).outcome is Outcome.ONLY_REASONING
-        assert scorer.score(stopped(f"<think>{text}</think>\n")).outcome is Outcome.ONLY_REASONING
-        if not name.startswith("score"):  # files of answers do not say which were cut off
-            assert scorer.score(Response(f"<think>{text}", "length")).outcome is Outcome.TRUNCATED
+        assert (
+            scorer.score(stopped(f"<think>{text}</think>\n")).outcome
+            is Outcome.ONLY_REASONING
+        )
+        if not name.startswith(
+            "score"
+        ):  # files of answers do not say which were cut off
+            assert (
+                scorer.score(Response(f"<think>{text}", "length")).outcome
+                is Outcome.TRUNCATED
+            )
 
 
 @given(st.text(), st.from_regex(r"[abc'`][abc \n'`]*|", fullmatch=True))
@@ -346,8 +387,12 @@ def test_any_thoughts_come_off(thought: str, answer: str) -> None:
         ("<thinking>", "</thinking>"),
         ("[THINK]", "[/THINK]"),
     ):
-        assert split_thoughts(f"{opening}{thought}{closing}{answer}") == Parts(thought, answer)
-        assert split_thoughts(f"{thought}\n{closing}\n{answer}") == Parts(f"{thought}\n", answer)
+        assert split_thoughts(f"{opening}{thought}{closing}{answer}") == Parts(
+            thought, answer
+        )
+        assert split_thoughts(f"{thought}\n{closing}\n{answer}") == Parts(
+            f"{thought}\n", answer
+        )
 
 
 def test_tags_that_are_spoken_of_are_no_thoughts() -> None:
@@ -371,7 +416,9 @@ def test_tags_that_are_spoken_of_are_no_thoughts() -> None:
 
 def test_an_apostrophe_in_thoughts_quotes_nothing_behind_them() -> None:
     for answer in ("'<think>'", "f('a') == '</think>'", "5"):
-        assert split_thoughts(f"<think>That's 5</think>{answer}") == Parts("That's 5", answer)
+        assert split_thoughts(f"<think>That's 5</think>{answer}") == Parts(
+            "That's 5", answer
+        )
 
 
 def test_words_that_only_look_like_thoughts_stay() -> None:
@@ -403,7 +450,11 @@ def test_a_line_that_never_ends_is_read_at_once(opening: str) -> None:
 
 
 def test_thoughts_that_the_prompt_asks_for_end_at_the_answer() -> None:
-    for opening in ("[THOUGHT]", "[THOUGHT] one [THOUGHT]", "[THOUGHT] one [\\THOUGHT]"):
+    for opening in (
+        "[THOUGHT]",
+        "[THOUGHT] one [THOUGHT]",
+        "[THOUGHT] one [\\THOUGHT]",
+    ):
         text = f"{opening} two\n[ANSWER] f(3) == 5 [/ANSWER]"
         assert tagged(without_thoughts(text)) == "f(3) == 5"
     # Those of the template are not known to have ended.
@@ -430,7 +481,10 @@ def test_a_begun_answer_that_ends_in_nothing_is_none() -> None:
         "I do not know.\n```python\nassert ['a)'] == f('a', ')')\n```",
     ):
         assert (
-            recall.score_input_completion(PROBLEM, stopped(text), INPUT.format(PROBLEM)).value == 0
+            recall.score_input_completion(
+                PROBLEM, stopped(text), INPUT.format(PROBLEM)
+            ).value
+            == 0
         ), text
     cut = Response("'a', ')'", "length")
     assert (
@@ -453,7 +507,9 @@ def test_no_hostile_begun_output_is_right() -> None:
 def test_the_rules_of_reading_differ_where_they_should() -> None:
     begun = "Sure!\n\n```python\nassert f(1) =="
     behind, lines = " 5\n```\nNot `assert f(1) == 6`.", " [1,\n 2]\n```"
-    assert [begun_value(behind, begun, rule).text for rule in ("first_fence", "first_line")] == [
+    assert [
+        begun_value(behind, begun, rule).text for rule in ("first_fence", "first_line")
+    ] == [
         "5",
         "5",
     ]
@@ -464,7 +520,11 @@ def test_the_rules_of_reading_differ_where_they_should() -> None:
     begun = "Sure!\n\n```python\nassert 5 == f("
     text = "1)\n```\nor assert 5 == f(2)."
     rules = ("first_fence", "last_assertion", "first_line")
-    assert [begun_arguments(text, begun, "f", rule) for rule in rules] == ["1", "2", "1"]
+    assert [begun_arguments(text, begun, "f", rule) for rule in rules] == [
+        "1",
+        "2",
+        "1",
+    ]
     assert begun_arguments("f(1)\n```", begun, "f") == "1"
     assert begun_arguments("f(1))\n```", begun, "f") == "f(1)"
 
@@ -478,22 +538,30 @@ def test_drafts_before_a_marked_answer_do_not_count() -> None:
         == "f('(??)') == '??'"
     )
     assert (
-        final_word("FINAL ANSWER: dad\nFINAL ANSWER: bench\nFINAL ANSWER: your answer") == "bench"
+        final_word("FINAL ANSWER: dad\nFINAL ANSWER: bench\nFINAL ANSWER: your answer")
+        == "bench"
     )
 
 
 def test_programs_and_lists_are_found_among_other_things() -> None:
     program = "def f(x):\n    return x"
     block = f"```python\n{program}\n```"
-    assert fenced_program(f"{block}\nUse it:\n```python\nprint(f(3))\n```", "f") == program
-    assert fenced_program(f"```\ndef f(x):\n    pass\n```\nNo:\n{block}", "f") == program
+    assert (
+        fenced_program(f"{block}\nUse it:\n```python\nprint(f(3))\n```", "f") == program
+    )
+    assert (
+        fenced_program(f"```\ndef f(x):\n    pass\n```\nNo:\n{block}", "f") == program
+    )
     assert (
         fenced_program("```js\nconst f = (x) => x;\n```\n```\nf(3)\n```", "f")
         == "const f = (x) => x;"
     )
     assert fenced_program("none", "f") == ""
     content = json.dumps({"comments": ["# a"], "names": ["b", 3]})
-    for text in (content, f"<think>{{'x'}}</think>```json\n{content}\n```\nas {{you}} asked {{}}"):
+    for text in (
+        content,
+        f"<think>{{'x'}}</think>```json\n{content}\n```\nas {{you}} asked {{}}",
+    ):
         found = read_content(text)
         assert (found.comments, found.names, found.dead_code) == (("# a",), ("b",), ())
 
@@ -501,12 +569,19 @@ def test_programs_and_lists_are_found_among_other_things() -> None:
 @pytest.mark.parametrize("task", ["input", "output"])
 def test_no_published_answer_is_dressed(shared_data: Path, task: str) -> None:
     """Code Llama's answers to CRUXEval are read as they are, so that no verdict on them depends on forms."""
-    file = shared_data / f"cruxeval-samples/sample_codellama-7b_temp0.2_{task}_generations.json.gz"
+    file = (
+        shared_data
+        / f"cruxeval-samples/sample_codellama-7b_temp0.2_{task}_generations.json.gz"
+    )
     texts = [
-        text for row in json.loads(gzip.decompress(file.read_bytes())).values() for text in row
+        text
+        for row in json.loads(gzip.decompress(file.read_bytes())).values()
+        for text in row
     ]
     assert len(texts) == 8000
-    assert [text for text in texts if alone(without_thoughts(text)) != text.strip()] == []
+    assert [
+        text for text in texts if alone(without_thoughts(text)) != text.strip()
+    ] == []
 
 
 @dataclass(frozen=True)
@@ -527,13 +602,17 @@ FORMS = {
     ),
     "begun arguments": Form(
         lambda text: begun_arguments(
-            text, "Sure! Here is the corresponding input:\n\n```python\nassert 2 == f(", "f"
+            text,
+            "Sure! Here is the corresponding input:\n\n```python\nassert 2 == f(",
+            "f",
         ),
         "')', [1])\n```\nor f(3)",
         "')', [1]",
     ),
     "begun block": Form(
-        lambda text: begun_block(text, "Sure! Here is the line with key a1b2c3:\n\n```python"),
+        lambda text: begun_block(
+            text, "Sure! Here is the line with key a1b2c3:\n\n```python"
+        ),
         "\n    return x\n```\nThis line returns x.",
         "    return x",
     ),
@@ -602,7 +681,9 @@ def test_the_docs_list_what_comes_off_an_answer() -> None:
 def braces_in_file(task: str) -> Callable[[Response], Score]:
     def score(response: Response) -> Score:
         answers, problems = {"p": [response.text]}, ProblemFile([BRACES], {})
-        report = score_file(problems, answers, task=task, rule="strict", executor=shared_executor())  # type: ignore[arg-type]
+        report = score_file(
+            problems, answers, task=task, rule="strict", executor=shared_executor()
+        )  # type: ignore[arg-type]
         return report.scores["p"][0]
 
     return score
@@ -610,7 +691,11 @@ def braces_in_file(task: str) -> Callable[[Response], Score]:
 
 DRESSED = {
     "score, value": (braces_in_file("output"), BRACES.output, "{'a_b': [4], 'c': '}'}"),
-    "score, assertion": (braces_in_file("output"), f"assert {WHOLE}", f"assert {BRACES.call} == 4"),
+    "score, assertion": (
+        braces_in_file("output"),
+        f"assert {WHOLE}",
+        f"assert {BRACES.call} == 4",
+    ),
     "score, call": (braces_in_file("input"), "f(1, 2)", "f(2, 2)"),
     "score, arguments": (braces_in_file("input"), "1, 2", "2, 2"),
     "codecrash": (
@@ -624,7 +709,9 @@ DRESSED = {
         f"assert {BRACES.call} == 4",
     ),
     "semtrace, begun": (
-        lambda response: recall.score_output_completion(BRACES, response, OUTPUT.format(BRACES)),
+        lambda response: recall.score_output_completion(
+            BRACES, response, OUTPUT.format(BRACES)
+        ),
         BRACES.output,
         "4",
     ),
@@ -642,7 +729,9 @@ DRESSED = {
 
 
 def dressed(reader: str, name: str, example: str, answer: str) -> str:
-    marks_itself = name in ("tags", "LaTeX") or "ANSWER]" in example or "</answer>" in example
+    marks_itself = (
+        name in ("tags", "LaTeX") or "ANSWER]" in example or "</answer>" in example
+    )
     if reader == "codecrash" and not marks_itself:
         answer = f"{TAG} {answer} {END_TAG}"
     return example.replace("…", answer)
@@ -654,14 +743,18 @@ def test_every_reader_takes_off_every_dress(reader: str) -> None:
     score, right, wrong = DRESSED[reader]
     for name, example in DRESSES:
         # The first closing fence ends a begun answer, and CodeCrash asks for an opening tag.
-        if (reader == "semtrace, begun" and example.count("```") + example.count("~~~")) or (
-            reader == "codecrash" and name == "end" and "/" in example
-        ):
+        if (
+            reader == "semtrace, begun" and example.count("```") + example.count("~~~")
+        ) or (reader == "codecrash" and name == "end" and "/" in example):
             continue
         for answer, value in ((right, 1), (wrong, 0)):
             found = score(stopped(dressed(reader, name, example, answer)))
             assert found.value == value, (name, example, answer, found)
-            assert value or found.outcome is not Outcome.UNPARSABLE, (name, example, found)
+            assert value or found.outcome is not Outcome.UNPARSABLE, (
+                name,
+                example,
+                found,
+            )
 
 
 HOSTILE = (
@@ -695,7 +788,9 @@ HOSTILE = (
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("reader", [name for name in DRESSED if name.startswith("score")])
+@pytest.mark.parametrize(
+    "reader", [name for name in DRESSED if name.startswith("score")]
+)
 def test_answers_that_contradict_themselves_are_never_right(reader: str) -> None:
     score, right, wrong = DRESSED[reader]
     for text in HOSTILE:
@@ -709,7 +804,8 @@ def test_another_turn_and_thoughts_are_never_read(reader: str) -> None:
     for text in HOSTILE:
         if "im_end" in text or "think" in text or "analysis" in text:
             hostile = text.format(
-                right=dressed(reader, "", "…", right), wrong=dressed(reader, "", "…", wrong)
+                right=dressed(reader, "", "…", right),
+                wrong=dressed(reader, "", "…", wrong),
             )
             assert score(stopped(hostile)).value == 0, (text, hostile)
 
@@ -759,7 +855,9 @@ def test_a_word_in_a_known_dress_is_read() -> None:
             for mark in (":", "："):
                 answer = f"FINAL ANSWER{mark} {text.replace('bench', word)}"
                 score = DRESSED["origin"][0](stopped(answer))
-                assert score.outcome is (Outcome.CORRECT if value else Outcome.INCORRECT), answer
+                assert score.outcome is (
+                    Outcome.CORRECT if value else Outcome.INCORRECT
+                ), answer
 
 
 def test_the_message_of_an_assertion_is_no_part_of_it() -> None:
@@ -771,7 +869,10 @@ def test_the_message_of_an_assertion_is_no_part_of_it() -> None:
 
 def test_an_assertion_about_another_call_is_no_answer() -> None:
     score, _, _ = DRESSED["score, value"]
-    for text in (f"assert f(2, 1) == {BRACES.output}", f"assert g(1, 2) == {BRACES.output}"):
+    for text in (
+        f"assert f(2, 1) == {BRACES.output}",
+        f"assert g(1, 2) == {BRACES.output}",
+    ):
         assert score(stopped(text)).outcome is Outcome.UNPARSABLE, text
 
 
@@ -779,8 +880,14 @@ def test_an_object_of_one_answer_is_its_value() -> None:
     score = in_file("output")
     for text in ('{"answer": ["a)"]}', "```json\n{'output': ['a)']}\n```"):
         assert score(stopped(text)).outcome is Outcome.CORRECT, text
-    assert DRESSED["score, value"][0](stopped(f"{{'answer': {BRACES.output}}}")).value == 0
-    for text in ('{"answer": ["b"]}', '{"answer": ["a)"], "output": ["a)"]}', '{"a": ["a)"]}'):
+    assert (
+        DRESSED["score, value"][0](stopped(f"{{'answer': {BRACES.output}}}")).value == 0
+    )
+    for text in (
+        '{"answer": ["b"]}',
+        '{"answer": ["a)"], "output": ["a)"]}',
+        '{"a": ["a)"]}',
+    ):
         assert score(stopped(text)).value == 0, text
 
 

@@ -20,7 +20,12 @@ from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor, Limits
 from codestress.scoring.input_answers import Arguments, NotArguments, parse_arguments
-from codestress.scoring.predictions import Answer, Rule, score_answers, score_interpreted
+from codestress.scoring.predictions import (
+    Answer,
+    Rule,
+    score_answers,
+    score_interpreted,
+)
 from codestress.types import Outcome, Score, Task
 from conftest import some
 from scoring.selftest import EXPLOITED, another, selftest, selftest_programs
@@ -43,7 +48,11 @@ def hasty() -> Iterator[Executor]:
 
 
 def score(
-    text: str, problem: Problem, task: Task, executor: Executor | None, rule: Rule = "strict"
+    text: str,
+    problem: Problem,
+    task: Task,
+    executor: Executor | None,
+    rule: Rule = "strict",
 ) -> Score:
     return score_answers([Answer(problem, text)], task, rule, executor)[0]
 
@@ -71,12 +80,16 @@ def test_any_value_scores_as_itself_and_not_as_another(value: object) -> None:
         ("", "''", Outcome.UNPARSABLE, False),
     ],
 )
-def test_output_answers(answer: str, output: str, reason: Outcome, unresolved: bool) -> None:
+def test_output_answers(
+    answer: str, output: str, reason: Outcome, unresolved: bool
+) -> None:
     found = score(answer, Problem("p", "", "f", "", output), "output", None)
     assert (found.outcome, found.unresolved) == (reason, unresolved)
 
 
-CODE = "LIMIT = [2, 3]\n\ndef f(a, b=1, *, key=None):\n    return sorted(a, key=key)[:b]"
+CODE = (
+    "LIMIT = [2, 3]\n\ndef f(a, b=1, *, key=None):\n    return sorted(a, key=key)[:b]"
+)
 WHENCE = Problem("w", CODE, "f", "", "[1]")
 
 
@@ -127,12 +140,18 @@ def test_input_answers(executor: Executor, answer: str, reason: Outcome) -> None
     assert found.outcome is reason, found
 
 
-@given(st.lists(VALUES, max_size=3), st.dictionaries(st.sampled_from("abc"), VALUES, max_size=2))
+@given(
+    st.lists(VALUES, max_size=3),
+    st.dictionaries(st.sampled_from("abc"), VALUES, max_size=2),
+)
 def test_calls_are_taken_apart_exactly(
     positional: list[object], keywords: dict[str, object]
 ) -> None:
     inside = ", ".join(
-        [*map(repr, positional), *(f"{name}={value!r}" for name, value in keywords.items())]
+        [
+            *map(repr, positional),
+            *(f"{name}={value!r}" for name, value in keywords.items()),
+        ]
     )
     starred = f"f(*{positional!r}, **{keywords!r})"
     for text in (
@@ -163,7 +182,11 @@ def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through
     monkeypatch.setattr("scoring.selftest.EXPLOITED", some(EXPLOITED, 2))
     rows = list(selftest(some(generated_problems(60), 12), hasty))
     assert [row for row in rows if not row.ok] == []
-    strict = {(row.task, row.kind): row.right / row.asked for row in rows if row.rule == "strict"}
+    strict = {
+        (row.task, row.kind): row.right / row.asked
+        for row in rows
+        if row.rule == "strict"
+    }
     assert strict == {
         (task, kind): float(kind == "gold")
         for task in ("input", "output")
@@ -174,8 +197,17 @@ def test_the_self_test_passes_under_strict_and_shows_what_reference_lets_through
         for row in rows
         if row.rule == "reference" and row.kind == "exploits"
     }
-    assert {"or True", "chained comparison", "equal to everything", "mock"} <= reference["output"]
-    assert {"the output, commented", "chained comparison", "short circuit"} <= reference["input"]
+    assert {
+        "or True",
+        "chained comparison",
+        "equal to everything",
+        "mock",
+    } <= reference["output"]
+    assert {
+        "the output, commented",
+        "chained comparison",
+        "short circuit",
+    } <= reference["input"]
     assert all(row.asked > 100 for row in rows if row.kind == "exploits")
 
 
@@ -206,8 +238,18 @@ def test_gold_of_the_real_problems(shared_data: Path, executor: Executor) -> Non
 PUBLISHED = {
     ("output", "strict"): {"right": 2737, "wrong": 5093, "unparsable": 170},
     ("output", "reference"): {"right": 2737, "wrong": 5098, "syntax error": 165},
-    ("input", "strict"): {"right": 2876, "wrong": 4483, "unparsable": 163, "did not end": 478},
-    ("input", "reference"): {"right": 2876, "wrong": 4483, "syntax error": 163, "did not end": 478},
+    ("input", "strict"): {
+        "right": 2876,
+        "wrong": 4483,
+        "unparsable": 163,
+        "did not end": 478,
+    },
+    ("input", "reference"): {
+        "right": 2876,
+        "wrong": 4483,
+        "syntax error": 163,
+        "did not end": 478,
+    },
 }
 """Code Llama's 16,000 answers by what became of them (docs/scoring.md); 478 raise, or run into a limit."""
 
@@ -241,15 +283,20 @@ def test_published_scores_of_real_answers(shared_data: Path, task: Task) -> None
         report = json.loads(done.stdout)
         counts = Counter[str]()
         for kind, count in report["counts"].items():
-            counts["did not end" if kind in ("raised", "step limit", "timed out") else kind] += (
-                count
-            )
+            counts[
+                "did not end" if kind in ("raised", "step limit", "timed out") else kind
+            ] += count
         assert +counts == PUBLISHED[task, rule]
         assert report["pass@1"] == pytest.approx(scored["pass_at_1"] / 100)
         assert report["pass@5"] == pytest.approx(scored["pass_at_5"] / 100)
-        verdicts = {name: [a["right"] for a in found] for name, found in report["problems"].items()}
+        verdicts = {
+            name: [a["right"] for a in found]
+            for name, found in report["problems"].items()
+        }
         assert verdicts == scored["raw_scored_generations"]
-    assert report["pass@1"] == pytest.approx({"input": 0.3595, "output": 0.342125}[task])
+    assert report["pass@1"] == pytest.approx(
+        {"input": 0.3595, "output": 0.342125}[task]
+    )
 
 
 @pytest.mark.parametrize(
@@ -272,7 +319,9 @@ def test_what_the_interpreter_says(text: str, reason: Outcome) -> None:
 
 @pytest.mark.slow
 @pytest.mark.isolation
-def test_verdicts_are_the_same_on_a_loaded_machine(shared_data: Path, executor: Executor) -> None:
+def test_verdicts_are_the_same_on_a_loaded_machine(
+    shared_data: Path, executor: Executor
+) -> None:
     """Steps decide, not time: three busy processes beside the workers change nothing."""
     problems = read_problems(shared_data / "cruxeval/cruxeval.jsonl").problems
     rows = json.loads(
@@ -285,7 +334,9 @@ def test_verdicts_are_the_same_on_a_loaded_machine(shared_data: Path, executor: 
     )
     answers = [Answer(problem, rows[problem.id][0]) for problem in problems]
     quiet = score_answers(answers, "input", "strict", executor)
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)]
+    busy = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(3)
+    ]
     try:
         loaded = score_answers(answers, "input", "strict", executor)
     finally:

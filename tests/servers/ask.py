@@ -19,7 +19,9 @@ from codestress.pipeline.artefacts import Overrides, resolve
 
 def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") -> None:
     models = load_registry() | load_registry(registry)
-    [artefact] = resolve([name], "smoke", Overrides((model,), ("max_tokens=12",)), models)
+    [artefact] = resolve(
+        [name], "smoke", Overrides((model,), ("max_tokens=12",)), models
+    )
     results = run(artefact.trials(), [model], registry=registry, store=store)
     with Store(store) as opened:
         found = [
@@ -34,9 +36,15 @@ def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") 
                 "asked": results.asked,
                 "counts": results.counts(),
                 "texts": {key: response.text for key, response in responses.items()},
-                "cached": sum(response.usage.cached_tokens or 0 for response in responses.values()),
-                "prompt": sum(response.usage.prompt_tokens or 0 for response in responses.values()),
-                "answered_by": sorted({response.answered_by for response in responses.values()}),
+                "cached": sum(
+                    response.usage.cached_tokens or 0 for response in responses.values()
+                ),
+                "prompt": sum(
+                    response.usage.prompt_tokens or 0 for response in responses.values()
+                ),
+                "answered_by": sorted(
+                    {response.answered_by for response in responses.values()}
+                ),
             }
         )
     )

@@ -23,7 +23,8 @@ TEMPLATE = (
 
 def main(folder: Path) -> None:
     texts = [
-        path.read_text(encoding="utf-8") for path in sorted(Path(json.__file__).parent.glob("*.py"))
+        path.read_text(encoding="utf-8")
+        for path in sorted(Path(json.__file__).parent.glob("*.py"))
     ]
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)

@@ -32,27 +32,36 @@ def questions() -> list[Request]:
         ("semtrace/nano", ("n_problems=5", "positions=11", "distractors=[1, 6]")),
         ("origin/fig05", short),
     ):
-        [artefact] = resolve([name], "demo", Overrides(("nano",), settings), load_registry())
+        [artefact] = resolve(
+            [name], "demo", Overrides(("nano",), settings), load_registry()
+        )
         trials = artefact.trials()
-        found += [Request("nano", "", trials.render(trial)) for trial in trials.items[:100]]
+        found += [
+            Request("nano", "", trials.render(trial)) for trial in trials.items[:100]
+        ]
     return found
 
 
 def main(other: str) -> None:
     model, asked = Nano(), questions()
     prompts = [
-        model.tokenizer.encode(prompt_text(one), add_special_tokens=False).ids for one in asked
+        model.tokenizer.encode(prompt_text(one), add_special_tokens=False).ids
+        for one in asked
     ]
     random = np.random.default_rng(0)
     mine = [
-        model.tokenizer.decode(list(islice(model.continuation(ids, random=random), LONGEST)))
+        model.tokenizer.decode(
+            list(islice(model.continuation(ids, random=random), LONGEST))
+        )
         for ids in prompts
     ]
     told: dict[str, Any] = {"asked": len(asked)}
     if other == "vllm":
         import vllm
 
-        served = vllm.LLM(model=str(WEIGHTS), dtype="float32", seed=0, enforce_eager=True)
+        served = vllm.LLM(
+            model=str(WEIGHTS), dtype="float32", seed=0, enforce_eager=True
+        )
         sampling = vllm.SamplingParams(temperature=0, max_tokens=LONGEST)
         theirs = []
         for one in asked:
@@ -70,7 +79,9 @@ def main(other: str) -> None:
         import torch
         import transformers
 
-        reference = transformers.AutoModelForCausalLM.from_pretrained(WEIGHTS, dtype=torch.float32)
+        reference = transformers.AutoModelForCausalLM.from_pretrained(
+            WEIGHTS, dtype=torch.float32
+        )
         tokenizer = transformers.AutoTokenizer.from_pretrained(WEIGHTS)
         theirs, apart = [], []
         for one, ids in zip(asked, prompts, strict=True):
@@ -88,7 +99,9 @@ def main(other: str) -> None:
                     torch.tensor([ids]), max_new_tokens=LONGEST, do_sample=False
                 )
             apart.append(float(np.abs(logits - model.logits(ids)).max()))
-            theirs.append(tokenizer.decode(written[0][len(ids) :], skip_special_tokens=True))
+            theirs.append(
+                tokenizer.decode(written[0][len(ids) :], skip_special_tokens=True)
+            )
         told["apart"] = max(apart)
     told["different"] = [[a, b] for a, b in zip(mine, theirs, strict=True) if a != b]
     print(json.dumps(told))

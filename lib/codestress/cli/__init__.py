@@ -33,7 +33,9 @@ def cli() -> None:
             f"{ROOT}: no params/ and notebooks/ here; run from a checkout, or set CODESTRESS_ROOT to one"
         )
     # No matplotlibrc of a person's; what Matplotlib keeps for itself.
-    os.environ.update(MATPLOTLIBRC=os.devnull, MPLCONFIGDIR=str(OUTPUTS / ".matplotlib"))
+    os.environ.update(
+        MATPLOTLIBRC=os.devnull, MPLCONFIGDIR=str(OUTPUTS / ".matplotlib")
+    )
 
 
 for _command in (
@@ -101,9 +103,13 @@ def main() -> None:
     except OSError as error:
         message = str(error)
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            message += "; check the folder's rights, or set CODESTRESS_OUTPUTS to another"
+            message += (
+                "; check the folder's rights, or set CODESTRESS_OUTPUTS to another"
+            )
         elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            message = f"no space left: {error}; make room (`make clean` keeps all answers)"
+            message = (
+                f"no space left: {error}; make room (`make clean` keeps all answers)"
+            )
         elif error.filename is None:
             raise
         click.echo(printable(f"error: {message}"), err=True)

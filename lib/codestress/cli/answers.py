@@ -51,21 +51,33 @@ def store_status() -> None:
 
 @store.command("verify")
 @click.option(
-    "--repair", is_flag=True, help="Set damaged responses aside, so that a build asks them again."
+    "--repair",
+    is_flag=True,
+    help="Set damaged responses aside, so that a build asks them again.",
 )
 def store_verify(repair: bool) -> None:
     """Reads all responses and all published files: whether each is what it was. Exit 1 where one is not."""
     from codestress.report.checked import changed_files
 
     with Store(STORE) as responses:
-        count, damaged, faults = responses.count(), responses.damaged(), responses.faults()
+        count, damaged, faults = (
+            responses.count(),
+            responses.damaged(),
+            responses.faults(),
+        )
         if damaged and repair:
             responses.set_aside(damaged)
-    state = "set aside, to be asked again" if repair else "damaged; --repair has it asked again"
+    state = (
+        "set aside, to be asked again"
+        if repair
+        else "damaged; --repair has it asked again"
+    )
     for key in damaged.values():
         click.echo(f"{key}: {state}")
     for fault in faults:
-        click.echo(f"{shown(STORE)}: {fault}: recover it: sqlite3 {shown(STORE)} .recover")
+        click.echo(
+            f"{shown(STORE)}: {fault}: recover it: sqlite3 {shown(STORE)} .recover"
+        )
     changed = changed_files(OUTPUTS)
     for file in changed:
         click.echo(f"{file}: the next build of it makes it anew")
@@ -76,7 +88,9 @@ def store_verify(repair: bool) -> None:
 
 
 @store.command("budget")
-@click.option("--reset", is_flag=True, help="Forget the sums: command lines begin again from 0.")
+@click.option(
+    "--reset", is_flag=True, help="Forget the sums: command lines begin again from 0."
+)
 def store_budget(reset: bool) -> None:
     """Shows how much of their budgets command lines spent that were killed or stopped."""
     from codestress.inference.budget import SUMS, sums
@@ -89,7 +103,9 @@ def store_budget(reset: bool) -> None:
         return
     spent = sums(STORE)
     for path, (requests, tokens, usd) in spent.items():
-        click.echo(f"{shown(path)}: {requests:,} requests, {tokens:,} tokens, ${usd:.4f}")
+        click.echo(
+            f"{shown(path)}: {requests:,} requests, {tokens:,} tokens, ${usd:.4f}"
+        )
     if not spent:
         click.echo("no sums: no command line with a budget was killed or stopped")
 
@@ -133,11 +149,16 @@ def archive_export(file: Path, artefacts: tuple[str, ...], knobs: Knobs) -> None
 @FILE
 @click.argument("artefact", metavar="PAPER/ARTEFACT")
 @PROFILE
-@click.option("--model", required=True, help="A name from params/models.yaml: who answered.")
+@click.option(
+    "--model", required=True, help="A name from params/models.yaml: who answered."
+)
 @SETTINGS
 @WHERE
 @click.option(
-    "--form", default="{}", show_default=True, help="What the questions want around an answer, {}."
+    "--form",
+    default="{}",
+    show_default=True,
+    help="What the questions want around an answer, {}.",
 )
 def archive_adopt(
     file: Path,
@@ -157,7 +178,9 @@ def archive_adopt(
 
     (chosen,) = resolved((artefact,), Knobs(profile, model, settings))
     (entry,) = chosen.models
-    counts = adopt(file, read_answers(file).answers, chosen, entry, where_of(where), STORE, form)
+    counts = adopt(
+        file, read_answers(file).answers, chosen, entry, where_of(where), STORE, form
+    )
     click.echo(
         f"{counts.taken:,} answers taken for {entry.name}; {counts.answered:,} questions had one, "
         f"{counts.lacking:,} have none in the file, {counts.unused:,} answers are not asked for"
@@ -213,7 +236,10 @@ def archive_verify(file: Path) -> None:
     help="JSON Lines; default: CRUXEval.",
 )
 @click.option(
-    "--rule", type=click.Choice(["strict", "reference"]), default="strict", show_default=True
+    "--rule",
+    type=click.Choice(["strict", "reference"]),
+    default="strict",
+    show_default=True,
 )
 @click.option(
     "--samples",
@@ -245,7 +271,9 @@ def score(
     from codestress.scoring.answer_layouts import read_answers
 
     file = read_answers(answers_file, form)
-    problems = read_problems(problems_file or data_file("cruxeval", "cruxeval/cruxeval.jsonl"))
+    problems = read_problems(
+        problems_file or data_file("cruxeval", "cruxeval/cruxeval.jsonl")
+    )
     parsed_only = task == "output" and rule == "strict"
     with nullcontext() if parsed_only else Executor() as executor:
         report = score_file(
@@ -261,7 +289,9 @@ def score(
         click.echo(printable(f"warning: {warning}"), err=True)
     check_matched(answers_file, file.answers, report)
     if rejected := len(problems.faults):
-        click.echo(f"{rejected:,} of {len(report.scores):,} problems rejected", err=True)
+        click.echo(
+            f"{rejected:,} of {len(report.scores):,} problems rejected", err=True
+        )
     content = {"format": file.format, **report.as_json()}
     if as_json:
         click.echo(json.dumps(content, indent=1))

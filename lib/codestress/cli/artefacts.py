@@ -72,13 +72,20 @@ def build(
     with minutes_from_now(minutes):
         chosen = resolved(artefacts, knobs, ask=True)
         outcomes = build_artefacts(
-            chosen, jobs=jobs, force=force, timeout_s=load_profile(knobs.profile).timeout_s
+            chosen,
+            jobs=jobs,
+            force=force,
+            timeout_s=load_profile(knobs.profile).timeout_s,
         )
     by_label = {artefact.label: artefact for artefact in chosen}
     indexes = []
     for shelf in dict.fromkeys(artefact.shelf for artefact in chosen):
         index = OUTPUTS / shelf / "index.html"
-        ended = {outcome.state for outcome in outcomes if by_label[outcome.name].shelf == shelf}
+        ended = {
+            outcome.state
+            for outcome in outcomes
+            if by_label[outcome.name].shelf == shelf
+        }
         if ended != {"up to date"} or not index.exists():
             from codestress.report.gallery import gallery
 
@@ -94,7 +101,9 @@ def build(
         for reason, count in reasons.items():
             if count > 1:
                 first = next(outcome for outcome in outcomes if outcome.error == reason)
-                click.echo(f"{count} × {first.state} for one reason, that of {first.name}")
+                click.echo(
+                    f"{count} × {first.state} for one reason, that of {first.name}"
+                )
         _tell_not_run(outcomes)
         if minutes is not None:
             _tell_questions([by_label[o.name] for o in outcomes if o.state == "built"])
@@ -112,7 +121,11 @@ def build(
                         click.echo(f"  {claim}")
     # Within minutes a stop is what was asked for; else figures are missing.
     exit_where(
-        [o for o in outcomes if o.state == "failed" or (o.state, minutes) == ("stopped", None)]
+        [
+            o
+            for o in outcomes
+            if o.state == "failed" or (o.state, minutes) == ("stopped", None)
+        ]
     )
 
 
@@ -144,7 +157,9 @@ def _tell_questions(artefacts: list[Artefact]) -> None:
 
 
 def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(f"{count:,} {outcome}" for outcome, count in counts.items() if count)
+    return ", ".join(
+        f"{count:,} {outcome}" for outcome, count in counts.items() if count
+    )
 
 
 def _tell_changed(artefact: Artefact) -> None:
@@ -184,7 +199,11 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, exact: bool, as_json: bool) -
     for name, error in (notes | errors).items():
         click.echo(printable(f"{name}: {error}"), err=True)
     if as_json:
-        click.echo(json.dumps([asdict(row) | {"missing": row.missing} for row in rows], indent=1))
+        click.echo(
+            json.dumps(
+                [asdict(row) | {"missing": row.missing} for row in rows], indent=1
+            )
+        )
     else:
         _tell_plan(rows)
     exit_where(errors)
@@ -224,7 +243,9 @@ def _tell_plan(rows: list[PlanRow]) -> None:
             f"at most: {later:,} of them follow an answer, and not every answer has a sequel"
         )
     if any(row.repeated for row in rows):
-        click.echo("repeated: equal to a request above it in this plan; one answer serves both")
+        click.echo(
+            "repeated: equal to a request above it in this plan; one answer serves both"
+        )
     least = min((row.rendered for row in rows if row.problems), default=1.0)
     if least < 1:
         click.echo(
@@ -238,16 +259,22 @@ def _tell_plan(rows: list[PlanRow]) -> None:
         )
     unpriced = sorted({row.model for row in rows if row.missing and row.unpriced})
     if unpriced:
-        click.echo(f"no price in params/models.yaml for {', '.join(unpriced)}", err=True)
+        click.echo(
+            f"no price in params/models.yaml for {', '.join(unpriced)}", err=True
+        )
 
 
 @click.command()
 @ONE
 @with_knobs
-@click.option("--limit", default=1, show_default=True, help="Requests to show; 0 for all.")
+@click.option(
+    "--limit", default=1, show_default=True, help="Requests to show; 0 for all."
+)
 @WHERE
 @AS_JSON
-def show(artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_json: bool) -> None:
+def show(
+    artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_json: bool
+) -> None:
     """Shows the requests exactly as a model would get them, with their factors. Asks nothing.
 
     Of PROFILE/PAPER/ARTEFACT and PAPER/ARTEFACT@CHANGES, those of which the figure was made."""
@@ -262,8 +289,12 @@ def show(artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_jso
     request = None
     for request in requests:
         prompt = request["prompt"]
-        factors = ", ".join(f"{name} = {value}" for name, value in request["factors"].items())
-        click.echo(f"=== {factors}\n=== key {request['key']}, sampling {prompt['sampling']}")
+        factors = ", ".join(
+            f"{name} = {value}" for name, value in request["factors"].items()
+        )
+        click.echo(
+            f"=== {factors}\n=== key {request['key']}, sampling {prompt['sampling']}"
+        )
         for message in prompt["messages"]:
             click.echo(f"--- {message['role']}\n{message['content']}")
         if prompt["prefill"]:
@@ -276,11 +307,20 @@ def show(artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_jso
 @ONE
 @with_knobs
 @WHERE
-@click.option("--outcome", default="", help="Only answers with this outcome, e.g. incorrect.")
-@click.option("--limit", default=3, show_default=True, help="Answers to show; 0 for all.")
+@click.option(
+    "--outcome", default="", help="Only answers with this outcome, e.g. incorrect."
+)
+@click.option(
+    "--limit", default=3, show_default=True, help="Answers to show; 0 for all."
+)
 @AS_JSON
 def explain(
-    artefact: str, knobs: Knobs, where: tuple[str, ...], outcome: str, limit: int, as_json: bool
+    artefact: str,
+    knobs: Knobs,
+    where: tuple[str, ...],
+    outcome: str,
+    limit: int,
+    as_json: bool,
 ) -> None:
     """Shows the answers behind a figure: the prompt, the completion, the answer read from it, and the outcome.
 
@@ -290,7 +330,9 @@ def explain(
 
     outcomes = [outcome.value for outcome in Outcome]
     if outcome and outcome not in outcomes:
-        raise ParameterError(f"--outcome {outcome!r}: no such outcome{nearest(outcome, outcomes)}")
+        raise ParameterError(
+            f"--outcome {outcome!r}: no such outcome{nearest(outcome, outcomes)}"
+        )
     folder = folder_of(artefact)
     manifest: dict[str, Any] = {}
     if folder is None:
@@ -301,7 +343,11 @@ def explain(
     try:
         results = answers_of(chosen, some=bool(manifest.get("not_asked")))
     except IncompleteError as error:
-        by = f"\nIts parameters are those in {shown(folder / 'manifest.json')}." if manifest else ""
+        by = (
+            f"\nIts parameters are those in {shown(folder / 'manifest.json')}."
+            if manifest
+            else ""
+        )
         raise IncompleteError(f"{error}{by}") from None
     if not results.answers:
         raise ParameterError(
@@ -319,7 +365,9 @@ def explain(
     answers = explained(chosen, results, rule, where_of(where), outcome)
     rows = list(itertools.islice(answers, limit or None))
     if as_json:
-        click.echo(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
+        click.echo(
+            json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False)
+        )
         return
     click.echo(f"{artefact}: {manifest.get('title', chosen.title)}")
     if manifest:
@@ -399,7 +447,9 @@ def badge(profile: str) -> None:
 
 
 @click.command()
-@click.option("--check", is_flag=True, help="Change nothing; fail when a notebook would change.")
+@click.option(
+    "--check", is_flag=True, help="Change nothing; fail when a notebook would change."
+)
 def sync(check: bool) -> None:
     """Writes the parameters cell of every notebook from its schema, and clears outputs."""
     from codestress.pipeline.notebooks import sync as sync_notebooks

@@ -40,7 +40,11 @@ def export_inspect(artefacts: tuple[str, ...], knobs: Knobs, folder: Path) -> No
             name = path.name
             click.echo(f"{shown(path)}: {items:,} items")
         else:
-            click.echo(f"{artefact.label}: left out, for nothing is asked for it", err=True)
+            click.echo(
+                f"{artefact.label}: left out, for nothing is asked for it", err=True
+            )
     exit_where(not name)
     # inspect_ai finds no task by an absolute path.
-    click.echo(f"run one: cd {shown(folder)}; inspect eval {name} --model PROVIDER/MODEL")
+    click.echo(
+        f"run one: cd {shown(folder)}; inspect eval {name} --model PROVIDER/MODEL"
+    )

@@ -27,7 +27,11 @@ PROFILE = click.option(
     "--profile", default="demo", show_default=True, help="A file in params/profiles/."
 )
 SETTINGS = click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Overrides a parameter."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Overrides a parameter.",
 )
 WHERE = click.option(
     "--where",
@@ -54,7 +58,9 @@ def minutes_option(default: float | None, text: str) -> Callable[[Any], Any]:
         # A comparison with nan is never true.
         if minutes is not None and not 0 < minutes <= LONGEST_MINUTES:
             raise click.BadParameter(
-                f"{minutes:g}: must be above 0 and at most {LONGEST_MINUTES}", context, option
+                f"{minutes:g}: must be above 0 and at most {LONGEST_MINUTES}",
+                context,
+                option,
             )
         return minutes
 
@@ -109,7 +115,9 @@ def with_knobs(command: Callable[..., None]) -> Callable[..., None]:
     return taken
 
 
-def resolved(artefacts: tuple[str, ...], knobs: Knobs, *, ask: bool = False) -> list[Artefact]:
+def resolved(
+    artefacts: tuple[str, ...], knobs: Knobs, *, ask: bool = False
+) -> list[Artefact]:
     """Returns the artefacts that a person named in `artefacts`, with parameters checked and changed
     by `knobs`; none named: all of the profile. `ask` says whether short requests may try models
     given by URL or as FILE.py:FUNCTION.
@@ -131,7 +139,9 @@ def resolved(artefacts: tuple[str, ...], knobs: Knobs, *, ask: bool = False) -> 
         name_of(model, knobs.model_id, knobs.key_env, ask=ask)
         for model in knobs.models.replace(",", " ").split()
     ]
-    names = select([name for name in artefacts if name not in mine], load_profile(knobs.profile))
+    names = select(
+        [name for name in artefacts if name not in mine], load_profile(knobs.profile)
+    )
     return changed + resolve(
         names, knobs.profile, Overrides(tuple(models), knobs.settings), load_registry()
     )

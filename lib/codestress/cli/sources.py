@@ -55,7 +55,9 @@ def data_verify() -> None:
     """Hashes what is here; fails when a file is not what was pinned."""
     from codestress.problems.datasets import load_catalogue, state
 
-    states = [(d.name, f.path, state(f)) for d in load_catalogue().values() for f in d.files]
+    states = [
+        (d.name, f.path, state(f)) for d in load_catalogue().values() for f in d.files
+    ]
     for name, path, found in states:
         click.echo(f"{name}: {path}: {found}")
     exit_where(any(found not in ("ok", "missing") for _, _, found in states))
@@ -94,7 +96,10 @@ def probe(model: str) -> None:
 @click.argument("model")
 @click.option("--port", default=8000, show_default=True, help="Of 127.0.0.1.")
 @click.option(
-    "--python", default=sys.executable, show_default=True, help="The Python that has vllm."
+    "--python",
+    default=sys.executable,
+    show_default=True,
+    help="The Python that has vllm.",
 )
 @click.option("--dry-run", is_flag=True, help="Print the command, and run nothing.")
 def serve(model: str, port: int, python: str, dry_run: bool) -> None:

@@ -71,7 +71,9 @@ def offers() -> Iterator[str]:
             continue
         silent = False
         none = (
-            "" if any(offer.writes for offer in models.values()) else " no model that writes text"
+            ""
+            if any(offer.writes for offer in models.values())
+            else " no model that writes text"
         )
         yield f"{server} at {url}:{none}"
         for name, offer in models.items():

@@ -31,7 +31,9 @@ def tests_of(name: str, folder: Path) -> Path:
     `folder`. Raises `ParameterError` for an unknown assignment (with the nearest name) and for one
     that is not built."""
     if name not in assignment_names():
-        raise ParameterError(f"{name}: no such assignment{nearest(name, assignment_names())}")
+        raise ParameterError(
+            f"{name}: no such assignment{nearest(name, assignment_names())}"
+        )
     tests = folder / "teacher" / name / "tests"
     if not tests.is_dir():
         raise ParameterError(f"{tests}: not there; make course builds it")
@@ -53,7 +55,9 @@ def build_course(folder: Path) -> Iterator[tuple[str, Graded]]:
             if solution.score < solution.total:
                 points = f"{solution.score:g} of {solution.total:g} points"
                 failed = "; ".join(itertools.chain(*solution.failed.values()))
-                raise CodestressError(f"{name}: its own solution gets {points}: {failed}")
+                raise CodestressError(
+                    f"{name}: its own solution gets {points}: {failed}"
+                )
             yield name, solution
         if folder.exists():
             shutil.rmtree(folder)
@@ -81,7 +85,9 @@ def _assign(name: str, scratch: Path, student: Path, teacher: Path) -> None:
         (scratch / "student", student, "student.txt"),
         (scratch / "autograder", teacher, "teacher.txt"),
     ):
-        if not (source / f"{name}.ipynb").is_file() or not list(source.glob("tests/q*.py")):
+        if not (source / f"{name}.ipynb").is_file() or not list(
+            source.glob("tests/q*.py")
+        ):
             raise CodestressError(
                 f"{name}: otter assign did not write {source.name}: {output.getvalue()[-500:]}"
             )

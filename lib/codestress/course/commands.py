@@ -26,7 +26,10 @@ def course() -> None:
 
 @course.command("build")
 @click.option(
-    "--output", type=click.Path(path_type=Path), default=BUILT, help="Folder for both versions."
+    "--output",
+    type=click.Path(path_type=Path),
+    default=BUILT,
+    help="Folder for both versions.",
 )
 def course_build(output: Path) -> None:
     """Writes the student's and the teacher's version of every assignment, and grades the solutions."""
@@ -34,8 +37,12 @@ def course_build(output: Path) -> None:
 
     folder = output.absolute()
     for name, solution in build_course(folder):
-        places = " and ".join(shown(folder / version / name) for version in ("student", "teacher"))
-        click.echo(f"{name}: {places}; solution {solution.score:g} of {solution.total:g} points")
+        places = " and ".join(
+            shown(folder / version / name) for version in ("student", "teacher")
+        )
+        click.echo(
+            f"{name}: {places}; solution {solution.score:g} of {solution.total:g} points"
+        )
 
 
 @course.command("grade")
@@ -46,7 +53,9 @@ def course_build(output: Path) -> None:
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
-@click.option("--student", default="", help="Whose it is; by default the file or folder names it.")
+@click.option(
+    "--student", default="", help="Whose it is; by default the file or folder names it."
+)
 @click.option(
     "--built",
     type=click.Path(path_type=Path),
@@ -58,7 +67,9 @@ def course_build(output: Path) -> None:
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for STUDENT.md of each and grades.csv of all  [default: outputs/course-feedback/ASSIGNMENT]",
 )
-@click.option("--json", "as_json", is_flag=True, help="Points, messages and remarks as JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Points, messages and remarks as JSON."
+)
 def course_grade(
     assignment: str,
     notebooks: Sequence[Path],
@@ -79,7 +90,9 @@ def course_grade(
 
     names = students(notebooks, assignment)
     if len(names) != 1 and (student or not names):
-        raise click.UsageError(f"{len(names)} hand-ins; give one, and only one with --student")
+        raise click.UsageError(
+            f"{len(names)} hand-ins; give one, and only one with --student"
+        )
     tests = tests_of(assignment, built.absolute())
     results = []
     for path, name in names.items():
@@ -91,16 +104,26 @@ def course_grade(
         results.append(graded)
         if not as_json:
             points = graded.scores.items()
-            questions = "  ".join(f"{q} {n:g}/{graded.possible[q]:g}" for q, n in points)
-            click.echo(f"{graded.student}: {graded.score:g} of {graded.total:g}   {questions}")
+            questions = "  ".join(
+                f"{q} {n:g}/{graded.possible[q]:g}" for q, n in points
+            )
+            click.echo(
+                f"{graded.student}: {graded.score:g} of {graded.total:g}   {questions}"
+            )
             for message in itertools.chain(graded.remarks, *graded.failed.values()):
                 click.echo(f"  {message}")
     if results:
         folder = (feedback or FEEDBACK / assignment).absolute()
         grades = write_feedback(folder, MASTERS / f"{assignment}.ipynb", results)
-        click.echo(f"feedback: {shown(folder)}; all points: {shown(grades)}", err=as_json)
+        click.echo(
+            f"feedback: {shown(folder)}; all points: {shown(grades)}", err=as_json
+        )
     if as_json:
-        rows = [asdict(own) | {"score": own.score, "total": own.total} for own in results]
+        rows = [
+            asdict(own) | {"score": own.score, "total": own.total} for own in results
+        ]
         click.echo(json.dumps(rows, indent=1))
     if unread := len(names) - len(results):
-        raise click.ClickException(f"{unread} of {len(names)} notebooks could not be graded")
+        raise click.ClickException(
+            f"{unread} of {len(names)} notebooks could not be graded"
+        )

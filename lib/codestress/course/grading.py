@@ -37,7 +37,9 @@ LIMITS = Limits(steps=5_000_000, cpu_s=20, wall_s=60.0, memory_bytes=1 << 30)
 PATIENCE_S = 900.0
 """Largest number of seconds for all calls of a submission together, forty times what the slowest
 solution needs on a free machine; later calls are not tried."""
-JUPYTER = re.compile(r"^([ \t]*)(?:[%!?].*|[\w.]+\?+|[\w, ]+=[ \t]*[%!].*)$", re.MULTILINE)
+JUPYTER = re.compile(
+    r"^([ \t]*)(?:[%!?].*|[\w.]+\?+|[\w, ]+=[ \t]*[%!].*)$", re.MULTILINE
+)
 """Lines of a cell that are no Python, but commands to Jupyter."""
 LONGEST_MESSAGE = 500
 """Largest number of characters in the message of a failed test, and in a remark."""
@@ -127,12 +129,16 @@ class _Sandboxed:
 
     def _run(self, name: str, program: Program) -> Any:
         if self._left <= 0:
-            raise CannotRun(f"{name} was not tried: calls before it took {PATIENCE_S:.0f} s")
+            raise CannotRun(
+                f"{name} was not tried: calls before it took {PATIENCE_S:.0f} s"
+            )
         started = time.monotonic()
         [done] = self._executor.run([program])
         self._left -= time.monotonic() - started
         if done.outcome is not Ending.RETURNED:
-            raise CannotRun(f"{name} did not return: {done.outcome} {done.detail}".rstrip())
+            raise CannotRun(
+                f"{name} did not return: {done.outcome} {done.detail}".rstrip()
+            )
         return done.value
 
 
@@ -144,10 +150,14 @@ def read_submission(path: Path) -> tuple[list[str], list[str]]:
     kept, remarks = ["from __future__ import annotations"], list[str]()
     for number, cell in enumerate(read_notebook(path).cells, start=1):
         try:
-            for statement in _statements(cell["source"]) if cell["cell_type"] == "code" else ():
+            for statement in (
+                _statements(cell["source"]) if cell["cell_type"] == "code" else ()
+            ):
                 kept += _kept(statement)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            remarks.append(_short(f"cell {number} cannot be read: {type(error).__name__} {error}"))
+            remarks.append(
+                _short(f"cell {number} cannot be read: {type(error).__name__} {error}")
+            )
     return kept, remarks
 
 
@@ -171,7 +181,9 @@ def _kept(statement: ast.stmt) -> list[str]:
             failed = f"def {name}(*_, error=error, **__): raise error"
         case ast.Import(names=imported):
             parts = [ast.Import([one]) for one in imported if _allowed(one.name)]
-        case ast.ImportFrom(module=str(module), names=imported, level=0) if _allowed(module):
+        case ast.ImportFrom(module=str(module), names=imported, level=0) if _allowed(
+            module
+        ):
             parts = [ast.ImportFrom(module, [one], 0) for one in imported]
         case ast.Try(body=body):
             return list(chain.from_iterable(map(_kept, body)))
@@ -179,14 +191,18 @@ def _kept(statement: ast.stmt) -> list[str]:
             pass
         case _:
             return []
-    handler = ast.ExceptHandler(ast.Name("BaseException"), "error", ast.parse(failed).body)
+    handler = ast.ExceptHandler(
+        ast.Name("BaseException"), "error", ast.parse(failed).body
+    )
     return [ast.unparse(ast.Try([part], [handler], [], [])) for part in parts]
 
 
 def _allowed(module: str) -> bool:
     """Whether graded functions may use the module of this name: one of the standard library, numpy
     or scipy; imports of others would only take time."""
-    return module.split(".")[0] in {*sys.stdlib_module_names, "numpy", "scipy"} - {"__future__"}
+    return module.split(".")[0] in {*sys.stdlib_module_names, "numpy", "scipy"} - {
+        "__future__"
+    }
 
 
 def grade(submission: Path, tests: Path, student: str) -> Graded:
@@ -208,7 +224,9 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
             graded.scores[file.name] = float(file.score)
             graded.possible[file.name] = float(file.possible)
             wrong = [one for one in file.test_case_results if not one.passed]
-            graded.failed[file.name] = [_told(one.test_case.name, one.message) for one in wrong]
+            graded.failed[file.name] = [
+                _told(one.test_case.name, one.message) for one in wrong
+            ]
     return graded
 
 
@@ -231,11 +249,16 @@ class _Asserts(ast.NodeTransformer):
         first: ast.expr = node.test
         again: ast.expr = ast.Name("_came", ast.Load())
         if isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
-            first, again = node.test.left, ast.Compare(again, node.test.ops, node.test.comparators)
+            first, again = (
+                node.test.left,
+                ast.Compare(again, node.test.ops, node.test.comparators),
+            )
         words = f"_told({ast.unparse(node.test)!r}, _came)"
         if node.msg is not None:
             words = f"'{{}}: {{}}'.format({ast.unparse(node.msg)}, {words})"
-        return ast.parse(f"_came = {ast.unparse(first)}\nassert {ast.unparse(again)}, {words}").body
+        return ast.parse(
+            f"_came = {ast.unparse(first)}\nassert {ast.unparse(again)}, {words}"
+        ).body
 
 
 def telling(source: str) -> str:
@@ -275,7 +298,9 @@ def students(paths: Sequence[Path], assignment: str) -> dict[Path, str]:
     folders as tell them apart."""
     copies = {"__MACOSX", ".ipynb_checkpoints"}
     names = {
-        path: path.stem for path in paths if path.name[0] != "." and copies.isdisjoint(path.parts)
+        path: path.stem
+        for path in paths
+        if path.name[0] != "." and copies.isdisjoint(path.parts)
     }
     for depth in range(1, 9):
         often = Counter([*names.values(), assignment])
@@ -292,12 +317,22 @@ def sections(master: Path) -> tuple[dict[str, str], str]:
     headings: dict[str, str] = {}
     reading, question = "", ""
     for cell in read_notebook(master).cells:
-        text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
+        text = (
+            cell["source"]
+            if isinstance(cell["source"], str)
+            else "".join(cell["source"])
+        )
         if begun := re.search(r"# BEGIN QUESTION\s+name: (\w+)", text):
             question = begun[1]
-        elif question and question not in headings and (heading := re.match(r"#+ (.+)", text)):
+        elif (
+            question
+            and question not in headings
+            and (heading := re.match(r"#+ (.+)", text))
+        ):
             headings[question] = heading[1]
-        if more := re.search(r"Sections that tell you more: ([^\n]+(?:\n[^\n]+)*)", text):
+        if more := re.search(
+            r"Sections that tell you more: ([^\n]+(?:\n[^\n]+)*)", text
+        ):
             reading = " ".join(more[1].split())
     return headings, reading
 
@@ -311,7 +346,10 @@ def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Pat
     taken, rows = set[str](), []
     for graded in results:
         lines = [f"# {master.stem}: {graded.score:g} of {graded.total:g} points", ""]
-        lines += [f"Student: {graded.student}", *(f"- {remark}" for remark in graded.remarks)]
+        lines += [
+            f"Student: {graded.student}",
+            *(f"- {remark}" for remark in graded.remarks),
+        ]
         for name, possible in graded.possible.items():
             points = f"{graded.scores[name]:g} of {possible:g} points."
             lines += ["", f"## {headings.get(name, name)}", "", points]
@@ -319,14 +357,27 @@ def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Pat
         if reading:
             advice = "Where to read: the section of that name in the assignment;"
             lines += ["", f"{advice} {reading}"]
-        name = re.sub(r"[^\w.-]+", "_", graded.student).strip(".") or "_"  # as that of a file
-        while name.lower() in taken:  # nothing is overwritten, where Ada.md is ada.md neither
+        name = (
+            re.sub(r"[^\w.-]+", "_", graded.student).strip(".") or "_"
+        )  # as that of a file
+        while (
+            name.lower() in taken
+        ):  # nothing is overwritten, where Ada.md is ada.md neither
             name += "-2"
         taken.add(name.lower())
         write_whole(folder / f"{name}.md", "\n".join(lines) + "\n")
         # No formula to a spreadsheet.
         safe = "'" * (graded.student[:1] in "=+-@\t\r") + graded.student
-        rows.append({"student": safe, **graded.scores, "points": graded.score, "of": graded.total})
-    table = pd.DataFrame(rows).to_csv(index=False, float_format="%g", lineterminator="\n")
+        rows.append(
+            {
+                "student": safe,
+                **graded.scores,
+                "points": graded.score,
+                "of": graded.total,
+            }
+        )
+    table = pd.DataFrame(rows).to_csv(
+        index=False, float_format="%g", lineterminator="\n"
+    )
     write_whole(folder / "grades.csv", table)
     return folder / "grades.csv"

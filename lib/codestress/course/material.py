@@ -59,7 +59,10 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
         # The same value, written otherwise.
         spaced = random.random() >= 0.5 and "'" not in problem.output
         for kind, value in (
-            ("right", problem.output.replace(", ", ",  ") if spaced else problem.output),
+            (
+                "right",
+                problem.output.replace(", ", ",  ") if spaced else problem.output,
+            ),
             ("wrong", repr(corrupted(parse_literal(problem.output).value))),
             (name, exploit(name, problem)),
         ):
@@ -130,7 +133,10 @@ def corrupted(value: object) -> object:
 
 _ALIKE: dict[type, Callable[[Any], object]] = {
     **{bool: int, int: float, list: tuple, tuple: list},
-    **{str: lambda text: text + " ", dict: lambda pairs: [list(pair) for pair in pairs.items()]},
+    **{
+        str: lambda text: text + " ",
+        dict: lambda pairs: [list(pair) for pair in pairs.items()],
+    },
 }
 
 
@@ -147,14 +153,21 @@ def strict_scorer(row: Row, answer: str) -> bool:
     return _accepted(row, answer, "strict")
 
 
-def _accepted(row: Row, answer: str, rule: Rule, executor: Executor | None = None) -> bool:
-    problem = Problem("course", row["code"], row["function"], row["arguments"], row["expected"])
+def _accepted(
+    row: Row, answer: str, rule: Rule, executor: Executor | None = None
+) -> bool:
+    problem = Problem(
+        "course", row["code"], row["function"], row["arguments"], row["expected"]
+    )
     [score] = score_answers([Answer(problem, answer)], "output", rule, executor)
     return score.value == 1
 
 
 def place_answers(
-    student: str, count: int = 150, depth: float | None = None, purpose: str = "practice"
+    student: str,
+    count: int = 150,
+    depth: float | None = None,
+    purpose: str = "practice",
 ) -> list[dict[str, int]]:
     """Returns the answers of a simulated reader to `count` problems at each of 11 positions in a
     context, as dicts in random order. Keys: problem (from 0), place (0 to 10), right (1 or 0).
@@ -202,7 +215,9 @@ def removal_answers(
             share = removed / lines
             # A chance below 0 or above 1 decides like 0 or 1.
             right = random.random() < floor + height * math.exp(-rate * share) + shift
-            rows.append({"problem": problem, "removed": round(share, 4), "right": int(right)})
+            rows.append(
+                {"problem": problem, "removed": round(share, 4), "right": int(right)}
+            )
     return rows
 
 
@@ -243,7 +258,9 @@ def _with_comments(code: str, random: np.random.Generator) -> str:
     for number, line in enumerate(code.split("\n")):
         if number and random.random() < 0.6:
             indent = line[: len(line) - len(line.lstrip())]
-            lines.append(_REMARKS[int(random.integers(len(_REMARKS)))].format(indent=indent))
+            lines.append(
+                _REMARKS[int(random.integers(len(_REMARKS)))].format(indent=indent)
+            )
         lines.append(line)
     return "\n".join(lines)
 
@@ -306,7 +323,10 @@ def retrievals(
         block = [f"{random.integers(16**6):06x} {line}" for line in shown]
         written = block[random.choice([i for i, line in enumerate(shown) if line])]
         asked = {"key": written[:6], "code_block": "\n".join(block)}
-        before, question = filled("line_retrieval.before", asked), filled("line_retrieval", asked)
+        before, question = (
+            filled("line_retrieval.before", asked),
+            filled("line_retrieval", asked),
+        )
         begun = filled("line_retrieval.prefill", asked)
         text = chatml([("user", f"{before}\n\n{question}")], f"{begun}\n{written[:6]}")
         encoded = model.tokenizer.encode(text, add_special_tokens=False)
@@ -324,7 +344,8 @@ def retrievals(
                 "count": len(block),
                 "target": block.index(written),
                 "weights": [
-                    [[round(float(w), 6) for w in head] for head in layer] for layer in weights
+                    [[round(float(w), 6) for w in head] for head in layer]
+                    for layer in weights
                 ],
                 "right": answer == rest,
             }
@@ -332,13 +353,19 @@ def retrievals(
     return rows
 
 
-def outcomes(code: str, calls: Sequence[str], executor: Executor | None = None) -> list[str]:
+def outcomes(
+    code: str, calls: Sequence[str], executor: Executor | None = None
+) -> list[str]:
     """Returns the outcome of each of `calls` (texts) of the program `code`, as text: the value's
     literal, or how the call ended (`raised: …`). The calls run in the sandbox, by `executor` or
     else the shared one."""
-    done = (executor or shared_executor()).run([Program(code, call=call) for call in calls])
+    done = (executor or shared_executor()).run(
+        [Program(code, call=call) for call in calls]
+    )
     return [
-        repr(one.value) if one.outcome is Ending.RETURNED else f"{one.outcome}: {one.detail}"
+        repr(one.value)
+        if one.outcome is Ending.RETURNED
+        else f"{one.outcome}: {one.detail}"
         for one in done
     ]
 
@@ -348,7 +375,9 @@ def renamed(code: str) -> str:
     `local_0`, `local_1` and so on. Raises `SyntaxError` where it does not parse."""
     tree = ast.parse(code)
     kinds = {ast.arg: "arg", ast.Name: "id"}
-    named = [(node, kinds[type(node)]) for node in ast.walk(tree) if type(node) in kinds]
+    named = [
+        (node, kinds[type(node)]) for node in ast.walk(tree) if type(node) in kinds
+    ]
     bound = [
         getattr(node, at)
         for node, at in named
@@ -365,7 +394,11 @@ def line_of_fault(task: Row) -> int:
     `fault_tasks`) differs from the correct one. Raises `ValueError` where not exactly one line
     differs, or the numbers of lines do."""
     pairs = zip(task["correct"].split("\n"), task["shown"].split("\n"), strict=True)
-    [line] = [number for number, (before, after) in enumerate(pairs, start=1) if before != after]
+    [line] = [
+        number
+        for number, (before, after) in enumerate(pairs, start=1)
+        if before != after
+    ]
     return line
 
 

@@ -26,10 +26,15 @@ ACROSS = 32
 WORKING = "<p role='status'><progress></progress> working …</p>"
 
 
-def control(kind: type[widgets.Widget], description: str, **more: Any) -> widgets.Widget:
+def control(
+    kind: type[widgets.Widget], description: str, **more: Any
+) -> widgets.Widget:
     """Returns a widget of the class `kind` as wide as its column, labelled `description`; `more`
     are further keyword arguments of the class."""
-    how = {"layout": widgets.Layout(width="auto"), "style": {"description_width": "7rem"}}
+    how = {
+        "layout": widgets.Layout(width="auto"),
+        "style": {"description_width": "7rem"},
+    }
     return kind(description=description, **how, **more)
 
 
@@ -61,13 +66,17 @@ def side_by_side(
     columns = [
         widgets.VBox(
             children,
-            layout=widgets.Layout(flex=flex, max_width=most, min_width="0", overflow="visible"),
+            layout=widgets.Layout(
+                flex=flex, max_width=most, min_width="0", overflow="visible"
+            ),
         )
         for children, (flex, most) in zip((controls, shown), sizes, strict=True)
     ]
     return widgets.Box(
         columns,
-        layout=widgets.Layout(flex_flow="row wrap", grid_gap="8px 24px", overflow="visible"),
+        layout=widgets.Layout(
+            flex_flow="row wrap", grid_gap="8px 24px", overflow="visible"
+        ),
     )
 
 
@@ -91,7 +100,12 @@ def _control(name: str, field: Mapping[str, Any], value: Any) -> widgets.Widget:
         return dropdown(name, options, tooltip=told, value=value)
     if options := _options(field.get("items", {})):
         return control(
-            widgets.SelectMultiple, name, tooltip=told, options=options, value=tuple(value), rows=4
+            widgets.SelectMultiple,
+            name,
+            tooltip=told,
+            options=options,
+            value=tuple(value),
+            rows=4,
         )
     # As YAML, as behind `--set`: what it may be is the schema's to say.
     text = in_one_line(value)
@@ -125,7 +139,10 @@ def chosen_values(controls: Mapping[str, widgets.Widget]) -> dict[str, Any]:
 
 
 def opened(
-    name: str, profile: str, models: tuple[str, ...] = (), settings: tuple[str, ...] = ()
+    name: str,
+    profile: str,
+    models: tuple[str, ...] = (),
+    settings: tuple[str, ...] = (),
 ) -> Artefact:
     """Returns the artefact `name` with the settings of the profile `profile`, as the command line
     makes it; `models` and `settings` (PARAMETER=VALUE), if any, replace the profile's. Raises
@@ -174,11 +191,15 @@ def factor_controls(trials: Trials) -> dict[str, widgets.Widget]:
         if len(options) > 1:
             slider = numbers and None not in options and name != "problem"
             kind = widgets.SelectionSlider if slider else widgets.Dropdown
-            controls[name] = control(kind, name, options=[(str(value), value) for value in options])
+            controls[name] = control(
+                kind, name, options=[(str(value), value) for value in options]
+            )
     return controls
 
 
-def nearest_trial(trials: Trials, wanted: Mapping[str, Scalar], first: str = "problem") -> int:
+def nearest_trial(
+    trials: Trials, wanted: Mapping[str, Scalar], first: str = "problem"
+) -> int:
     """Returns the index in `trials` of the trial that agrees best with the values in `wanted` (by
     name): first on the factor `first`, then on the problem, then on as many others as possible. Of
     equals, the first."""
@@ -187,7 +208,8 @@ def nearest_trial(trials: Trials, wanted: Mapping[str, Scalar], first: str = "pr
     def agreement(index: int) -> int:
         known = factors_of(trials.items[index])
         return sum(
-            weights.get(name, 1) * (known.get(name) == value) for name, value in wanted.items()
+            weights.get(name, 1) * (known.get(name) == value)
+            for name, value in wanted.items()
         )
 
     return max(range(len(trials.items)), key=agreement)

@@ -57,10 +57,16 @@ def factors_in(results: Results, frame: pd.DataFrame) -> list[str]:
     columns = {"model", "problem", "sample"}.union(
         *(answer.trial.factors for answer in results.answers)
     )
-    found = [c for c in frame.columns if c in columns and frame[c].nunique(dropna=False) > 1]
+    found = [
+        c for c in frame.columns if c in columns and frame[c].nunique(dropna=False) > 1
+    ]
     return sorted(
         found,
-        key=lambda c: (not is_number(frame[c]), c in ("model", "problem"), -frame[c].nunique()),
+        key=lambda c: (
+            not is_number(frame[c]),
+            c in ("model", "problem"),
+            -frame[c].nunique(),
+        ),
     )
 
 
@@ -79,9 +85,14 @@ def in_ranges(values: pd.Series, most: int) -> pd.Series:
     if values.nunique() <= most:
         return pd.Series(pd.Categorical(values), values.index)
     ends = values.groupby(pd.cut(values, most), observed=True).agg(["min", "max"])
-    names = [f"{low:g} to {high:g}" if low < high else f"{low:g}" for low, high in ends.to_numpy()]
+    names = [
+        f"{low:g} to {high:g}" if low < high else f"{low:g}"
+        for low, high in ends.to_numpy()
+    ]
     numbers = np.searchsorted(ends["max"], values)
-    return pd.Series(pd.Categorical.from_codes(numbers, names, ordered=True), values.index)
+    return pd.Series(
+        pd.Categorical.from_codes(numbers, names, ordered=True), values.index
+    )
 
 
 def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
@@ -102,12 +113,18 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     else:
         values = values.where(values.notna(), "none")
         many = values.nunique() > NAMED
-        by_share = right.groupby(values).mean().sort_values(ascending=False, kind="stable")
+        by_share = (
+            right.groupby(values).mean().sort_values(ascending=False, kind="stable")
+        )
         names = list(by_share.index if many else values.unique())
         places = values.map({value: place for place, value in enumerate(names)})
     label = _labels(frame[line] if line else pd.Series("all answers", frame.index))
-    cells = right.groupby([label, places.rename("place")], observed=True).agg(["sum", "count"])
-    shares = with_accuracy(cells.round().reset_index(), "sum", "count").assign(published=False)
+    cells = right.groupby([label, places.rename("place")], observed=True).agg(
+        ["sum", "count"]
+    )
+    shares = with_accuracy(cells.round().reset_index(), "sum", "count").assign(
+        published=False
+    )
     figure = styled_figure(4.8, 3.6)
     axes = figure.subplots()
     _draw_series(axes, shares, joined=number, models=line == "model")
@@ -122,7 +139,9 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     elif line:
         axes.set_title(f"grey: each of {label.nunique()} values of {line}")
     if frame["simulated"].any():
-        figure.supxlabel(SIMULATED_NOTE, fontsize=6.5, color="#555555", x=0.99, ha="right")
+        figure.supxlabel(
+            SIMULATED_NOTE, fontsize=6.5, color="#555555", x=0.99, ha="right"
+        )
     return figure
 
 
@@ -134,12 +153,16 @@ def _labels(values: pd.Series) -> pd.Series:
     return values.where(values.notna(), "none").rename("label")
 
 
-def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool, models: bool) -> None:
+def _draw_series(
+    axes: Axes, shares: pd.DataFrame, *, joined: bool, models: bool
+) -> None:
     series, places = shares["label"].nunique(), shares["place"].nunique()
     if series > (NAMED if models else len(COLOURS)):
         for _, part in shares.groupby("label", observed=True):
             style = ".-" if joined else "."
-            axes.plot(part["place"], 100 * part["accuracy"], style, color="#777777", alpha=0.4)
+            axes.plot(
+                part["place"], 100 * part["accuracy"], style, color="#777777", alpha=0.4
+            )
         return
     if places > NAMED:  # so many intervals would hide the points
         shares = shares.assign(low=shares["accuracy"], high=shares["accuracy"])
@@ -158,12 +181,17 @@ def _name_places(axes: Axes, x: str, names: list[str]) -> None:
     """Names the places of values without an order; where they are too many, says so instead."""
     axes.set_xlim(-0.5, len(names) - 0.5)
     if len(names) > NAMED:
-        axes.set(xlabel=f"{x}: {len(names)} values, the most often right first", xticks=[])
+        axes.set(
+            xlabel=f"{x}: {len(names)} values, the most often right first", xticks=[]
+        )
         return
     names = [textwrap.fill(name, 28) for name in names]
     long = len(names) > 8 or max(map(len, names)) > 8
     axes.set_xticks(
-        range(len(names)), names, rotation=45 if long else 0, ha="right" if long else "center"
+        range(len(names)),
+        names,
+        rotation=45 if long else 0,
+        ha="right" if long else "center",
     )
 
 
@@ -191,12 +219,19 @@ def cost_of(artefact: Artefact) -> str:
     return f"{about}{missing:,} new requests, {characters:,} characters{price}; {answered:,} are answered"
 
 
-def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widgets.Widget:
+def live_figure(
+    artefact: str = "semtrace/fig01", profile: str = "demo"
+) -> widgets.Widget:
     """Returns a widget that draws the stored accuracies of a chosen artefact over one or two chosen
     factors, and states the cost of other parameters. It begins with `artefact`, with the settings
     of `profile`."""
     chooser = artefact_chooser(artefact, asking=True)
-    axes, knobs, shown, cost = widgets.VBox(), widgets.VBox(), widgets.HTML(), widgets.HTML()
+    axes, knobs, shown, cost = (
+        widgets.VBox(),
+        widgets.VBox(),
+        widgets.HTML(),
+        widgets.HTML(),
+    )
 
     def listed() -> str:
         cost.value = ""
@@ -206,7 +241,9 @@ def live_figure(artefact: str = "semtrace/fig01", profile: str = "demo") -> widg
         if not factors:
             return paragraph("Nothing tells its answers apart.")
         x = dropdown("along", factors)
-        line = dropdown("a series for each", [("nothing", ""), *((name, name) for name in factors)])
+        line = dropdown(
+            "a series for each", [("nothing", ""), *((name, name) for name in factors)]
+        )
         line.value = "model" if "model" in factors[1:] else ""
 
         def drawn() -> str:
@@ -240,7 +277,9 @@ def fit_of(
     # A problem each: so many of them right at each place, so that the band is that of real counts.
     right = 1.0 * (np.arange(asked)[:, None] < np.round(np.asarray(shares) * asked))
     places, rng = np.asarray(x, dtype=float), np.random.default_rng(0)
-    return fit_exponential(places, right, np.ones_like(right), floor=floor, resamples=200, rng=rng)
+    return fit_exponential(
+        places, right, np.ones_like(right), floor=floor, resamples=200, rng=rng
+    )
 
 
 def fit_figure(
@@ -256,13 +295,17 @@ def fit_figure(
     )
     grid = np.linspace(0, places.max(), 100)
     low, high = fit.band(grid, 0.95)
-    top.fill_between(grid, 100 * low, 100 * high, color=COLOURS[0], alpha=0.2, label="95 % band")
+    top.fill_between(
+        grid, 100 * low, 100 * high, color=COLOURS[0], alpha=0.2, label="95 % band"
+    )
     top.plot(grid, 100 * fit.at(grid), color=COLOURS[0], label="fitted decay")
     top.plot(places, 100 * values, "o", color=COLOURS[1], label="data")
     top.set(ylabel="right (%)", ylim=(0, 105))
     top.legend(fontsize=7)
     bottom.axhline(0, color="#555555", linewidth=0.8)
-    bottom.stem(places, 100 * (values - fit.at(places)), basefmt=" ", linefmt=COLOURS[1])
+    bottom.stem(
+        places, 100 * (values - fit.at(places)), basefmt=" ", linefmt=COLOURS[1]
+    )
     bottom.set(xlabel="x", ylabel="residual (points)")
     return figure, fit
 
@@ -280,15 +323,20 @@ class DraggablePoints(anywidget.AnyWidget):
     """Fitted shares at `x`; the residuals to `y` are drawn below."""
 
 
-def fit_explorer(x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60) -> widgets.Widget:
+def fit_explorer(
+    x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60
+) -> widgets.Widget:
     """Returns a widget with draggable points of a decay at the places `x`; fitted curve, band and
     residuals follow in the same chart. Each point counts as `asked` answers at first; a slider
     changes the number."""
     points = DraggablePoints(
-        x=list(x), y=[round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x]
+        x=list(x),
+        y=[round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x],
     )
     floor = widgets.Checkbox(value=False, description="with a floor", indent=False)
-    number = control(widgets.IntSlider, "answers", value=asked, min=10, max=400, step=10)
+    number = control(
+        widgets.IntSlider, "answers", value=asked, min=10, max=400, step=10
+    )
     said = widgets.HTML()
     grid = np.linspace(0, max(x), 100)
 

@@ -55,7 +55,9 @@ def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:
         lines = message.content.split("\n")
         new = _new_lines(before, lines) if beside else set()
         changed += len(new)
-        messages.append((message.role, [(line, n in new) for n, line in enumerate(lines)]))
+        messages.append(
+            (message.role, [(line, n in new) for n, line in enumerate(lines)])
+        )
     characters = prompt.characters + len(prompt.prefill)
     tokens = characters // CHARACTERS_PER_TOKEN
     lacking = changed if beside else None
@@ -75,19 +77,25 @@ def _lines(prompt: Prompt) -> list[str]:
 
 
 def _new_lines(before: list[str], lines: list[str]) -> set[int]:
-    blocks = difflib.SequenceMatcher(None, before, lines, autojunk=False).get_matching_blocks()
+    blocks = difflib.SequenceMatcher(
+        None, before, lines, autojunk=False
+    ).get_matching_blocks()
     old = {n for block in blocks for n in range(block.b, block.b + block.size)}
     return {n for n, line in enumerate(lines) if n not in old and line.strip()}
 
 
-def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> widgets.Widget:
+def prompt_explorer(
+    artefact: str = "origin/fig04", profile: str = "demo"
+) -> widgets.Widget:
     """Returns a widget that shows the prompt of a chosen trial of a chosen artefact, with
     parameters to set, as a model gets it. It begins with `artefact`, with the settings of
     `profile`."""
     chooser = artefact_chooser(artefact)
     compare = control(widgets.Checkbox, "mark what the first trial lacks", value=True)
     knobs, shown = widgets.VBox(), widgets.HTML()
-    apply = widgets.Button(description="apply parameters", tooltip="makes the trials anew")
+    apply = widgets.Button(
+        description="apply parameters", tooltip="makes the trials anew"
+    )
 
     def draw() -> None:
         if questions.children:
@@ -96,7 +104,9 @@ def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> wi
     questions = Questions(draw)
 
     def choose() -> str:
-        knobs.children = tuple(parameter_controls(opened(chooser.value, profile)).values())
+        knobs.children = tuple(
+            parameter_controls(opened(chooser.value, profile)).values()
+        )
         return made()
 
     def made() -> str:
@@ -121,7 +131,9 @@ def prompt_explorer(artefact: str = "origin/fig04", profile: str = "demo") -> wi
     on_change([compare], draw)
     apply.on_click(showing(shown, made))
     follow(chooser, [knobs, questions], shown, choose)
-    parameters = widgets.Accordion(children=[widgets.VBox([knobs, apply])], titles=("parameters",))
+    parameters = widgets.Accordion(
+        children=[widgets.VBox([knobs, apply])], titles=("parameters",)
+    )
     return side_by_side([chooser, questions, compare, parameters], [shown])
 
 
@@ -146,7 +158,9 @@ def answer_html(trials: Trials, answer: Answer) -> str:
         if other.outcome != score.outcome
     }
     factors = _in_words(_known(answer))
-    return str(_views().answer_view(answer, score, others, _text(answer), prompt, factors))
+    return str(
+        _views().answer_view(answer, score, others, _text(answer), prompt, factors)
+    )
 
 
 def _in_words(factors: Mapping[str, Scalar]) -> str:
@@ -194,7 +208,9 @@ class _Browsed:
         factors = self.trials.items[0].factors
         names = [name for name in self.told_apart_by if name in factors]
         return [
-            (f"{name} = {value}", (name, value)) for name in names for value in self.values[name]
+            (f"{name} = {value}", (name, value))
+            for name in names
+            for value in self.values[name]
         ]
 
     def line(self, number: int) -> str:
@@ -207,7 +223,11 @@ class _Browsed:
     def passing(self, wanted: dict[str, Scalar]) -> list[int]:
         """Returns the indices of the answers that have the value in `wanted` for each name
         there."""
-        return [number for number, row in enumerate(self.rows) if wanted.items() <= row.items()]
+        return [
+            number
+            for number, row in enumerate(self.rows)
+            if wanted.items() <= row.items()
+        ]
 
     def twin(self, number: int, factor: str, value: Scalar) -> list[int]:
         """Returns, as a list, the index of the twin of answer `number`: the answer by the same
@@ -219,7 +239,9 @@ class _Browsed:
         same = self.passing(must)
         if number in same:
             return []
-        return sorted(same, key=lambda one: -len(wanted.items() & self.rows[one].items()))[:1]
+        return sorted(
+            same, key=lambda one: -len(wanted.items() & self.rows[one].items())
+        )[:1]
 
     def beside_each_other(self, numbers: list[int]) -> str:
         """Returns the answers with the indices `numbers` as HTML columns, which stack on a narrow
@@ -232,7 +254,9 @@ class _Browsed:
         return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
 
 
-def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> widgets.Widget:
+def answer_browser(
+    artefact: str = "codecrash/tab01", profile: str = "demo"
+) -> widgets.Widget:
     """Returns a widget that filters a chosen artefact's answers and shows a chosen answer, on
     request beside its counterpart, for instance the perturbed beside the vanilla. It begins with
     `artefact`, with the settings of `profile`."""
@@ -243,7 +267,9 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
     def listed() -> str:
         browsed = _Browsed(chooser.value, profile)
         filters = {
-            name: dropdown(name, [(ALL, ALL), *((str(one), one) for one in browsed.values[name])])
+            name: dropdown(
+                name, [(ALL, ALL), *((str(one), one) for one in browsed.values[name])]
+            )
             for name in browsed.filters
         }
         beside = dropdown("beside", [("nothing", ()), *browsed.pairs()])
@@ -251,10 +277,14 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
         chosen.layout.height = "14rem"  # also where its lines wrap
 
         def fill() -> None:
-            wanted = {name: one.value for name, one in filters.items() if one.value != ALL}
+            wanted = {
+                name: one.value for name, one in filters.items() if one.value != ALL
+            }
             passing = browsed.passing(wanted)
             chosen.description = f"{len(passing):,} answers"
-            chosen.options = [(browsed.line(number), number) for number in passing[:MOST]]
+            chosen.options = [
+                (browsed.line(number), number) for number in passing[:MOST]
+            ]
             chosen.value = passing[0] if passing else None
 
         def shown() -> str:
@@ -265,7 +295,9 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
             factor, value = beside.value
             twin = browsed.twin(chosen.value, factor, value)
             own = browsed.rows[chosen.value].get(factor) == value
-            lacking = f"It {'itself has' if own else 'has no twin with'} {factor} = {value}."
+            lacking = (
+                f"It {'itself has' if own else 'has no twin with'} {factor} = {value}."
+            )
             note = "" if twin else paragraph(lacking)
             return note + browsed.beside_each_other([*twin, chosen.value])
 
@@ -281,7 +313,9 @@ def answer_browser(artefact: str = "codecrash/tab01", profile: str = "demo") -> 
     return side_by_side([chooser, options], [panes])
 
 
-def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[Trial, Answer, str]:
+def ask(
+    name: str, model: str, index: int = 0, profile: str = "demo"
+) -> tuple[Trial, Answer, str]:
     """Sends trial number `index` (from 0) of the artefact `name` (with the settings of `profile`)
     to the model `model`, if the store lacks the response, and stores the response. Returns the
     trial, the scored answer and its text, which is empty after a failure."""
@@ -292,15 +326,22 @@ def ask(name: str, model: str, index: int = 0, profile: str = "demo") -> tuple[T
     return answer.trial, answer, _text(answer)
 
 
-def ask_panel(artefact: str = "semtrace/fig03", profile: str = "demo") -> widgets.Widget:
+def ask_panel(
+    artefact: str = "semtrace/fig03", profile: str = "demo"
+) -> widgets.Widget:
     """Returns a widget that sends a chosen trial of any artefact to any registered model when asked
     (at once if the artefact's own model is chosen and costs nothing), and shows the outcome, the
     extracted answer, the completion and the prompt. It begins with `artefact`, with the settings of
     `profile`."""
     registry = load_registry()
-    chooser, model = artefact_chooser(artefact, asking=True), dropdown("model", registry)
+    chooser, model = (
+        artefact_chooser(artefact, asking=True),
+        dropdown("model", registry),
+    )
     button = widgets.Button(
-        description="ask", button_style="primary", tooltip="a real model costs what it costs"
+        description="ask",
+        button_style="primary",
+        tooltip="a real model costs what it costs",
     )
     shown = widgets.HTML()
 

@@ -64,7 +64,9 @@ class ExponentialFit(NamedTuple):
     def at(self, x: ArrayLike) -> Array:
         """Returns the curve's accuracies (k,) at the values `x` (k,); nan without a fit."""
         places = np.asarray(x, dtype=float)
-        return np.asarray(curve(places, np.array([[self.height, self.rate, self.floor]]))[0])
+        return np.asarray(
+            curve(places, np.array([[self.height, self.rate, self.floor]]))[0]
+        )
 
     def loss_at(self, x: float, confidence: float) -> tuple[float, float, float]:
         """Returns three numbers: the share of the accuracy at x = 0 that is lost at the one value
@@ -87,7 +89,9 @@ class ExponentialFit(NamedTuple):
         if len(kept) == 0:
             nothing = np.full(np.shape(x), math.nan)
             return nothing, nothing
-        low, high = np.quantile(kept, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+        low, high = np.quantile(
+            kept, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0
+        )
         return np.minimum(low, self.at(x)), np.maximum(high, self.at(x))
 
 
@@ -100,7 +104,9 @@ def curve(x: Array, parameters: Array) -> Array:
 
 def _lost(x: float, parameters: Array) -> Array:
     values = curve(np.array([0.0, x]), parameters)
-    start = np.where(values[:, 0] > 0, values[:, 0], np.nan)  # of nothing no share is lost
+    start = np.where(
+        values[:, 0] > 0, values[:, 0], np.nan
+    )  # of nothing no share is lost
     return np.asarray(1 - values[:, 1] / start)
 
 
@@ -134,7 +140,19 @@ def fit_exponential(
         nan = math.nan
         empty = np.full((resamples, 3), nan)
         return ExponentialFit(
-            nan, nan, nan, nan, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN, empty, resamples, nan, 0, nan
+            nan,
+            nan,
+            nan,
+            nan,
+            UNKNOWN,
+            UNKNOWN,
+            UNKNOWN,
+            UNKNOWN,
+            empty,
+            resamples,
+            nan,
+            0,
+            nan,
         )
     drawn = cluster_weights(len(scores), resamples, rng)
     resampled, counted = _means(drawn @ scores, drawn @ numbers, weighted)
@@ -147,7 +165,9 @@ def fit_exponential(
     residual = means[used] - curve(places, best[None])[0][used]
     spread = float(((means[used] - means[used].mean()) ** 2).sum())
     height, rate, level = map(float, best)
-    intervals = [percentile_interval(draws[:, i], confidence, best[i]) for i in range(3)]
+    intervals = [
+        percentile_interval(draws[:, i], confidence, best[i]) for i in range(3)
+    ]
     half = Interval(_half_life(intervals[1].high), _half_life(intervals[1].low))
     return ExponentialFit(
         height,
@@ -162,7 +182,9 @@ def fit_exponential(
         int((~good).sum()),
         1 - float((residual**2).sum()) / spread if spread > 0 else math.nan,
         len(scores),
-        lack_of_fit(places, scores, numbers, best, weights, free, rng) if check else math.nan,
+        lack_of_fit(places, scores, numbers, best, weights, free, rng)
+        if check
+        else math.nan,
     )
 
 
@@ -201,12 +223,16 @@ def lack_of_fit(
     means = right.sum(axis=0) / asked.sum(axis=0)
     drawn = cluster_weights(problems, LACK_RESAMPLES, rng)
     resampled, counted = _means(drawn @ right, drawn @ asked, False)
-    away = np.where(counted > 0, resampled - means, 0) * math.sqrt(problems / (problems - 1))
+    away = np.where(counted > 0, resampled - means, 0) * math.sqrt(
+        problems / (problems - 1)
+    )
     moved = np.clip(curve(x, best[None]) + away, 0, 1)
     fitted, good = refit(x, moved, np.tile(weights, (LACK_RESAMPLES, 1)), best, free)
     # A curve through points that are all right is none short.
     found = distance(means[None], best[None])[0] - 1e-6
-    return float((1 + (distance(moved, fitted)[good] >= found).sum()) / (1 + good.sum()))
+    return float(
+        (1 + (distance(moved, fitted)[good] >= found).sum()) / (1 + good.sum())
+    )
 
 
 def _half_life(rate: float) -> float:
@@ -232,14 +258,21 @@ def _best(x: Array, y: Array, weights: Array, free: int) -> Array | None:
     low = max(0.0, float(y.min()) * 0.9) if free == 3 else 0.0
     slope, level = np.polyfit(x, np.log(np.maximum(y - low, 1e-3)), 1)
     start = np.clip(
-        [math.exp(level), -slope, low][:free], LOWEST[:free] + 1e-9, HIGHEST[:free] - 1e-9
+        [math.exp(level), -slope, low][:free],
+        LOWEST[:free] + 1e-9,
+        HIGHEST[:free] - 1e-9,
     )
     closely = {"ftol": 1e-12, "xtol": 1e-12, "gtol": 1e-12, "max_nfev": 2000}
     return least_squares(x, y, 1 / np.sqrt(weights), start, HIGHEST[:free], **closely)
 
 
 def least_squares(
-    x: Array, y: Array, errors: Array, start: ArrayLike, highest: ArrayLike, **options: Any
+    x: Array,
+    y: Array,
+    errors: Array,
+    start: ArrayLike,
+    highest: ArrayLike,
+    **options: Any,
 ) -> Array | None:
     """Returns height, rate and floor (3,) by scipy's bounded fit of `y` at `x`; None when the fit
     fails.
@@ -263,7 +296,12 @@ def least_squares(
 
 
 def refit(
-    x: Array, y: Array, weights: Array, start: Array, free: int, highest: Array = HIGHEST
+    x: Array,
+    y: Array,
+    weights: Array,
+    start: Array,
+    free: int,
+    highest: Array = HIGHEST,
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Returns the parameters (m, 3), height, rate and floor, of a curve fitted to each row of `y`
     (m, k) at `x` (k,), and whether each fit converged (m,).
@@ -295,7 +333,9 @@ def refit(
         )
         step = np.linalg.solve(normal, gradient[..., None])[..., 0]
         tried = values.copy()
-        tried[:, :free] = np.clip(values[:, :free] + step, LOWEST[:free], highest[:free])
+        tried[:, :free] = np.clip(
+            values[:, :free] + step, LOWEST[:free], highest[:free]
+        )
         moved = np.abs(tried - values).max(axis=1) / (1 + np.abs(values).max(axis=1))
         new = _cost(x, y, weights, tried)
         better = new <= cost

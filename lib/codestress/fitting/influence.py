@@ -37,7 +37,9 @@ class Moved(NamedTuple):
         the value is nan."""
         if clusters < 2 or math.isnan(self.value):
             return UNKNOWN
-        error = math.sqrt(float((self.moved**2).sum()) + 2 * (self.scale / (clusters + 2)) ** 2)
+        error = math.sqrt(
+            float((self.moved**2).sum()) + 2 * (self.scale / (clusters + 2)) ** 2
+        )
         half = normal_quantile(confidence) * error
         return Interval(self.value - half, self.value + half)
 
@@ -49,7 +51,11 @@ def share(parts: pd.Series, wholes: pd.Series | None = None) -> Moved:
     """Returns the estimate sum(`parts`) / sum(`wholes`), two series of numbers indexed by cluster,
     or without `wholes` the mean of `parts`. `NOTHING` (nan) when the total is 0."""
     sums = parts.groupby(level=0).sum()
-    of = (wholes if wholes is not None else parts.notna().astype(float)).groupby(level=0).sum()
+    of = (
+        (wholes if wholes is not None else parts.notna().astype(float))
+        .groupby(level=0)
+        .sum()
+    )
     total = float(of.sum())
     if not total:
         return NOTHING
@@ -66,7 +72,9 @@ def slope(x: pd.Series, y: pd.Series) -> Moved:
         return NOTHING
     value = float((away * y).sum()) / spread
     rest = y - y.mean() - value * away
-    return Moved(value, (away * rest).groupby(level=0).sum() / spread, 1 / float(np.ptp(x)))
+    return Moved(
+        value, (away * rest).groupby(level=0).sum() / spread, 1 / float(np.ptp(x))
+    )
 
 
 def lack_of_line(x: Sequence[float], points: Sequence[Moved], clusters: int) -> float:
@@ -86,12 +94,18 @@ def lack_of_line(x: Sequence[float], points: Sequence[Moved], clusters: int) -> 
     doubt = [2 * (one.scale / (clusters + 2)) ** 2 for one in points]
     contrasts = null_space(np.vander(np.asarray(x, dtype=float), 2).T)
     covariance = (
-        contrasts.T @ (moved.T @ moved * clusters / (clusters - 1) + np.diag(doubt)) @ contrasts
+        contrasts.T
+        @ (moved.T @ moved * clusters / (clusters - 1) + np.diag(doubt))
+        @ contrasts
     )
     away = contrasts.T @ [one.value for one in points]
     distance = float(away @ np.linalg.solve(covariance, away))
     return float(
-        fdtrc(free, clusters - free, distance * (clusters - free) / (free * (clusters - 1)))
+        fdtrc(
+            free,
+            clusters - free,
+            distance * (clusters - free) / (free * (clusters - 1)),
+        )
     )
 
 
@@ -100,7 +114,9 @@ def combined(terms: Sequence[tuple[float, Moved]]) -> Moved:
     (factor, estimate). `NOTHING` (nan) without terms, or when one estimate is nan."""
     if not terms or any(math.isnan(one.value) for _, one in terms):
         return NOTHING
-    moved = pd.concat([factor * one.moved for factor, one in terms]).groupby(level=0).sum()
+    moved = (
+        pd.concat([factor * one.moved for factor, one in terms]).groupby(level=0).sum()
+    )
     scale = math.sqrt(sum((factor * one.scale) ** 2 for factor, one in terms))
     return Moved(sum(factor * one.value for factor, one in terms), moved, scale)
 

@@ -51,7 +51,11 @@ class PositionDip(NamedTuple):
 
 
 def position_dip(
-    scores: ArrayLike, *, confidence: float = 0.95, resamples: int = 1000, rng: np.random.Generator
+    scores: ArrayLike,
+    *,
+    confidence: float = 0.95,
+    resamples: int = 1000,
+    rng: np.random.Generator,
 ) -> PositionDip:
     """Returns dip and drop of `scores` (items, positions) at three or more equally spaced
     positions, first to last, without missing values. nan and `UNKNOWN` for fewer positions or no
@@ -64,7 +68,9 @@ def position_dip(
     table = np.asarray(scores, dtype=float)
     if table.ndim != 2 or table.shape[1] < 3 or len(table) == 0:
         nan = math.nan
-        return PositionDip(nan, UNKNOWN, nan, nan, UNKNOWN, nan, nan, UNKNOWN, nan, len(table))
+        return PositionDip(
+            nan, UNKNOWN, nan, nan, UNKNOWN, nan, nan, UNKNOWN, nan, len(table)
+        )
     places = np.linspace(0, 1, table.shape[1])
     middle = table[:, (places >= 1 / 3 - 1e-9) & (places <= 2 / 3 + 1e-9)].mean(axis=1)
     ends = (table[:, 0] + table[:, -1]) / 2
@@ -149,7 +155,9 @@ def _relative(
     pairs = _Pairs(table, first, second)
     _, least = pairs.ratios(normal_quantile(confidence))
     most, _ = pairs.ratios(pairs.reach(weights @ table, confidence))
-    return Interval(*(float(min(1.0, max(0.0, 1 - end.min()))) for end in (most, least)))
+    return Interval(
+        *(float(min(1.0, max(0.0, 1 - end.min()))) for end in (most, least))
+    )
 
 
 class _Pairs:
@@ -163,20 +171,26 @@ class _Pairs:
     def __init__(self, table: Array, first: Places, second: Places) -> None:
         items = len(table)
         means = table.mean(axis=0)
-        covariance = (np.cov(table.T, ddof=0) + np.eye(table.shape[1]) / (items + 2)) / items
+        covariance = (
+            np.cov(table.T, ddof=0) + np.eye(table.shape[1]) / (items + 2)
+        ) / items
         variances = np.diag(covariance)
         self.places = first, second
         self.means = means[first], means[second]
         self.variances = variances[first], variances[second], covariance[first, second]
         self.drop = means[first] - means[second]
-        self.error = np.sqrt(self.variances[0] + self.variances[1] - 2 * self.variances[2])
+        self.error = np.sqrt(
+            self.variances[0] + self.variances[1] - 2 * self.variances[2]
+        )
 
     def reach(self, drawn: Array, confidence: float) -> float:
         """Returns the number of standard errors that the largest deviation among all pairs'
         differences reaches: its quantile, at (1 + `confidence`) / 2, over resamples. `drawn`
         (resamples, positions) has each resample's means."""
         first, second = self.places
-        greatest = ((drawn[:, first] - drawn[:, second] - self.drop) / self.error).max(axis=1)
+        greatest = ((drawn[:, first] - drawn[:, second] - self.drop) / self.error).max(
+            axis=1
+        )
         return float(np.quantile(greatest, (1 + confidence) / 2))
 
     def ratios(self, errors: float) -> tuple[Array, Array]:
@@ -195,4 +209,6 @@ class _Pairs:
         root = np.sqrt(np.maximum(b**2 - a * c, 0))
         with np.errstate(divide="ignore", invalid="ignore"):
             greatest, least = (b + root) / a, c / (b + root)
-        return np.where(a > 0, greatest, np.inf), np.where((a > 0) & (c > 0), least, 0.0)
+        return np.where(a > 0, greatest, np.inf), np.where(
+            (a > 0) & (c > 0), least, 0.0
+        )

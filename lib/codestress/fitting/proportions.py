@@ -57,16 +57,23 @@ def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interva
     import costs every notebook's kernel more than a second.
     """
     if not 0 <= successes <= trials:
-        raise ValueError(f"successes must be between 0 and trials, not {successes} of {trials}")
+        raise ValueError(
+            f"successes must be between 0 and trials, not {successes} of {trials}"
+        )
     if trials == 0:
         return UNKNOWN
     z = normal_quantile(confidence)
     share, shrink = successes / trials, 1 / (1 + z * z / trials)
     centre = (share + z * z / (2 * trials)) * shrink
-    half = z * shrink * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    half = (
+        z
+        * shrink
+        * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
+    )
     # Exact at the ends, where rounding could put the share itself outside.
     return Interval(
-        0.0 if successes == 0 else centre - half, 1.0 if successes == trials else centre + half
+        0.0 if successes == 0 else centre - half,
+        1.0 if successes == trials else centre + half,
     )
 
 
@@ -81,7 +88,9 @@ def effective_number(clusters: ArrayLike) -> float:
     return float(sizes.sum() ** 2 / (sizes**2).sum()) if sizes.size else 0.0
 
 
-def clustered_share(scores: ArrayLike, clusters: ArrayLike, confidence: float = 0.95) -> Estimate:
+def clustered_share(
+    scores: ArrayLike, clusters: ArrayLike, confidence: float = 0.95
+) -> Estimate:
     """Returns the mean of `scores` (n,), from 0 to 1, with Wilson's interval at the effective
     number of answers (`effective_number`), as an `Estimate`; nan and `UNKNOWN` without scores.
 
@@ -104,7 +113,11 @@ def clustered_share(scores: ArrayLike, clusters: ArrayLike, confidence: float = 
 
 
 def newcombe(
-    first: float, first_n: float, second: float, second_n: float, confidence: float = 0.95
+    first: float,
+    first_n: float,
+    second: float,
+    second_n: float,
+    confidence: float = 0.95,
 ) -> Interval:
     """Returns the interval of `second` - `first`, two independent shares (0 to 1) of `second_n` and
     `first_n` answers (Newcombe 1998, method 10); nan when either number is 0."""
@@ -117,7 +130,9 @@ def newcombe(
     return Interval(second - first - down, second - first + up)
 
 
-def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, confidence: float = 0.95) -> Estimate:
+def clustered_mean(
+    values: ArrayLike, clusters: ArrayLike, *, confidence: float = 0.95
+) -> Estimate:
     """Returns the mean of `values` (n,), none below 0, with its interval, as an `Estimate`.
     `clusters` (n,) names each value's cluster; values in one cluster are dependent.
 
@@ -139,9 +154,13 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, confidence: float 
         return Estimate(value, UNKNOWN, count, numbers.size)
     away, sizes = np.bincount(index, weights=numbers - value), np.bincount(index)
     typical = sizes.mean()
-    error = math.sqrt((away**2).sum() + 2 * (typical * value) ** 2) / (sizes.sum() + 2 * typical)
+    error = math.sqrt((away**2).sum() + 2 * (typical * value) ** 2) / (
+        sizes.sum() + 2 * typical
+    )
     spread = float(np.sqrt((away**2).mean()))
-    skewness = max(float((away**3).mean()) / spread**3, 0.0) if spread > 1e-9 * value else 0.0
+    skewness = (
+        max(float((away**3).mean()) / spread**3, 0.0) if spread > 1e-9 * value else 0.0
+    )
     skewness *= math.sqrt(count * (count - 1)) / max(count - 2, 1)
     a, t = skewness / (6 * math.sqrt(count)), student_quantile(confidence, count)
     longer = 1 + (a * (1 + 2 * t**2) + 4 * a**2 * (t + 2 * t**3)) / t
@@ -164,20 +183,30 @@ def paired_difference(
     if numbers.size == 0:
         return UNKNOWN
     _, index = np.unique(
-        np.arange(numbers.size) if clusters is None else np.asarray(clusters), return_inverse=True
+        np.arange(numbers.size) if clusters is None else np.asarray(clusters),
+        return_inverse=True,
     )
     sums, sizes = np.bincount(index, weights=numbers), np.bincount(index).astype(float)
     typical = sizes.mean()
-    sums, sizes = np.append(sums, [typical, -typical]), np.append(sizes, [typical, typical])
+    sums, sizes = (
+        np.append(sums, [typical, -typical]),
+        np.append(sizes, [typical, typical]),
+    )
     mean = sums.sum() / sizes.sum()
     error = math.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum()
     half = normal_quantile(confidence) * error
     value = float(numbers.mean())
-    return Interval(max(-1.0, min(mean - half, value)), min(1.0, max(mean + half, value)))
+    return Interval(
+        max(-1.0, min(mean - half, value)), min(1.0, max(mean + half, value))
+    )
 
 
 def ratio_of_shares(
-    first: float, second: float, worth: float, correlation: float, confidence: float = 0.95
+    first: float,
+    second: float,
+    worth: float,
+    correlation: float,
+    confidence: float = 0.95,
 ) -> Interval:
     """Returns the interval of `second` / `first`, two shares of the same items, from Wilson's
     intervals of both (MOVER for ratios, Donner and Zou 2012).
@@ -194,7 +223,9 @@ def ratio_of_shares(
 
 
 def ratio(
-    first: tuple[float, Interval], second: tuple[float, Interval], correlation: float = 0.0
+    first: tuple[float, Interval],
+    second: tuple[float, Interval],
+    correlation: float = 0.0,
 ) -> Interval:
     """Returns the interval of the ratio second / first (MOVER for ratios, Donner and Zou 2012).
     `first` and `second` are pairs (positive number, its interval); `UNKNOWN` when the first number
@@ -213,7 +244,12 @@ def ratio(
 
 
 def _ratio_end(
-    top: float, top_end: float, base: float, base_end: float, correlation: float, side: int
+    top: float,
+    top_end: float,
+    base: float,
+    base_end: float,
+    correlation: float,
+    side: int,
 ) -> float:
     product = top * base - correlation * abs(top - top_end) * abs(base - base_end)
     over, under = top_end * (2 * top - top_end), base_end * (2 * base - base_end)
@@ -223,10 +259,14 @@ def _ratio_end(
     return (product + root) / under if under > 0 else math.inf
 
 
-def cluster_weights(clusters: int, resamples: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def cluster_weights(
+    clusters: int, resamples: int, rng: np.random.Generator
+) -> NDArray[np.float64]:
     """Returns the number of times that each of `clusters` clusters is drawn in each resample of a
     bootstrap: shape (resamples, clusters); each row sums to `clusters`."""
-    return rng.multinomial(clusters, np.full(clusters, 1 / clusters), size=resamples).astype(float)
+    return rng.multinomial(
+        clusters, np.full(clusters, 1 / clusters), size=resamples
+    ).astype(float)
 
 
 def stretched(
@@ -247,7 +287,9 @@ def stretched(
     return np.asarray(best + by * (draws - best))
 
 
-def percentile_interval(draws: NDArray[Any], confidence: float, value: float) -> Interval:
+def percentile_interval(
+    draws: NDArray[Any], confidence: float, value: float
+) -> Interval:
     """Returns the interval between the quantiles of `draws` that leave (1 - `confidence`) / 2 of
     them out on each side, or up to the estimate `value` where that lies outside: at a bound, or of
     few clusters, all draws can lie on one side. nan draws do not count; without others, or without

@@ -15,7 +15,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.proportions import UNKNOWN, Interval, normal_quantile, student_quantile
+from codestress.fitting.proportions import (
+    UNKNOWN,
+    Interval,
+    normal_quantile,
+    student_quantile,
+)
 
 Array = NDArray[np.float64]
 LEVEL = 0.05
@@ -73,7 +78,9 @@ def sign_flips(differences: ArrayLike) -> float:
             raise ValueError(
                 f"{len(given)} differences have more than {MOST:,} sums: too many for an exact test"
             )
-        shares = np.asarray(np.bincount(place, weights=np.tile(shares / 2, 2)), dtype=float)
+        shares = np.asarray(
+            np.bincount(place, weights=np.tile(shares / 2, 2)), dtype=float
+        )
     return float(min(1.0, shares[np.abs(sums) >= abs(given.sum()) - 1e-7].sum()))
 
 
@@ -137,19 +144,25 @@ def rank_correlation(
     The interval is by Fisher's transformation with Bonett and Wright's error (2000), the p-value by
     permutations.
     """
-    one, other = (pd.Series(np.asarray(side, dtype=float)).rank().to_numpy() for side in (x, y))
+    one, other = (
+        pd.Series(np.asarray(side, dtype=float)).rank().to_numpy() for side in (x, y)
+    )
     one, other = one - one.mean(), other - other.mean()
     scale = math.sqrt(float((one**2).sum() * (other**2).sum()))
     if scale == 0:
         return OverModels(math.nan, UNKNOWN, math.nan, len(one))
     value = float(one @ other) / scale
     shuffled = rng.permuted(np.tile(one, (PERMUTATIONS, 1)), axis=1) @ other / scale
-    p_value = (1 + int((np.abs(shuffled) >= abs(value) - 1e-12).sum())) / (1 + PERMUTATIONS)
+    p_value = (1 + int((np.abs(shuffled) >= abs(value) - 1e-12).sum())) / (
+        1 + PERMUTATIONS
+    )
     interval = fisher_interval(value, len(one), 1 + value**2 / 2, confidence)
     return OverModels(value, interval, p_value, len(one))
 
 
-def fisher_interval(correlation: float, n: int, variance: float, confidence: float) -> Interval:
+def fisher_interval(
+    correlation: float, n: int, variance: float, confidence: float
+) -> Interval:
     """Returns the interval of `correlation`, from `n` pairs (4 or more), by Fisher's transformation
     with the variance `variance` / (n - 3)."""
     middle = math.atanh(min(max(correlation, -1 + 1e-12), 1 - 1e-12))
@@ -178,7 +191,9 @@ class Kendall(NamedTuple):
     models: int
 
 
-def kendall(x: ArrayLike, y: ArrayLike, confidence: float, rng: np.random.Generator) -> Kendall:
+def kendall(
+    x: ArrayLike, y: ArrayLike, confidence: float, rng: np.random.Generator
+) -> Kendall:
     """Returns, as `Kendall`, the tau-b of `x` (n,) and `y` (n,), the values of n models on two
     measures. nan when all values of one side are equal.
 
@@ -221,7 +236,10 @@ def kendall_interval(
     known = [np.sort(np.asarray(side, dtype=float)) for side in (x, y)]
     n, allowed = len(known[0]), (1 - confidence) / 2
     first, noise = rng.normal(size=(2, KENDALL_DRAWS, n))
-    signs, value = pair_signs(_tied(first, known[0])), float(pair_signs(x) @ pair_signs(y))
+    signs, value = (
+        pair_signs(_tied(first, known[0])),
+        float(pair_signs(x) @ pair_signs(y)),
+    )
     kept = []
     for tau in KENDALL_GRID:
         correlation = math.sin(math.pi / 2 * tau)
@@ -239,7 +257,9 @@ def _tied(draws: Array, known: Array) -> Array:
     if (np.diff(known) > 0).all():
         return draws  # their order alone counts
     tied = np.empty_like(draws)
-    np.put_along_axis(tied, draws.argsort(axis=-1), np.broadcast_to(known, draws.shape), axis=-1)
+    np.put_along_axis(
+        tied, draws.argsort(axis=-1), np.broadcast_to(known, draws.shape), axis=-1
+    )
     return tied
 
 
@@ -248,5 +268,11 @@ def mean_difference(differences: ArrayLike, confidence: float) -> OverModels:
     with Student's interval and the p-value by exact sign flips (`sign_flips`)."""
     given = np.asarray(differences, dtype=float)
     models, value = len(given), float(given.mean())
-    half = student_quantile(confidence, models) * float(given.std(ddof=1)) / math.sqrt(models)
-    return OverModels(value, Interval(value - half, value + half), sign_flips(given), models)
+    half = (
+        student_quantile(confidence, models)
+        * float(given.std(ddof=1))
+        / math.sqrt(models)
+    )
+    return OverModels(
+        value, Interval(value - half, value + half), sign_flips(given), models
+    )

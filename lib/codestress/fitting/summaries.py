@@ -30,7 +30,9 @@ def with_accuracy(
         wilson(found / alike, of / alike, confidence)
         for found, of in zip(table[correct], table[n], strict=True)
     ]
-    ends = pd.DataFrame(intervals, columns=Interval._fields, index=table.index, dtype=float)
+    ends = pd.DataFrame(
+        intervals, columns=Interval._fields, index=table.index, dtype=float
+    )
     return table.assign(accuracy=table[correct] / table[n], **ends)
 
 
@@ -75,11 +77,17 @@ def compare(
     unpaired = len(first.keys() | second.keys()) - len(common)
     if not common:
         return PairedComparison(math.nan, UNKNOWN, math.nan, 0, 0, 0, unpaired)
-    differences = np.array([np.mean(second[item]) - np.mean(first[item]) for item in common])
+    differences = np.array(
+        [np.mean(second[item]) - np.mean(first[item]) for item in common]
+    )
     names = [clusters[item] for item in common] if clusters else common
     groups = pd.factorize(pd.Series(names))[0]
     alone = len(set(groups)) == len(common)
-    interval = paired_difference(differences, groups, confidence) if groups.max() > 0 else UNKNOWN
+    interval = (
+        paired_difference(differences, groups, confidence)
+        if groups.max() > 0
+        else UNKNOWN
+    )
     better, worse = int((differences > 0).sum()), int((differences < 0).sum())
     once = alone and all(len(first[item]) == len(second[item]) == 1 for item in common)
     if better + worse == 0 or (groups.max() == 0 and not once):
@@ -87,7 +95,9 @@ def compare(
     elif once:
         p_value = min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
     else:
-        from scipy.stats import permutation_test  # here: a second that most can do without
+        from scipy.stats import (
+            permutation_test,
+        )  # here: a second that most can do without
 
         sums = pd.Series(differences).groupby(groups).sum().to_numpy()
         test = permutation_test(
@@ -100,7 +110,9 @@ def compare(
         )
         p_value = float(test.pvalue)
     value = float(differences.mean())
-    return PairedComparison(value, interval, p_value, len(common), worse, better, unpaired)
+    return PairedComparison(
+        value, interval, p_value, len(common), worse, better, unpaired
+    )
 
 
 def paired_differences(

@@ -49,7 +49,9 @@ def judge(interval: Interval, margin: float, clusters: float) -> Verdict:
     if math.isnan(low) or math.isnan(high):
         return Verdict.INCONCLUSIVE
     if -margin <= low and high <= margin:
-        return Verdict.REPRODUCED if clusters >= FEWEST_CLUSTERS else Verdict.INCONCLUSIVE
+        return (
+            Verdict.REPRODUCED if clusters >= FEWEST_CLUSTERS else Verdict.INCONCLUSIVE
+        )
     return Verdict.DIFFERS if low > 0 or high < 0 else Verdict.INCONCLUSIVE
 
 
@@ -97,7 +99,9 @@ class Measured(NamedTuple):
 def _stretch(items: float) -> float:
     """Returns the factor by which a normal interval must be lengthened for `items` items, two or
     more: Student's quantile over the normal one, 1 above 1,000 items."""
-    return 1.0 if items > 1000 else student_quantile(0.95, items) / normal_quantile(0.95)
+    return (
+        1.0 if items > 1000 else student_quantile(0.95, items) / normal_quantile(0.95)
+    )
 
 
 def difference(ours: Measured, theirs: Measured) -> Interval:
@@ -105,7 +109,8 @@ def difference(ours: Measured, theirs: Measured) -> Interval:
     add (Zou and Donner 2008), which for two shares of many items is Newcombe's interval."""
     between = ours.value - theirs.value
     return Interval(
-        between - math.hypot(ours.down, theirs.up), between + math.hypot(ours.up, theirs.down)
+        between - math.hypot(ours.down, theirs.up),
+        between + math.hypot(ours.up, theirs.down),
     )
 
 

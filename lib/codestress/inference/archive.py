@@ -65,7 +65,9 @@ class Row(BaseModel):
 
     @property
     def response(self) -> Response:
-        return Response(usage=Usage(*self.usage), **{name: getattr(self, name) for name in SAME})
+        return Response(
+            usage=Usage(*self.usage), **{name: getattr(self, name) for name in SAME}
+        )
 
 
 def asked_of(request: Request) -> Asked:
@@ -95,7 +97,9 @@ def key_of(asked: Asked) -> str:
     return digest_of({"model": asked["id"], **named})
 
 
-def write_archive(path: Path, answered: Iterable[tuple[ModelEntry, Request, Response]]) -> int:
+def write_archive(
+    path: Path, answered: Iterable[tuple[ModelEntry, Request, Response]]
+) -> int:
     """Writes the archive `path` from `answered`, triples of a registry row, a request and its
     response, and returns its number of responses.
 
@@ -107,12 +111,17 @@ def write_archive(path: Path, answered: Iterable[tuple[ModelEntry, Request, Resp
         if request.key not in lines:
             same = {name: getattr(response, name) for name in SAME}
             asked, usage = asked_of(request), astuple(response.usage)
-            row = Row(key=request.key, model=entry.name, asked=asked, usage=usage, **same)
+            row = Row(
+                key=request.key, model=entry.name, asked=asked, usage=usage, **same
+            )
             lines[row.key] = zlib.compress(_line(row.__dict__))
     part = path.with_name(f"{path.name}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        with part.open("wb") as file, gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        with (
+            part.open("wb") as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
+        ):
             packed.write(_line({"codestress archive": FORMAT, "responses": len(lines)}))
             for key in sorted(lines):
                 packed.write(zlib.decompress(lines[key]))
@@ -124,7 +133,9 @@ def write_archive(path: Path, answered: Iterable[tuple[ModelEntry, Request, Resp
 
 
 def _line(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+    return (
+        json.dumps(content, ensure_ascii=True, separators=(",", ":")).encode() + b"\n"
+    )
 
 
 def read_archive(path: Path) -> Iterator[Row]:
@@ -152,7 +163,9 @@ def read_archive(path: Path) -> Iterator[Row]:
                         "export the archive again"
                     )
                 if key_of(row.asked) != row.key:
-                    raise ArchiveError(f"{place}: the key is not that of what was asked")
+                    raise ArchiveError(
+                        f"{place}: the key is not that of what was asked"
+                    )
                 before = row.key
                 yield row
     except ValidationError as error:
@@ -161,9 +174,13 @@ def read_archive(path: Path) -> Iterator[Row]:
         raise ArchiveError(f"{place}: {where}: {first['msg']}") from None
     except (OSError, EOFError, zlib.error) as error:
         where = f"{place}, or the next" if number else shown(path)
-        raise ArchiveError(f"{where}: cannot be read: {error}; copy the file again") from None
+        raise ArchiveError(
+            f"{where}: cannot be read: {error}; copy the file again"
+        ) from None
     except (ValueError, KeyError, TypeError) as error:
-        raise ArchiveError(f"{place}: not a row of an archive: {error!r:.200}") from None
+        raise ArchiveError(
+            f"{place}: not a row of an archive: {error!r:.200}"
+        ) from None
     if promised != number:
         raise ArchiveError(
             f"{shown(path)}: {number} responses, and the first line promises {promised}"
@@ -181,7 +198,9 @@ def _promised(line: bytes, path: str) -> Any:
     return head["responses"]
 
 
-def import_archive(path: Path, store: Path, models: Mapping[str, ModelEntry]) -> tuple[int, int]:
+def import_archive(
+    path: Path, store: Path, models: Mapping[str, ModelEntry]
+) -> tuple[int, int]:
     """Copies the responses of the archive `path` into the store at the path `store`, after checking
     all of them, and never replaces a stored response. Returns a pair of numbers: the archive's
     responses, and those of them that were new.
@@ -200,7 +219,9 @@ def import_archive(path: Path, store: Path, models: Mapping[str, ModelEntry]) ->
     with Store(store) as responses:
         for (model, server), asked in keys.items():
             check = comes_from(model, server, shown(path))
-            responses.missing(asked, belongs(models[model]) if model in models else check)
+            responses.missing(
+                asked, belongs(models[model]) if model in models else check
+            )
         before, rows, done = responses.count(), 0, None
         for row in read_archive(path):
             done = responses.put(row.key, row.model, row.response)
@@ -215,7 +236,9 @@ def import_known(entries: Iterable[ModelEntry], store: Path) -> None:
     store at the path `store`, each once in a process; rows that name none are skipped. Raises as
     `import_archive` does."""
     models = {entry.name: entry for entry in entries}
-    for path in dict.fromkeys(entry.archive for entry in models.values() if entry.archive):
+    for path in dict.fromkeys(
+        entry.archive for entry in models.values() if entry.archive
+    ):
         if (path, store) not in _IMPORTED:
             import_archive(path, store, models)
             _IMPORTED.add((path, store))
@@ -228,7 +251,9 @@ def difference(rows: Iterable[Row], request: Request) -> str:
     """Returns words that say why an archive with the rows `rows` lacks `request`: the fields in
     which the nearest row's request differs, with both values except for messages and begun answers;
     or that no row has a field in common."""
-    wanted = {name: value for name, value in asked_of(request).items() if name != "prompt"}
+    wanted = {
+        name: value for name, value in asked_of(request).items() if name != "prompt"
+    }
     nearest: list[str] = list(wanted)
     there: Asked = {}
     for row in rows:

@@ -20,9 +20,20 @@ from codestress.inference.budget import UNFINISHED, Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
 from codestress.inference.engines.base import AnswerTooLong, Engine, RequestFailed
 from codestress.inference.engines.dialects import adapted
-from codestress.inference.opening import FAILURES_IN_A_ROW, Together, open_engine, replayed
+from codestress.inference.opening import (
+    FAILURES_IN_A_ROW,
+    Together,
+    open_engine,
+    replayed,
+)
 from codestress.inference.progress import Progress
-from codestress.inference.registry import REGISTRY, ModelEntry, find_models, keep, load_registry
+from codestress.inference.registry import (
+    REGISTRY,
+    ModelEntry,
+    find_models,
+    keep,
+    load_registry,
+)
 from codestress.inference.requests import (
     Asked,
     Prompts,
@@ -99,17 +110,23 @@ def ask(
     """
     entries = find_models(list(models), load_registry(registry), "run", registry)
     import_known(entries, store)
-    bar = nullcontext(progress) if progress else Progress(trials.total(models), "answers")
+    bar = (
+        nullcontext(progress) if progress else Progress(trials.total(models), "answers")
+    )
     budget = budget or Budget.from_environment(store=store)
     with Store(store) as responses, bar as shown, budget.spending():
         counted = failures == "count"
-        asked = run_coroutine(ask_each(trials, entries, responses, shown, budget, counted))
+        asked = run_coroutine(
+            ask_each(trials, entries, responses, shown, budget, counted)
+        )
         for entry in asked.models if registry == REGISTRY else ():
             if entry not in entries:  # later runs begin in the dialect of its server
                 keep(entry)
         if not counted:
             _raise_failures(asked)
-        if budget.file and any(reply.left_out for row in asked.replies for reply in row):
+        if budget.file and any(
+            reply.left_out for row in asked.replies for reply in row
+        ):
             UNFINISHED.add(budget.file)
     return asked
 
@@ -152,10 +169,14 @@ async def ask_each(
             f"  {run.entry.name}: {len(run.replies):,} of {len(run.trials.items):,} answered"
             for run in runs
         ]
-        advice = "What was answered is kept: raise the limit and run the same command again."
+        advice = (
+            "What was answered is kept: raise the limit and run the same command again."
+        )
         raise BudgetReached("\n".join([budget.reached(), *lines, advice]))
     replies = [[reply for _, reply in sorted(run.replies.items())] for run in runs]
-    return Replies([run.entry for run in runs], replies, sum(run.requests for run in runs))
+    return Replies(
+        [run.entry for run in runs], replies, sum(run.requests for run in runs)
+    )
 
 
 @dataclass
@@ -171,7 +192,9 @@ class _ModelRun:
     replies: dict[int, Reply] = field(default_factory=dict)
     requests: int = 0
     failed_in_a_row: int = 0
-    under_way: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    under_way: WeakValueDictionary[str, asyncio.Lock] = field(
+        default_factory=WeakValueDictionary
+    )
     """Locks of requests under way, by key: equal requests are made once."""
     failures: dict[str, RequestFailed] = field(default_factory=dict)
     """Failures by request key: a request that failed for one trial has failed for all trials that
@@ -218,7 +241,9 @@ class _ModelRun:
         try:
             if self.entry.local:
                 await self.ask_all(engine, missing)
-                for _ in missing:  # after a stop: what the store answers is noted all the same
+                for _ in (
+                    missing
+                ):  # after a stop: what the store answers is noted all the same
                     pass
                 return
             async with only_run(self.entry, self.store.path):
@@ -298,7 +323,9 @@ class _ModelRun:
                 self.rows[spoken] = adapted(self.rows[()], spoken)
                 self.entry = adapted(self.entry, spoken)  # for all later requests
             request = as_sent(request, self.rows[spoken])
-            await asyncio.wrap_future(self.store.put(request.key, self.entry.name, response))
+            await asyncio.wrap_future(
+                self.store.put(request.key, self.entry.name, response)
+            )
             self.failed_in_a_row = 0
             return replace(due, request=request), response
 
@@ -312,7 +339,9 @@ class _ModelRun:
     def note(self, asked: Asked) -> None:
         """Adds to `replies` the reply to a trial whose last request, `asked`, is answered."""
         earlier = tuple(key for key, _ in asked.earlier)
-        self.replies[asked.index] = Reply(asked.request.key, asked.request.attempt + 1, earlier)
+        self.replies[asked.index] = Reply(
+            asked.request.key, asked.request.attempt + 1, earlier
+        )
         self.progress.answered()
 
     def fail(self, asked: Asked, failure: RequestFailed) -> None:
@@ -342,7 +371,9 @@ class _ModelRun:
         """Whether `engine` answers when a request that was answered before is sent once more, so
         that only the recent requests fail; False, without a try, where failures do not count as
         results or nothing was answered."""
-        known = next((index for index, reply in self.replies.items() if not reply.failure), None)
+        known = next(
+            (index for index, reply in self.replies.items() if not reply.failure), None
+        )
         if known is None or not self.counted:
             return False
         row, self.failed_in_a_row = self.failed_in_a_row, 0
@@ -364,7 +395,8 @@ def _raise_failures(asked: Replies) -> None:
     if not failed:
         return
     causes = "\n".join(
-        f"  {n} × {model}: {error}" for (model, error), n in Counter(failed).most_common(5)
+        f"  {n} × {model}: {error}"
+        for (model, error), n in Counter(failed).most_common(5)
     )
     raise IncompleteError(
         f"{len(failed)} of {sum(map(len, asked.replies))} requests failed:\n{causes}\n"

@@ -18,7 +18,12 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractContextManager, asynccontextmanager, contextmanager, nullcontext
+from contextlib import (
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+    nullcontext,
+)
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
@@ -62,7 +67,11 @@ class Sum(NamedTuple):
     usd: float = 0.0
 
     def plus(self, other: Sum, times: int = 1) -> Sum:
-        return Sum(*(mine + times * theirs for mine, theirs in zip(self, other, strict=True)))  # type: ignore[arg-type]
+        return Sum(
+            self.requests + times * other.requests,
+            self.tokens + times * other.tokens,
+            self.usd + times * other.usd,
+        )
 
 
 @runtime_checkable
@@ -154,7 +163,9 @@ class Budget:
     def spent_usd(self) -> float:
         return max(0.0, self._total.plus(self._reserved, -1).usd)
 
-    async def answer(self, engine: Engine, entry: ModelEntry, request: Request) -> Response:
+    async def answer(
+        self, engine: Engine, entry: ModelEntry, request: Request
+    ) -> Response:
         """Returns the response of `engine` to `request` and counts its cost in this budget, at the
         price in the registry row `entry`. A `MeteredEngine` counts each of the requests that it
         sends; for other engines one request is counted, or none where it is paid already
@@ -256,10 +267,16 @@ class Budget:
         if self.requests is not None:
             parts.append(f"{self.made:,} of {self.requests:,} requests (MAX_REQUESTS)")
         if self.tokens is not None:
-            parts.append(f"{self.spent_tokens:,} of {self.tokens:,} tokens (BUDGET_TOKENS)")
+            parts.append(
+                f"{self.spent_tokens:,} of {self.tokens:,} tokens (BUDGET_TOKENS)"
+            )
         if self.usd is not None:
             parts.append(f"${self.spent_usd:.4f} of ${self.usd:.2f} (BUDGET_USD)")
-        reset = "; `codestress store budget --reset` begins again from 0" if self.file else ""
+        reset = (
+            "; `codestress store budget --reset` begins again from 0"
+            if self.file
+            else ""
+        )
         return f"stopped at the budget: {', '.join(parts)} spent{reset}"
 
     @contextmanager
@@ -285,7 +302,11 @@ class Budget:
             os.close(descriptor)
 
     def _forget(self, process: int) -> None:
-        if self.file is not None and self.file not in UNFINISHED and os.getpid() == process:
+        if (
+            self.file is not None
+            and self.file not in UNFINISHED
+            and os.getpid() == process
+        ):
             self.file.unlink(missing_ok=True)
 
 
@@ -304,7 +325,9 @@ def sum_of_this_command_line(store: Path) -> Path:
     """Returns the path of the file that keeps the sum spent by this command line, beside the store
     at the path `store`; a command line with other arguments has another file."""
     line = "\n".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    who = hashlib.blake2b(line.encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+    who = hashlib.blake2b(
+        line.encode("utf-8", "surrogateescape"), digest_size=8
+    ).hexdigest()
     return store.with_name(f".{store.name}.budget-{who}.json")
 
 
@@ -337,14 +360,19 @@ def most_tokens(request: Request) -> tuple[int, int]:
 def one_request(entry: ModelEntry, prompt_tokens: int, answer_tokens: int) -> Sum:
     """Returns the amount (`Sum`) that one request to the model of the registry row `entry` spends:
     1 request, `prompt_tokens` and `answer_tokens` together, and their price in US dollars."""
-    return Sum(1, prompt_tokens + answer_tokens, cost(entry, prompt_tokens, answer_tokens))
+    return Sum(
+        1, prompt_tokens + answer_tokens, cost(entry, prompt_tokens, answer_tokens)
+    )
 
 
-def said_or_most(said: tuple[int | None, int | None], most: tuple[int, int]) -> tuple[int, int]:
+def said_or_most(
+    said: tuple[int | None, int | None], most: tuple[int, int]
+) -> tuple[int, int]:
     """Returns the tokens of prompt and completion as a pair: each as the server counted it in
     `said`, at least 0, or the limit in `most` where `said` has None for it."""
     prompt, answer = (
-        limit if count is None else max(0, count) for count, limit in zip(said, most, strict=True)
+        limit if count is None else max(0, count)
+        for count, limit in zip(said, most, strict=True)
     )
     return prompt, answer
 
@@ -356,4 +384,8 @@ def cost(entry: ModelEntry, prompt_tokens: float, answer_tokens: float) -> float
     if entry.price is None:
         return 0.0
     share = 0.5 if entry.engine == "openai_batch" else 1.0
-    return share * (prompt_tokens * entry.price.input + answer_tokens * entry.price.output) / 1e6
+    return (
+        share
+        * (prompt_tokens * entry.price.input + answer_tokens * entry.price.output)
+        / 1e6
+    )

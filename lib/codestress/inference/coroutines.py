@@ -18,7 +18,9 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
         outer = asyncio.current_task()
     except RuntimeError:
         return asyncio.run(coroutine)
-    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = Future()
+    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = (
+        Future()
+    )
 
     async def watched() -> Result:
         started.set_result((asyncio.get_running_loop(), asyncio.current_task()))

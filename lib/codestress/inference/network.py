@@ -28,7 +28,9 @@ LOADING_S = 60.0
 """Longest wait in seconds for a server that is loading its model."""
 PAUSE_S = 1.0
 """Seconds between two requests to such a server."""
-LOADING = re.compile(r"\bloading|warming|starting|initiali[sz]|not (yet )?ready|加载|加載", re.I)
+LOADING = re.compile(
+    r"\bloading|warming|starting|initiali[sz]|not (yet )?ready|加载|加載", re.I
+)
 """Regular expression for the words of such a server."""
 ENDPOINT = re.compile(
     r"/(chat/completions|completions|responses|embeddings|models(/[^/]+)?|api/(chat|generate|tags)|health|docs)$"
@@ -51,9 +53,7 @@ def sent_on(url: str, location: str) -> str:
     """Returns the end of a message on a reply that redirects a request to `url` to `location`."""
     with suppress(ValueError):
         location = base_of(urljoin(url, location))
-    return (
-        f"redirects are not followed; if the server is there, its URL (or base_url) is {location}"
-    )
+    return f"redirects are not followed; if the server is there, its URL (or base_url) is {location}"
 
 
 def is_openai(url: str) -> bool:
@@ -66,7 +66,11 @@ def is_openai(url: str) -> bool:
 def only_for_openai(url: str) -> Iterator[None]:
     """Context in which the variables OPENAI_… are hidden, unless `url` is OpenAI's own address: its
     client sends their values, and headers that they name, to any server."""
-    names = [] if is_openai(url) else [name for name in os.environ if name.startswith("OPENAI_")]
+    names = (
+        []
+        if is_openai(url)
+        else [name for name in os.environ if name.startswith("OPENAI_")]
+    )
     hidden = {name: os.environ.pop(name) for name in names}
     try:
         yield
@@ -90,11 +94,18 @@ def _is_here(host: str) -> bool:
 def proxy_of(url: str) -> tuple[str, str]:
     """Returns the proxy by which the server at `url` is asked, as a pair: the name of the
     environment variable, and its value; both empty where the server is asked directly."""
-    from urllib.request import getproxies, proxy_bypass  # here: it takes a hundredth of a second
+    from urllib.request import (
+        getproxies,
+        proxy_bypass,
+    )  # here: it takes a hundredth of a second
 
     parts, proxies = urlsplit(url), getproxies()
     host, excepted = parts.hostname or "", re.split(r"[\s,]+", proxies.get("no", ""))
-    if _is_here(host) or proxy_bypass(parts.netloc) or any(_names(one, host) for one in excepted):
+    if (
+        _is_here(host)
+        or proxy_bypass(parts.netloc)
+        or any(_names(one, host) for one in excepted)
+    ):
         return "", ""
     for scheme in (parts.scheme, "all"):
         if value := proxies.get(scheme):
@@ -128,7 +139,9 @@ def connection(url: str) -> dict[str, Any]:
     options: dict[str, Any] = {"trust_env": False}
     if variable:
         try:
-            options["proxy"] = httpx2.Proxy(value if "://" in value else f"http://{value}")
+            options["proxy"] = httpx2.Proxy(
+                value if "://" in value else f"http://{value}"
+            )
             scheme, host = options["proxy"].url.scheme, options["proxy"].url.host
         except Exception:  # whatever the library raises; its words may hold a password
             scheme = host = ""
@@ -141,7 +154,9 @@ def connection(url: str) -> dict[str, Any]:
                 f"{variable} names a SOCKS proxy, which needs a package: pip install socksio, or unset {variable}"
             )
     secure = url.startswith("https") or (variable and scheme == "https")
-    options["verify"] = _certificates() if secure else httpx2.create_ssl_context(trust_env=False)
+    options["verify"] = (
+        _certificates() if secure else httpx2.create_ssl_context(trust_env=False)
+    )
     return options
 
 
@@ -150,7 +165,11 @@ def _certificates() -> ssl.SSLContext:
 
     file, folders = (os.environ.get(f"SSL_CERT_{kind}", "") for kind in ("FILE", "DIR"))
     try:
-        if not file and folders and not any(map(os.path.isdir, folders.split(os.pathsep))):
+        if (
+            not file
+            and folders
+            and not any(map(os.path.isdir, folders.split(os.pathsep)))
+        ):
             raise OSError("no such folder")
         return httpx2.create_ssl_context()
     except OSError as error:  # ssl.SSLError among them
@@ -185,6 +204,7 @@ class Patience:
         if not self._until:
             self._until = now + LOADING_S
             tqdm.write(
-                f"{self._who}: the server says {words!r}; waiting up to {LOADING_S:g} s", sys.stderr
+                f"{self._who}: the server says {words!r}; waiting up to {LOADING_S:g} s",
+                sys.stderr,
             )
         return now < self._until

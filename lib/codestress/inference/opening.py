@@ -81,7 +81,10 @@ class Together(Engine):
             while before < len(self._waiting) < self.concurrency:
                 before = len(self._waiting)
                 await asyncio.sleep(QUIET_S)
-            batch = {key: self._waiting.pop(key) for key in [*self._waiting][: self.concurrency]}
+            batch = {
+                key: self._waiting.pop(key)
+                for key in [*self._waiting][: self.concurrency]
+            }
             left = {key: outcome for key, (_, outcome) in batch.items()}
             failed: dict[str, Exception] = {}
             ended: Exception | None = None
@@ -99,8 +102,13 @@ class Together(Engine):
                 ended = EngineError(
                     f"{self._name}: none of {len(batch)} requests was answered; see the failures"
                 )
-            for key, outcome in left.items():  # when all answers are on their way to the store
-                nothing = RequestFailed(f"{self._name}: no answer came back for this request")
+            for (
+                key,
+                outcome,
+            ) in left.items():  # when all answers are on their way to the store
+                nothing = RequestFailed(
+                    f"{self._name}: no answer came back for this request"
+                )
                 outcome.set_exception(ended or failed.get(key, nothing))
                 outcome.exception()  # looked at, so that nobody is warned of it
 

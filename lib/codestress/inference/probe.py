@@ -40,7 +40,13 @@ from codestress.inference.network import (
     through,
 )
 from codestress.inference.opening import open_engine, replayed
-from codestress.inference.registry import REGISTRY, SERVED, ModelEntry, keep, load_registry
+from codestress.inference.registry import (
+    REGISTRY,
+    SERVED,
+    ModelEntry,
+    keep,
+    load_registry,
+)
 from codestress.inference.requests import as_sent
 from codestress.inference.servers import server_of
 from codestress.inference.store import Store
@@ -59,7 +65,16 @@ CONTEXT_FIELDS = ("max_model_len", "context_length", "n_ctx")
 """Fields in which servers give the context in tokens that they accept; the context of a model's
 training is not among them."""
 KINDS = (
-    *("type", "model_type", "task", "pipeline_tag", "mode", "kind", "capabilities", "endpoints"),
+    *(
+        "type",
+        "model_type",
+        "task",
+        "pipeline_tag",
+        "mode",
+        "kind",
+        "capabilities",
+        "endpoints",
+    ),
     *(
         "model_ability",
         "labels",
@@ -68,7 +83,11 @@ KINDS = (
         "supported_output_modalities",
         "tasks",
     ),
-    *("supported_endpoint_types", "supported_generation_methods", "supportedGenerationMethods"),
+    *(
+        "supported_endpoint_types",
+        "supported_generation_methods",
+        "supportedGenerationMethods",
+    ),
 )
 """Fields in which servers say what a model does: with a word, a list of words, or a mapping of
 words to true and false or to texts; also within the mappings `INNER`."""
@@ -112,13 +131,20 @@ def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
     base_url, offered = _found(base_of(url), key_in(key_env, f"{who} {url}"), model_id)
     if base_url != url.rstrip("/"):
         tqdm.write(f"{who}: the server is asked at {base_url}", sys.stderr)
-    served = {name: offer.context for name, offer in offered.items() if offer.writes or model_id}
+    served = {
+        name: offer.context
+        for name, offer in offered.items()
+        if offer.writes or model_id
+    }
     if not model_id and len(served) != 1:
         names = (
-            "\n".join(f"  ID={name}" for name in served) or "  none; with ID=… no list is needed"
+            "\n".join(f"  ID={name}" for name in served)
+            or "  none; with ID=… no list is needed"
         )
         others = len(offered) - len(served)
-        besides = f"\nand {counted(others, 'model')} that write no text" if others else ""
+        besides = (
+            f"\nand {counted(others, 'model')} that write no text" if others else ""
+        )
         raise ParameterError(
             f"{who} {url}: the server offers {len(served)} models; say which:\n{names}{besides}"
         )
@@ -152,7 +178,11 @@ def _found(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer]]:
     names a version, the same with /v1, whichever has a list of models. Without any list the models
     are unknown: none, where `model_id` names the model; else `NoList`."""
     path, faults = urlsplit(base).path, list[NoList]()
-    places = [base] if re.search(r"/v\d", path) else sorted([base, f"{base}/v1"], reverse=not path)
+    places = (
+        [base]
+        if re.search(r"/v\d", path)
+        else sorted([base, f"{base}/v1"], reverse=not path)
+    )
     for place in places:
         try:
             return place, models_of(place, key, ANSWER_S, wait=True)
@@ -219,7 +249,9 @@ def as_found(entry: ModelEntry, known: ModelEntry | None) -> ModelEntry:
     return known if (known.id, known.revision) == (entry.id, entry.revision) else entry
 
 
-def models_of(base_url: str, key: str, timeout_s: float, *, wait: bool = False) -> dict[str, Offer]:
+def models_of(
+    base_url: str, key: str, timeout_s: float, *, wait: bool = False
+) -> dict[str, Offer]:
     """Returns the models that the server at the address `base_url` offers (`Offer`), by their ids.
 
     `key` is sent unless it is empty; `wait` says whether a server that loads its model is waited
@@ -233,8 +265,12 @@ def models_of(base_url: str, key: str, timeout_s: float, *, wait: bool = False) 
         except Exception as error:  # whatever the client's libraries raise
             if isinstance(error, EngineError):
                 raise EngineError(f"{base_url}: {error}") from None
-            fault = f"no server answers ({shown(str(error))}); start it, or correct the URL"
-            raise EngineError(f"{base_url}{through(url)}: {fault}{remedy_of(error)}") from None
+            fault = (
+                f"no server answers ({shown(str(error))}); start it, or correct the URL"
+            )
+            raise EngineError(
+                f"{base_url}{through(url)}: {fault}{remedy_of(error)}"
+            ) from None
         words = shown(content.decode("utf-8", "replace"))
         if not (wait and patience.asks_again(status, words)):
             break
@@ -242,7 +278,9 @@ def models_of(base_url: str, key: str, timeout_s: float, *, wait: bool = False) 
     if location:
         raise EngineError(f"{url}: status {status}: {shown(sent_on(url, location))}")
     if status in (401, 403) and not key:
-        raise EngineError(f"{url}: status {status}; name the key's variable by KEY_ENV=…")
+        raise EngineError(
+            f"{url}: status {status}; name the key's variable by KEY_ENV=…"
+        )
     if status != 200:
         remedy = "the URL of most ends in /v1; with ID=… no list is needed"
         raise NoList(f"{url}{through(url)}: status {status}: {words[:100]}; {remedy}")
@@ -250,7 +288,9 @@ def models_of(base_url: str, key: str, timeout_s: float, *, wait: bool = False) 
         rows = map(_row, _rows(parse_json(content)))
         return {row["id"]: Offer(_context(row), _writes(row)) for row in rows}
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise NoList(f"{url}: is no list of models; the URL of most servers ends in /v1") from None
+        raise NoList(
+            f"{url}: is no list of models; the URL of most servers ends in /v1"
+        ) from None
 
 
 def _rows(body: Any) -> Any:
@@ -276,7 +316,9 @@ def _fetched(url: str, key: str, timeout_s: float) -> tuple[int, bytes, str]:
     takes longer than `timeout_s` seconds or is larger than a list of models can need."""
     import httpx2
 
-    headers = {"Accept-Encoding": "identity"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    headers = {"Accept-Encoding": "identity"} | (
+        {"Authorization": f"Bearer {key}"} if key else {}
+    )
     until, content = time.monotonic() + timeout_s, b""
     options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
     with httpx2.stream("GET", url, headers=headers, **options) as reply:
@@ -291,7 +333,11 @@ def _fetched(url: str, key: str, timeout_s: float) -> tuple[int, bytes, str]:
 def _context(row: Any) -> int | None:
     for place in (row, row.get("meta") or {}):
         for name in CONTEXT_FIELDS:
-            if isinstance(place, dict) and type(place.get(name)) is int and place[name] > 0:
+            if (
+                isinstance(place, dict)
+                and type(place.get(name)) is int
+                and place[name] > 0
+            ):
                 return int(place[name])
     return None
 
@@ -345,7 +391,11 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     except EngineError as error:
         place = urlsplit(model).netloc or model
         names = [name for name, row in rows.items() if place in " ".join(_place(row))]
-        known = f"\nTo use its answers without it: MODELS={' or '.join(names)}" if names else ""
+        known = (
+            f"\nTo use its answers without it: MODELS={' or '.join(names)}"
+            if names
+            else ""
+        )
         raise EngineError(f"{error}{called}{known}") from None
     keep(entry)
     return entry.name
@@ -371,7 +421,9 @@ def function_in(text: str) -> ModelEntry:
     typed, _, name = text.rpartition(":")
     path = whole(typed)
     return ModelEntry(
-        name=row_name(f"{name}@{path.stem}", f"{path}:{name}", usual=path.parent == ROOT),
+        name=row_name(
+            f"{name}@{path.stem}", f"{path}:{name}", usual=path.parent == ROOT
+        ),
         engine="function",
         id=name,
         settings={"function": f"{path}:{name}"},
@@ -455,7 +507,9 @@ async def _tried(entry: ModelEntry, prefill: str) -> tuple[str, ModelEntry]:
     opening = Message("system", "Answer in few words.")
     async with asking(entry) as (ask, _):
         try:
-            answer = await ask("Count from 1 to 3.", prefill, opening=(opening,), max_tokens=16)
+            answer = await ask(
+                "Count from 1 to 3.", prefill, opening=(opening,), max_tokens=16
+            )
         except EngineError as error:
             if prefill and "cannot continue a begun answer" in str(error):
                 return str(error).split("begins one: ")[1].split(".\n")[0], entry
@@ -479,9 +533,17 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
         detail = "" if same else f"{again.text.strip()[:60]!r}"
         yield Ability("says the same again at temperature 0", same, detail)
         by = first.answered_by
-        yield Ability("says which model it is", bool(by), by or "manifests cannot name it")
-        counts = zip(("prompt", "answer", "reasoning", "cached"), astuple(first.usage), strict=True)
-        detail = ", ".join(f"{name} {count}" for name, count in counts if count is not None)
+        yield Ability(
+            "says which model it is", bool(by), by or "manifests cannot name it"
+        )
+        counts = zip(
+            ("prompt", "answer", "reasoning", "cached"),
+            astuple(first.usage),
+            strict=True,
+        )
+        detail = ", ".join(
+            f"{name} {count}" for name, count in counts if count is not None
+        )
         detail = detail or "budgets in tokens and dollars cannot hold"
         yield Ability("reports tokens", first.usage.prompt_tokens is not None, detail)
         short = await ask("Count from 1 to 100, separated by commas.", max_tokens=8)
@@ -492,7 +554,9 @@ async def probe(entry: ModelEntry) -> AsyncIterator[Ability]:
         detail = f"{stopped.text.strip()[-60:]!r}"
         yield Ability("stops at a stop sequence", "8" not in stopped.text, detail)
         # At once, as builds ask.
-        four = [ask("Name a random animal.", temperature=1.0, sample=n) for n in range(4)]
+        four = [
+            ask("Name a random animal.", temperature=1.0, sample=n) for n in range(4)
+        ]
         texts = {answer.text for answer in await asyncio.gather(*four)}
         detail = f"{len(texts)} different answers of 4"
         yield Ability("samples at temperature 1", len(texts) > 1, detail)
@@ -508,16 +572,24 @@ async def _continues(ask: Ask, question: str) -> Ability:
         begun = await ask(question, prefill="The answer is 4")
     except EngineError as error:  # the engine's own check, which every build makes
         return Ability("continues a begun answer", False, str(error).split("\n")[-1])
-    sense = "" if begun.text.lstrip().startswith("2") else ", which is not how 42 goes on"
-    return Ability("continues a begun answer", True, f"{begun.text.strip()[:60]!r}{sense}")
+    sense = (
+        "" if begun.text.lstrip().startswith("2") else ", which is not how 42 goes on"
+    )
+    return Ability(
+        "continues a begun answer", True, f"{begun.text.strip()[:60]!r}{sense}"
+    )
 
 
 async def _answers_together(ask: Ask, many: int) -> Ability:
     """Sends `many` requests at the same time by the function `ask`, and returns the server's
     ability to answer them; the server lacks it where one of them fails."""
-    questions = (ask(f"What is {number} + {number}?", anew=True) for number in range(many))
+    questions = (
+        ask(f"What is {number} + {number}?", anew=True) for number in range(many)
+    )
     answers = await asyncio.gather(*questions, return_exceptions=True)
     failed = [answer for answer in answers if isinstance(answer, BaseException)]
     remedy = "the row's settings.concurrency says how many builds ask at once"
     detail = f"{failed[0]}; {remedy}" if failed else ""
-    return Ability(f"answers {many} questions at once, as builds ask", not failed, detail)
+    return Ability(
+        f"answers {many} questions at once, as builds ask", not failed, detail
+    )

@@ -31,7 +31,12 @@ class Progress:
     limited time (None: no limit)."""
 
     def __init__(
-        self, total: int, label: str, until: float | None = None, *, silent: bool = False
+        self,
+        total: int,
+        label: str,
+        until: float | None = None,
+        *,
+        silent: bool = False,
     ) -> None:
         self.label = label
         self.until = until
@@ -42,7 +47,9 @@ class Progress:
         self.count = 0
         # A build has asked before it executes a notebook, so that there a bar would only be noise in the result; the
         # explorers' pages would keep its place when it is gone.
-        silent = silent or not {"CODESTRESS_STAGING", "TQDM_DISABLE"}.isdisjoint(os.environ)
+        silent = silent or not {"CODESTRESS_STAGING", "TQDM_DISABLE"}.isdisjoint(
+            os.environ
+        )
         # JupyterLab's standard error is of another type, and shows a widget.
         file = isinstance(sys.stderr, io.TextIOWrapper) and not sys.stderr.isatty()
         self._log = file and not silent
@@ -78,9 +85,19 @@ class Progress:
             postfix = f"failed={self.failed}" if self.failed else None
             taken = now - self._began
             line = tqdm.format_meter(
-                self.count, total, taken, ncols=0, prefix=prefix, unit="answer", postfix=postfix
+                self.count,
+                total,
+                taken,
+                ncols=0,
+                prefix=prefix,
+                unit="answer",
+                postfix=postfix,
             )
-            print(line if total else prefix.removesuffix(": "), file=sys.stderr, flush=True)
+            print(
+                line if total else prefix.removesuffix(": "),
+                file=sys.stderr,
+                flush=True,
+            )
 
     def answered(self) -> None:
         if self.until is not None:

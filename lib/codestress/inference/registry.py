@@ -106,7 +106,9 @@ class ModelEntry(Strict):
     def fingerprint(self) -> str:
         """Hash of the row's `id` and `identity`, in 16 hexadecimal digits, for the names of files
         about the model's requests (locks, open batches); rows of the same model share it."""
-        return hashlib.blake2b(f"{self.id}\n{self.identity}".encode(), digest_size=8).hexdigest()
+        return hashlib.blake2b(
+            f"{self.id}\n{self.identity}".encode(), digest_size=8
+        ).hexdigest()
 
 
 def engine_module(engine: str) -> Any:
@@ -125,7 +127,9 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
     for name, row in read_yaml(path).items():
         source = f"{shown(path)}: {name}"
         if not isinstance(row, dict):
-            raise ParameterError(f"{source}: must be a mapping (engine, id, …), not {row!r}")
+            raise ParameterError(
+                f"{source}: must be a mapping (engine, id, …), not {row!r}"
+            )
         entry = check(ModelEntry, {"name": name, "id": name, **row}, source)
         if entry.engine not in ENGINES:
             raise ParameterError(
@@ -135,7 +139,9 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
             raise ParameterError(
                 f"{source}: names that begin with 'sim-' are for simulated readers, and only for them"
             )
-        check(engine_module(entry.engine).Settings, entry.settings, f"{source}: settings")
+        check(
+            engine_module(entry.engine).Settings, entry.settings, f"{source}: settings"
+        )
         if entry.serve:
             check(engine_module("vllm").Settings, entry.serve, f"{source}: serve")
         if entry.archive:
@@ -165,13 +171,17 @@ def keep(entry: ModelEntry) -> None:
     rows = load_registry(SERVED) if SERVED.is_file() else {}
     rows[entry.name] = entry
     texts = {
-        name: row.model_dump(exclude={"name"}, exclude_defaults=True) for name, row in rows.items()
+        name: row.model_dump(exclude={"name"}, exclude_defaults=True)
+        for name, row in rows.items()
     }
     write_whole(SERVED, yaml.safe_dump(texts, allow_unicode=True, sort_keys=False))
 
 
 def find_models(
-    names: list[str], registry: dict[str, ModelEntry], source: str, path: Path = REGISTRY
+    names: list[str],
+    registry: dict[str, ModelEntry],
+    source: str,
+    path: Path = REGISTRY,
 ) -> list[ModelEntry]:
     """Returns the rows of `registry` with these `names`, in their order and each once; an unknown
     name raises `ParameterError` with the nearest valid name.

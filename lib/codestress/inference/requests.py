@@ -85,7 +85,9 @@ def request_for(entry: ModelEntry, prompt: Prompt, sample: int = 0) -> Request:
     """
     sampling = prompt.sampling
     if sampling.max_tokens < entry.max_tokens:
-        prompt = replace(prompt, sampling=replace(sampling, max_tokens=entry.max_tokens))
+        prompt = replace(
+            prompt, sampling=replace(sampling, max_tokens=entry.max_tokens)
+        )
     return as_sent(Request(entry.id, entry.identity, prompt, sample), entry)
 
 
@@ -105,7 +107,9 @@ def request_of(trials: Trials, trial: Trial, entry: ModelEntry) -> Request:
     return request_for(entry, trials.of(entry.name).render(trial), trial.sample)
 
 
-def following(trials: Trials, entry: ModelEntry, asked: Asked, response: Response) -> Asked | None:
+def following(
+    trials: Trials, entry: ModelEntry, asked: Asked, response: Response
+) -> Asked | None:
     """Returns the request that a trial of `trials` sends to the model of the registry row `entry`
     after `response` answered its request `asked`; None when the trial is done.
 
@@ -156,7 +160,9 @@ def looked_up(
                 answered.append((asked, response))
                 asked = following(prompts.trials, entry, asked, response)
                 response = (
-                    store.get([asked.request.key], check).get(asked.request.key) if asked else None
+                    store.get([asked.request.key], check).get(asked.request.key)
+                    if asked
+                    else None
                 )
             yield answered, asked
 

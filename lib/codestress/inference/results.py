@@ -10,7 +10,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Self
 
 from codestress.literals import counted
-from codestress.types import NotRun, Outcome, Prompt, Response, Score, Trial, Trials, Usage
+from codestress.types import (
+    NotRun,
+    Outcome,
+    Prompt,
+    Response,
+    Score,
+    Trial,
+    Trials,
+    Usage,
+)
 
 if TYPE_CHECKING:  # most notebooks that ask nobody load no registry
     from codestress.inference.registry import ModelEntry
@@ -118,9 +127,15 @@ class Results:
             outcome, detail = answer.scores[rule].outcome, answer.scores[rule].detail
             if outcome not in READ:
                 # The detail of a truncated answer is its text.
-                why = f": {detail}" if answer.error or outcome is Outcome.UNPARSABLE else ""
+                why = (
+                    f": {detail}"
+                    if answer.error or outcome is Outcome.UNPARSABLE
+                    else ""
+                )
                 table[answer.model][f"{outcome}{why}"[:LONGEST_REASON]] += 1
-        return {model: dict(counts.most_common(REASONS)) for model, counts in table.items()}
+        return {
+            model: dict(counts.most_common(REASONS)) for model, counts in table.items()
+        }
 
     def counts(self, rule: str = "strict") -> dict[str, dict[str, int]]:
         """Returns the number of answers by model and then by outcome, zeros included, under the
@@ -144,7 +159,9 @@ class Results:
         }
 
 
-def last_prompt(trials: Trials, answer: Answer, responses: Mapping[str, Response]) -> Prompt:
+def last_prompt(
+    trials: Trials, answer: Answer, responses: Mapping[str, Response]
+) -> Prompt:
     """Returns the prompt of the request to which the text of `answer` replies.
 
     It is the first prompt of the answer's trial, or, where the trial made several requests, the one

@@ -38,7 +38,9 @@ def run(
     the trial's last request was never sent; by default they raise `IncompleteError`.
     """
     return score(
-        trials, ask(trials, models, failures=failures, store=store, registry=registry), store=store
+        trials,
+        ask(trials, models, failures=failures, store=store, registry=registry),
+        store=store,
     )
 
 
@@ -69,7 +71,9 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
                         answers.append(_scored(part, trial, model, reply, stored))
     trials_of = {entry.name: len(trials.of(entry.name).items) for entry in asked.models}
     not_asked = tuple(
-        NotRun("model", model, f"{model}, {count:,} of {trials_of[model]:,} questions", why)
+        NotRun(
+            "model", model, f"{model}, {count:,} of {trials_of[model]:,} questions", why
+        )
         for model, counts in left_out.items()
         for why, count in counts.items()
     )
@@ -78,7 +82,9 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
         asked.models,
         asked.requests,
         trials_of,
-        not_asked={model: counts.total() for model, counts in left_out.items() if counts},
+        not_asked={
+            model: counts.total() for model, counts in left_out.items() if counts
+        },
         not_run=trials.not_run + not_asked,
         questions=trials,
     )
@@ -93,15 +99,26 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
 
 
 def _scored(
-    trials: Trials, trial: Trial, model: str, reply: Reply, found: Mapping[str, Response]
+    trials: Trials,
+    trial: Trial,
+    model: str,
+    reply: Reply,
+    found: Mapping[str, Response],
 ) -> Answer:
     if reply.failure:
-        failed, error = Score(reply.failure.outcome, 0.0, str(reply.failure)), str(reply.failure)
+        failed, error = (
+            Score(reply.failure.outcome, 0.0, str(reply.failure)),
+            str(reply.failure),
+        )
         if len(reply.earlier) + 1 < trials.steps(trial):
-            failed = Score(Outcome.SKIPPED, math.nan, f"the request before failed: {error}")
+            failed = Score(
+                Outcome.SKIPPED, math.nan, f"the request before failed: {error}"
+            )
         scores = dict.fromkeys(trials.judges, failed)
         attempts = reply.attempts
-        return Answer(trial, model, reply.key, scores, "", Usage(), 0.0, attempts, "", error)
+        return Answer(
+            trial, model, reply.key, scores, "", Usage(), 0.0, attempts, "", error
+        )
     response = found[reply.key]
     if reply.earlier:
         response = replace(response, earlier=tuple(found[key] for key in reply.earlier))

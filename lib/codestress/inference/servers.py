@@ -82,7 +82,9 @@ def _same(entry: ModelEntry, row: str, then: str, now: str) -> bool:
     if row != entry.name or not entry.revision:
         return False
     settings = _settings(entry)
-    named = settings is not None and settings.base_url_env in {variable, override} - {""}
+    named = settings is not None and settings.base_url_env in {variable, override} - {
+        ""
+    }
     here = _here(before) and _here(address)
     # Behind another path of a gateway is another server.
     return named or (here and urlsplit(before).path == urlsplit(address).path)
@@ -116,7 +118,9 @@ def _address(base_url: str) -> str:
         host = parts.hostname or ""
     except ValueError:  # no address: its engine will say so
         return base_url
-    host = "localhost" if host in ("::1", "0.0.0.0") or host.startswith("127.") else host
+    host = (
+        "localhost" if host in ("::1", "0.0.0.0") or host.startswith("127.") else host
+    )
     return f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/')}"
 
 

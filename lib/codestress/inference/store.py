@@ -136,7 +136,9 @@ class Row(NamedTuple):
         """Whether the response is unchanged since it was stored, by its checksum and the types of
         key and text."""
         return (
-            isinstance(self.key, str) and isinstance(self.text, bytes) and self.checksum == self.sum
+            isinstance(self.key, str)
+            and isinstance(self.text, bytes)
+            and self.checksum == self.sum
         )
 
 
@@ -186,7 +188,9 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def get(self, keys: Iterable[str], belongs: Belongs | None = None) -> dict[str, Response]:
+    def get(
+        self, keys: Iterable[str], belongs: Belongs | None = None
+    ) -> dict[str, Response]:
         """Returns the responses of those of `keys` that have one, by key; `StoreError` where a
         response has changed since it was stored.
 
@@ -196,7 +200,11 @@ class Store:
         rows = [Row(*cells) for cells in self._having(COLUMNS, keys)]
         damaged = [row.key for row in rows if not row.intact]
         if damaged:
-            more = f" and {len(damaged) - SHOWN_KEYS} more" if len(damaged) > SHOWN_KEYS else ""
+            more = (
+                f" and {len(damaged) - SHOWN_KEYS} more"
+                if len(damaged) > SHOWN_KEYS
+                else ""
+            )
             raise StoreError(
                 f"{shown(self.path)}: stored answers are not what they were, by their checksums: keys "
                 f"{', '.join(damaged[:SHOWN_KEYS])}{more}. `codestress store verify` lists all of them; with --repair "
@@ -214,7 +222,9 @@ class Store:
         where it must not be used; without `belongs` only the index is read.
         """
         absent = dict.fromkeys(keys)
-        for key, *origin in self._having("key, model, server" if belongs else "key", [*absent]):
+        for key, *origin in self._having(
+            "key, model, server" if belongs else "key", [*absent]
+        ):
             if belongs:
                 belongs(*origin)
             absent.pop(key, None)
@@ -259,9 +269,12 @@ class Store:
                     )
                     numbers = [[row] for row in rows]
                     self._reader.executemany(
-                        "INSERT INTO damaged SELECT * FROM responses WHERE rowid = ?", numbers
+                        "INSERT INTO damaged SELECT * FROM responses WHERE rowid = ?",
+                        numbers,
                     )
-                    self._reader.executemany("DELETE FROM responses WHERE rowid = ?", numbers)
+                    self._reader.executemany(
+                        "DELETE FROM responses WHERE rowid = ?", numbers
+                    )
         except sqlite3.Error as error:
             raise self._error(error) from None
 
@@ -272,7 +285,10 @@ class Store:
         """Returns the number of responses by the model's name in the registry, sorted by this
         name."""
         return dict(
-            self._query("SELECT model, count(*) FROM responses GROUP BY model ORDER BY model", [])
+            self._query(
+                "SELECT model, count(*) FROM responses GROUP BY model ORDER BY model",
+                [],
+            )
         )
 
     def rate(self, model: str, last: int = 500) -> float | None:
@@ -285,7 +301,11 @@ class Store:
             [model],
         )
         first, latest, count = rows[0]
-        return (count - 1) / (latest - first) if count > 1 and latest and latest > first else None
+        return (
+            (count - 1) / (latest - first)
+            if count > 1 and latest and latest > first
+            else None
+        )
 
     def put(self, key: str, model: str, response: Response) -> Future[None]:
         """Queues `response`, to the request with the key `key`, for writing; `model` is the
@@ -336,7 +356,9 @@ class Store:
 
     def _error(self, error: Exception) -> StoreError:
         text, file = str(error).lower(), shown(self.path)
-        remedy = next(words for signs, words in REMEDIES if any(sign in text for sign in signs))
+        remedy = next(
+            words for signs, words in REMEDIES if any(sign in text for sign in signs)
+        )
         return StoreError(f"{file}: {remedy.format(said=error, file=file)}")
 
 
@@ -366,7 +388,9 @@ def _open(path: Path) -> sqlite3.Connection:
             return connection
         except BaseException as error:
             connection.close()
-            locked = isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+            locked = isinstance(error, sqlite3.OperationalError) and "locked" in str(
+                error
+            )
             if not locked or time.monotonic() > deadline:
                 raise
         time.sleep(0.02)
@@ -410,14 +434,18 @@ def _add_checksums(connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
         if connection.execute("PRAGMA user_version").fetchone()[0] != FIRST_VERSION:
             return  # another process has done it
-        connection.execute("ALTER TABLE responses ADD COLUMN server TEXT NOT NULL DEFAULT ''")
+        connection.execute(
+            "ALTER TABLE responses ADD COLUMN server TEXT NOT NULL DEFAULT ''"
+        )
         connection.execute("ALTER TABLE responses ADD COLUMN checksum BLOB")
         for part in _parts(connection.execute(LAST).fetchall()):
             rows = connection.execute(
                 f"SELECT {COLUMNS} FROM responses NOT INDEXED WHERE {part}"
             ).fetchall()
             sums = [(row.sum, row.key) for row in itertools.starmap(Row, rows)]
-            connection.executemany("UPDATE responses SET checksum = ? WHERE key = ?", sums)
+            connection.executemany(
+                "UPDATE responses SET checksum = ? WHERE key = ?", sums
+            )
         connection.execute(f"PRAGMA user_version={VERSION}")
 
 

@@ -44,7 +44,10 @@ class Lines:
     @classmethod
     def of(cls, text: str) -> Lines:
         return cls(
-            text, tuple(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))[:-1]
+            text,
+            tuple(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))[
+                :-1
+            ],
         )
 
     def at(self, line: int, byte_column: int) -> int:

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 
 from codestress.mutate.scopes import FunctionNode, names_of, reads_message
 
-FINDERS = {"getattr", "setattr", ".attrgetter", ".methodcaller", ".import_module", "__import__"}
+FINDERS = {
+    "getattr",
+    "setattr",
+    ".attrgetter",
+    ".methodcaller",
+    ".import_module",
+    "__import__",
+}
 """Constructs that can turn any word of a string into a name of the program."""
 PLAIN_CALLS = ("len", "abs", "ord", "isinstance")
 PLAIN_METHODS = (
@@ -50,7 +57,9 @@ def rule(rewritings: Iterable[str], reason: str, constructs: str) -> Rule:
     return Rule(tuple(rewritings), reason, frozenset(constructs.split(", ")))
 
 
-def refusal(rules: Iterable[Rule], rewriting: str, found: Set[str], para: str = "") -> str:
+def refusal(
+    rules: Iterable[Rule], rewriting: str, found: Set[str], para: str = ""
+) -> str:
     """Returns why the first of `rules` that rejects a rewriting does so, as `REASON: CONSTRUCT`;
     empty when none does.
 
@@ -60,7 +69,9 @@ def refusal(rules: Iterable[Rule], rewriting: str, found: Set[str], para: str = 
     """
     for row in rules:
         if any(piece in rewriting for piece in row.rewritings):
-            seen = found & {construct.replace("{para}", para) for construct in row.constructs}
+            seen = found & {
+                construct.replace("{para}", para) for construct in row.constructs
+            }
             if seen:
                 return f"{row.reason}: {min(seen)}"
     return ""

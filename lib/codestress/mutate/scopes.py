@@ -18,7 +18,14 @@ Kind = Literal["parameter", "variable", "function", "class", "import"]
 """Ways in which a scope binds a name."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 SAYS_NAMES = frozenset(
-    ["NameError", "UnboundLocalError", "TypeError", "AttributeError", "Exception", "BaseException"]
+    [
+        "NameError",
+        "UnboundLocalError",
+        "TypeError",
+        "AttributeError",
+        "Exception",
+        "BaseException",
+    ]
 )
 """Exceptions whose messages may contain names of variables, parameters or functions."""
 
@@ -133,7 +140,12 @@ def reads_message(handler: ast.ExceptHandler) -> bool:
             and node.func.id in ("isinstance", "type")
         ):
             allowed |= {id(part) for part in node.args}
-    read = [node for part in handler.body for node in ast.walk(part) if isinstance(node, ast.Name)]
+    read = [
+        node
+        for part in handler.body
+        for node in ast.walk(part)
+        if isinstance(node, ast.Name)
+    ]
     return any(node.id == handler.name and id(node) not in allowed for node in read)
 
 
@@ -153,7 +165,11 @@ class _Reader(ast.NodeVisitor):
         self.occurrences: list[Occurrence] = []
 
     def occurs(
-        self, node: ast.AST, field: str, kind: Kind | None = None, index: int | None = None
+        self,
+        node: ast.AST,
+        field: str,
+        kind: Kind | None = None,
+        index: int | None = None,
     ) -> None:
         """Records the attribute `field` of `node` (its element `index`, if given) as an occurrence
         of a name in the current scope; with `kind`, the name is also bound."""
@@ -198,7 +214,9 @@ class _Reader(ast.NodeVisitor):
             self.occurs(node, "name", "function")
             self.owner(node.name).functions.setdefault(node.name, []).append(node)
         self.visit_all(
-            *node.args.defaults, *node.args.kw_defaults, *(one.annotation for one in named)
+            *node.args.defaults,
+            *node.args.kw_defaults,
+            *(one.annotation for one in named),
         )
         body = node.body if isinstance(node.body, list) else [node.body]
         with self.inside("function", node):
@@ -250,7 +268,9 @@ class _Reader(ast.NodeVisitor):
         for alias in node.names:
             module = isinstance(node, ast.Import)
             self.bind(
-                alias.asname or (alias.name.partition(".")[0] if module else alias.name), "import"
+                alias.asname
+                or (alias.name.partition(".")[0] if module else alias.name),
+                "import",
             )
 
     visit_ImportFrom = visit_Import
@@ -260,7 +280,9 @@ class _Reader(ast.NodeVisitor):
             self.occurs(node, "name", "variable")
         self.generic_visit(node)
 
-    def visit_MatchAs(self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping) -> None:
+    def visit_MatchAs(
+        self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping
+    ) -> None:
         self.generic_visit(node)
         field = "rest" if isinstance(node, ast.MatchMapping) else "name"
         if getattr(node, field) is not None:
@@ -275,15 +297,23 @@ class _Reader(ast.NodeVisitor):
         self.visit(first.iter)
         with self.inside("comprehension", node):
             for loop in node.generators:
-                self.visit_all(loop.target, *loop.ifs, None if loop is first else loop.iter)
+                self.visit_all(
+                    loop.target, *loop.ifs, None if loop is first else loop.iter
+                )
             self.visit_all(
-                *((node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,))
+                *(
+                    (node.key, node.value)
+                    if isinstance(node, ast.DictComp)
+                    else (node.elt,)
+                )
             )
 
     visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
 
 
-def _declarations(body: list[ast.stmt] | list[ast.expr]) -> list[ast.Global | ast.Nonlocal]:
+def _declarations(
+    body: list[ast.stmt] | list[ast.expr],
+) -> list[ast.Global | ast.Nonlocal]:
     """Returns the `global` and `nonlocal` statements of a function's body, without those of
     functions and classes inside it."""
     found: list[ast.Global | ast.Nonlocal] = []

@@ -50,7 +50,9 @@ class NanoEngine(Engine):
     async def answer(self, request: Request) -> Response:
         """Returns the response to a request, with the completion of its prompt; raises
         `RequestFailed` for a prompt that does not fit the context window."""
-        return await asyncio.get_running_loop().run_in_executor(self.pool, self._alone, request)
+        return await asyncio.get_running_loop().run_in_executor(
+            self.pool, self._alone, request
+        )
 
     def _alone(self, request: Request) -> Response:
         """Returns the response to a request, computed by numpy on one thread: matrices of this size
@@ -72,7 +74,10 @@ class NanoEngine(Engine):
         told: list[int] = []
         text, finished = "", False
         for token in model.continuation(
-            tokens, temperature=sampling.temperature, top_p=sampling.top_p, random=random
+            tokens,
+            temperature=sampling.temperature,
+            top_p=sampling.top_p,
+            random=random,
         ):
             told.append(token)
             text = model.tokenizer.decode(told)
@@ -100,7 +105,9 @@ class NanoEngine(Engine):
 def prompt_text(request: Request) -> str:
     """Returns a request's prompt as ChatML, with the assistant's turn begun by the prefill."""
     prompt = request.prompt
-    return chatml([(message.role, message.content) for message in prompt.messages], prompt.prefill)
+    return chatml(
+        [(message.role, message.content) for message in prompt.messages], prompt.prefill
+    )
 
 
 def identity(entry: ModelEntry) -> str:

@@ -108,7 +108,9 @@ class Nano:
         `most` tokens."""
         told = self.continuation(self.tokens(text), random=rng(0, "greedy"))
         return str(
-            self.tokenizer.decode([token for token, _ in zip(told, range(most), strict=False)])
+            self.tokenizer.decode(
+                [token for token, _ in zip(told, range(most), strict=False)]
+            )
         )
 
     def tokens(self, text: str) -> list[int]:
@@ -126,9 +128,12 @@ class Nano:
             prefix = f"model.layers.{layer}."
             normed = self._normed(states, f"{prefix}input_layernorm.weight")
             queries, keys, values = (
-                self._heads(normed, f"{prefix}self_attn.{name}_proj.weight") for name in "qkv"
+                self._heads(normed, f"{prefix}self_attn.{name}_proj.weight")
+                for name in "qkv"
             )
-            self._keys[layer, :, :, first:last] = _rotated(keys, cosines, sines).transpose(0, 2, 1)
+            self._keys[layer, :, :, first:last] = _rotated(
+                keys, cosines, sines
+            ).transpose(0, 2, 1)
             self._values[layer, :, first:last] = values
             mixed = self._attend(_rotated(queries, cosines, sines), layer, last, seen)
             states = states + mixed @ self.weights[f"{prefix}self_attn.o_proj.weight"].T
@@ -150,7 +155,9 @@ class Nano:
             self._forward(tokens[at : at + BLOCK], seen)
         return np.stack(seen)
 
-    def _attend(self, queries: Array, layer: int, last: int, seen: list[Array] | None) -> Array:
+    def _attend(
+        self, queries: Array, layer: int, last: int, seen: list[Array] | None
+    ) -> Array:
         """Returns the attention output [tokens, heads · head] of `queries` [heads, tokens, head]
         over the cache of layer number `layer`, up to position `last`; the last token's weights are
         appended to `seen`, if not None."""
@@ -180,7 +187,8 @@ class Nano:
 
     def _normed(self, states: Array, name: str) -> Array:
         scale = np.sqrt(
-            (states**2).mean(axis=-1, keepdims=True) + np.float32(self.shape.rms_norm_eps)
+            (states**2).mean(axis=-1, keepdims=True)
+            + np.float32(self.shape.rms_norm_eps)
         )
         return np.asarray(states / scale * self.weights[name], dtype=np.float32)
 
@@ -189,7 +197,9 @@ def configuration(folder: Path) -> Configuration:
     """Returns the model's sizes in a folder's config.json; its other entries, for other programs,
     are ignored. `KeyError` for a size that the file lacks."""
     told = parse_json((folder / "config.json").read_text(encoding="utf-8"))
-    return Configuration.model_validate({name: told[name] for name in Configuration.model_fields})
+    return Configuration.model_validate(
+        {name: told[name] for name in Configuration.model_fields}
+    )
 
 
 def weight_shapes(shape: Configuration) -> dict[str, tuple[int, ...]]:
@@ -223,7 +233,9 @@ def weight_shapes(shape: Configuration) -> dict[str, tuple[int, ...]]:
     }
 
 
-def chosen(logits: Array, temperature: float, top_p: float, random: np.random.Generator) -> int:
+def chosen(
+    logits: Array, temperature: float, top_p: float, random: np.random.Generator
+) -> int:
     """Returns the token to add: the likeliest at `temperature` 0, else one drawn from the smallest
     set of likeliest tokens whose probabilities add up to at least `top_p`."""
     if temperature == 0:
@@ -247,5 +259,6 @@ def rotations(shape: Configuration) -> tuple[Array, Array]:
 def _rotated(heads: Array, cosines: Array, sines: Array) -> Array:
     half = heads.shape[-1] // 2
     return np.asarray(
-        heads * cosines + np.concatenate((-heads[..., half:], heads[..., :half]), axis=-1) * sines
+        heads * cosines
+        + np.concatenate((-heads[..., half:], heads[..., :half]), axis=-1) * sines
     )

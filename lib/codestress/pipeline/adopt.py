@@ -89,4 +89,6 @@ def adopt(
             f"{trials.items[0].problem!r}, the file's {next(iter(answers), '')!r}; "
             f"see `codestress show {artefact.name}`"
         )
-    return Adopted(taken, answered, lacking, sum(map(len, answers.values())) - len(used))
+    return Adopted(
+        taken, answered, lacking, sum(map(len, answers.values())) - len(used)
+    )

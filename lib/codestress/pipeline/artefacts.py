@@ -77,7 +77,9 @@ class Artefact:
     def failures(self) -> Literal["raise", "count"]:
         """Treatment of requests that fail for good, as the parameter `failures` says: `raise` an
         error, or `count` them. `raise` where the study has no such parameter."""
-        return self.parameters.failures if isinstance(self.parameters, Asked) else "raise"
+        return (
+            self.parameters.failures if isinstance(self.parameters, Asked) else "raise"
+        )
 
     @property
     def paper(self) -> str:
@@ -126,7 +128,9 @@ def select(wanted: Sequence[str], profile: Profile) -> list[str]:
     `ParameterError` for any other word."""
     known = artefact_names()
     if not wanted:
-        matching = {name for text in profile.artefacts for name in fnmatch.filter(known, text)}
+        matching = {
+            name for text in profile.artefacts for name in fnmatch.filter(known, text)
+        }
         return [name for name in known if name in matching]
     papers = {name.split("/")[0] for name in known}
     chosen = []
@@ -148,7 +152,9 @@ def load_study(name: str, source: str) -> Study:
     except ModuleNotFoundError as error:
         if error.name not in (path, path.rpartition(".")[0]):
             raise
-        raise ParameterError(f"{source}: study = {name!r}: there is no module {path}") from None
+        raise ParameterError(
+            f"{source}: study = {name!r}: there is no module {path}"
+        ) from None
     if study_name not in studies:
         hint = nearest(name, [f"{module_name}.{known}" for known in studies])
         raise ParameterError(f"{source}: study = {name!r}: unknown study{hint}")
@@ -165,14 +171,22 @@ def resolve(
     `profile_name`, then the command line (`overrides`). `registry` has the known models by name.
     `ParameterError` for wrong values and names, and for a setting that no artefact takes."""
     profile = load_profile(profile_name)
-    settings = [setting for text in overrides.settings for setting in parse_setting(text)]
+    settings = [
+        setting for text in overrides.settings for setting in parse_setting(text)
+    ]
     # What one model has of its own comes after the models are known.
     settings.sort(key=lambda setting: bool(setting[0].model))
     used: set[Key] = set()
     artefacts = []
     for name in names:
         artefact, applied = _resolve_one(
-            name, profile, profile_name, overrides, settings, registry, alone=len(names) == 1
+            name,
+            profile,
+            profile_name,
+            overrides,
+            settings,
+            registry,
+            alone=len(names) == 1,
         )
         used.update(applied)
         artefacts.append(artefact)
@@ -208,7 +222,9 @@ def _resolve_one(
         layers.put({"models": list(overrides.models)}, "--models")
     for key, value in settings:
         if alone or (layers.asks(key.model) and key.parameter in schema.model_fields):
-            own = schema.from_root(key.setting or key.parameter, value, overrides.folder)
+            own = schema.from_root(
+                key.setting or key.parameter, value, overrides.folder
+            )
             layers.put(nested(key, own), "--set")
             applied.append(key)
     parameters = schema.checked(layers.values, layers.sources)
@@ -233,7 +249,10 @@ def _resolve_one(
 def _notebook_path(name: str, artefact_file: Path) -> Path:
     notebook = NOTEBOOKS / name
     if not notebook.is_file():
-        known = [str(path.relative_to(NOTEBOOKS)) for path in visible(NOTEBOOKS, "**/*.ipynb")]
+        known = [
+            str(path.relative_to(NOTEBOOKS))
+            for path in visible(NOTEBOOKS, "**/*.ipynb")
+        ]
         raise ParameterError(
             f"{shown(artefact_file)}: notebook = {name!r}: no such file{nearest(name, known)}"
         )
@@ -243,7 +262,11 @@ def _notebook_path(name: str, artefact_file: Path) -> Path:
 def _unused(key: Key, value: Any, artefacts: Sequence[Artefact]) -> str:
     """Error text on a setting (`key` and `value`) that none of the chosen `artefacts` took, with
     the nearest valid name: its parameter is unknown, or its model is not asked."""
-    valid = {name for artefact in artefacts for name in artefact.study.parameters.model_fields}
+    valid = {
+        name
+        for artefact in artefacts
+        for name in artefact.study.parameters.model_fields
+    }
     if key.parameter not in valid:
         hint = nearest(key.parameter, valid)
         return f"{key.parameter} = {value!r}: no chosen artefact has it{hint}"
@@ -265,11 +288,19 @@ def _changes(
             now = values["per_model"][key.model][key.setting]
         else:
             name, field = key.parameter, type(parameters).model_fields[key.parameter]
-            default = None if field.is_required() else field.get_default(call_default_factory=True)
+            default = (
+                None
+                if field.is_required()
+                else field.get_default(call_default_factory=True)
+            )
             before, now = plain.get(name, default), values[name]
         if before != now:
             changes[name] = Change(name, now, before, bool(key.model))
-    return tuple(sorted(changes.values(), key=lambda change: (change.key != "models", change.key)))
+    return tuple(
+        sorted(
+            changes.values(), key=lambda change: (change.key != "models", change.key)
+        )
+    )
 
 
 def folder_of(name: str) -> Path | None:
@@ -284,7 +315,8 @@ def folder_of(name: str) -> Path | None:
         if (folder / "manifest.json").is_file():
             return folder
     known = [
-        str(path.parent.relative_to(OUTPUTS)) for path in visible(OUTPUTS, "*/*/*/manifest.json")
+        str(path.parent.relative_to(OUTPUTS))
+        for path in visible(OUTPUTS, "*/*/*/manifest.json")
     ]
     sought = name if name.count("/") > 1 else f"{MINE}/{name}"
     raise ParameterError(
@@ -328,7 +360,9 @@ def built(folder: Path) -> tuple[Artefact, dict[str, Any]]:
 def changes_of(manifest: dict[str, Any]) -> tuple[Change, ...]:
     """A `Change` for each parameter that the command line changed, as the `manifest` of the build
     records them; empty when it changed none."""
-    return tuple(Change(**change) for change in (manifest["changed"] or {}).get("changes", ()))
+    return tuple(
+        Change(**change) for change in (manifest["changed"] or {}).get("changes", ())
+    )
 
 
 def again(name: str) -> Artefact:
@@ -339,7 +373,9 @@ def again(name: str) -> Artefact:
     assert folder is not None
     manifest = read_manifest(folder)
     overrides = Overrides(*typed(changes_of(manifest)), folder=ROOT)
-    return resolve([_plain_name(folder)], manifest["profile"], overrides, load_registry())[0]
+    return resolve(
+        [_plain_name(folder)], manifest["profile"], overrides, load_registry()
+    )[0]
 
 
 def _plain_name(folder: Path) -> str:

@@ -59,18 +59,24 @@ def examine(profile: str) -> Iterator[Criterion]:
     doi = _has_doi()
     detail = "CITATION.cff has a doi"
     if not doi:
-        detail = "deposit the commit (Zenodo, figshare) and put its doi into CITATION.cff"
+        detail = (
+            "deposit the commit (Zenodo, figshare) and put its doi into CITATION.cff"
+        )
     yield Criterion("available", "archived with a DOI", doi, detail)
     yield _clean_clone(known[:12], why)
     pins = ROOT / "requirements.lock"
     yield Criterion("reusable", "versions are pinned", pins.is_file(), shown(pins))
     tests = len(visible(ROOT / "tests", "**/test_*.py"))
-    yield Criterion("reusable", "tests", tests > 0, f"{tests} files of tests; make test")
+    yield Criterion(
+        "reusable", "tests", tests > 0, f"{tests} files of tests; make test"
+    )
     notebooks = len(visible(NOTEBOOKS, "**/*.ipynb"))
     what = "documented notebooks with parameters"
     yield Criterion("reusable", what, notebooks > 0, f"{notebooks} notebooks")
     folder = OUTPUTS / profile
-    built = [name for name in artefact_names() if (folder / name / "manifest.json").is_file()]
+    built = [
+        name for name in artefact_names() if (folder / name / "manifest.json").is_file()
+    ]
     missing = sorted(set(artefact_names()) - set(built))
     mine = len(visible(OUTPUTS / MINE, "*/*/manifest.json"))
     detail = f"{len(built)} of {len(artefact_names())} in {shown(folder)}"
@@ -79,9 +85,14 @@ def examine(profile: str) -> Iterator[Criterion]:
     yield Criterion("reproduced", "every artefact is built", not missing, detail)
     counts = _verdicts([folder / name / "claims.csv" for name in built])
     decided = counts["reproduced"] + counts["differs"] > 0
-    detail = ", ".join(f"{verdict}: {count}" for verdict, count in counts.items()) or "no ledger"
+    detail = (
+        ", ".join(f"{verdict}: {count}" for verdict, count in counts.items())
+        or "no ledger"
+    )
     reproduced = decided and not counts["differs"]
-    yield Criterion("reproduced", "the papers' numbers are reproduced", reproduced, detail)
+    yield Criterion(
+        "reproduced", "the papers' numbers are reproduced", reproduced, detail
+    )
     detail = f"{counts['not run']} not run: they need the models that the ledger names"
     tested = decided and not counts["not run"]
     yield Criterion("reproduced", "all claims were put to the test", tested, detail)
@@ -111,12 +122,26 @@ def _clean_clone(commit: str, why: str) -> Criterion:
         if cloned.returncode:
             return Criterion("functional", what, False, cloned.stderr.strip())
         # The clone's own code, in this environment.
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("CODESTRESS_")}
+        environment = {
+            k: v for k, v in os.environ.items() if not k.startswith("CODESTRESS_")
+        }
         environment |= {"PYTHONPATH": f"{clone}/lib", "CODESTRESS_ROOT": clone}
         code = "from codestress.cli import main; main()"
-        building = [*isolation, sys.executable, "-c", code, "build", "--profile", "smoke"]
-        build = subprocess.run(building, cwd=clone, env=environment, capture_output=True, text=True)
-    last = (build.stdout.strip() or build.stderr.strip() or "no output").splitlines()[-1]
+        building = [
+            *isolation,
+            sys.executable,
+            "-c",
+            code,
+            "build",
+            "--profile",
+            "smoke",
+        ]
+        build = subprocess.run(
+            building, cwd=clone, env=environment, capture_output=True, text=True
+        )
+    last = (build.stdout.strip() or build.stderr.strip() or "no output").splitlines()[
+        -1
+    ]
     detail = f"commit {commit}: {last.split(';')[0]}"
     return Criterion("functional", what, build.returncode == 0, detail)
 
@@ -135,7 +160,9 @@ def _has_doi() -> bool:
 def _verdicts(ledgers: Sequence[Path]) -> Counter[str]:
     """Number of claims by verdict in the files `ledgers` (claims.csv of artefacts), most frequent
     first; missing files count nothing."""
-    frames = [read_table(path, ["verdict"])["verdict"] for path in ledgers if path.is_file()]
+    frames = [
+        read_table(path, ["verdict"])["verdict"] for path in ledgers if path.is_file()
+    ]
     return Counter(pd.concat(frames).value_counts().to_dict() if frames else {})
 
 

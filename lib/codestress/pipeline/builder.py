@@ -31,7 +31,11 @@ from codestress.notes import notes_kept
 from codestress.paths import FAILED, OUTPUTS, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
-from codestress.pipeline.notebooks import check_parameters_cell, closing, tell_ignored_values
+from codestress.pipeline.notebooks import (
+    check_parameters_cell,
+    closing,
+    tell_ignored_values,
+)
 from codestress.pipeline.surroundings import apart, commit
 from codestress.pipeline.turns import ask_by_turns
 from codestress.pipeline.variants import told
@@ -83,14 +87,20 @@ def build_lock() -> Iterator[None]:
         yield
 
 
-def standing(artefact: Artefact, inputs: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+def standing(
+    artefact: Artefact, inputs: dict[str, str]
+) -> tuple[list[str], dict[str, str]]:
     """Pair of the reasons, as texts, why `artefact` must be built (not built yet, changed inputs or
     output files, questions not asked; none when it is up to date), and the parts that its last
     build left out, with the reason. `inputs` are the hashes of today's inputs by name."""
     try:
         manifest = read_manifest(artefact.folder)
-        stale = changes_of_files(artefact.folder, manifest) or changes(manifest["inputs"], inputs)
-        stale += ["some of its questions were not asked"] if manifest["not_asked"] else []
+        stale = changes_of_files(artefact.folder, manifest) or changes(
+            manifest["inputs"], inputs
+        )
+        stale += (
+            ["some of its questions were not asked"] if manifest["not_asked"] else []
+        )
         return stale, manifest["not_run"]
     except (DataError, KeyError, TypeError, AttributeError):
         return ["not built yet"], {}
@@ -119,7 +129,11 @@ def build(
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
         fresh, stale = [], []
         for artefact in artefacts:
-            why, not_run = (["forced"], {}) if force else standing(artefact, inputs[artefact.label])
+            why, not_run = (
+                (["forced"], {})
+                if force
+                else standing(artefact, inputs[artefact.label])
+            )
             if why:
                 check_parameters_cell(artefact.notebook, artefact.study.parameters)
                 stale.append(artefact)
@@ -161,11 +175,16 @@ def _trials_of(
         try:
             if budget.until is not None:
                 if budget.over:
-                    notebooks.fail(artefact, f"nothing was asked: {budget.reached()}", "stopped")
+                    notebooks.fail(
+                        artefact, f"nothing was asked: {budget.reached()}", "stopped"
+                    )
                     continue
                 left = in_minutes(budget.until - time.monotonic())
                 place = f"{number} of {len(artefacts)}"
-                click.echo(f"making the questions of {artefact.name} ({place}); {left}", err=True)
+                click.echo(
+                    f"making the questions of {artefact.name} ({place}); {left}",
+                    err=True,
+                )
             trials[label] = artefact.trials()
             if budget.until is None:
                 check_windows(artefact, trials[label])
@@ -176,7 +195,9 @@ def _trials_of(
     return trials, programs
 
 
-def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget) -> list[Outcome]:
+def ask_all(
+    artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
+) -> list[Outcome]:
     """Sends the missing requests of each artefact in turn, within the limits of `budget`, then
     queues its notebook in `notebooks`; returns all outcomes when the notebooks have ended.
 
@@ -195,14 +216,18 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
             ask_by_turns(possible, trials, budget, progress)
         for artefact in possible:
             label, names = artefact.label, artefact.model_names
-            gone = next((name for name in names if totals[label] and name in unreachable), None)
+            gone = next(
+                (name for name in names if totals[label] and name in unreachable), None
+            )
             if gone is not None:
                 progress.skip(totals[label])
                 notebooks.fail(artefact, unreachable[gone])
                 continue
             before = programs_so_far()
             # By turns the questions were counted already.
-            shown_on = progress if budget.until is None else Progress(0, "", silent=True)
+            shown_on = (
+                progress if budget.until is None else Progress(0, "", silent=True)
+            )
             try:
                 asked = ask(
                     trials[label],
@@ -226,7 +251,9 @@ def ask_all(artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
                     why = " and ".join({reply.left_out: None for reply in replies})
                     notebooks.fail(artefact, f"nothing was asked: {why}", "stopped")
                     continue
-                notebooks.execute(artefact, programs[label] + programs_so_far() - before)
+                notebooks.execute(
+                    artefact, programs[label] + programs_so_far() - before
+                )
         progress.until = None  # what is left are figures
         notebooks.show(progress)
         return notebooks.wait()
@@ -238,8 +265,12 @@ class _Worker:
 
     def __init__(self) -> None:
         # One thread for each kernel: several notebooks run side by side.
-        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-        self.folder = tempfile.TemporaryDirectory(prefix="codestress-", ignore_cleanup_errors=True)
+        threads = dict.fromkeys(
+            ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
+        )
+        self.folder = tempfile.TemporaryDirectory(
+            prefix="codestress-", ignore_cleanup_errors=True
+        )
         self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8")  # noqa: SIM115  (lives as long as the worker)
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "codestress.pipeline.execute"],
@@ -295,7 +326,11 @@ class _Notebooks:
     notebooks."""
 
     def __init__(
-        self, jobs: int, total: int, inputs: dict[str, dict[str, str]], timeout_s: float | None
+        self,
+        jobs: int,
+        total: int,
+        inputs: dict[str, dict[str, str]],
+        timeout_s: float | None,
     ) -> None:
         self.total = total
         self.inputs = inputs
@@ -313,7 +348,9 @@ class _Notebooks:
         self.lock = threading.Lock()
 
     def __enter__(self) -> _Notebooks:
-        self.waiting.append(_Worker())  # imports what it needs while the models are asked
+        self.waiting.append(
+            _Worker()
+        )  # imports what it needs while the models are asked
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -351,7 +388,9 @@ class _Notebooks:
             while self.shelves:  # the report is due next, and this process only waits; what changes yet is read again
                 from codestress.report.gallery import gallery
 
-                with contextlib.suppress(Exception):  # what is wrong with it is told when it is due
+                with contextlib.suppress(
+                    Exception
+                ):  # what is wrong with it is told when it is due
                     gallery(self.shelves.pop())
         for future in self.futures:
             future.result()
@@ -364,7 +403,9 @@ class _Notebooks:
                 self.workers[mine] = self.waiting.pop() if self.waiting else _Worker()
         self._ended(self._executed(self.workers[mine], artefact, programs))
 
-    def _executed(self, worker: _Worker, artefact: Artefact, programs: ProgramCounts) -> Outcome:
+    def _executed(
+        self, worker: _Worker, artefact: Artefact, programs: ProgramCounts
+    ) -> Outcome:
         started = time.monotonic()
         staging_root = OUTPUTS / artefact.shelf / ".staging"
         staging_root.mkdir(parents=True, exist_ok=True)
@@ -411,7 +452,11 @@ class _Notebooks:
                 line += f"  {outcome.seconds:.1f} s"
             first = self.errors.setdefault(outcome.error, number)
             if outcome.error:
-                line += f"\n{outcome.error}" if first == number else f"  for the reason at {first}"
+                line += (
+                    f"\n{outcome.error}"
+                    if first == number
+                    else f"  for the reason at {first}"
+                )
             tqdm.write(line, file=sys.stderr)
 
 

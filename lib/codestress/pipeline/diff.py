@@ -12,7 +12,15 @@ from codestress.errors import ParameterError
 from codestress.paths import MINE, OUTPUTS, visible, whole
 from codestress.report.checked import read_manifest, read_table
 
-COMPARED = ("parameters", "models", "counts", "environment", "inputs", "prompts", "requests_sha256")
+COMPARED = (
+    "parameters",
+    "models",
+    "counts",
+    "environment",
+    "inputs",
+    "prompts",
+    "requests_sha256",
+)
 
 
 def find_run(text: str) -> Path:
@@ -31,7 +39,10 @@ def diff(first: Path, second: Path) -> list[str]:
     artefacts somewhere below. Empty when both have the same artefacts with the same parameters,
     inputs, numbers and figures. `ParameterError` when neither holds an artefact."""
     before, after = (
-        {str(path.parent.relative_to(root)) for path in visible(root, "**/manifest.json")}
+        {
+            str(path.parent.relative_to(root))
+            for path in visible(root, "**/manifest.json")
+        }
         for root in (first, second)
     )
     if not before and not after:
@@ -39,8 +50,12 @@ def diff(first: Path, second: Path) -> list[str]:
     lines = [f"{name}: only in {first}" for name in sorted(before - after)]
     lines += [f"{name}: only in {second}" for name in sorted(after - before)]
     for name in sorted(before & after):
-        where = "" if name == "." else f"{name}: "  # of two artefacts, and not of two profiles
-        lines += [f"{where}{line}" for line in _diff_artefact(first / name, second / name)]
+        where = (
+            "" if name == "." else f"{name}: "
+        )  # of two artefacts, and not of two profiles
+        lines += [
+            f"{where}{line}" for line in _diff_artefact(first / name, second / name)
+        ]
     return lines
 
 
@@ -69,9 +84,12 @@ def differences(
         if old == new:
             continue
         if isinstance(old, dict) and isinstance(new, dict):
-            keys = sorted(key for key in old.keys() | new.keys() if old.get(key) != new.get(key))
+            keys = sorted(
+                key for key in old.keys() | new.keys() if old.get(key) != new.get(key)
+            )
             lines += [
-                f"{part}.{key}: {_told(old.get(key))} -> {_told(new.get(key))}" for key in keys
+                f"{part}.{key}: {_told(old.get(key))} -> {_told(new.get(key))}"
+                for key in keys
             ]
         else:
             lines.append(f"{part}: {old} -> {new}")
@@ -103,7 +121,9 @@ def _diff_numbers(first: Path, second: Path) -> list[str]:
     elif among:
         return lines
     for column in old.columns:
-        changed = ~((old[column] == new[column]) | (old[column].isna() & new[column].isna()))
+        changed = ~(
+            (old[column] == new[column]) | (old[column].isna() & new[column].isna())
+        )
         if changed.any():
             line = f"data.{column}: {changed.sum()} of {len(old)} rows{among} differ"
             if column in old.select_dtypes("number"):
@@ -124,8 +144,15 @@ def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
         first, second = set(old[column]), set(new[column])
         return len(first & second) / max(1, len(first | second))
 
-    for kinds in (["object", "string", "bool"], ["object", "string", "bool", "integer"]):
-        keys = [str(name) for name in old.select_dtypes(kinds) if name in new.select_dtypes(kinds)]
+    for kinds in (
+        ["object", "string", "bool"],
+        ["object", "string", "bool", "integer"],
+    ):
+        keys = [
+            str(name)
+            for name in old.select_dtypes(kinds)
+            if name in new.select_dtypes(kinds)
+        ]
         if keys and identify(keys):
             for key in sorted(keys, key=common):
                 others = [name for name in keys if name != key]

@@ -43,7 +43,11 @@ def _programs() -> Iterator[Finding]:
     try:
         with Executor(workers=1) as executor:
             detail = f"{executor.backend}: {executor.described()}"
-            absent = [f"{n}: {why}" for n, why in executor.layers.items() if n.startswith("no ")]
+            absent = [
+                f"{n}: {why}"
+                for n, why in executor.layers.items()
+                if n.startswith("no ")
+            ]
             if absent:
                 detail += f" ({'; '.join(absent)})"
             yield Finding("sandbox", "ok", detail)
@@ -64,12 +68,16 @@ def _programs() -> Iterator[Finding]:
                 detail = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {remedy()}"
             else:
                 detail = f"run isolated: {NEEDS}"
-            yield Finding("programs of strangers", "missing" if exposed else "ok", detail)
+            yield Finding(
+                "programs of strangers", "missing" if exposed else "ok", detail
+            )
     except CodestressError as error:
         yield Finding("sandbox", "broken", str(error))
     why = runtimes.missing("javascript")
     yield Finding(
-        "javascript", "missing" if why else "ok", why or runtimes.version(*runtimes.executables())
+        "javascript",
+        "missing" if why else "ok",
+        why or runtimes.version(*runtimes.executables()),
     )
 
 
@@ -107,10 +115,14 @@ def _network() -> Finding:
     try:
         connection(address)
         return Finding(
-            "network", "ok", f"servers elsewhere are asked{through(address) or ' directly'}"
+            "network",
+            "ok",
+            f"servers elsewhere are asked{through(address) or ' directly'}",
         )
     except EngineError as error:
-        return Finding("network", "missing", f"servers elsewhere cannot be asked: {error}")
+        return Finding(
+            "network", "missing", f"servers elsewhere cannot be asked: {error}"
+        )
 
 
 def _data() -> Iterator[Finding]:
@@ -125,14 +137,18 @@ def _data() -> Iterator[Finding]:
         missing = set(faults.values()) == {"missing"}
         files = ", ".join(f"{path}: {fault}" for path, fault in faults.items())
         advice = f"{files}; run `codestress data fetch {dataset.name}`"
-        yield Finding(f"data {dataset.name}", "missing" if missing else "broken", advice)
+        yield Finding(
+            f"data {dataset.name}", "missing" if missing else "broken", advice
+        )
 
 
 def _around() -> Iterator[Finding]:
     """Yields a `Finding` on the commit, on the folder of kernels' sockets, and on each of a
     person's settings that are left aside, or stop JupyterLab."""
     known, why = commit()
-    yield Finding("commit", "ok" if known else "missing", known or f"not recorded: {why}")
+    yield Finding(
+        "commit", "ok" if known else "missing", known or f"not recorded: {why}"
+    )
     with socket_folder() as folder:
         where = f"in {folder}" if folder else "in no folder; kernels use TCP"
         yield Finding("sockets", "ok", f"TMPDIR is {gettempdir()}: {where}")
@@ -150,7 +166,9 @@ def examine() -> Iterator[Finding]:
     version = f"{platform.python_version()} (3.11 or later)"
     yield Finding("Python", "ok" if supported else "broken", version)
     try:
-        packages = [f"{name} {at}" for name, at in environment().items() if name != "python"]
+        packages = [
+            f"{name} {at}" for name, at in environment().items() if name != "python"
+        ]
         yield Finding("packages", "ok", ", ".join(packages))
     except PackageNotFoundError as error:
         yield Finding("packages", "broken", f"{error} is not installed; run `make`")
@@ -163,10 +181,14 @@ def examine() -> Iterator[Finding]:
         notebooks = schemas()
         for notebook, (schema, _) in notebooks.items():
             check_parameters_cell(notebook, schema)
-        yield Finding("notebooks", "ok", f"{len(notebooks)} notebooks agree with their schemas")
+        yield Finding(
+            "notebooks", "ok", f"{len(notebooks)} notebooks agree with their schemas"
+        )
         registry = load_registry()
         simulated = sum(model.simulated for model in registry.values())
-        yield Finding("models", "ok", f"{len(registry)} in the registry, {simulated} simulated")
+        yield Finding(
+            "models", "ok", f"{len(registry)} in the registry, {simulated} simulated"
+        )
         yield from _keys(registry)
         yield from _data()
         detail = "empty, made by the first build"

@@ -93,7 +93,14 @@ class IpcKernelManager(AsyncKernelManager):
     @property
     def kernel_spec(self) -> KernelSpec:
         # Not the installed kernel called python3, which may be another Python's.
-        argv = [sys.executable, "-P", "-m", Nursery.__module__, "-f", "{connection_file}"]
+        argv = [
+            sys.executable,
+            "-P",
+            "-m",
+            Nursery.__module__,
+            "-f",
+            "{connection_file}",
+        ]
         return KernelSpec(argv=argv, language="python", display_name="codestress")
 
 
@@ -105,7 +112,11 @@ class CellsIncompleteError(CodestressError):
 def check_completed(notebook: nbformat.NotebookNode) -> None:
     """Raises `CellsIncompleteError` unless every code cell with content ran and none ended in an
     error. `notebook` is the executed notebook."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    cells = [
+        cell
+        for cell in notebook.cells
+        if cell.cell_type == "code" and cell.source.strip()
+    ]
     for number, cell in enumerate(cells, start=1):
         errors = [output for output in cell.outputs if output.output_type == "error"]
         place = f"code cell {number} of {len(cells)}"
@@ -113,7 +124,9 @@ def check_completed(notebook: nbformat.NotebookNode) -> None:
             ending = f"{errors[0].ename}: {errors[0].evalue}"
             raise CellsIncompleteError(f"{place} ended with {ending}")
         if cell.execution_count is None:
-            raise CellsIncompleteError(f"{place} did not run: the kernel ended before it")
+            raise CellsIncompleteError(
+                f"{place} did not run: the kernel ended before it"
+            )
 
 
 def execute(spec: dict[str, Any]) -> None:
@@ -154,14 +167,17 @@ def execute(spec: dict[str, Any]) -> None:
     nbformat.write(notebook, output)
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
-        raise CellsIncompleteError(f"the notebook ran, but did not publish {', '.join(missing)}")
+        raise CellsIncompleteError(
+            f"the notebook ran, but did not publish {', '.join(missing)}"
+        )
     manifest = json.loads((staging / "manifest.json").read_text(encoding="utf-8"))
     manifest["programs"]["while asking"] = spec["programs"]
     named = ("title", "leaderboard", "profile", "command", "parameters")
     manifest |= {name: spec[name] for name in named}
     manifest |= {
         "environment": environment(),
-        "commit": commit()[0] + ("+changes" if git("status", "--porcelain").stdout else ""),
+        "commit": commit()[0]
+        + ("+changes" if git("status", "--porcelain").stdout else ""),
         "built_at": now(),
         "build_seconds": round(time.monotonic() - started, 2),
         "inputs": spec["inputs"],
@@ -173,7 +189,9 @@ def execute(spec: dict[str, Any]) -> None:
     page = notebook_page(notebook, spec["artefact"], manifest)
     (staging / "notebook.html").write_text(page, encoding="utf-8")
     manifest["sha256"] = sha256_of_files(staging)
-    (staging / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    (staging / "manifest.json").write_text(
+        json.dumps(manifest, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[str]:
@@ -181,7 +199,9 @@ def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[st
     profile alone (folder `unchanged`) and with changed parameters (`folder` and `manifest`). Empty
     also when the former was not built."""
     try:
-        return differences(unchanged, read_manifest(unchanged), folder, manifest, ("counts",))
+        return differences(
+            unchanged, read_manifest(unchanged), folder, manifest, ("counts",)
+        )
     except DataError:
         return []
 
@@ -190,14 +210,18 @@ def attempt(spec: dict[str, Any]) -> str:
     """Executes the notebook that `spec` describes (`execute`); returns the error as text, empty
     when the artefact is complete in its staging folder."""
     os.environ["CODESTRESS_STAGING"] = spec["staging"]
-    os.environ["CODESTRESS_CHANGED"] = spec["changed"]["told"] if spec["changed"] else ""
+    os.environ["CODESTRESS_CHANGED"] = (
+        spec["changed"]["told"] if spec["changed"] else ""
+    )
     try:
         execute(spec)
     except PapermillExecutionError as error:
         return f"{error.ename}: {error.evalue}"
     except (CodestressError, OSError) as error:
         return str(error)
-    except Exception:  # whatever papermill, the kernel or the converter raise: reported, never lost
+    except (
+        Exception
+    ):  # whatever papermill, the kernel or the converter raise: reported, never lost
         return traceback.format_exc(limit=-3)
     return ""
 
@@ -209,7 +233,9 @@ def main() -> None:
     os.dup2(2, 1)  # what libraries print must not end up among the replies
     prepare()  # while the nursery imports, and models may still be asked
     for line in sys.stdin:
-        print(json.dumps({"error": attempt(json.loads(line))}), file=replies, flush=True)
+        print(
+            json.dumps({"error": attempt(json.loads(line))}), file=replies, flush=True
+        )
 
 
 if __name__ == "__main__":

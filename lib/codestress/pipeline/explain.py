@@ -38,14 +38,18 @@ class Explained:
     error: str
 
 
-def answers_of(artefact: Artefact, store: Path = STORE, *, some: bool = False) -> Results:
+def answers_of(
+    artefact: Artefact, store: Path = STORE, *, some: bool = False
+) -> Results:
     """Scored responses (`Results`) to all trials of `artefact`, from the file `store`, without new
     requests. `IncompleteError` when a response is missing; with `some`, the results of the
     responses that are there."""
     try:
         trials = artefact.trials()
         budget = Budget(requests=0, until=0.0 if some else None)
-        asked = ask(trials, artefact.model_names, failures="count", store=store, budget=budget)
+        asked = ask(
+            trials, artefact.model_names, failures="count", store=store, budget=budget
+        )
         return score(trials, asked, store=store)
     except BudgetReached:
         profile = shown(PROFILES / f"{artefact.profile}.yaml")
@@ -56,7 +60,11 @@ def answers_of(artefact: Artefact, store: Path = STORE, *, some: bool = False) -
 
 
 def explain(
-    artefact: Artefact, results: Results, rule: str, where: Mapping[str, str], outcome: str = ""
+    artefact: Artefact,
+    results: Results,
+    rule: str,
+    where: Mapping[str, str],
+    outcome: str = "",
 ) -> Iterator[Explained]:
     """Yields an `Explained` for each scored response in `results` (of `artefact`) to a trial whose
     factors have the values in `where`. `rule` is the scoring rule whose extracted answer is given;

@@ -56,16 +56,24 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
         "parameters": digest(artefact.parameters.model_dump_json().encode()),
         "what is seen": digest(artefact.seen.encode()),
         "environment": digest(json.dumps(environment()).encode()),
-        f"data {shown(PARAMS / 'datasets.yaml')}": _file_digest(PARAMS / "datasets.yaml"),
+        f"data {shown(PARAMS / 'datasets.yaml')}": _file_digest(
+            PARAMS / "datasets.yaml"
+        ),
     }
-    inputs |= {f"model {m.name}": digest(m.model_dump_json().encode()) for m in artefact.models}
-    inputs |= {f"module {shown(path)}": sha256 for path, sha256 in closure(artefact).items()}
+    inputs |= {
+        f"model {m.name}": digest(m.model_dump_json().encode()) for m in artefact.models
+    }
+    inputs |= {
+        f"module {shown(path)}": sha256 for path, sha256 in closure(artefact).items()
+    }
     parameters = artefact.parameters.model_dump()
     named = parameters.get("problems", ())
     named = [named] if isinstance(named, str) else named
     files = [ROOT / own.file for name, own in own_sets().items() if name in named]
     files += artefact.study.files(artefact.parameters)
-    inputs |= {f"data {shown(path)}": _file_digest(path) for path in files if path.is_file()}
+    inputs |= {
+        f"data {shown(path)}": _file_digest(path) for path in files if path.is_file()
+    }
     if "javascript" in parameters.get("languages", ()):
         inputs["runtime javascript"] = missing("javascript") or "here"
     published = PUBLISHED / f"{artefact.paper}.json"
@@ -77,7 +85,9 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
 def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """Sorted names of the inputs whose hashes differ between two builds, or that only one of them
     has. `before` and `now` are the hashes by name."""
-    return sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    return sorted(
+        name for name in before.keys() | now.keys() if before.get(name) != now.get(name)
+    )
 
 
 @cache
@@ -85,7 +95,9 @@ def environment() -> dict[str, str]:
     """Versions of Python and of the installed packages that codestress requires, by name; `python`
     comes first."""
     required = [
-        text for text in importlib.metadata.requires("codestress") or [] if "extra ==" not in text
+        text
+        for text in importlib.metadata.requires("codestress") or []
+        if "extra ==" not in text
     ]
     versions = {"python": platform.python_version()}
     for name in sorted(NAME_OF_PACKAGE.findall("\n".join(required))):
@@ -112,8 +124,12 @@ def _closure(notebook: Path, modules: frozenset[str]) -> dict[Path, str]:
     while waiting:
         seen |= waiting
         waiting = frozenset().union(*map(_imports_of, waiting)) - seen
-    files = seen.union(*(_data_files(folder) for folder in {path.parent for path in seen}))
-    return {path: _file_digest(path) for path in sorted(files, key=lambda path: path.parts)}
+    files = seen.union(
+        *(_data_files(folder) for folder in {path.parent for path in seen})
+    )
+    return {
+        path: _file_digest(path) for path in sorted(files, key=lambda path: path.parts)
+    }
 
 
 def modules_of(artefact: Artefact) -> list[str]:
@@ -141,7 +157,9 @@ def _imports_of(path: Path) -> frozenset[Path]:
     the packages around them."""
     if path.suffix == ".ipynb":
         code = "\n".join(
-            "".join(cell["source"]) for cell in plain_cells(path) if cell["cell_type"] == "code"
+            "".join(cell["source"])
+            for cell in plain_cells(path)
+            if cell["cell_type"] == "code"
         )
     else:
         code = path.read_text(encoding="utf-8")

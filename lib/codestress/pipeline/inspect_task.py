@@ -56,7 +56,9 @@ def questions() -> Solver:
                 break
             asked = step
         earlier = [response for _, response in asked.earlier]
-        state.metadata[EARLIER] = [[response.text, response.finish_reason] for response in earlier]
+        state.metadata[EARLIER] = [
+            [response.text, response.finish_reason] for response in earlier
+        ]
         return state
 
     return solve
@@ -70,7 +72,9 @@ def judged() -> Scorer:
 
     async def score(state: TaskState, target: Target) -> Score:  # noqa: ARG001
         trials, _, first = item_of(state.metadata)
-        earlier = tuple(Response(*response) for response in state.metadata.get(EARLIER, ()))
+        earlier = tuple(
+            Response(*response) for response in state.metadata.get(EARLIER, ())
+        )
         response = replace(response_of(state.output), earlier=earlier)
         trial = trials.items[first.index]
         scores = {rule: judge(trial, response) for rule, judge in trials.judges.items()}
@@ -88,7 +92,9 @@ def response_of(output: ModelOutput) -> Response:
     the reason why it ended."""
     reason = REASONS.get(output.stop_reason, "stop")
     content = output.message.content
-    thought = not isinstance(content, str) and any(part.type == "reasoning" for part in content)
+    thought = not isinstance(content, str) and any(
+        part.type == "reasoning" for part in content
+    )
     if thought and reason == "stop" and not output.completion.strip():
         reason = "reasoning"
     return Response(output.completion, reason)

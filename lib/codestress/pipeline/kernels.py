@@ -59,7 +59,9 @@ class Nursery:
                 os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
                 os.dup2(2, 1)  # what is read from the worker's output are replies
                 mine = theirs.fileno()
-                os.closerange(3, mine)  # the worker's own, whose other ends wait for it to close
+                os.closerange(
+                    3, mine
+                )  # the worker's own, whose other ends wait for it to close
                 os.closerange(mine + 1, 4096)
                 _serve(theirs)
             finally:
@@ -75,7 +77,9 @@ class Nursery:
         self._socket.sendall(json.dumps(request).encode() + b"\n")
         line = self._lines.readline()
         if not line:
-            raise OSError("the process from which kernels are forked has ended; build again")
+            raise OSError(
+                "the process from which kernels are forked has ended; build again"
+            )
         return json.loads(line)
 
 
@@ -122,14 +126,18 @@ def _serve(connection: socket.socket) -> None:
         request = json.loads(line)
         if "start" in request:
             for module in request["modules"]:
-                with contextlib.suppress(Exception):  # which the notebook meets again, and tells
+                with contextlib.suppress(
+                    Exception
+                ):  # which the notebook meets again, and tells
                     importlib.import_module(module)
             gc.freeze()  # no kernel looks for garbage among what it has from here
             pid = os.fork()
             if pid == 0:
                 connection.close()
                 _become_kernel(request)
-            ended.pop(pid, None)  # of an earlier kernel: numbers of processes come round again
+            ended.pop(
+                pid, None
+            )  # of an earlier kernel: numbers of processes come round again
             reply: int | None = pid
         else:
             pid = request.get("poll") or request.get("wait")

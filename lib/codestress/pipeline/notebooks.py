@@ -12,7 +12,12 @@ from typing import Any
 import click
 
 import codestress.pipeline.quick_nbformat  # noqa: F401
-from codestress.artefact_files import artefact_names, artefact_path, demo_layers, read_artefact
+from codestress.artefact_files import (
+    artefact_names,
+    artefact_path,
+    demo_layers,
+    read_artefact,
+)
 from codestress.errors import DataError, ParameterError
 from codestress.literals import parse_json, printable
 from codestress.parameters import Facts, parameters_cell
@@ -94,7 +99,9 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
     """Prints, for each value in the parameters cell of a notebook of `artefacts` that is not the
     demo's, a line with the files from which builds take it."""
     names = artefact_names()
-    for path, schema in {one.notebook: one.study.parameters for one in artefacts}.items():
+    for path, schema in {
+        one.notebook: one.study.parameters for one in artefacts
+    }.items():
         name = about(path).artefact
         if name not in names:
             continue
@@ -105,10 +112,16 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
             if line not in right and key in demo and key != "artefact":
                 value = line.partition(" = ")[2].partition("  #")[0]
                 source = sources.get(key, shown(artefact_path(name)))
-                users = [one for one in names if NOTEBOOKS / read_artefact(one).notebook == path]
+                users = [
+                    one
+                    for one in names
+                    if NOTEBOOKS / read_artefact(one).notebook == path
+                ]
                 files = ", ".join(shown(artefact_path(one)) for one in users)
                 told = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
-                click.echo(printable(f"{told}; files of this notebook: {files}"), err=True)
+                click.echo(
+                    printable(f"{told}; files of this notebook: {files}"), err=True
+                )
 
 
 def _demo(schema: type[Facts], artefact: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -137,7 +150,9 @@ def _read_cell(path: Path) -> str:
     for cell in plain_cells(path):
         if is_parameters(cell):
             return "".join(cell["source"])
-    raise ParameterError(f"{shown(path)}: no cell is tagged 'parameters'; give one cell this tag")
+    raise ParameterError(
+        f"{shown(path)}: no cell is tagged 'parameters'; give one cell this tag"
+    )
 
 
 def plain_cells(path: Path) -> list[Any]:
@@ -187,7 +202,9 @@ def cells_of(notebook: Any, path: Path) -> list[Any]:
         raise DataError(f"{shown(path)}: not a notebook: it has no list of cells")
     for number, cell in enumerate(cells, start=1):
         if not isinstance(cell, dict):
-            raise DataError(f"{shown(path)}: not a notebook: cell {number} is none: {cell!r:.60}")
+            raise DataError(
+                f"{shown(path)}: not a notebook: cell {number} is none: {cell!r:.60}"
+            )
         source = cell.get("source")
         lines = source if isinstance(source, list) else [source]
         for key, right in (
@@ -242,7 +259,11 @@ def sync(*, write: bool) -> list[Path]:
                 cell.outputs, cell.execution_count = [], None
         notebook.metadata = nbformat.from_dict(
             {
-                "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+                "kernelspec": {
+                    "display_name": "Python 3",
+                    "language": "python",
+                    "name": "python3",
+                },
                 "language_info": {"name": "python"},
                 "codestress": {"artefact": artefact, "knobs": knobs},
             }

@@ -11,16 +11,34 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from codestress.errors import CodestressError, EngineError, NotWrittenError, ParameterError
+from codestress.errors import (
+    CodestressError,
+    EngineError,
+    NotWrittenError,
+    ParameterError,
+)
 from codestress.inference.archive import import_known
 from codestress.inference.budget import cost
 from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
-from codestress.inference.requests import CHUNK, Asked, following, request_for, request_of
+from codestress.inference.requests import (
+    CHUNK,
+    Asked,
+    following,
+    request_for,
+    request_of,
+)
 from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Belongs, Store
 from codestress.pipeline.artefacts import Artefact
-from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Request, Scalar, Trial, Trials
+from codestress.types import (
+    CHARACTERS_PER_TOKEN,
+    Prompt,
+    Request,
+    Scalar,
+    Trial,
+    Trials,
+)
 from codestress.validation import nearest
 
 RENDERED = 4_000
@@ -100,7 +118,9 @@ class Planning:
     responds for the other."""
 
 
-def make_plan(artefacts: Sequence[Artefact], store: Path, *, exact: bool = False) -> Plan:
+def make_plan(
+    artefacts: Sequence[Artefact], store: Path, *, exact: bool = False
+) -> Plan:
     """Return the `Plan` of a build of `artefacts`: a row of counts for each artefact and model,
     from the trials and the responses in the file `store`. Nothing is asked.
 
@@ -147,7 +167,9 @@ def _countable_trials(artefact: Artefact, notes: dict[str, str]) -> Trials:
     except NotWrittenError as error:
         given = artefact.parameters.model_copy(update=error.stand_in)
         trials = replace(artefact, parameters=given).trials()
-        settings = ", ".join(f"{name} = {value}" for name, value in error.stand_in.items())
+        settings = ", ".join(
+            f"{name} = {value}" for name, value in error.stand_in.items()
+        )
         notes[artefact.name] = f"counted as if {settings}; to be written first: {error}"
         return trials
 
@@ -175,10 +197,15 @@ def _parts(artefact: Artefact, trials: Trials, share: float) -> list[Part]:
     parts = []
     for entries in _groups(artefact.models, trials):
         own = trials.of(entries[0].name)
-        rank = {problem: rank_of(problem) for problem in {trial.problem for trial in own.items}}
+        rank = {
+            problem: rank_of(problem)
+            for problem in {trial.problem for trial in own.items}
+        }
         nested = {problem for problem in rank if rank[problem] < share}
         sample = nested | set(sorted(rank, key=rank.__getitem__)[:FEWEST_PROBLEMS])
-        indices = [index for index, trial in enumerate(own.items) if trial.problem in sample]
+        indices = [
+            index for index, trial in enumerate(own.items) if trial.problem in sample
+        ]
         rendered = len(sample) / max(1, len(rank))
         parts.append(Part(entries, own, indices, rendered, nested or sample))
     return parts
@@ -208,7 +235,9 @@ def _prompts(artefact: Artefact, trials: Trials) -> int:
     )
 
 
-def _rows(artefact: Artefact, parts: Sequence[Part], planning: Planning) -> list[PlanRow]:
+def _rows(
+    artefact: Artefact, parts: Sequence[Part], planning: Planning
+) -> list[PlanRow]:
     """Return a `PlanRow` for each model of `artefact`, in its order, with the counts of the sampled
     trials in `parts` scaled to all requests; each prompt is rendered once for all models of a part.
     `planning` takes up errors and counted requests."""
@@ -221,7 +250,9 @@ def _rows(artefact: Artefact, parts: Sequence[Part], planning: Planning) -> list
             name, sample = entry.name, sums[entry.name]
             requests = most - round(most * sample["never"] / max(1, sample["steps"]))
             answered = round(requests * sample["answered"] / max(1, sample["requests"]))
-            repeated = round(requests * sample["nested repeated"] / max(1, sample["nested"]))
+            repeated = round(
+                requests * sample["nested repeated"] / max(1, sample["nested"])
+            )
             missing = requests - answered - repeated
             scale = missing / max(1, sample["missing"])
             characters = round(scale * sample["characters"])
@@ -248,13 +279,18 @@ def _rows(artefact: Artefact, parts: Sequence[Part], planning: Planning) -> list
     return [rows[entry.name] for entry in artefact.models]
 
 
-def _counts(artefact: Artefact, part: Part, planning: Planning) -> dict[str, Counter[str]]:
+def _counts(
+    artefact: Artefact, part: Part, planning: Planning
+) -> dict[str, Counter[str]]:
     """Return sums over the sampled trials of `part`, by model and name of the sum: requests by
     kind, characters, longest responses. Errors on stored responses of `artefact` go to
     `planning.errors`."""
     sums = {entry.name: Counter[str]() for entry in part.entries}
     servers = {entry.name: server_of(entry) for entry in part.entries}
-    checks = {entry.name: belongs(entry) if servers[entry.name] else None for entry in part.entries}
+    checks = {
+        entry.name: belongs(entry) if servers[entry.name] else None
+        for entry in part.entries
+    }
     refused: set[str] = set()
     for start in range(0, len(part.indices), CHUNK):
         indices = part.indices[start : start + CHUNK]
@@ -262,13 +298,17 @@ def _counts(artefact: Artefact, part: Part, planning: Planning) -> dict[str, Cou
         prompts = [part.trials.render(trial) for trial in chunk]
         for entry in part.entries:
             shown = zip(chunk, prompts, strict=True)
-            requests = [request_for(entry, prompt, trial.sample) for trial, prompt in shown]
+            requests = [
+                request_for(entry, prompt, trial.sample) for trial, prompt in shown
+            ]
             keys = [request.key for request in requests]
             absent = set(keys)
             if entry.name not in refused:
                 try:
                     absent = set(planning.responses.missing(keys, checks[entry.name]))
-                except EngineError as error:  # another server's answers, which a build refuses
+                except (
+                    EngineError
+                ) as error:  # another server's answers, which a build refuses
                     planning.errors[artefact.name] = str(error)
                     refused.add(entry.name)
             for index, trial, request in zip(indices, chunk, requests, strict=True):
@@ -285,7 +325,11 @@ def _counts(artefact: Artefact, part: Part, planning: Planning) -> dict[str, Cou
                         first = Asked(index, request)
                         try:
                             answered, complete = _answered(
-                                part.trials, entry, first, planning.responses, checks[entry.name]
+                                part.trials,
+                                entry,
+                                first,
+                                planning.responses,
+                                checks[entry.name],
                             )
                         except EngineError as error:  # a later answer of another server
                             planning.errors[artefact.name] = str(error)
@@ -303,7 +347,9 @@ def _counts(artefact: Artefact, part: Part, planning: Planning) -> dict[str, Cou
                 counts["longest"] += missing * request.prompt.sampling.max_tokens
                 if trial.problem in part.nested:
                     counts["nested"] += steps
-                    counts["nested repeated"] += steps - missing if request.key in absent else 0
+                    counts["nested repeated"] += (
+                        steps - missing if request.key in absent else 0
+                    )
                 planning.progress.answered()
     return sums
 
@@ -328,7 +374,11 @@ def _answered(
 
 
 def _still_missing(
-    trial: Trial, request: Request, steps: int, server: str, planned: set[tuple[str, str | int]]
+    trial: Trial,
+    request: Request,
+    steps: int,
+    server: str,
+    planned: set[tuple[str, str | int]],
 ) -> tuple[int, int]:
     """Return a pair for a `trial` whose first request has no response: the number of its requests
     that are not in `planned` yet, and how many of these follow the first. Add all to `planned`.
@@ -340,7 +390,9 @@ def _still_missing(
     # Trials may share their first request, not their later ones.
     whole = (
         server,
-        hash((request.key, trial.problem, *trial.factors.values())) if steps > 1 else request.key,
+        hash((request.key, trial.problem, *trial.factors.values()))
+        if steps > 1
+        else request.key,
     )
     later = 0 if whole in planned else steps - 1
     missing = later + (first not in planned)
@@ -351,7 +403,10 @@ def _still_missing(
 def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
     """Whether `prompt` is longer than the context window of the model `entry`, by an estimate of 4
     characters a token; False for a model without a known window."""
-    return entry.context is not None and prompt.characters > entry.context * CHARACTERS_PER_TOKEN
+    return (
+        entry.context is not None
+        and prompt.characters > entry.context * CHARACTERS_PER_TOKEN
+    )
 
 
 def check_windows(artefact: Artefact, trials: Trials) -> None:
@@ -370,7 +425,9 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
     for entry in limited:
         if too_long[entry.name]:
             trial, length = too_long[entry.name][0]
-            factors = ", ".join(f"{name} = {value}" for name, value in trial.factors.items())
+            factors = ", ".join(
+                f"{name} = {value}" for name, value in trial.factors.items()
+            )
             total = trials.total([entry.name])
             raise ParameterError(
                 f"{artefact.name}: {len(too_long[entry.name]):,} of {total:,} prompts are longer than the "
@@ -379,22 +436,35 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
             )
 
 
-def show_requests(artefact: Artefact, where: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+def show_requests(
+    artefact: Artefact, where: Mapping[str, str]
+) -> Iterator[dict[str, Any]]:
     """Yields the first request of each trial of `artefact` to each of its models, where the factors
     have the values in `where`: a dictionary of `factors`, `key`, and the request's fields.
     `ParameterError` for an unknown factor."""
     trials = artefact.trials()
     for entries in _groups(artefact.models, trials):
-        for trial, entry in itertools.product(trials.of(entries[0].name).items, entries):
+        for trial, entry in itertools.product(
+            trials.of(entries[0].name).items, entries
+        ):
             if matches(trial, entry, where):
                 request = request_of(trials, trial, entry)
-                yield {"factors": factors_of(trial, entry), "key": request.key, **asdict(request)}
+                yield {
+                    "factors": factors_of(trial, entry),
+                    "key": request.key,
+                    **asdict(request),
+                }
 
 
 def factors_of(trial: Trial, entry: ModelEntry) -> dict[str, Scalar]:
     """Dictionary that identifies a `trial` asked of the model `entry`: `model`, `problem`,
     `sample`, and the trial's factors."""
-    return {"model": entry.name, "problem": trial.problem, "sample": trial.sample, **trial.factors}
+    return {
+        "model": entry.name,
+        "problem": trial.problem,
+        "sample": trial.sample,
+        **trial.factors,
+    }
 
 
 def matches(trial: Trial, entry: ModelEntry, where: Mapping[str, str]) -> bool:
@@ -404,5 +474,9 @@ def matches(trial: Trial, entry: ModelEntry, where: Mapping[str, str]) -> bool:
     known = factors_of(trial, entry)
     for name in where:
         if name not in known:
-            raise ParameterError(f"--where {name}: no such factor{nearest(name, known)}")
-    return all(str(known[name]).lower() == value.lower() for name, value in where.items())
+            raise ParameterError(
+                f"--where {name}: no such factor{nearest(name, known)}"
+            )
+    return all(
+        str(known[name]).lower() == value.lower() for name, value in where.items()
+    )

@@ -17,7 +17,13 @@ from codestress.start import ASIDE
 SETTINGS = ("COLUMNS", "IPYTHON", "JPY_", "JUPYTER", "LINES")
 """Beginnings of the names of environment variables with settings of tools that execute
 notebooks."""
-GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY")
+GIT = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+)
 """Environment variables that name another repository, as where a hook of git runs a build."""
 
 START_S = 120
@@ -30,8 +36,15 @@ socket has at most 103."""
 def apart(folder: str) -> dict[str, str]:
     """Environment of a process that executes notebooks: without a person's settings of IPython
     and Jupyter, whose files go to `folder`."""
-    kept = {name: text for name, text in os.environ.items() if not name.startswith(SETTINGS)}
-    tools = ("IPYTHONDIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR")
+    kept = {
+        name: text for name, text in os.environ.items() if not name.startswith(SETTINGS)
+    }
+    tools = (
+        "IPYTHONDIR",
+        "JUPYTER_CONFIG_DIR",
+        "JUPYTER_DATA_DIR",
+        "JUPYTER_RUNTIME_DIR",
+    )
     return kept | dict.fromkeys(tools, folder)
 
 
@@ -39,10 +52,17 @@ def left_aside() -> list[str]:
     """Settings of a person's that builds leave aside: NAME=VALUE of environment variables, and
     paths of files of Matplotlib and IPython."""
     found = os.environ.get(ASIDE, "").splitlines()
-    found += [f"{name}={text}" for name, text in os.environ.items() if name.startswith(SETTINGS)]
+    found += [
+        f"{name}={text}"
+        for name, text in os.environ.items()
+        if name.startswith(SETTINGS)
+    ]
     ipython = whole(os.environ.get("IPYTHONDIR") or "~/.ipython")
     settings = whole(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "matplotlib"
-    files = [folder / "matplotlibrc" for folder in (whole(""), settings, whole("~/.matplotlib"))]
+    files = [
+        folder / "matplotlibrc"
+        for folder in (whole(""), settings, whole("~/.matplotlib"))
+    ]
     files += visible(ipython, "profile_default/**/*.*py")
     return found + [str(file) for file in files if file.is_file()]
 
@@ -108,7 +128,9 @@ def git(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
     command = ["git", *arguments]
     try:
-        return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        return subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True
+        )
     except OSError as error:
         return subprocess.CompletedProcess(command, 1, "", str(error))
 

@@ -63,7 +63,10 @@ def problems_between(trials: Trials, first: int, end: int) -> Trials:
     return replace(
         trials,
         items=[trial for trial in trials.items if trial.problem in chosen],
-        own={model: problems_between(own, first, end) for model, own in trials.own.items()},
+        own={
+            model: problems_between(own, first, end)
+            for model, own in trials.own.items()
+        },
     )
 
 

@@ -65,7 +65,9 @@ def parse_setting(text: str) -> list[tuple[Key, Any]]:
         return [(Key(name), value)]
     model, _, setting = rest.rpartition(".")
     if not model or not setting:
-        raise ParameterError(f"--set {text!r}: expected per_model.MODEL.PARAMETER=VALUE")
+        raise ParameterError(
+            f"--set {text!r}: expected per_model.MODEL.PARAMETER=VALUE"
+        )
     return [(Key(first, model, setting), value)]
 
 
@@ -90,7 +92,9 @@ def short_name(profile: str, changes: Sequence[Change]) -> str:
     parts = [] if profile == "demo" else [profile]
     plain = True
     for change in changes:
-        values = change.now if isinstance(change.now, list) and change.now else [change.now]
+        values = (
+            change.now if isinstance(change.now, list) and change.now else [change.now]
+        )
         plain = plain and all(map(_plain, values))
         text = "+".join(map(_text, values))
         parts.append(text if change.key == "models" else f"{change.key}={text}")
@@ -98,9 +102,7 @@ def short_name(profile: str, changes: Sequence[Change]) -> str:
     if plain and len(name) <= LONGEST:
         return name
     exact = json.dumps([profile, [[change.key, change.now] for change in changes]])
-    return (
-        f"{name[: LONGEST - 9].rstrip('-.,=+@')}-{hashlib.sha256(exact.encode()).hexdigest()[:8]}"
-    )
+    return f"{name[: LONGEST - 9].rstrip('-.,=+@')}-{hashlib.sha256(exact.encode()).hexdigest()[:8]}"
 
 
 def _text(value: Any) -> str:
@@ -117,7 +119,9 @@ def told(profile: str, changes: Sequence[Change]) -> str:
     name `profile` and the value there, if any."""
     texts = []
     for change in changes:
-        before = "" if change.before is None else f" ({profile}: {_short(change.before)})"
+        before = (
+            "" if change.before is None else f" ({profile}: {_short(change.before)})"
+        )
         texts.append(f"{change.key} {_short(change.now)}{before}")
     return ", ".join(texts)
 
@@ -131,9 +135,13 @@ def command(artefact: str, profile: str, changes: Sequence[Change]) -> str:
     if any(re.search(r"[\s'$#]", text) for text in settings):
         words = ["--models", models] if models else []
         words += [word for text in settings for word in ("--set", text)]
-        return shlex.join([".venv/bin/codestress", "build", artefact, "--profile", profile, *words])
+        return shlex.join(
+            [".venv/bin/codestress", "build", artefact, "--profile", profile, *words]
+        )
     given = {"MODELS": models, "SET": " ".join(settings)}
-    options = "".join(f" {name}={_quoted(text)}" for name, text in given.items() if text)
+    options = "".join(
+        f" {name}={_quoted(text)}" for name, text in given.items() if text
+    )
     return f"make {artefact} PROFILE={profile}{options}"
 
 

@@ -66,7 +66,9 @@ def folders() -> list[Path]:
 def at_hand(name: str) -> Path | None:
     """Path of the first copy of a data file in `folders()`, whose hash is not checked; None without
     a copy. `name` is the file's path relative to the data folder."""
-    return next((path for folder in folders() if (path := folder / name).is_file()), None)
+    return next(
+        (path for folder in folders() if (path := folder / name).is_file()), None
+    )
 
 
 def state(file: DataFile) -> str:
@@ -80,7 +82,11 @@ def _verdict(content: bytes, file: DataFile) -> str:
     if file.bytes and len(content) != file.bytes:
         return f"has {len(content)} bytes, not {file.bytes}"
     found = hashlib.sha256(content).hexdigest()
-    return "ok" if found == file.sha256 else f"has SHA-256 {found[:12]}…, not {file.sha256[:12]}…"
+    return (
+        "ok"
+        if found == file.sha256
+        else f"has SHA-256 {found[:12]}…, not {file.sha256[:12]}…"
+    )
 
 
 def data_file(name: str, path: str) -> Path:
@@ -107,7 +113,9 @@ def data_file(name: str, path: str) -> Path:
         )
     verdict = _verdict(found.read_bytes(), files[path])
     if verdict != "ok":
-        raise DataError(f"{found}: {verdict}; remove it and run `codestress data fetch {name}`")
+        raise DataError(
+            f"{found}: {verdict}; remove it and run `codestress data fetch {name}`"
+        )
     return found
 
 
@@ -148,7 +156,9 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
             ) from None
     verdict = _verdict(content, file)
     if verdict != "ok":
-        raise DataError(f"data set {dataset.name}: {source} {verdict}; nothing was written")
+        raise DataError(
+            f"data set {dataset.name}: {source} {verdict}; nothing was written"
+        )
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as part:
         part.write(content)

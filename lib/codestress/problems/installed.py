@@ -45,7 +45,9 @@ def installed_modules(package: str) -> dict[str, str]:
             stacklevel=2,
         )
     modules = {}
-    for file in sorted(distribution(package).files or [], key=lambda file: file.as_posix()):
+    for file in sorted(
+        distribution(package).files or [], key=lambda file: file.as_posix()
+    ):
         outside = any(part == ".." or part.startswith("test") for part in file.parts)
         if file.suffix == ".py" and not outside:
             name = ".".join(file.with_suffix("").parts).removesuffix(".__init__")

@@ -36,7 +36,12 @@ from codestress.validation import Strict, one_of, read_rows
 FILE = PARAMS / "problems.yaml"
 GZIP = b"\x1f\x8b"
 """Bytes with which a file packed by gzip begins."""
-PACKED = {b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"PK\3\4": "zip", b"(\xb5/\xfd": "Zstandard"}
+PACKED = {
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"PK\3\4": "zip",
+    b"(\xb5/\xfd": "Zstandard",
+}
 """Packings that are not unpacked, by the bytes with which such a file begins."""
 LARGEST = 2**30
 """Largest size in bytes of a file after unpacking."""
@@ -129,7 +134,9 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yields each line of the JSON Lines file at `path` that is not blank, with its number. Bytes
     that are not UTF-8 are left to `parse_row`. `DataError` when the file cannot be read."""
     lines = read_text(path, "surrogateescape").split("\n")
-    yield from ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
+    yield from (
+        (number, line) for number, line in enumerate(lines, start=1) if line.strip()
+    )
 
 
 def parse_row(line: str) -> dict[str, Any]:
@@ -197,7 +204,9 @@ def _problem(row: dict[str, Any], name: str) -> Problem:
     except NotLiteral as error:
         unresolved, reason = True, str(error)
     if unresolved:
-        raise ValueError(f"{name}: output = {row['output'][:60]!r} is not a literal: {reason}")
+        raise ValueError(
+            f"{name}: output = {row['output'][:60]!r} is not a literal: {reason}"
+        )
     function = row.get("function_name")
     if function is None:
         return Problem(name, row["code"], "f", row["input"], row["output"])
@@ -205,7 +214,9 @@ def _problem(row: dict[str, Any], name: str) -> Problem:
     if not (call.startswith(f"{function}(") and call.endswith(")")):
         raise ValueError(f"{name}: input = {call[:60]!r} is not a call of {function}")
     question, arguments = str(row.get("question_id", "")), call[len(function) + 1 : -1]
-    return Problem(name, row["code"], function, arguments, row["output"], question=question)
+    return Problem(
+        name, row["code"], function, arguments, row["output"], question=question
+    )
 
 
 class OwnProblems(Strict):

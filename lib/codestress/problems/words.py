@@ -18,4 +18,6 @@ words."""
 def word_list() -> tuple[str, ...]:
     """Words of the kit's list of English words (words.txt), in alphabetical order."""
     text = (files("codestress.problems") / "words.txt").read_text(encoding="utf-8")
-    return tuple(line for line in text.splitlines() if line and not line.startswith("#"))
+    return tuple(
+        line for line in text.splitlines() if line and not line.startswith("#")
+    )

@@ -78,7 +78,9 @@ class Cells:
                 for row in rows
             )
             name = f"c{len(self.by_rows) + 1}"
-            self.by_rows[rows] = Cell(name, self._told(factors), len(rows), correct, rows)
+            self.by_rows[rows] = Cell(
+                name, self._told(factors), len(rows), correct, rows
+            )
         return self.by_rows.get(rows)
 
     def _rows(self, names: tuple[Any, ...]) -> dict[tuple[Any, ...], list[int]]:
@@ -102,7 +104,11 @@ class Cells:
         the trials' factors. A factor that has too many values for the page's room is passed
         over."""
         answers = self.answers[self.answers["model"].isin(list(models))]
-        factors = {name: None for answer in self.results.answers for name in answer.trial.factors}
+        factors = {
+            name: None
+            for answer in self.results.answers
+            for name in answer.trial.factors
+        }
         names, count = ["model"], answers["model"].nunique()
         for name in factors:
             words = answers[name].map(lambda value: isinstance(value, str)).any()
@@ -164,7 +170,9 @@ def write_answers(
     keys = {key for answer in answered for key in (answer.key, *answer.earlier)}
     texts = stored_responses(keys, store)
     # Values in the environment under the names that rows of the registry give to keys.
-    names = {str(entry.settings.get("key_env", "OPENAI_API_KEY")) for entry in results.models}
+    names = {
+        str(entry.settings.get("key_env", "OPENAI_API_KEY")) for entry in results.models
+    }
     secrets = [os.environ.get(name, "").strip() for name in names if name]
     hidden = [secret for secret in secrets if len(secret) >= 8]
 
@@ -185,21 +193,31 @@ def write_answers(
         shares=lambda box: [f"{100 * one:.2f}%" for one in box],
         style=Markup(resource("page.css")),
     )  # fmt: skip
-    (folder / "answers.html").write_text(page, encoding="utf-8", errors="backslashreplace")
+    (folder / "answers.html").write_text(
+        page, encoding="utf-8", errors="backslashreplace"
+    )
     return spots
 
 
 def _shown(
-    answer: Answer, rule: str, results: Results, texts: Mapping[str, Any], hidden: Sequence[str]
+    answer: Answer,
+    rule: str,
+    results: Results,
+    texts: Mapping[str, Any],
+    hidden: Sequence[str],
 ) -> dict[str, Any]:
     # Keys are taken out before anything is cut: half a key is one too.
-    text = _plain(texts[answer.key].text if answer.key in texts else answer.error, hidden)
+    text = _plain(
+        texts[answer.key].text if answer.key in texts else answer.error, hidden
+    )
     asked = last_prompt(results.questions, answer, texts) if results.questions else None
     prompt = _plain(asked.messages[-1].content if asked else "", hidden)
     if len(text) > COMPLETION:
         text = f"{text[: COMPLETION // 3]} […] {text[-2 * COMPLETION // 3 :]}"
     score, trial = answer.scores[rule], answer.trial
-    factors = [f"{name.replace('_', ' ')} {value}" for name, value in trial.factors.items()]
+    factors = [
+        f"{name.replace('_', ' ')} {value}" for name, value in trial.factors.items()
+    ]
     return {
         "told": _plain(", ".join([trial.problem, *factors]), hidden),
         "prompt": ("[…] " if len(prompt) > PROMPT_END else "") + prompt[-PROMPT_END:],

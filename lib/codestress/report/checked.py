@@ -80,7 +80,9 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     raises `DataError` where the file is missing or no manifest."""
     path = folder / "manifest.json"
     try:
-        return _Manifest.model_validate(parse_json(path.read_text(encoding="utf-8"))).model_dump()
+        return _Manifest.model_validate(
+            parse_json(path.read_text(encoding="utf-8"))
+        ).model_dump()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         why = f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
@@ -114,7 +116,9 @@ def kept(read: Callable[[Path], Read]) -> Callable[[Path], Read]:
 
 
 def read_table(
-    path: Path, columns: Iterable[str] = (), kinds: Mapping[str, type[str | float]] | None = None
+    path: Path,
+    columns: Iterable[str] = (),
+    kinds: Mapping[str, type[str | float]] | None = None,
 ) -> pd.DataFrame:
     """Returns the table in the file `path` (CSV or Parquet); texts such as NA stay texts.
 
@@ -128,7 +132,9 @@ def read_table(
         if path.suffix == ".parquet":  # whose own errors are of these kinds
             table = pd.read_parquet(path)
         else:
-            table = pd.read_csv(path, keep_default_na=False, na_values=[""], dtype=kinds)
+            table = pd.read_csv(
+                path, keep_default_na=False, na_values=[""], dtype=kinds
+            )
         lacking = [name for name in columns if name not in table.columns]
         if lacking:
             raise ValueError(f"it has no column {lacking[0]!r}")
@@ -154,7 +160,9 @@ def changes_of_files(folder: Path, manifest: Any) -> list[str]:
     written = manifest.get("sha256") if isinstance(manifest, dict) else None
     if not isinstance(written, dict) or not written:
         return ["manifest.json has no SHA-256 of its files"]
-    missing = [f"{name} is missing" for name in written if not (folder / name).is_file()]
+    missing = [
+        f"{name} is missing" for name in written if not (folder / name).is_file()
+    ]
     if missing:
         return missing
     now = sha256_of_files(folder)

@@ -203,19 +203,24 @@ class Claim:
             words = {claim.verdict for claim in claims}
             sides = {claim.regenerated > claim.published for claim in claims}
             alike = len(words) == 1 and (
-                len(sides) == 1 or words <= {Verdict.REPRODUCED, "consistent", "follows"}
+                len(sides) == 1
+                or words <= {Verdict.REPRODUCED, "consistent", "follows"}
             )
             return words.pop() if alike else Verdict.INCONCLUSIVE
         if self.of_order:
             return self._side()
         if not math.isnan(self.clusters) and self.evidence in EVIDENCE:
             return judge(
-                Interval(self.difference_low, self.difference_high), self.margin, self.clusters
+                Interval(self.difference_low, self.difference_high),
+                self.margin,
+                self.clusters,
             )
         slack = half_unit(self.published) * (1 + 1e-9)
         low = -math.inf if self.relation == "at most" else self.published - slack
         agrees, other = WORDS[self.evidence]
-        return agrees if self.high >= low and self.low <= self.published + slack else other
+        return (
+            agrees if self.high >= low and self.low <= self.published + slack else other
+        )
 
     def _side(self) -> str:
         """Returns the verdict on a claim on an order: whether the whole interval, or a number
@@ -265,7 +270,13 @@ KINDS: dict[str, type[str | float]] = {
 """Type of each column of a ledger, in their order."""
 COLUMNS = list(KINDS)
 VERDICTS = frozenset(
-    [*Verdict, "not run", "no verdict", "not comparable", *itertools.chain(*WORDS.values())]
+    [
+        *Verdict,
+        "not run",
+        "no verdict",
+        "not comparable",
+        *itertools.chain(*WORDS.values()),
+    ]
 )
 
 
@@ -281,7 +292,9 @@ def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     deviating = deviations(given)
     rows = []
     stated = statements(paper, name)
-    for (each, table), group in itertools.groupby(stated, key=lambda own: (own.each, own.table)):
+    for (each, table), group in itertools.groupby(
+        stated, key=lambda own: (own.each, own.table)
+    ):
         together = list(group)
         for statement in together:
             _check(paper, statement, tables)
@@ -293,12 +306,18 @@ def ledger(given: Facts, tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
             if math.isnan(claim.published):
                 continue
             if statement.evidence == "re-run" and not math.isnan(claim.regenerated):
-                claim = replace(claim, deviates=_deviates(statement, cell, given, deviating))
-            rows.append(vars(claim) | {"verdict": claim.verdict, "readings": claim.readings})
+                claim = replace(
+                    claim, deviates=_deviates(statement, cell, given, deviating)
+                )
+            rows.append(
+                vars(claim) | {"verdict": claim.verdict, "readings": claim.readings}
+            )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _deviates(stated: Statement, cell: Cell, given: Facts, deviating: Sequence[Deviation]) -> str:
+def _deviates(
+    stated: Statement, cell: Cell, given: Facts, deviating: Sequence[Deviation]
+) -> str:
     """Returns, in words, those of the run's deviations from the paper's protocol that concern the
     statement `stated` about the row `cell`: deviations of the models that either names, or of all
     models asked where neither names one. Empty where none concerns it."""
@@ -306,7 +325,9 @@ def _deviates(stated: Statement, cell: Cell, given: Facts, deviating: Sequence[D
     for reading in stated.readings.values():
         names += reading.models
     asked = set(given.models)
-    models = asked.intersection(name for name in names if isinstance(name, str)) or asked
+    models = (
+        asked.intersection(name for name in names if isinstance(name, str)) or asked
+    )
     free = stated.independent
     if isinstance(free, str):
         free = cell[free]
@@ -330,12 +351,16 @@ def statements(paper: str, name: str = "") -> list[Statement]:
     for own in published.get("statements", []):
         if not name or name in own.get("artefacts", []):
             told = f"{_file(paper)}, {own.get('statement', name)}"
-            rule = _named(published, "rules", own["rule"], told) if "rule" in own else {}
+            rule = (
+                _named(published, "rules", own["rule"], told) if "rule" in own else {}
+            )
             found.append(_statement(published, _with(rule, own), told))
     return found
 
 
-def _statement(published: Mapping[str, Any], fields: Mapping[str, Any], told: str) -> Statement:
+def _statement(
+    published: Mapping[str, Any], fields: Mapping[str, Any], told: str
+) -> Statement:
     """Returns the statement of the file's entry `fields`, checked, its readings as statements too;
     names of groups and readings are replaced by the paper's entries in `published`. `told` names
     the statement in errors; raises `ParameterError` for a faulty one."""
@@ -360,14 +385,28 @@ def _statement(published: Mapping[str, Any], fields: Mapping[str, Any], told: st
 
 
 def _read_as(
-    published: Mapping[str, Any], fields: Mapping[str, Any], changed: Mapping[str, Any], told: str
+    published: Mapping[str, Any],
+    fields: Mapping[str, Any],
+    changed: Mapping[str, Any],
+    told: str,
 ) -> dict[str, Any]:
-    rule = _named(published, "rules", changed["rule"], told) if "rule" in changed else {}
-    return {**fields, **rule, **changed, "where": _with(_with(rule, fields), changed)["where"]}
+    rule = (
+        _named(published, "rules", changed["rule"], told) if "rule" in changed else {}
+    )
+    return {
+        **fields,
+        **rule,
+        **changed,
+        "where": _with(_with(rule, fields), changed)["where"],
+    }
 
 
 def _with(fields: Mapping[str, Any], changed: Mapping[str, Any]) -> dict[str, Any]:
-    return {**fields, **changed, "where": fields.get("where", {}) | changed.get("where", {})}
+    return {
+        **fields,
+        **changed,
+        "where": fields.get("where", {}) | changed.get("where", {}),
+    }
 
 
 UNKNOWN_ITEMS = "the paper does not say how many items are behind it"
@@ -411,7 +450,11 @@ def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) ->
     if len(stated.number) == 2 or (stated.table and not stated.number):
         raise ParameterError(f"{told}: number: one column, or three with its interval")
     cell = [*stated.theirs, *stated.match, *stated.near]
-    cell += [name for name in (stated.value, stated.n, stated.independent) if isinstance(name, str)]
+    cell += [
+        name
+        for name in (stated.value, stated.n, stated.independent)
+        if isinstance(name, str)
+    ]
     own = [*stated.number, *stated.difference, stated.clusters]
     own += [stated.deviation, stated.without_effect]
     if cell and not stated.each:
@@ -419,7 +462,10 @@ def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) ->
             f"{told}: {', '.join(cell)}: name the table with the published cells "
             "under the key `each`"
         )
-    for kind, source, names in (("each", stated.each, cell), ("table", stated.table, own)):
+    for kind, source, names in (
+        ("each", stated.each, cell),
+        ("table", stated.table, own),
+    ):
         if not source:
             continue
         if source not in tables:
@@ -438,7 +484,10 @@ def _claim(
 ) -> Claim:
     if stated.readings:
         return _together(
-            {name: _claim(artefact, one, cell, tables) for name, one in stated.readings.items()}
+            {
+                name: _claim(artefact, one, cell, tables)
+                for name, one in stated.readings.items()
+            }
         )
     text = {"models": ", ".join(stated.models), **cell}
     published = cell[stated.value] if isinstance(stated.value, str) else stated.value
@@ -487,7 +536,9 @@ def _told(form: str, text: Cell, artefact: str) -> str:
         return form.format_map(text)
     except KeyError as error:
         paper, known = artefact.partition("/")[0], ", ".join(map(str, text))
-        raise ParameterError(f"{_file(paper)}, {form}: names {error}; known are {known}") from None
+        raise ParameterError(
+            f"{_file(paper)}, {form}: names {error}; known are {known}"
+        ) from None
 
 
 def _read(claim: Claim, stated: Statement, cell: Cell, row: Mapping[Any, Any]) -> Claim:
@@ -500,7 +551,9 @@ def _read(claim: Claim, stated: Statement, cell: Cell, row: Mapping[Any, Any]) -
     basis = _told(stated.basis, {**cell, **row}, claim.artefact)
     claim = replace(claim, regenerated=value, low=low, high=high, basis=basis)
     if claim.of_order:
-        claim = replace(claim, difference_low=low - published, difference_high=high - published)
+        claim = replace(
+            claim, difference_low=low - published, difference_high=high - published
+        )
     if not interval:
         return claim
     clusters = float(row[stated.clusters]) if stated.clusters else 0.0
@@ -533,16 +586,19 @@ def _read(claim: Claim, stated: Statement, cell: Cell, row: Mapping[Any, Any]) -
             told = f": it would differ with {least:,} or more"
         return replace(claim, undecided=UNKNOWN_ITEMS + told)
     between, slack = difference(ours, theirs), half_unit(published)
-    claim = replace(claim, difference_low=between.low - slack, difference_high=between.high + slack)
+    claim = replace(
+        claim, difference_low=between.low - slack, difference_high=between.high + slack
+    )
     if claim.verdict != Verdict.INCONCLUSIVE:
         return claim
-    own, doubt = max(ours.value - ours.low, ours.high - ours.value), max(theirs.down, theirs.up)
+    own, doubt = (
+        max(ours.value - ours.low, ours.high - ours.value),
+        max(theirs.down, theirs.up),
+    )
     items = clusters_to_decide(value - published, claim.margin, own, clusters, doubt)
     told = f"about {items:,.0f} items would decide it, if the difference stays"
     if math.isinf(items):
-        told = (
-            "no run of ours can decide it: the published number alone is as uncertain as the margin"
-        )
+        told = "no run of ours can decide it: the published number alone is as uncertain as the margin"
     return replace(claim, undecided=told)
 
 
@@ -551,7 +607,9 @@ def _ordered(claim: Claim, ours: Measured) -> Claim:
     bound, the published number; where it is inconclusive, with the number of items that would
     decide it, in words."""
     away = ours.value - claim.published
-    claim = replace(claim, difference_low=away - ours.down, difference_high=away + ours.up)
+    claim = replace(
+        claim, difference_low=away - ours.down, difference_high=away + ours.up
+    )
     if claim.verdict != Verdict.INCONCLUSIVE:
         return claim
     half = max(ours.value - ours.low, ours.high - ours.value)
@@ -568,7 +626,11 @@ def _margin(stated: Statement, published: float) -> float:
     unit of the statement `stated`: a number of points where that is per cent or points, else as
     many per cent of `published`."""
     margin = 100 * margin_of(published / 100 if stated.effect and published else None)
-    return margin if stated.unit.startswith(("%", "points")) else margin * abs(published) / 100
+    return (
+        margin
+        if stated.unit.startswith(("%", "points"))
+        else margin * abs(published) / 100
+    )
 
 
 def _fits(where: Mapping[str, Any], cell: Cell) -> bool:
@@ -580,7 +642,9 @@ def _fits(where: Mapping[str, Any], cell: Cell) -> bool:
     )
 
 
-def _row(stated: Statement, cell: Cell, table: pd.DataFrame) -> dict[Hashable, Any] | None:
+def _row(
+    stated: Statement, cell: Cell, table: pd.DataFrame
+) -> dict[Hashable, Any] | None:
     """Returns the first row of `table` that the statement `stated` selects for the published row
     `cell`: it holds the regenerated number. None where no row, or no such column, exists."""
     wanted = [*stated.where.items(), *((name, cell[name]) for name in stated.match)]
@@ -603,7 +667,10 @@ def read_ledger(path: Path) -> pd.DataFrame:
     needed = ("artefact", "statement", "published", "unit", "verdict")
     rows = read_table(path, needed, KINDS).reindex(columns=COLUMNS)
     unknown = ~rows["verdict"].isin(VERDICTS)
-    for name, faulty in {"verdict": unknown, **rows[["artefact", "statement"]].isna()}.items():
+    for name, faulty in {
+        "verdict": unknown,
+        **rows[["artefact", "statement"]].isna(),
+    }.items():
         if faulty.any():
             what = rows.loc[faulty, name].iloc[0]
             raise damaged(path, f"{name}: {what!r:.60}")
@@ -620,7 +687,13 @@ def read_claims(path: Path) -> list[str]:
     return [
         f"{row.verdict} ({SOURCES.get(row.evidence, row.evidence)}): {row.statement}: "
         f"{row.regenerated:,.2f} {row.unit} [{row.low:,.2f}, {row.high:,.2f}], "
-        f"published {row.relation.replace('equal', '')} {row.published:,.2f}".replace("  ", " ")
-        + (f"; read as {row.readings}" if pd.notna(row.readings) and row.readings else "")
+        f"published {row.relation.replace('equal', '')} {row.published:,.2f}".replace(
+            "  ", " "
+        )
+        + (
+            f"; read as {row.readings}"
+            if pd.notna(row.readings) and row.readings
+            else ""
+        )
         for row in frame[~frame["verdict"].isin(["not run", "no verdict"])].itertuples()
     ]

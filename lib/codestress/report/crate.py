@@ -51,7 +51,9 @@ def write_crate(profile: str) -> Path:
     for name, value in about.items():
         crate.root_dataset[name] = value
     if (root / "index.html").is_file():
-        crate.mainEntity = crate.add_file(root / "index.html", properties={"name": "The report"})
+        crate.mainEntity = crate.add_file(
+            root / "index.html", properties={"name": "The report"}
+        )
     path = root / "ro-crate-metadata.json"
     write_whole(path, json.dumps(crate.metadata.generate(), indent=1))
     return path
@@ -78,12 +80,22 @@ def _run(crate: Any, folder: Path, manifest: dict[str, Any]) -> Any:
     commit, with the packages used; its parameters and models; the files."""
     name, commit = f"{folder.parent.name}/{folder.name}", manifest["commit"]
     packages = [
-        _entity(crate, f"{package}@{version}", "SoftwareApplication", package, version=version)
+        _entity(
+            crate,
+            f"{package}@{version}",
+            "SoftwareApplication",
+            package,
+            version=version,
+        )
         for package, version in manifest["environment"].items()
     ]
-    notebook = next((key[9:] for key in manifest["inputs"] if key.startswith("notebook ")), name)
+    notebook = next(
+        (key[9:] for key in manifest["inputs"] if key.startswith("notebook ")), name
+    )
     facts = {"version": commit, "softwareRequirements": packages}
-    program = _entity(crate, f"{notebook}@{commit}", "SoftwareSourceCode", notebook, **facts)
+    program = _entity(
+        crate, f"{notebook}@{commit}", "SoftwareSourceCode", notebook, **facts
+    )
     objects = [
         _entity(crate, f"{name}/{key}", "PropertyValue", key, value=json.dumps(value))
         for key, value in manifest["parameters"].items()
@@ -92,13 +104,21 @@ def _run(crate: Any, folder: Path, manifest: dict[str, Any]) -> Any:
         version, about = str(model.get("key_revision", "")), json.dumps(model)
         facts = {"version": version, "description": about}
         id_ = f"{model['name']}@{version}"
-        objects.append(_entity(crate, id_, "SoftwareApplication", model["name"], **facts))
+        objects.append(
+            _entity(crate, id_, "SoftwareApplication", model["name"], **facts)
+        )
     own = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
     hashes = sha256_of_files(folder) | {"manifest.json": own}
     results = [
-        crate.add_file(folder / file, f"{name}/{file}", properties={"name": file, "sha256": sha256})
+        crate.add_file(
+            folder / file, f"{name}/{file}", properties={"name": file, "sha256": sha256}
+        )
         for file, sha256 in hashes.items()
     ]
-    facts = {"@type": "CreateAction", "name": manifest["title"], "endTime": manifest["built_at"]}
+    facts = {
+        "@type": "CreateAction",
+        "name": manifest["title"],
+        "endTime": manifest["built_at"],
+    }
     facts["description"] = manifest["command"]
     return crate.add_action(program, f"#{quote(name)}", objects, results, facts)

@@ -53,7 +53,11 @@ def interval(
 
 
 def panels(
-    titles: Sequence[str], across: int, height: float, width: float = 7.0, **options: Any
+    titles: Sequence[str],
+    across: int,
+    height: float,
+    width: float = 7.0,
+    **options: Any,
 ) -> tuple[Figure, list[Axes]]:
     """Returns a new figure and its panels (Matplotlib axes), one for each of `titles`, at most
     `across` side by side; `options` go to Matplotlib's `subplots`. `height` and `width` of the
@@ -61,7 +65,9 @@ def panels(
     across = min(across, len(titles))
     figure = styled_figure(width, height)
     axes: list[Axes] = list(
-        figure.subplots(-(-len(titles) // across), across, squeeze=False, **options).flat
+        figure.subplots(
+            -(-len(titles) // across), across, squeeze=False, **options
+        ).flat
     )
     for ax, title in zip(axes, titles, strict=False):
         ax.set_title(title)
@@ -94,7 +100,9 @@ def say(
 ) -> None:
     """Writes `text` in the panel `ax`, `away` (right, up) points from `place` in data coordinates;
     `options` go to Matplotlib's `annotate`."""
-    ax.annotate(text, place, xytext=away, textcoords="offset points", fontsize=size, **options)
+    ax.annotate(
+        text, place, xytext=away, textcoords="offset points", fontsize=size, **options
+    )
 
 
 def draw_curves(
@@ -211,7 +219,9 @@ def forest(
     ax.set_xlim(*limits)
     groups = [("", rows)] if series is None else list(rows.groupby(series, sort=False))
     shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
-    styles = _series_looks([str(name) for name, _ in groups], models=models, first=first)
+    styles = _series_looks(
+        [str(name) for name, _ in groups], models=models, first=first
+    )
     for number, (name, part) in enumerate(groups):
         colour, shape = styles[number]
         heights = [names.index(row) + shift[number] for row in part[label]]
@@ -224,8 +234,14 @@ def forest(
             strict=True,
         ):
             least, most = limits
-            ax.plot((max(low, least), min(high, most)), [y, y], color=colour, linewidth=1.1)
-            arrow: dict[str, Any] = {"color": colour, "markersize": 3.5, "clip_on": False}
+            ax.plot(
+                (max(low, least), min(high, most)), [y, y], color=colour, linewidth=1.1
+            )
+            arrow: dict[str, Any] = {
+                "color": colour,
+                "markersize": 3.5,
+                "clip_on": False,
+            }
             if low < least:
                 ax.plot([least], [y], marker="<", **arrow)
             if high > most:
@@ -248,7 +264,9 @@ def legend_above(figure: Figure, *axes: Axes, most: int = 5, **options: object) 
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
     names = list(handles)
-    figure.legend(handles.values(), names, loc="outside upper center", ncols=most, **options)
+    figure.legend(
+        handles.values(), names, loc="outside upper center", ncols=most, **options
+    )
 
 
 def say_lack(figure: Figure, lacks: Mapping[str, float]) -> None:

@@ -18,7 +18,9 @@ def fact_list(table: pd.DataFrame) -> Figure:
     """Returns a figure that shows the rows of `table` as text, below the columns' names; long cells
     stand on several lines."""
     use_style()
-    cells = [[textwrap.fill(str(value), WIDEST) for value in row] for row in table.to_numpy()]
+    cells = [
+        [textwrap.fill(str(value), WIDEST) for value in row] for row in table.to_numpy()
+    ]
     lines = [1, *(1 + max(text.count("\n") for text in row) for row in cells)]
     names = [name.replace("_", " ") for name in table]
     longest = [
@@ -30,7 +32,9 @@ def fact_list(table: pd.DataFrame) -> Figure:
     ax.set_axis_off()
     ax.grid(False)
     widths = [width / sum(longest) for width in longest]
-    drawn = ax.table(cells, colLabels=names, cellLoc="left", bbox=Bbox.unit(), colWidths=widths)
+    drawn = ax.table(
+        cells, colLabels=names, cellLoc="left", bbox=Bbox.unit(), colWidths=widths
+    )
     drawn.auto_set_font_size(False)
     drawn.set_fontsize(7)
     for (row, _), cell in drawn.get_celld().items():

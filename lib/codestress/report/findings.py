@@ -67,13 +67,17 @@ def extremes(
     if known.empty:
         return "(not known)"
     labels = known.index.to_frame(index=False)
-    varying = [level for level in labels if labels[level].nunique() > 1] or list(labels)[:1]
+    varying = [level for level in labels if labels[level].nunique() > 1] or list(
+        labels
+    )[:1]
     ends = []
     for value in sorted({known.min(), known.max()}):
         places = labels.loc[(known == value).to_numpy(), varying].to_dict("records")
         where = f"{len(places)} of {len(known)}"
         if len(places) == 1:
-            words = [_spoken(level, own, spoken or {}) for level, own in places[0].items()]
+            words = [
+                _spoken(level, own, spoken or {}) for level, own in places[0].items()
+            ]
             where = ", ".join(words).replace("_", " ")
         ends.append(f"{value:,.{digits}f}{unit} ({where})")
     return " to ".join(ends)
@@ -92,7 +96,9 @@ def describe_findings(table: pd.DataFrame) -> str:
     return " ".join(table["finding"])
 
 
-def told(head: str, rows: pd.DataFrame, form: str, group: str = "", between: str = "; ") -> str:
+def told(
+    head: str, rows: pd.DataFrame, form: str, group: str = "", between: str = "; "
+) -> str:
     """Returns a figure's description: `head`, then each row filled into the template `form`, such
     as `{model}: {share}`, whose fields are columns; `between` joins them. With a template `group`,
     rows with equal text by that template follow the text together."""

@@ -56,7 +56,9 @@ def gallery(profile: str) -> Path:
     folders = _folders(root, "manifest.json")
     failed = _folders(OUTPUTS / "failed" / profile, "error.txt")
     files = {name: folder / "claims.csv" for name, folder in folders.items()}
-    ledgers = {name: read_ledger(path) for name, path in files.items() if path.is_file()}
+    ledgers = {
+        name: read_ledger(path) for name, path in files.items() if path.is_file()
+    }
     cards = [
         _card(name, folder, name in failed, len(ledgers.get(name, ())))
         for name, folder in folders.items()
@@ -70,7 +72,9 @@ def gallery(profile: str) -> Path:
     shown = board(table, {card["name"]: card["manifest"]["title"] for card in cards})
     write_board(table, shown, root)
     answered = sum(added(manifests, "counts").values(), Counter[str]())
-    claims = claims.fillna(dict.fromkeys(("basis", "readings", "deviates", "undecided"), ""))
+    claims = claims.fillna(
+        dict.fromkeys(("basis", "readings", "deviates", "undecided"), "")
+    )
     stated = claims[claims["evidence"] != "finding"]
     first = fronts(papers, list(folders), stated)
     page = page_environment().from_string(resource("gallery.html")).render(
@@ -114,7 +118,8 @@ def _folders(root: Path, file: str) -> dict[str, Path]:
     """Returns the folders two levels below `root` that contain a file with the name `file`, by
     PAPER/ARTEFACT."""
     return {
-        str(path.parent.relative_to(root)): path.parent for path in visible(root, f"*/*/{file}")
+        str(path.parent.relative_to(root)): path.parent
+        for path in visible(root, f"*/*/{file}")
     }
 
 
@@ -217,6 +222,12 @@ def _table(path: Path) -> Markup:
         f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>"
         for row in zip(*shown.values(), strict=True)
     ]
-    note = f"<p class='note'>zero throughout: {escape(', '.join(idle))}</p>" if idle else ""
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    note = (
+        f"<p class='note'>zero throughout: {escape(', '.join(idle))}</p>"
+        if idle
+        else ""
+    )
+    table = (
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    )
     return Markup(f"<div class='scroll'>{table}</div>{note}")

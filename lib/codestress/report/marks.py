@@ -31,11 +31,14 @@ class Mark(Artist):
     """An artist that draws nothing: a rectangle of a panel, in data coordinates, and the cell (a
     choice of answers by values of columns) that a click on it opens."""
 
-    def __init__(self, cell: Factors, x: float, y: float, width: float, height: float) -> None:
+    def __init__(
+        self, cell: Factors, x: float, y: float, width: float, height: float
+    ) -> None:
         super().__init__()
         self.cell = cell
         self.corners = np.array(
-            [[x - width / 2, y - height / 2], [x + width / 2, y + height / 2]], dtype=float
+            [[x - width / 2, y - height / 2], [x + width / 2, y + height / 2]],
+            dtype=float,
         )
         self.set_in_layout(False)
 

@@ -46,7 +46,9 @@ def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     artefact's scoring rule; every other outcome counts as incorrect, except skipped questions,
     which are not in n because they were not asked.
     """
-    tasks = [task for task, manifest in sorted(manifests.items()) if manifest["leaderboard"]]
+    tasks = [
+        task for task, manifest in sorted(manifests.items()) if manifest["leaderboard"]
+    ]
     printed = _printed(tasks)
     parts = [pd.DataFrame(columns=[*COLUMNS[:3], "correct", "n"])]
     for task in tasks:
@@ -95,7 +97,9 @@ def board(table: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
     cells = {tuple(row[:3]): row for row in table.itertuples(index=False)}
     columns = [(task["name"], source) for task in tasks for source in SOURCES]
     models = sorted(table["model"].unique(), key=str.lower)
-    rows = {model: [cells.get((model, *column)) for column in columns] for model in models}
+    rows = {
+        model: [cells.get((model, *column)) for column in columns] for model in models
+    }
     return {"tasks": tasks, "models": rows}
 
 
@@ -103,13 +107,16 @@ def write_board(table: pd.DataFrame, shown: Mapping[str, Any], folder: Path) -> 
     """Writes models.csv (a line for each number of `table`) and models.md (the page's table `shown`,
     the result of `board`) into `folder`."""
     write_whole(folder / "models.csv", table.round(2).to_csv(index=False))
-    names = [f"{task['name']} {source}" for task in shown["tasks"] for source in SOURCES]
+    names = [
+        f"{task['name']} {source}" for task in shown["tasks"] for source in SOURCES
+    ]
     lines = [["model", *names], ["---", *("---:" for _ in names)]]
     for model, cells in shown["models"].items():
         lines.append([model, *(_in_words(cell) for cell in cells)])
     text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
     write_whole(
-        folder / "models.md", f"{text}\nIn %; Wilson's 95 %, as if answers were independent.\n"
+        folder / "models.md",
+        f"{text}\nIn %; Wilson's 95 %, as if answers were independent.\n",
     )
 
 

@@ -48,33 +48,49 @@ def deviations(given: Facts) -> list[Deviation]:
     stated = {**free, **read_yaml(path).get("parameters", {}), "models": given.models}
     if "per_model" in stated:
         own = stated["per_model"].items()
-        stated["per_model"] = {name: values for name, values in own if name in given.models}
+        stated["per_model"] = {
+            name: values for name, values in own if name in given.models
+        }
     paper = given.__class__.checked(stated, shown(path))
     models_of: dict[tuple[str, str, str], list[str]] = {}
     for model in given.models:
-        ours, theirs = given.of_model(model).model_dump(), paper.of_model(model).model_dump()
+        ours, theirs = (
+            given.of_model(model).model_dump(),
+            paper.of_model(model).model_dump(),
+        )
         for difference in _differences(given, ours, theirs):
             models_of.setdefault(difference, []).append(model)
     deviating = []
     for (name, value, source), models in models_of.items():
         of = "" if len(models) == len(given.models) else f" for {' and '.join(models)}"
-        deviating.append(Deviation(name, tuple(models), f"{name} {value}{of} ({source})"))
+        deviating.append(
+            Deviation(name, tuple(models), f"{name} {value}{of} ({source})")
+        )
     return deviating
 
 
-def _differences(given: Facts, ours: Values, theirs: Values) -> Iterator[tuple[str, str, str]]:
+def _differences(
+    given: Facts, ours: Values, theirs: Values
+) -> Iterator[tuple[str, str, str]]:
     """Yields, for each parameter of `ours` that deviates from `theirs` (the values for one model),
     its name, its value, and the paper's value in words. A combination of values that `given.ALIKE`
     declares equal to the paper's does not deviate; any other counts as one parameter."""
-    differing = [name for name in ours if _differs(given, name, ours[name], theirs[name])]
+    differing = [
+        name for name in ours if _differs(given, name, ours[name], theirs[name])
+    ]
     for alike in given.ALIKE:
-        together = [name for name in differing if any(name in one for one in alike.combinations)]
+        together = [
+            name for name in differing if any(name in one for one in alike.combinations)
+        ]
         if not together or not alike.has(theirs):
             continue
         differing = [name for name in differing if name not in together]
         if not alike.has(ours):
             first, *others = together
-            values = [in_words(ours[first]), *(f"{name} {in_words(ours[name])}" for name in others)]
+            values = [
+                in_words(ours[first]),
+                *(f"{name} {in_words(ours[name])}" for name in others),
+            ]
             yield first, ", ".join(values), f"paper: {alike.paper}"
     for name in differing:
         # Where the paper is silent, the other value is no error: the reader must see whose choice the default is.

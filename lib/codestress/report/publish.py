@@ -79,7 +79,9 @@ def publish(
     """
     artefact, rule, protocol = given.artefact, given.rule, stamp(given)
     if results is None:
-        results = Results.of_nobody(find_models(given.models, load_registry(), artefact))
+        results = Results.of_nobody(
+            find_models(given.models, load_registry(), artefact)
+        )
     tables = {"table": with_not_run(table, results.not_run)} | (extra_tables or {})
     for name, frame in tables.items():
         tables[name] = _without_cells(frame)
@@ -96,8 +98,13 @@ def publish(
     saved = _save_figure(figure, folder, artefact, alt)
     if answers is None:
         answers = answers_frame(results)
-    spots = write_answers(folder, artefact, results, rule, marked(figure, saved), alt, answers)
-    places = [[*(round(1000 * side) for side in box), cell.name, str(cell)] for box, cell in spots]
+    spots = write_answers(
+        folder, artefact, results, rule, marked(figure, saved), alt, answers
+    )
+    places = [
+        [*(round(1000 * side) for side in box), cell.name, str(cell)]
+        for box, cell in spots
+    ]
     text = json.dumps(places, separators=(",", ":"))
     (folder / "spots.json").write_text(f"{text}\n", encoding="utf-8")
     _without_cells(data).to_parquet(folder / "data.parquet", index=False)
@@ -105,16 +112,25 @@ def publish(
     _write_tables(folder, tables)
     named = {"artefact": artefact, "alt": alt, "rule": rule, "protocol": protocol}
     manifest = named | _manifest(artefact, results, rule, list(tables), prompts)
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    (folder / "manifest.json").write_text(
+        json.dumps(manifest, indent=1) + "\n", encoding="utf-8"
+    )
     print(f"{protocol}\nchanged: {changed}" if changed else protocol)
-    return Image(folder / "figure.png", width=round(100 * figure.get_figwidth()), alt=alt)
+    return Image(
+        folder / "figure.png", width=round(100 * figure.get_figwidth()), alt=alt
+    )
 
 
 def _write_tables(folder: Path, tables: dict[str, pd.DataFrame]) -> None:
     """Writes each of `tables` into `folder` as NAME.csv and NAME.md, by its name, and the table
     with the name `table` also as table.tex."""
     for name, frame in tables.items():
-        frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.6g", lineterminator="\n")
+        frame.to_csv(
+            folder / f"{name}.csv",
+            index=False,
+            float_format="%.6g",
+            lineterminator="\n",
+        )
         (folder / f"{name}.md").write_text(markdown_table(frame), encoding="utf-8")
     (folder / "table.tex").write_text(latex_table(tables["table"]), encoding="utf-8")
 
@@ -145,7 +161,9 @@ def _add_words(
     if notes:
         add_note(figure, one_line(notes, round(NOTE_CHARACTERS * width)))
     headline = fill(title, round(12 * width), break_on_hyphens=False)
-    figure.text(0.005, 1 + 0.1 / height, headline, va="bottom", fontsize=10, parse_math=False)
+    figure.text(
+        0.005, 1 + 0.1 / height, headline, va="bottom", fontsize=10, parse_math=False
+    )
     # What a picture's reader must not miss stands first, since the end may be cut.
     return description([*first, title, alt, *later])
 
@@ -165,7 +183,11 @@ def one_line(notes: Sequence[str], most: int) -> str:
 
 
 def _manifest(
-    artefact: str, results: Results, rule: str, tables: list[str], prompts: Sequence[str]
+    artefact: str,
+    results: Results,
+    rule: str,
+    tables: list[str],
+    prompts: Sequence[str],
 ) -> dict[str, object]:
     """Returns the facts of an artefact's manifest that come from its results and files: models,
     prompts, counts of answers under the scoring rule `rule`, the names `tables`, and files."""
@@ -178,7 +200,9 @@ def _manifest(
             for entry in results.models
         ],
         "version": version_of(artefact.partition("/")[0]),
-        "published": (published_numbers(artefact) or {"provenance": None})["provenance"],
+        "published": (published_numbers(artefact) or {"provenance": None})[
+            "provenance"
+        ],
         "prompts": {name: prompt_hash(name) for name in prompts},
         **_run(results, rule),
         "not_run": {one.label: one.why for one in results.not_run},
@@ -201,10 +225,18 @@ def _unless_unread(title: str, results: Results, rule: str) -> str:
     scoring rule `rule`, after a sentence that says so; the sentences alone where this is so of all
     models. Simulated readers do not count."""
     counts = results.counts(rule) if results.answers else {}
-    real = [entry.name for entry in results.models if entry.name in counts and not entry.simulated]
+    real = [
+        entry.name
+        for entry in results.models
+        if entry.name in counts and not entry.simulated
+    ]
     few = {model: words for model in real if (words := hardly_read(counts[model]))}
-    sentences = [f"No number of {model} counts: {words}" for model, words in few.items()]
-    return ". ".join(sentences if few and len(few) == len(counts) else [*sentences, title])
+    sentences = [
+        f"No number of {model} counts: {words}" for model, words in few.items()
+    ]
+    return ". ".join(
+        sentences if few and len(few) == len(counts) else [*sentences, title]
+    )
 
 
 def description(sentences: Sequence[str]) -> str:
@@ -303,7 +335,9 @@ def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
     dropped = [*Options._drop_tables_default, *LAYOUT_TABLES]
     Options._drop_tables_default = list(dict.fromkeys(dropped))
     figure.set_layout_engine("none")  # laid out and measured once, not for each format
-    for legend in figure.legends:  # stay where they are, though more than the figure is saved
+    for (
+        legend
+    ) in figure.legends:  # stay where they are, though more than the figure is saved
         legend.set_bbox_to_anchor((0, 0, 1, 1), transform=figure.transFigure)
     box = _whole(figure)
     path = folder / "figure.svg"
@@ -316,9 +350,7 @@ def _save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
         figure.set_layout_engine(None)
         figure.savefig(folder / "figure.pdf", bbox_inches=box, metadata=about | undated)
         figure.savefig(folder / "figure.png", bbox_inches=box, metadata=described)
-    words = (
-        f'<title id="title">{html.escape(title)}</title><desc id="alt">{html.escape(alt)}</desc>'
-    )
+    words = f'<title id="title">{html.escape(title)}</title><desc id="alt">{html.escape(alt)}</desc>'
     named = f' role="img" aria-labelledby="title alt">{words}'
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"<svg\b([^>]*)>", lambda tag: f"<svg{tag[1]}{named}", text, count=1)
@@ -336,7 +368,11 @@ def _whole(figure: Figure) -> Bbox:
 
 def _cell(value: object) -> str:
     if isinstance(value, float) and value == value:
-        return f"{value:.1e}" if 0 < abs(value) < 0.001 else f"{value:.3f}".rstrip("0").rstrip(".")
+        return (
+            f"{value:.1e}"
+            if 0 < abs(value) < 0.001
+            else f"{value:.3f}".rstrip("0").rstrip(".")
+        )
     return "" if value is None or isinstance(value, float) else str(value)
 
 

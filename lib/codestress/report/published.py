@@ -26,7 +26,9 @@ def provenance(artefact: str) -> str:
     source: str = (published_numbers(artefact) or {}).get("provenance", "")
     if not source:
         return ""
-    words: dict[str, str] = read_published(artefact.partition("/")[0])["about"]["provenance"]
+    words: dict[str, str] = read_published(artefact.partition("/")[0])["about"][
+        "provenance"
+    ]
     return words[source]
 
 

@@ -25,7 +25,16 @@ NOTE = "note"
 """Identifier of the texts of a figure that `publish` joins to its footnote."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999")
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#56B4E9",
+    "#E69F00",
+    "#000000",
+    "#999999",
+)
 MODEL_COLOURS = (*COLOURS[:6], "#332288", "#882255", "#117733")
 """Colours of models; black is a mean over models, grey is published."""
 PUBLISHED = "#4D4D4D"
@@ -66,7 +75,9 @@ def looks(models: Iterable[str]) -> dict[str, Look]:
 
 
 def _look(place: int) -> Look:
-    return Look(MODEL_COLOURS[place % len(MODEL_COLOURS)], MARKERS[place % len(MARKERS)])
+    return Look(
+        MODEL_COLOURS[place % len(MODEL_COLOURS)], MARKERS[place % len(MARKERS)]
+    )
 
 
 def use_style() -> None:
@@ -87,5 +98,7 @@ def styled_figure(width: float, height: float) -> Figure:
 def add_note(figure: Figure, words: str) -> None:
     """Writes a note in small type below `figure`."""
     below = -0.06 / figure.get_figheight()
-    text = figure.text(0.005, below, words, va="top", fontsize=SMALLEST_TEXT, color="#555555")
+    text = figure.text(
+        0.005, below, words, va="top", fontsize=SMALLEST_TEXT, color="#555555"
+    )
     text.set_gid(NOTE)

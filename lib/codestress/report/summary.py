@@ -55,26 +55,38 @@ cue."""
 CONTRARY = ("differs", "inconsistent", "does not follow")
 """Verdicts on numbers that are not as the paper prints them."""
 PLANS = PARAMS / "plans.csv"
-PLAN_COLUMNS = ["artefact", "model", "part", "basis", "requests", "characters", "longest"]
+PLAN_COLUMNS = [
+    "artefact",
+    "model",
+    "part",
+    "basis",
+    "requests",
+    "characters",
+    "longest",
+]
 """Columns of params/plans.csv, for the paper profile. part: a data set where an artefact has
 several; basis: how the numbers were found, empty where they were counted; requests: different
 questions; characters: of all prompts; longest: tokens of all completions if each is as long as
 allowed."""
 
 
-def did(figures: int, papers: int, answers: int, models: Iterable[Mapping[str, Any]]) -> str:
+def did(
+    figures: int, papers: int, answers: int, models: Iterable[Mapping[str, Any]]
+) -> str:
     """Returns a sentence on what a build did and did not do, from its numbers of figures, papers
     and answers. `models` are mappings with the keys `name`, `engine` and `answered_by`, the names
     that servers gave; a model without those was not asked."""
     asked = [model for model in models if model["answered_by"]]
-    named = sorted(model["name"] for model in asked if model["engine"] not in INSTRUMENTS)
+    named = sorted(
+        model["name"] for model in asked if model["engine"] not in INSTRUMENTS
+    )
     kinds = {model["engine"] for model in asked} & {*INSTRUMENTS}
     words = {"simulated": "simulated readers (not models)"}
-    others = listed([words.get(kind, told) for kind, told in INSTRUMENTS.items() if kind in kinds])
-    shown = "1 figure or table" if figures == 1 else f"{figures} figures and tables"
-    drew = (
-        f"This build drew {shown} of {counted(papers, 'paper')} from {counted(answers, 'answer')}"
+    others = listed(
+        [words.get(kind, told) for kind, told in INSTRUMENTS.items() if kind in kinds]
     )
+    shown = "1 figure or table" if figures == 1 else f"{figures} figures and tables"
+    drew = f"This build drew {shown} of {counted(papers, 'paper')} from {counted(answers, 'answer')}"
     if not named:
         source = f" of {others}" if kinds else ""
         return (
@@ -85,7 +97,9 @@ def did(figures: int, papers: int, answers: int, models: Iterable[Mapping[str, A
     return f"{drew} of {listed(named)}{beside}; of other models it says nothing."
 
 
-def added(manifests: Iterable[Mapping[str, Any]], field: str) -> dict[str, Counter[str]]:
+def added(
+    manifests: Iterable[Mapping[str, Any]], field: str
+) -> dict[str, Counter[str]]:
     """Returns, by model, the sums of the counts that the manifests have in the field `field`."""
     totals: dict[str, Counter[str]] = {}
     for manifest in manifests:
@@ -113,8 +127,12 @@ def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
         elif wrong:
             parts.append(f"{wrong:,} read, and not correct")
         why = "; ".join(parts) or "no reason is recorded"
-        place = f"; {few}, so that it has no place among the papers' models" if few else ""
-        sentences.append(f"{model}: {right} of {counted(asked, 'answer')} right: {why}{place}.")
+        place = (
+            f"; {few}, so that it has no place among the papers' models" if few else ""
+        )
+        sentences.append(
+            f"{model}: {right} of {counted(asked, 'answer')} right: {why}{place}."
+        )
     return sentences
 
 
@@ -133,7 +151,9 @@ def fronts(
     """
     headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
     return [
-        _front(paper, headlines[paper], built, claims) for paper in papers if paper in headlines
+        _front(paper, headlines[paper], built, claims)
+        for paper in papers
+        if paper in headlines
     ]
 
 
@@ -155,7 +175,9 @@ def _front(
         ends = sorted({rows["published"].min(), rows["published"].max()})
         number = f"{' to '.join(f'{end:.4g}' for end in ends)} {rows['unit'].iloc[0]}"
     # Of the first model that the paper asks: what it would cost, then the figure itself.
-    models = read_yaml(PARAMS / f"{figure}.yaml").get("parameters", {}).get("models", [])
+    models = (
+        read_yaml(PARAMS / f"{figure}.yaml").get("parameters", {}).get("models", [])
+    )
     model = models[0] if models else "MODEL"
     ask = f"{figure} MODELS={model}"
     planned = plans()[plans()["artefact"] == figure]
@@ -165,7 +187,9 @@ def _front(
         "price": _costs(planned[planned["model"] == model], load_registry()),
         "all": _costs(planned, load_registry()),
         "basis": _bases(planned),
-        "waiting": int(((own["verdict"] == "not run") & (own["evidence"] == "re-run")).sum()),
+        "waiting": int(
+            ((own["verdict"] == "not run") & (own["evidence"] == "re-run")).sum()
+        ),
     }
     if figure not in built:
         figure = next(name for name in built if name.startswith(f"{paper}/"))
@@ -190,7 +214,11 @@ def _by_source(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
     rows = rows[~rows["verdict"].isin(["no verdict", "not run"])]
     counts = rows.groupby("evidence", sort=False)["verdict"]
     return [
-        (str(evidence), SOURCES.get(str(evidence), str(evidence)), dict(Counter(verdicts)))
+        (
+            str(evidence),
+            SOURCES.get(str(evidence), str(evidence)),
+            dict(Counter(verdicts)),
+        )
         for evidence, verdicts in counts
     ]
 
@@ -204,7 +232,9 @@ def _says(rows: pd.DataFrame, stated: pd.DataFrame) -> str:
     if rows["regenerated"].notna().any():
         return _counted(rows)
     others = stated.dropna(subset="regenerated")
-    return "; ".join(["not re-run on a model", *([_counted(others)] if len(others) else [])])
+    return "; ".join(
+        ["not re-run on a model", *([_counted(others)] if len(others) else [])]
+    )
 
 
 def _counted(rows: pd.DataFrame) -> str:
@@ -212,7 +242,9 @@ def _counted(rows: pd.DataFrame) -> str:
     is the verdict with its source and the regenerated number by each reading of the paper's words,
     and why it is undecided."""
     if len(rows) != 1:
-        return ", ".join(f"{n:,} {verdict}" for verdict, n in Counter(rows["verdict"]).items())
+        return ", ".join(
+            f"{n:,} {verdict}" for verdict, n in Counter(rows["verdict"]).items()
+        )
     row = rows.iloc[0]
     source, undecided = SOURCES.get(row["evidence"]), row["undecided"]
     verdict = f"{row['verdict']} ({source})" if source else row["verdict"]
@@ -234,7 +266,9 @@ def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
         return pd.DataFrame(columns=[*COLUMNS, "artefacts"])
     rows = pd.concat(ledgers, ignore_index=True)
     rows["paper"] = rows["artefact"].str.replace("/[^@]*", "", regex=True)
-    rows = rows.sort_values("verdict", key=lambda said: said.map(list(SIGNS).index), kind="stable")
+    rows = rows.sort_values(
+        "verdict", key=lambda said: said.map(list(SIGNS).index), kind="stable"
+    )
     same = ["paper", "statement", "published", "unit"]
     where = rows.groupby(same, sort=False)["artefact"].agg(list).rename("artefacts")
     return rows.drop_duplicates(same).merge(where, on=same).drop(columns="paper")
@@ -255,7 +289,9 @@ def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
     for paper, part in sampled.groupby(sampled["artefact"].str.split("/").str[0]):
         ends = part[["difference_low", "difference_high"]].to_numpy(float)
         chances = [p_value(Interval(*pair)) for pair in ends]
-        sure = holm(np.nan_to_num(chances, nan=1.0)) <= 0.05  # without ends: looked at, too
+        sure = (
+            holm(np.nan_to_num(chances, nan=1.0)) <= 0.05
+        )  # without ends: looked at, too
         counts.append(
             {
                 "paper": paper,
@@ -306,7 +342,10 @@ def _costs(rows: pd.DataFrame, registry: Mapping[str, ModelEntry]) -> str:
         model, tokens = str(row.model), row.characters / CHARACTERS_PER_TOKEN
         entry = registry.get(model)
         if entry is not None and entry.price is not None:
-            low, high = low + cost(entry, tokens, 0), high + cost(entry, tokens, row.longest)
+            low, high = (
+                low + cost(entry, tokens, 0),
+                high + cost(entry, tokens, row.longest),
+            )
         elif entry is not None and not entry.needs_key:
             own.add(model)
         else:

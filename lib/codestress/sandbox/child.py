@@ -25,7 +25,11 @@ LONGEST_MESSAGE = 200
 
 
 def run_programs(
-    programs: list[dict[str, Any]], limits: dict[str, Any], token: str, result: int, own: bool
+    programs: list[dict[str, Any]],
+    limits: dict[str, Any],
+    token: str,
+    result: int,
+    own: bool,
 ) -> None:
     """Runs the programs one after the other, writes the outcome of each to the descriptor `result`
     as a line (`token`, then JSON), and ends the process.
@@ -39,7 +43,8 @@ def run_programs(
             seconds = math.ceil(used.ru_utime + used.ru_stime) + limits["cpu_s"]
             with contextlib.suppress(ValueError, OSError):
                 resource.setrlimit(
-                    resource.RLIMIT_CPU, (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1])
+                    resource.RLIMIT_CPU,
+                    (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]),
                 )
         _run(program, limits, token, result, own)
     os._exit(0)
@@ -51,7 +56,9 @@ def _run(
     def report(*outcome: object) -> None:
         text = json.dumps(outcome)
         if len(text) > limits["output_bytes"]:
-            text = json.dumps(["output limit", f"more than {limits['output_bytes']:,} bytes"])
+            text = json.dumps(
+                ["output limit", f"more than {limits['output_bytes']:,} bytes"]
+            )
         line = f"{token} {text}\n".encode()
         while line:
             line = line[os.write(result, line) :]
@@ -64,13 +71,23 @@ def _run(
             else None
         )
         arguments = decode(program["arguments"])
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as error:
+    except (
+        SyntaxError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+        OverflowError,
+    ) as error:
         report("syntax error", _told(error))
         return
     names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
     told = f"more than {limits['steps']:,} steps"
-    tracer = steps.counter(limits["steps"], steps.ending(result, token, "step limit", told))
-    reached = steps.ending(result, token, "tampered", "it reached for the counter of steps")
+    tracer = steps.counter(
+        limits["steps"], steps.ending(result, token, "step limit", told)
+    )
+    reached = steps.ending(
+        result, token, "tampered", "it reached for the counter of steps"
+    )
     sys.settrace(tracer)
     if not own:
         steps.guard(tracer, reached)
@@ -94,7 +111,11 @@ def _compiled(source: str) -> CodeType:
 
 
 def _value(
-    code: CodeType, call: CodeType | None, function: str, arguments: Any, names: dict[str, Any]
+    code: CodeType,
+    call: CodeType | None,
+    function: str,
+    arguments: Any,
+    names: dict[str, Any],
 ) -> Any:
     exec(code, names)
     if call is not None:

@@ -58,7 +58,11 @@ def encode(value: object) -> Any:
                 tagged = str.__str__(item)
             elif issubclass(kind, int):
                 number = int.__int__(item)
-                tagged = number if -SAFE_INTEGER < number < SAFE_INTEGER else {"i": hex(number)}
+                tagged = (
+                    number
+                    if -SAFE_INTEGER < number < SAFE_INTEGER
+                    else {"i": hex(number)}
+                )
             elif issubclass(kind, float):
                 tagged = {"f": float.hex(item)}
             elif issubclass(kind, list):

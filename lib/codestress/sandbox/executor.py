@@ -62,7 +62,12 @@ class Outcome(StrEnum):
     """The worker itself failed, twice."""
 
 
-SEEN_FROM_OUTSIDE = (Outcome.CPU_TIME, Outcome.WALL_TIME, Outcome.DIED, Outcome.HARNESS_ERROR)
+SEEN_FROM_OUTSIDE = (
+    Outcome.CPU_TIME,
+    Outcome.WALL_TIME,
+    Outcome.DIED,
+    Outcome.HARNESS_ERROR,
+)
 """Outcomes that only the parent can observe: a line that claims such an outcome comes from the
 program, not from the child."""
 LONGEST_DETAIL = 300
@@ -167,7 +172,9 @@ class Executor:
     def described(self) -> str:
         """Returns, in one line, the layers of protection that hold, each with its mechanism:
         `namespaces: bubblewrap, landlock: read-only, …`."""
-        held = {n: how for n, how in self.layers.items() if how and not n.startswith("no ")}
+        held = {
+            n: how for n, how in self.layers.items() if how and not n.startswith("no ")
+        }
         return ", ".join(map(": ".join, held.items()))
 
     def manner(self) -> str:
@@ -182,7 +189,9 @@ class Executor:
         language is attacked once, and the result is kept."""
         with self._lock:
             if language not in self._open:
-                self._open[language] = probe.unprotected(partial(self._attack, language), language)
+                self._open[language] = probe.unprotected(
+                    partial(self._attack, language), language
+                )
             return self._open[language]
 
     def matrix(self) -> dict[str, dict[str, str]]:
@@ -195,7 +204,9 @@ class Executor:
             if not runtimes.missing(language)
         }
         return {
-            protection: {name: attacks.get(protection, "") for name, attacks in exposed.items()}
+            protection: {
+                name: attacks.get(protection, "") for name, attacks in exposed.items()
+            }
             for protection in probe.GOT_THROUGH
         }
 
@@ -220,17 +231,23 @@ class Executor:
         limits = Limits(memory_bytes=self.limits.memory_bytes)
         [done] = self._chunk([attack], language, limits)
         if done.outcome not in (Outcome.RETURNED, Outcome.RAISED, Outcome.DIED):
-            raise SandboxError(f"what this machine protects cannot be tried: {done.detail}")
+            raise SandboxError(
+                f"what this machine protects cannot be tried: {done.detail}"
+            )
         return done.value
 
-    def _chunks(self, programs: Iterable[Program], language: Language) -> Iterator[list[Program]]:
+    def _chunks(
+        self, programs: Iterable[Program], language: Language
+    ) -> Iterator[list[Program]]:
         """Yields lists of neighbouring programs of one source, each to go to a worker in one
         message, and counts the programs for the manifest.
 
         Raises `SandboxError` at an untrusted program that may not run on this machine.
         """
         how = self.described()
-        for source, group in itertools.groupby(programs, key=lambda program: program.source):
+        for source, group in itertools.groupby(
+            programs, key=lambda program: program.source
+        ):
             if source is Source.STRANGER and not self._closed:
                 self.admit(language)
             size = TOGETHER if source is Source.KIT else APART
@@ -265,7 +282,9 @@ class Executor:
             "spare": runtimes.SPARE[language],
             "shared": all(program.source is Source.KIT for program in programs),
         }
-        done = iter(self._ask([job for job in prepared if isinstance(job, dict)], request))
+        done = iter(
+            self._ask([job for job in prepared if isinstance(job, dict)], request)
+        )
         return [job if isinstance(job, Execution) else next(done) for job in prepared]
 
     def _ask(
@@ -278,20 +297,28 @@ class Executor:
         is a harness error if its worker dies again.
         """
         if not jobs or self._closed:
-            return [Execution(Outcome.HARNESS_ERROR, detail="the executor was closed")] * len(jobs)
+            return [
+                Execution(Outcome.HARNESS_ERROR, detail="the executor was closed")
+            ] * len(jobs)
         mine = self._idle.get()
         try:
             if mine is None:
-                mine = worker.Worker(self.backend, runtimes.executables(), self.packages)
+                mine = worker.Worker(
+                    self.backend, runtimes.executables(), self.packages
+                )
                 self._started.add(mine)
             patience = len(jobs) * PATIENCE * (request["limits"]["wall_s"] + 1)
-            return list(map(_execution, mine.ask(request | {"programs": jobs}, patience)))
+            return list(
+                map(_execution, mine.ask(request | {"programs": jobs}, patience))
+            )
         except worker.WorkerDied as error:
             if mine is not None:
                 mine.close()
                 self._started.discard(mine)
                 mine = None
-            failed = Execution(Outcome.HARNESS_ERROR, detail=f"the worker died: {error}")
+            failed = Execution(
+                Outcome.HARNESS_ERROR, detail=f"the worker died: {error}"
+            )
         finally:
             self._idle.put(mine)
         if not again:
@@ -314,7 +341,8 @@ def told_row(row: Mapping[str, str]) -> str:
     """Returns a row of `Executor.matrix` (one protection) in words: each language with the attacks
     that got through, or with `attacks failed` where none did."""
     return "; ".join(
-        f"{language}: {through or 'attacks failed'}" for language, through in row.items()
+        f"{language}: {through or 'attacks failed'}"
+        for language, through in row.items()
     )
 
 
@@ -327,7 +355,9 @@ def shared_executor() -> Executor:
     return executor
 
 
-def _prepared(program: Program, language: Language, limits: Limits) -> dict[str, Any] | Execution:
+def _prepared(
+    program: Program, language: Language, limits: Limits
+) -> dict[str, Any] | Execution:
     """Returns the job for a worker that runs `program` with `limits`; where its arguments have too
     many elements, instead an execution that says so."""
     try:
@@ -356,7 +386,12 @@ def _execution(done: dict[str, str]) -> Execution:
     way in which the child ended, decides."""
     if not done["line"]:
         ended = done["ended"]
-        if ended in (Outcome.CPU_TIME, Outcome.WALL_TIME, Outcome.OUTPUT_LIMIT, Outcome.TAMPERED):
+        if ended in (
+            Outcome.CPU_TIME,
+            Outcome.WALL_TIME,
+            Outcome.OUTPUT_LIMIT,
+            Outcome.TAMPERED,
+        ):
             return Execution(Outcome(ended), detail=ended)
         return Execution(Outcome.DIED, detail=f"ended with {ended} before it returned")
     try:
@@ -366,11 +401,15 @@ def _execution(done: dict[str, str]) -> Execution:
             raise ValueError(kind)
         if kind is Outcome.RETURNED:
             return Execution(kind, decode(rest[0]))
-        return Execution(kind, detail=_told(": ".join(str(part) for part in rest if part)))
+        return Execution(
+            kind, detail=_told(": ".join(str(part) for part in rest if part))
+        )
     except RecursionError:
         return Execution(Outcome.NOT_DATA, detail="a value nested too deeply")
     except (ValueError, TypeError, IndexError) as error:
-        return Execution(Outcome.TAMPERED, detail=f"not a result: {type(error).__name__}")
+        return Execution(
+            Outcome.TAMPERED, detail=f"not a result: {type(error).__name__}"
+        )
 
 
 def _told(detail: str) -> str:

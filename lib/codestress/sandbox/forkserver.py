@@ -65,7 +65,12 @@ class Server:
     hold, as tried when it is made."""
 
     def __init__(self, readable: list[str], held: dict[str, str]) -> None:
-        self.layers = {"namespaces": "", "landlock": "", "seccomp": "", "limits": "rlimits"} | held
+        self.layers = {
+            "namespaces": "",
+            "landlock": "",
+            "seccomp": "",
+            "limits": "rlimits",
+        } | held
 
         rules, calls = partial(layers.landlock_rules, readable), layers.python_filter
         self.landlock = self._held(
@@ -105,7 +110,9 @@ class Server:
             done += self.fork(programs[len(done) : end], job)
         return done
 
-    def fork(self, programs: list[dict[str, Any]], job: dict[str, Any]) -> list[dict[str, str]]:
+    def fork(
+        self, programs: list[dict[str, Any]], job: dict[str, Any]
+    ) -> list[dict[str, str]]:
         """Runs `programs` of `job` in one child and returns the results of those that came to an
         end, at least the first, as `serve` does.
 
@@ -142,7 +149,11 @@ class Server:
             os.close(feed)
             done = watch(pid, reader, deadline, len(programs), job["limits"], token)
             # An interpreter has the limits of one program, so that only its first is judged by them.
-            return done[:-1] if job["command"] and len(done) > 1 and not done[-1]["line"] else done
+            return (
+                done[:-1]
+                if job["command"] and len(done) > 1 and not done[-1]["line"]
+                else done
+            )
         finally:
             os.close(reader)
             os.close(failed)
@@ -170,11 +181,20 @@ class Server:
         )
         if self.landlock:
             self.landlock()
-        for descriptor, place in ((source, 0), (nothing, 1), (nothing, 2), (writer, RESULT)):
+        for descriptor, place in (
+            (source, 0),
+            (nothing, 1),
+            (nothing, 2),
+            (writer, RESULT),
+        ):
             os.dup2(descriptor, place)
         os.closerange(RESULT + 1, READY)
         if command:
-            environment = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/nowhere"}
+            environment = {
+                "PATH": "/usr/bin:/bin",
+                "LANG": "C.UTF-8",
+                "HOME": "/nowhere",
+            }
             layers.become(command, environment, self.filter_runtime)
         if self.filter:
             self.filter()
@@ -194,12 +214,20 @@ def give(feed: int, text: bytes, deadline: float) -> None:
     ends."""
     # It ended before: what became of it is seen otherwise.
     with contextlib.suppress(BrokenPipeError):
-        while text and select.select([], [feed], [], max(0.0, deadline - time.monotonic()))[1]:
+        while (
+            text
+            and select.select([], [feed], [], max(0.0, deadline - time.monotonic()))[1]
+        ):
             text = text[os.write(feed, text[: select.PIPE_BUF]) :]
 
 
 def watch(
-    pid: int, reader: int, deadline: float, programs: int, limits: dict[str, Any], token: str
+    pid: int,
+    reader: int,
+    deadline: float,
+    programs: int,
+    limits: dict[str, Any],
+    token: str,
 ) -> list[dict[str, str]]:
     """Reads the output of the child `pid` from the descriptor `reader` until it ends, writes too
     much or takes too long; then kills its group. Returns the entries of `_split` for those of its
@@ -251,7 +279,10 @@ def watch(
         kill(pid)
         ended = os.wait4(pid, 0)
     return _split(
-        bytes(written), programs, cut or _ended(ended[1], ended[2], limits["cpu_s"]), token
+        bytes(written),
+        programs,
+        cut or _ended(ended[1], ended[2], limits["cpu_s"]),
+        token,
     )
 
 
@@ -297,7 +328,9 @@ def _ended(status: int, usage: Any, cpu_s: int) -> str:
     return f"status {os.WEXITSTATUS(status)}"
 
 
-def _split(written: bytes, programs: int, ended: str, token: str) -> list[dict[str, str]]:
+def _split(
+    written: bytes, programs: int, ended: str, token: str
+) -> list[dict[str, str]]:
     """Returns a mapping of `line` and `ended` for each program that came to an end, from a child's
     output: with the rest of its line where that begins with `token`; with an empty line for a
     program that was cut off (`ended` says how) or wrote anything else (`tampered`)."""

@@ -74,7 +74,9 @@ def drop_privileges() -> None:
     process can look into this one (/proc/PID/mem, /proc/PID/fd), with or without Landlock.
     """
     if sys.platform == "linux":
-        header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # _LINUX_CAPABILITY_VERSION_3, this process
+        header = (ctypes.c_uint32 * 2)(
+            0x20080522, 0
+        )  # _LINUX_CAPABILITY_VERSION_3, this process
         _call(libc.capset(header, (ctypes.c_uint32 * 6)()))
         _call(libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
         _call(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
@@ -118,7 +120,11 @@ def landlock_rules(readable: Iterable[str]) -> int:
         with contextlib.suppress(FileNotFoundError):
             folder = os.open(path, getattr(os, "O_PATH", 0) | os.O_CLOEXEC)
             rights = READ_FILE | EXECUTE | (READ_DIR if os.path.isdir(path) else 0)  # noqa: PTH112
-            _call(libc.syscall(LANDLOCK_ADD, rules, 1, struct.pack("=Qi", rights, folder), 0))
+            _call(
+                libc.syscall(
+                    LANDLOCK_ADD, rules, 1, struct.pack("=Qi", rights, folder), 0
+                )
+            )
             os.close(folder)
     return rules
 
@@ -145,7 +151,9 @@ def become(
     that program alone.
     """
     path = ctypes.create_string_buffer(command[0].encode())
-    arguments = (ctypes.c_char_p * (len(command) + 1))(*[part.encode() for part in command])
+    arguments = (ctypes.c_char_p * (len(command) + 1))(
+        *[part.encode() for part in command]
+    )
     variables = (ctypes.c_char_p * (len(environment) + 1))(
         *[f"{k}={v}".encode() for k, v in environment.items()]
     )
@@ -175,7 +183,9 @@ def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
         # macOS refuses some of these; the others still hold.
         with contextlib.suppress(ValueError, OSError):
             ceiling = resource.getrlimit(which)[1]
-            told = which == resource.RLIMIT_CPU  # at the soft limit, a second before its end
+            told = (
+                which == resource.RLIMIT_CPU
+            )  # at the soft limit, a second before its end
             hard = ceiling if told and soft_only else most + told
             if ceiling != resource.RLIM_INFINITY:
                 most, hard = min(most, ceiling), min(hard, ceiling)
@@ -289,10 +299,16 @@ def _when(
 
     `call` is a line as in `CALLS`: the name, and the number on each machine.
     """
-    tests = [step for operand in operands for step in ((test, 0, 1, operand), (RETURN, 0, 0, yes))]
+    tests = [
+        step
+        for operand in operands
+        for step in ((test, 0, 1, operand), (RETURN, 0, 0, yes))
+    ]
     program = [(LOAD, 0, 0, 16 + 8 * index), *tests, (RETURN, 0, 0, no)]
     return [
-        step for number in _numbers(call) for step in ((EQUAL, 0, len(program), number), *program)
+        step
+        for number in _numbers(call)
+        for step in ((EQUAL, 0, len(program), number), *program)
     ]
 
 

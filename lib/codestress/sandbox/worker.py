@@ -57,7 +57,9 @@ def candidates() -> list[str]:
     process, and `none` last."""
     found = ["bubblewrap"] if shutil.which("bwrap") else []
     found += ["unshare"] if sys.platform == "linux" else []
-    found += ["sandbox-exec"] if sys.platform == "darwin" and Path(SEATBELT).exists() else []
+    found += (
+        ["sandbox-exec"] if sys.platform == "darwin" and Path(SEATBELT).exists() else []
+    )
     return [*found, "none"]
 
 
@@ -82,10 +84,16 @@ def prefixes(executables: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def command(backend: str, executables: Sequence[str], packages: Sequence[str] = ()) -> list[str]:
+def command(
+    backend: str, executables: Sequence[str], packages: Sequence[str] = ()
+) -> list[str]:
     """Returns the command line that starts a forkserver behind `backend`; programs in it may read
     the interpreters `executables`. The forkserver imports `packages` before it runs anything."""
-    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")] if packages else []
+    installed = (
+        [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+        if packages
+        else []
+    )
     # Of the kit, the sandbox alone.
     kit = [str(PACKAGE / "__init__.py"), str(PACKAGE / "sandbox")]
     extra = list(dict.fromkeys([*prefixes(executables), *installed, *kit]))
@@ -126,7 +134,9 @@ def seatbelt_profile(readable: Iterable[str], executables: Sequence[str]) -> str
     All else is denied: network, writing files (except /dev/null), starting other programs,
     signalling or inspecting processes outside, and system services.
     """
-    profile = (PACKAGE / "sandbox" / "seatbelt.txt").read_text(encoding="utf-8").rstrip()
+    profile = (
+        (PACKAGE / "sandbox" / "seatbelt.txt").read_text(encoding="utf-8").rstrip()
+    )
     return profile.format(
         programs=_paths("literal", [interpreter(), *executables]),
         # A framework's Python starts another executable of its own prefix.
@@ -169,7 +179,9 @@ class Worker:
         assert self.process.stdout is not None
         self._jobs, self._replies = self.process.stdin, self.process.stdout
         try:
-            self.layers: dict[str, str] = self._reply(time.monotonic() + START_S)["layers"]
+            self.layers: dict[str, str] = self._reply(time.monotonic() + START_S)[
+                "layers"
+            ]
         except WorkerDied:
             self.close()
             raise
@@ -202,7 +214,9 @@ class Worker:
     def _reply(self, deadline: float) -> dict[str, Any]:
         reply = bytearray()
         while not reply.endswith(b"\n"):
-            if not select.select([self._replies], [], [], max(0.0, deadline - time.monotonic()))[0]:
+            if not select.select(
+                [self._replies], [], [], max(0.0, deadline - time.monotonic())
+            )[0]:
                 raise WorkerDied("it did not answer in time")
             part = os.read(self._replies.fileno(), 1 << 20)
             if not part:
@@ -214,7 +228,9 @@ class Worker:
         return found
 
 
-def start(executables: Sequence[str], packages: Sequence[str] = ()) -> tuple[str, Worker]:
+def start(
+    executables: Sequence[str], packages: Sequence[str] = ()
+) -> tuple[str, Worker]:
     """Starts a worker behind the best backend that starts; returns the backend's name and the
     worker. `executables` are paths of interpreters that programs need, `packages` modules that they
     may import. Raises `SandboxError` where no backend starts."""

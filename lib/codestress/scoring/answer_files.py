@@ -33,7 +33,9 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Number of answers of each outcome by the outcome's name (`Outcome.code`), zeros included;
         the numbers add up to the number of scores."""
-        found = Counter(score.outcome for scores in self.scores.values() for score in scores)
+        found = Counter(
+            score.outcome for scores in self.scores.values() for score in scores
+        )
         return {outcome.code: found[outcome] for outcome in Outcome}
 
     def pass_at(self, k: int) -> float:
@@ -44,7 +46,10 @@ class Report:
         report's `warnings` name problems with fewer answers than others.
         """
         enough = [scores for scores in self.scores.values() if len(scores) >= k]
-        found = [pass_at_k(len(scores), sum(s.value == 1 for s in scores), k) for scores in enough]
+        found = [
+            pass_at_k(len(scores), sum(s.value == 1 for s in scores), k)
+            for scores in enough
+        ]
         return sum(found) / len(found) if found else math.nan
 
     def as_json(self) -> dict[str, Any]:
@@ -107,7 +112,9 @@ def score_file(
     named = {
         **(unread or {}),
         "no answers to": [name for name in every if not counts[name]],
-        "answers to unknown problems, not scored": [name for name in answers if name not in every],
+        "answers to unknown problems, not scored": [
+            name for name in answers if name not in every
+        ],
         f"fewer than {asked} answers, judged by those": [
             name for name in known if 0 < counts[name] < asked
         ],
@@ -126,7 +133,9 @@ def score_file(
                 continue
             answer = without_thoughts(text)
             if text.strip() and not answer.strip():
-                scores[name][index] = Score(Outcome.ONLY_REASONING, 0.0, "thoughts alone")
+                scores[name][index] = Score(
+                    Outcome.ONLY_REASONING, 0.0, "thoughts alone"
+                )
                 continue
             places.append((name, index))
             given.append(Answer(problem, alone(answer) if rule == "strict" else answer))
@@ -145,7 +154,9 @@ def _named(fault: str, names: Sequence[str]) -> str:
     return f"{fault}: {', '.join(names[:5])}{more} ({len(names)} in all)"
 
 
-def check_matched(path: Path, answers: Mapping[str, Sequence[str | None]], report: Report) -> None:
+def check_matched(
+    path: Path, answers: Mapping[str, Sequence[str | None]], report: Report
+) -> None:
     """Raises `NothingMatchedError` when `report`, on the `answers` in the file at `path`, has no
     answer that could be judged: a share of 0 % would say that the model answered wrongly."""
     counts = {reason: count for reason, count in report.counts.items() if count}

@@ -17,7 +17,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from codestress.errors import CodestressError, DataError, NothingMatchedError, ParameterError
+from codestress.errors import (
+    CodestressError,
+    DataError,
+    NothingMatchedError,
+    ParameterError,
+)
 from codestress.literals import parse_json
 from codestress.problems.problem_files import LARGEST, decoded, unpacked
 
@@ -71,7 +76,9 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
     fields that were found, for rows without ids or answers; `ParameterError` for another `form`.
     """
     if form not in ("", *FORMATS):
-        raise ParameterError(f"--format {form}: unknown; choose one of {', '.join(FORMATS)}")
+        raise ParameterError(
+            f"--format {form}: unknown; choose one of {', '.join(FORMATS)}"
+        )
     try:
         content = unpacked(path)
         if content.startswith(b"PK"):
@@ -94,8 +101,12 @@ def _samples(content: bytes) -> list[Any]:
         if max(sizes, default=0) > LARGEST or sum(sizes) > 16 * LARGEST:
             raise ValueError(f"it unpacks to {sum(sizes):,} bytes")
         try:
-            log = import_module("inspect_ai.log").read_eval_log(io.BytesIO(content), format="eval")
-            return [sample.model_dump(include={"id", "output"}) for sample in log.samples]
+            log = import_module("inspect_ai.log").read_eval_log(
+                io.BytesIO(content), format="eval"
+            )
+            return [
+                sample.model_dump(include={"id", "output"}) for sample in log.samples
+            ]
         except Exception:  # not installed, or a version that does not read this
             return [
                 _parsed(_member(archive, info, content))
@@ -145,7 +156,9 @@ def _of_text(path: Path, text: str, form: str) -> AnswerFile:
         # inspect_ai's logs have a list of samples, EvalPlus's results an object of lists.
         rows = content.get("samples") or content.get("eval") or [content]
         if isinstance(rows, dict):
-            rows = [row for part in rows.values() if isinstance(part, list) for row in part]
+            rows = [
+                row for part in rows.values() if isinstance(part, list) for row in part
+            ]
         if rows == [content] and not _recognised(_small(rows), form, "jsonl"):
             tables = [part for part in content.values() if _has_objects(part)]
             if len(tables) == 1 and _recognised(_small(tables[0]), form, "jsonl"):
@@ -163,9 +176,13 @@ def _has_objects(rows: Any) -> bool:
 
 def _of_object(path: Path, content: dict[str, Any]) -> dict[str, list[str | None]]:
     for name, texts in content.items():
-        if not isinstance(texts, list) or not all(isinstance(text, str | None) for text in texts):
+        if not isinstance(texts, list) or not all(
+            isinstance(text, str | None) for text in texts
+        ):
             found = ", ".join([*content][:9])
-            raise DataError(f"{path}: {name}: is not a list of texts (found {found}); {WANTED}")
+            raise DataError(
+                f"{path}: {name}: is not a list of texts (found {found}); {WANTED}"
+            )
     return content
 
 
@@ -173,7 +190,9 @@ def _csv(text: str) -> list[Any]:
     text = text.lstrip("\r\n")
     heading = text.partition("\n")[0]
     csv.field_size_limit(LARGEST)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(",;\t", key=heading.count))
+    reader = csv.DictReader(
+        io.StringIO(text, newline=""), delimiter=max(",;\t", key=heading.count)
+    )
     # More cells than columns: an answer with a comma that is not quoted.
     return [None if None in row else row for row in reader]
 
@@ -205,7 +224,9 @@ def _mapped(path: Path, rows: Sequence[Any], form: str, container: str) -> Answe
     filters: dict[str, object] = {}
     for number, row in enumerate(rows, start=1):
         problem = _at(row, id_field)
-        if isinstance(problem, float) and problem.is_integer():  # as pandas writes beside gaps
+        if (
+            isinstance(problem, float) and problem.is_integer()
+        ):  # as pandas writes beside gaps
             problem = int(problem)
         if type(problem) not in (str, int) or problem == "":
             faults[f"rows without {id_field}, not scored"].append(str(number))
@@ -244,7 +265,9 @@ def _recognised(rows: Sequence[Any], form: str, container: str) -> Sequence[str]
         for name, layout in {**LAYOUTS, container: TABLE}.items():
             if form not in ("", name) or (not form and _beside(row, name)):
                 continue
-            if all(any(_at(row, path) is not None for path in paths) for paths in layout):
+            if all(
+                any(_at(row, path) is not None for path in paths) for paths in layout
+            ):
                 return name, *(_preferred(paths, rows, found) for paths in layout)
     return ()
 
@@ -258,7 +281,11 @@ def _preferred(paths: Sequence[str], rows: Sequence[Any], found: Set[str]) -> st
 def _beside(row: Any, name: str) -> bool:
     """Whether a `solution`, EvalPlus's answer, stands beside a model's answer: the expected one."""
     given = row.keys()
-    return name == "evalplus" and "completion" not in given and not given.isdisjoint(TABLE[1])
+    return (
+        name == "evalplus"
+        and "completion" not in given
+        and not given.isdisjoint(TABLE[1])
+    )
 
 
 def _names(row: Any, path: str) -> bool:
@@ -284,7 +311,9 @@ def _answers(value: Any) -> list[str | None]:
         return [None]  # what the server says of its failure is no model's text
     value = _at(value, "body") or value
     value = _at(value, "choices") or _at(value, "candidates") or value
-    return [_text(part) for part in value] if isinstance(value, list) else [_text(value)]
+    return (
+        [_text(part) for part in value] if isinstance(value, list) else [_text(value)]
+    )
 
 
 def _text(message: Any) -> str | None:

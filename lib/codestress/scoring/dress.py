@@ -17,9 +17,14 @@ FENCE = "```"
 
 
 def _patterns() -> dict[str, re.Pattern[str]]:
-    table = yaml.safe_load((files(__package__) / "dress.yaml").read_text(encoding="utf-8"))
+    table = yaml.safe_load(
+        (files(__package__) / "dress.yaml").read_text(encoding="utf-8")
+    )
     flags = re.DOTALL | re.IGNORECASE
-    return {name: re.compile("|".join(row["patterns"]), flags) for name, row in table.items()}
+    return {
+        name: re.compile("|".join(row["patterns"]), flags)
+        for name, row in table.items()
+    }
 
 
 DRESS = _patterns()
@@ -34,7 +39,9 @@ def unwrapped(text: str) -> str:
     type, backticks, tags, a semicolon."""
     text = text.strip()
     for _ in range(DEEPEST_WRAPPING):
-        whole = next((found for one in WRAPPINGS if (found := one.fullmatch(text))), None)
+        whole = next(
+            (found for one in WRAPPINGS if (found := one.fullmatch(text))), None
+        )
         if whole is None:
             break
         text = whole["answer"].strip()

@@ -40,7 +40,8 @@ WORDS = "here"
 """First word of a closing tag that is a sentence: without thoughts before it, it closes none."""
 EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
 MENTION = re.compile(
-    r"(?<![\w\\])[rbfu]{0,2}(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]+`)(?!\w)", re.I
+    r"(?<![\w\\])[rbfu]{0,2}(?:'(?:\\.|[^'\\\n])*'|\"(?:\\.|[^\"\\\n])*\"|`[^`\n]+`)(?!\w)",
+    re.I,
 )
 """Pattern of quotes and code, in which a tag is a mention."""
 
@@ -66,7 +67,9 @@ def split_thoughts(text: str) -> Parts:
     thoughts: list[str] = []
     answer: list[str] = []
     start, thinking, opening = 0, False, ""
-    mention = MENTION.search(text)  # the next one: the text is read once, however many tags it has
+    mention = MENTION.search(
+        text
+    )  # the next one: the text is read once, however many tags it has
     for tag in THOUGHT_TAG.finditer(text):
         closes = CLOSING_TAG.search(tag[0]) is not None
         if thinking:
@@ -86,7 +89,9 @@ def split_thoughts(text: str) -> Parts:
             thoughts += answer
             answer = []
             start = _after(text, tag)
-    asked = FAMILIES[0][0].search(text, start) if thinking and opening[0] == "[" else None
+    asked = (
+        FAMILIES[0][0].search(text, start) if thinking and opening[0] == "[" else None
+    )
     if asked:
         thoughts.append(text[start : asked.start()])
         start, thinking = asked.start(), False
@@ -169,7 +174,8 @@ def _without_message(text: str) -> str:
             match parse_program(source).body:
                 case [
                     ast.Assert(
-                        ast.Compare(comparators=[value]), ast.Constant(str()) | ast.JoinedStr()
+                        ast.Compare(comparators=[value]),
+                        ast.Constant(str()) | ast.JoinedStr(),
                     )
                 ]:
                     return ast.get_source_segment(source, value) or text
@@ -195,7 +201,9 @@ def begun_arguments(
     return rest[:end].strip() if end >= 0 else None
 
 
-def _after_beginning(text: str, begun: str, rule: ReadingRule, function: str) -> tuple[str, bool]:
+def _after_beginning(
+    text: str, begun: str, rule: ReadingRule, function: str
+) -> tuple[str, bool]:
     """Returns the part of the completion `text` that continues the prefilled `assert … ==`
     (`begun`), by `rule`, and whether the model wrote the assertion itself (True without a
     prefill). `function` is the function whose call counts, empty where the value does."""
@@ -306,7 +314,8 @@ FAMILIES = (
 """Patterns of opening and closing tags: those that CodeCrash asks for, and those that models write
 in their place."""
 QUOTED_PROMPT = re.compile(
-    r"[\s`'\"*]*(?:(?:and|…|\.\.\.)[\s`'\"*]*)?|.*(?:\w\(\?\?\)\s*==.*|==\s*\?\?)", re.DOTALL
+    r"[\s`'\"*]*(?:(?:and|…|\.\.\.)[\s`'\"*]*)?|.*(?:\w\(\?\?\)\s*==.*|==\s*\?\?)",
+    re.DOTALL,
 )
 """Pattern of the prompt's words between tags: nothing, the word that joins both tags, or the
 assertion with its question marks."""
@@ -329,7 +338,8 @@ def tagged(text: str, *, open_ended: bool = False) -> str | None:
     if not tags[1].search(last) and not (open_ended and blocks):
         return last.strip() if open_ended else None
     return next(
-        (block for block in reversed(blocks) if not QUOTED_PROMPT.fullmatch(block)), blocks[-1]
+        (block for block in reversed(blocks) if not QUOTED_PROMPT.fullmatch(block)),
+        blocks[-1],
     )
 
 
@@ -468,11 +478,16 @@ def named_line(text: str) -> tuple[int, str | None] | None:
         if named := _named_in(value):
             found.append((start, named))
     left += text[len(left) :]
-    found += [(number.start(), (_integer(number[1]), None)) for number in BROKEN.finditer(left)]
+    found += [
+        (number.start(), (_integer(number[1]), None))
+        for number in BROKEN.finditer(left)
+    ]
     return max(found, key=itemgetter(0))[1] if found else None
 
 
-QUOTE = r"\\?[\"'“”]?"  # Python's, a word processor's, or those of an object within a text
+QUOTE = (
+    r"\\?[\"'“”]?"  # Python's, a word processor's, or those of an object within a text
+)
 BROKEN = re.compile(
     rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]+)\s*{QUOTE}\s*[,}}]"
 )
@@ -485,8 +500,16 @@ def _named_in(value: Any) -> tuple[int, str | None] | None:
         number, quoted = whole_number(value.get("line_number")), value.get("line")
         if number is not None:
             return number, quoted if isinstance(quoted, str) else None
-    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next((named for one in reversed([*inside]) if (named := _named_in(one))), None)
+    inside = (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list)
+        else ()
+    )
+    return next(
+        (named for one in reversed([*inside]) if (named := _named_in(one))), None
+    )
 
 
 def whole_number(value: Any) -> int | None:
@@ -501,7 +524,11 @@ def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
     """Returns, by name, the lists whose keys are `names` in the last JSON object in a text that has
     any of these keys. Items that are no texts, and values that are no lists, are left out; empty
     without such an object."""
-    objects = [value for _, _, value in json_objects(text) if not value.keys().isdisjoint(names)]
+    objects = [
+        value
+        for _, _, value in json_objects(text)
+        if not value.keys().isdisjoint(names)
+    ]
     lists = {name: objects[-1].get(name) for name in names} if objects else {}
     return {
         name: [item for item in items if isinstance(item, str)]

@@ -35,7 +35,9 @@ FUNCTIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 TYPES = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset, range)
-METHODS = frozenset(name for kind in TYPES for name in dir(kind) if not name.startswith("_")) - {
+METHODS = frozenset(
+    name for kind in TYPES for name in dir(kind) if not name.startswith("_")
+) - {
     "format",
     "format_map",
 }
@@ -94,7 +96,10 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
     `NotArguments` for any other answer."""
     call = _call(text, problem)
     given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    parts = [item.value if isinstance(item, ast.Starred | ast.keyword) else item for item in given]
+    parts = [
+        item.value if isinstance(item, ast.Starred | ast.keyword) else item
+        for item in given
+    ]
     try:
         # One text, one bound on what it makes.
         values, unresolved = literal_of(ast.Tuple(parts, ast.Load()))
@@ -152,13 +157,17 @@ def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
     """Returns the call and the value of `f(…) == VALUE` or `VALUE == f(…)`, where `f` is
     `function`; None for any other expression. `is` counts as `==` before None, True and False."""
     match node:
-        case ast.Compare(ast.Call(ast.Name(name)) as call, [ast.Eq()], [value]) | ast.Compare(
+        case ast.Compare(
+            ast.Call(ast.Name(name)) as call, [ast.Eq()], [value]
+        ) | ast.Compare(
             ast.Call(ast.Name(name)) as call,
             [ast.Is()],
             [ast.Constant(None | True | False) as value],
         ) if name == function:
             return call, value
-        case ast.Compare(value, [ast.Eq()], [ast.Call(ast.Name(name)) as call]) if name == function:
+        case ast.Compare(value, [ast.Eq()], [ast.Call(ast.Name(name)) as call]) if (
+            name == function
+        ):
             return call, value
     return None
 
@@ -211,7 +220,9 @@ class _Closing(ast.NodeTransformer):
     """
 
     def __init__(self, call: ast.Call, code: str) -> None:
-        names = (part for part in ast.walk(call) if isinstance(part, ast.arg | ast.Name))
+        names = (
+            part for part in ast.walk(call) if isinstance(part, ast.arg | ast.Name)
+        )
         self.bound = {
             part.arg if isinstance(part, ast.arg) else part.id
             for part in names
@@ -230,17 +241,25 @@ class _Closing(ast.NodeTransformer):
                 if name in self.bound:
                     return ast.Name(self.own + name, node.ctx)
                 if name not in self.values and name not in FUNCTIONS:
-                    raise NotArguments(f"the name {name}, which an argument may not use")
+                    raise NotArguments(
+                        f"the name {name}, which an argument may not use"
+                    )
                 return self.values.get(name, node)
             case ast.Attribute(attr=name) if name not in METHODS:
-                raise NotArguments(f"the attribute {name}, which an argument may not use")
-            case ast.Call(func=func) if not isinstance(func, ast.Name | ast.Attribute | ast.Lambda):
+                raise NotArguments(
+                    f"the attribute {name}, which an argument may not use"
+                )
+            case ast.Call(func=func) if not isinstance(
+                func, ast.Name | ast.Attribute | ast.Lambda
+            ):
                 raise NotArguments("a call of something that has no name")
             case ast.Call(func=ast.Lambda() | ast.Name() as func) if (
                 getattr(func, "id", "") not in FUNCTIONS
             ):
                 for given in node.keywords:  # of a lambda's
-                    given.arg = self.own + given.arg if given.arg in self.bound else given.arg
+                    given.arg = (
+                        self.own + given.arg if given.arg in self.bound else given.arg
+                    )
             case ast.Constant(EllipsisType()):
                 raise NotArguments("... in place of an argument")
             case ast.comprehension(is_async=1):
@@ -258,8 +277,8 @@ def _constants(code: str) -> dict[str, ast.expr]:
     with contextlib.suppress(SyntaxError):
         for statement in parse_program(code).body:
             match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in vars(
-                    builtins
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+                    name not in vars(builtins)
                 ):
                     with contextlib.suppress(NotLiteral):
                         literal_of(value)

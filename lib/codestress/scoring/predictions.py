@@ -15,7 +15,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
-from codestress.literals import NotLiteral, parse_expression, parse_literal, same_value, shown_value
+from codestress.literals import (
+    NotLiteral,
+    parse_expression,
+    parse_literal,
+    same_value,
+    shown_value,
+)
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor, Program
 from codestress.sandbox.executor import Outcome as Ending
@@ -72,7 +78,9 @@ def score_answers(
     if rule == "strict" and task == "output":
         scores = map(score_output, distinct)
     elif executor is None:
-        raise ValueError("these answers are judged by running programs: an executor is needed")
+        raise ValueError(
+            "these answers are judged by running programs: an executor is needed"
+        )
     elif rule == "strict":
         scores = _strict_inputs(distinct, executor)
     else:
@@ -108,7 +116,9 @@ def _value(answer: Answer) -> str:
     text = answer.text.strip()
     with suppress(SyntaxError, NotLiteral):
         sides = asserted(asserted_expression(text), answer.problem.function)
-        if sides and ast.dump(sides[0]) == ast.dump(parse_expression(answer.problem.call)):
+        if sides and ast.dump(sides[0]) == ast.dump(
+            parse_expression(answer.problem.call)
+        ):
             return ast.get_source_segment(text, sides[1]) or text
     return text
 
@@ -131,7 +141,9 @@ def _strict_inputs(answers: Sequence[Answer], executor: Executor) -> list[Score]
         for index, execution in zip(chosen, executor.run(programs), strict=True):
             call = parsed[index]
             unresolved = isinstance(call, Arguments) and call.unresolved
-            scores[index] = score_execution(execution, answers[index].problem, unresolved)
+            scores[index] = score_execution(
+                execution, answers[index].problem, unresolved
+            )
     return [scores[index] for index in range(len(answers))]
 
 
@@ -151,11 +163,17 @@ def _called(problem: Problem, call: Arguments | str) -> Program:
         # An expression acts, if only a little: a stranger's.
         return Program(problem.code, call=call)
     return Program(
-        problem.code, problem.function, call.positional, call.keywords, source=problem.source
+        problem.code,
+        problem.function,
+        call.positional,
+        call.keywords,
+        source=problem.source,
     )
 
 
-def score_execution(execution: Execution, problem: Problem, unresolved: bool = False) -> Score:
+def score_execution(
+    execution: Execution, problem: Problem, unresolved: bool = False
+) -> Score:
     """Returns the score of an execution of an answer to `problem`: correct when the program
     returned the problem's output, else the outcome that `REASONS` gives for its ending.
     `unresolved`: whether arithmetic is left in the answer."""
@@ -182,18 +200,24 @@ def score_interpreted(problem: Problem, text: str) -> Score:
     if outcome is not Ending.RETURNED:
         return Score(REASONS[outcome], 0.0, said)
     try:
-        right = same_value(parse_literal(said).value, parse_literal(problem.output).value)
+        right = same_value(
+            parse_literal(said).value, parse_literal(problem.output).value
+        )
     except NotLiteral:  # a value that cannot be written out is not the expected one
         right = False
     return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), said)
 
 
-def _reference(answers: Sequence[Answer], task: Task, executor: Executor) -> Iterator[Score]:
+def _reference(
+    answers: Sequence[Answer], task: Task, executor: Executor
+) -> Iterator[Score]:
     """Yields the scores of answers by CRUXEval's own harness. An input must contain the function's
     name with a parenthesis, an output must not contain the call, else it is unparsable; then an
     assertion that the text equals the problem's output is run by `executor`."""
     programs = (
-        Program(f"{answer.problem.code}\nassert {answer.problem.output} == {answer.text}")
+        Program(
+            f"{answer.problem.code}\nassert {answer.problem.output} == {answer.text}"
+        )
         for answer in answers
         if not _excluded(answer, task)
     )

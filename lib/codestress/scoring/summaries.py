@@ -12,7 +12,11 @@ from codestress.types import Outcome
 
 
 def summarize(
-    answers: pd.DataFrame, by: Sequence[str], *, rule: str = "strict", confidence: float = 0.95
+    answers: pd.DataFrame,
+    by: Sequence[str],
+    *,
+    rule: str = "strict",
+    confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Returns a table of `answers` (as from `answers_frame`) with one row for each combination of
     values in the columns named in `by`, in order of appearance.
@@ -26,7 +30,9 @@ def summarize(
     independent. Where one item alone was asked several times, the interval speaks of that item and
     counts its answers.
     """
-    rules = [name.removeprefix("value_") for name in answers if name.startswith("value_")]
+    rules = [
+        name.removeprefix("value_") for name in answers if name.startswith("value_")
+    ]
     rows = []
     for group, part in answers.groupby(list(by), sort=False):
         values, items = part[f"value_{rule}"].to_numpy(float), part["problem"]

@@ -66,14 +66,18 @@ def known_chances(results: Results, chance: Chance) -> list[float]:
     return chances
 
 
-def estimates(table: pd.DataFrame, columns: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+def estimates(
+    table: pd.DataFrame, columns: Sequence[str], names: Sequence[str]
+) -> pd.DataFrame:
     """Table with the columns value, low and high, taken from the three `columns` of `table` in this
     order, and with `names` as index."""
     ends = table[list(columns)].set_axis(["value", "low", "high"], axis=1)
     return ends.set_axis(pd.Index(names))
 
 
-def shares(answers: pd.DataFrame, name: str, by: str, confidence: float) -> pd.DataFrame:
+def shares(
+    answers: pd.DataFrame, name: str, by: str, confidence: float
+) -> pd.DataFrame:
     """Table of the accuracy of each model at each value of the factor `by`, in %, with the interval
     of `clustered_share` at the level `confidence`.
 
@@ -84,12 +88,18 @@ def shares(answers: pd.DataFrame, name: str, by: str, confidence: float) -> pd.D
     for (model, value), part in answers.groupby(["model", by], sort=False):
         share = clustered_share(part["value_strict"], part["problem"], confidence)
         rows[name.format(model=model, by=value)] = (share.value, *share.interval)
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "low", "high"])
+    table = pd.DataFrame.from_dict(
+        rows, orient="index", columns=["value", "low", "high"]
+    )
     return 100 * table
 
 
 def count_coverage(
-    answers: pd.DataFrame, estimate: Estimate, *, studies: int, random: np.random.Generator
+    answers: pd.DataFrame,
+    estimate: Estimate,
+    *,
+    studies: int,
+    random: np.random.Generator,
 ) -> pd.DataFrame:
     """Table with a row for each estimate that the function `estimate` makes from answers: the
     estimate, its true value, and how many simulated studies have intervals that contain the true
@@ -126,7 +136,9 @@ def _study(
     """Table of the answers of a new simulated study, made from `answers` by `random`: problems
     drawn with replacement (a problem drawn twice counts as two), each answer scored 0 or 1 by its
     probability in the column `chance`. `rows_of` has the positions of each problem's rows."""
-    chosen = [rows_of[number] for number in random.integers(0, len(rows_of), len(rows_of))]
+    chosen = [
+        rows_of[number] for number in random.integers(0, len(rows_of), len(rows_of))
+    ]
     copies = np.repeat(np.arange(len(chosen)), [len(rows) for rows in chosen])
     study = answers.iloc[np.concatenate(chosen)]
     right = random.random(len(study)) < study["chance"].to_numpy()
@@ -139,14 +151,23 @@ def coverage_chart(panels: Mapping[str, pd.DataFrame], confidence: float) -> Fig
     coverage over the simulated studies, with a dashed line at `confidence`."""
     rows = [len(table) for table in panels.values()]
     figure = styled_figure(7.0, 0.8 + 0.2 * sum(rows) + 0.55 * len(rows))
-    grid = figure.subplots(len(rows), 2, squeeze=False, height_ratios=rows, width_ratios=[1.7, 1])
+    grid = figure.subplots(
+        len(rows), 2, squeeze=False, height_ratios=rows, width_ratios=[1.7, 1]
+    )
     for (left, right), (title, table) in zip(grid, panels.items(), strict=True):
         names = [str(name) for name in table.index]
         estimated = table.assign(label=names)
         forest(left, estimated, names, _limits(table), xlabel=title)
-        shown = {"color": "black", "mfc": "none", "markersize": 6, "label": "true value"}
+        shown = {
+            "color": "black",
+            "mfc": "none",
+            "markersize": 6,
+            "label": "true value",
+        }
         left.plot(table["true"], range(len(table)), "D", **shown)
-        counted = estimated.assign(low=table["coverage_low"], high=table["coverage_high"])
+        counted = estimated.assign(
+            low=table["coverage_low"], high=table["coverage_high"]
+        )
         lowest = min(70.0, 100 * counted["low"].min() - 2)
         right.axvline(100 * confidence, color="#999999", linestyle="--", linewidth=0.9)
         forest(right, counted, names, (lowest, 101), value="coverage", scale=100)

@@ -71,13 +71,16 @@ class Settings(Strict):
     `reasoning` thinks aloud first, longer for more comments that contradict the code."""
 
 
-def keep_probability(reader: Settings, place: np.ndarray | float, tokens: float) -> np.ndarray:
+def keep_probability(
+    reader: Settings, place: np.ndarray | float, tokens: float
+) -> np.ndarray:
     """Probability that `reader` (a simulated reader's settings) keeps the segments at `place` (0
     first, 1 last) of messages of `tokens` tokens, as an array with the shape of `place`."""
     x = np.asarray(place, dtype=float)
     load = 1 / (1 + (tokens / reader.capacity) ** reader.slope)
     advantage = np.maximum(
-        reader.primacy * np.exp(-x / reader.edge), reader.recency * np.exp(-(1 - x) / reader.edge)
+        reader.primacy * np.exp(-x / reader.edge),
+        reader.recency * np.exp(-(1 - x) / reader.edge),
     )
     return np.asarray(load * (reader.floor + (1 - reader.floor) * advantage))
 
@@ -187,7 +190,9 @@ def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     squares this probability."""
     pieces, lines = placed(*(message.content for message in prompt.messages))
     places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
-    missed = 1 - keep_probability(reader, places, prompt.characters / CHARACTERS_PER_TOKEN)
+    missed = 1 - keep_probability(
+        reader, places, prompt.characters / CHARACTERS_PER_TOKEN
+    )
     shown = [*(message.content for message in prompt.messages), prompt.prefill]
     if reader.style == "reasoning" or any("[THOUGHT]" in text for text in shown):
         missed = missed**2  # who works step by step reads twice
@@ -211,13 +216,22 @@ def read(request: Request, reader: Settings) -> Reading:
     seen = prospect(prompt, reader)
     kept = (random.random(len(seen.pieces)) >= seen.missed).tolist()
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
-    pieces, lines = [*compress(enumerate(seen.pieces), kept)], [*compress(seen.lines, kept)]
-    blocks = _blocks(*(message.content for message in prompt.messages)) if reader.thorough else []
+    pieces, lines = (
+        [*compress(enumerate(seen.pieces), kept)],
+        [*compress(seen.lines, kept)],
+    )
+    blocks = (
+        _blocks(*(message.content for message in prompt.messages))
+        if reader.thorough
+        else []
+    )
     blocks = [*compress(blocks, kept)]
     return Reading(pieces, question, reader, random, lines, prompt.source, blocks)
 
 
-def write(steps: list[str], conclusion: str, marker: str, reading: Reading, prefill: str) -> str:
+def write(
+    steps: list[str], conclusion: str, marker: str, reading: Reading, prefill: str
+) -> str:
     """Text of an answer in the style of the reader in `reading`: the lines `steps`, then a line
     with `marker` and `conclusion` (none without a conclusion). After a `prefill` (the answer's
     beginning in the prompt) that ends with the marker, the conclusion alone."""

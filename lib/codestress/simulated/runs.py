@@ -65,12 +65,16 @@ async def run_together(work: Callable[[], T]) -> T:
             run_pieces(those, language)
 
 
-def run_pieces(programs: Sequence[Program], language: Language = "python") -> list[Execution]:
+def run_pieces(
+    programs: Sequence[Program], language: Language = "python"
+) -> list[Execution]:
     """Results (`Execution`) of `programs`, all in `language`, in order; a program that ran before
     is not run again. Inside `run_together`, programs that were not run yet interrupt the work by an
     exception, to be run later."""
     keys = [
-        hashlib.blake2b(f"{language} {program!r}".encode(errors="replace"), digest_size=16).digest()
+        hashlib.blake2b(
+            f"{language} {program!r}".encode(errors="replace"), digest_size=16
+        ).digest()
         for program in programs
     ]
     known = dict(zip(keys, programs, strict=True))
@@ -93,7 +97,9 @@ def run_piece(program: Program, language: Language = "python") -> Any:
     return execution.value if execution.outcome is Ending.RETURNED else None
 
 
-def first_right(programs: Sequence[Program], right: Callable[[Any], bool]) -> int | None:
+def first_right(
+    programs: Sequence[Program], right: Callable[[Any], bool]
+) -> int | None:
     """Index of the first of `programs` for whose value (None without a value) the function `right`
     returns true; None when it does for no value. The programs are calls of one Python program, run
     in groups of `AT_ONCE`."""

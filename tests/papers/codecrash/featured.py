@@ -12,10 +12,17 @@ from hypothesis import strategies as st
 from codestress.problems.program import Problem
 from codestress.types import Language, Source
 
-FEATURES = yaml.safe_load(Path(__file__).with_name("features.yaml").read_text(encoding="utf-8"))
+FEATURES = yaml.safe_load(
+    Path(__file__).with_name("features.yaml").read_text(encoding="utf-8")
+)
 """For each language: definitions, conditions, statements, and the beginning of the function."""
 ASKED = "4, [1, 2, 3], 'ab'"
-UNSEEN = ("17, [4, 4, 9], 'needle'", "-6, [], ''", "58, [0, 71, 3, 71], 'aXbX'", "3, [51, 2], 'zz'")
+UNSEEN = (
+    "17, [4, 4, 9], 'needle'",
+    "-6, [], ''",
+    "58, [0, 71, 3, 71], 'aXbX'",
+    "3, [51, 2], 'zz'",
+)
 """Inputs that validation does not see; n, items and word."""
 IMPORTS = {
     "@functools": "import functools",
@@ -45,7 +52,11 @@ def drawn(language: Language) -> st.SearchStrategy[Problem]:
 
     def block(form: str, test: str, one: str, two: str) -> str:
         return form.format(
-            test=test, one=indent(one, margin), two=indent(two, margin), plain=one, second=two
+            test=test,
+            one=indent(one, margin),
+            two=indent(two, margin),
+            plain=one,
+            second=two,
         )
 
     forms, conditions = (
@@ -54,10 +65,17 @@ def drawn(language: Language) -> st.SearchStrategy[Problem]:
     )
     simple = st.sampled_from(found["statements"])
     any_form = st.recursive(
-        simple, lambda inner: st.builds(block, forms, conditions, inner, inner), max_leaves=6
+        simple,
+        lambda inner: st.builds(block, forms, conditions, inner, inner),
+        max_leaves=6,
     )
-    plain, rarely = st.sampled_from(found["statements"][:6]), st.sampled_from(["n > 50", "n < 0"])
-    statements = st.one_of(any_form, st.builds(block, st.just(branch), rarely, any_form, plain))
+    plain, rarely = (
+        st.sampled_from(found["statements"][:6]),
+        st.sampled_from(["n > 50", "n < 0"]),
+    )
+    statements = st.one_of(
+        any_form, st.builds(block, st.just(branch), rarely, any_form, plain)
+    )
     return statements.map(
         lambda text: Problem(
             "drawn", _program(text, language), "f", ASKED, "", language, Source.KIT
@@ -77,15 +95,20 @@ def _program(statements: str, language: Language) -> str:
     margin = BLOCKS[language][2]
     if language == "javascript":
         body = indent(
-            "\n".join(["let turns = 0;", *used, statements, "return [total, out, n];"]), margin
+            "\n".join(["let turns = 0;", *used, statements, "return [total, out, n];"]),
+            margin,
         )
         return "\n".join([*helpers, f"function f(n, items, word) {{\n{body}\n}}"])
     imports = [line for mark, line in IMPORTS.items() if mark in text]
-    body = indent("\n".join([*used, "turns = 0", statements, "return total, out, n"]), margin)
+    body = indent(
+        "\n".join([*used, "turns = 0", statements, "return total, out, n"]), margin
+    )
     return "\n".join([*imports, "i = 5", *helpers, f"def f(n, items, word):\n{body}"])
 
 
 def _names(text: str) -> set[str]:
     """What a definition defines."""
-    head = re.search(r"(?:def|class|function\*?|const|let) (\w+)|^(\w+)(?:, \w+)* =", text)
+    head = re.search(
+        r"(?:def|class|function\*?|const|let) (\w+)|^(\w+)(?:, \w+)* =", text
+    )
     return {name for name in (head.groups() if head else ()) if name}

@@ -9,7 +9,10 @@ import pytest
 from codestress.literals import parse_literal
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.inputs import NoOtherValue, other_value
-from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
+from codestress.papers.codecrash.assertions import (
+    score_assertion,
+    score_assertion_as_run,
+)
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.reasoning import (
     STAGES,
@@ -43,10 +46,16 @@ def gold(problem: Problem, value: str | None = None) -> Response:
 
 def test_gold_answers_are_right_and_other_values_wrong() -> None:
     for problem in (*generated_problems(60), *contest_problems()[:60]):
-        assert score_assertion(problem, "output", gold(problem)).outcome is Outcome.CORRECT
-        assert score_assertion(problem, "input", gold(problem)).outcome is Outcome.CORRECT
+        assert (
+            score_assertion(problem, "output", gold(problem)).outcome is Outcome.CORRECT
+        )
+        assert (
+            score_assertion(problem, "input", gold(problem)).outcome is Outcome.CORRECT
+        )
         try:
-            other = other_value(parse_literal(problem.output).value, Draw(rng(0, problem.id)))
+            other = other_value(
+                parse_literal(problem.output).value, Draw(rng(0, problem.id))
+            )
         except NoOtherValue:
             continue
         wrong = score_assertion(problem, "output", gold(problem, repr(other)))
@@ -56,9 +65,17 @@ def test_gold_answers_are_right_and_other_values_wrong() -> None:
 def test_javascript_values() -> None:
     for problem in contest_problems("javascript")[:60]:
         value = literal_text(parse_literal(problem.output).value, "javascript")
-        assert score_assertion(problem, "output", gold(problem, value)).outcome is Outcome.CORRECT
+        assert (
+            score_assertion(problem, "output", gold(problem, value)).outcome
+            is Outcome.CORRECT
+        )
     one = Problem(
-        "p", "function f(x) { return x; }", "f", '"a"', "{'k': [1, 'b', True, None]}", "javascript"
+        "p",
+        "function f(x) { return x; }",
+        "f",
+        '"a"',
+        "{'k': [1, 'b', True, None]}",
+        "javascript",
     )
     for right in (
         "{k: [1, 'b', true, null]}",
@@ -66,9 +83,14 @@ def test_javascript_values() -> None:
         "({k: [1, 'b', true, null]})",
         "{k: [1, 'b', /* yes */ true, null,], } // so",
     ):
-        assert score_assertion(one, "output", gold(one, right)).outcome is Outcome.CORRECT, right
+        assert (
+            score_assertion(one, "output", gold(one, right)).outcome is Outcome.CORRECT
+        ), right
     for wrong in ("{k: [1, 'b', 1, null]}", "{k: [1, 'b', true]}", "{}"):
-        assert score_assertion(one, "output", gold(one, wrong)).outcome is Outcome.INCORRECT, wrong
+        assert (
+            score_assertion(one, "output", gold(one, wrong)).outcome
+            is Outcome.INCORRECT
+        ), wrong
     for none in (
         "f('a')",
         "`a`",
@@ -85,7 +107,10 @@ def test_javascript_values() -> None:
     ):
         score = score_assertion(one, "output", gold(one, none))
         assert score.outcome in (Outcome.UNPARSABLE, Outcome.SYNTAX_ERROR), none
-    assert score_assertion(one, "output", gold(one, "[1, ")).outcome is Outcome.SYNTAX_ERROR
+    assert (
+        score_assertion(one, "output", gold(one, "[1, ")).outcome
+        is Outcome.SYNTAX_ERROR
+    )
     assert score_assertion(one, "output", gold(one, "[" * 5000 + "]" * 5000)).value == 0
 
 
@@ -94,22 +119,30 @@ RIGHT_IN_THIS_FORM = {"an assertion of something else"}
 """An exploit of other harnesses that this form of answer allows: of inputs the call alone is judged."""
 
 
-@pytest.mark.parametrize("name", slow(sorted(OUTPUTS.keys() - RIGHT_IN_THIS_FORM), *LONG))
+@pytest.mark.parametrize(
+    "name", slow(sorted(OUTPUTS.keys() - RIGHT_IN_THIS_FORM), *LONG)
+)
 def test_no_hostile_output_is_right(name: str) -> None:
     for problem in EXPLOITED:
         text = written(OUTPUTS[name], problem)
         for answer in (text, f"{problem.call} == {text}"):
-            score = score_assertion(problem, "output", says(f"[ANSWER] {answer} [/ANSWER]"))
+            score = score_assertion(
+                problem, "output", says(f"[ANSWER] {answer} [/ANSWER]")
+            )
             assert score.value == 0, (answer, score)
 
 
 @pytest.mark.isolation
-@pytest.mark.parametrize("name", slow(sorted(INPUTS.keys() - RIGHT_IN_THIS_FORM), *LONG))
+@pytest.mark.parametrize(
+    "name", slow(sorted(INPUTS.keys() - RIGHT_IN_THIS_FORM), *LONG)
+)
 def test_no_hostile_input_is_right(name: str) -> None:
     for problem in EXPLOITED:
         text = written(INPUTS[name], problem)
         for answer in (text, f"{text} == {problem.output}"):
-            score = score_assertion(problem, "input", says(f"[ANSWER] {answer} [/ANSWER]"))
+            score = score_assertion(
+                problem, "input", says(f"[ANSWER] {answer} [/ANSWER]")
+            )
             assert score.value == 0, (answer, score)
 
 
@@ -120,12 +153,18 @@ def test_every_kind_of_answer_has_its_reason() -> None:
     assert reason("[ANSWER] f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
     assert reason("[ANSWER] 'a==' [/ANSWER]") is Outcome.CORRECT
     assert reason("[ANSWER] assert f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
-    assert reason("[ANSWER]\n```python\nf('a') == 'a=='\n```\n[/ANSWER]") is Outcome.CORRECT
     assert (
-        reason("[ANSWER] 'x' [/ANSWER] No: [ANSWER] f('a') == 'a==' [/ANSWER]") is Outcome.CORRECT
+        reason("[ANSWER]\n```python\nf('a') == 'a=='\n```\n[/ANSWER]")
+        is Outcome.CORRECT
     )
     assert (
-        reason("<think>[ANSWER] 'x' [/ANSWER]</think>[ANSWER] f('a') == 'a==' [/ANSWER]")
+        reason("[ANSWER] 'x' [/ANSWER] No: [ANSWER] f('a') == 'a==' [/ANSWER]")
+        is Outcome.CORRECT
+    )
+    assert (
+        reason(
+            "<think>[ANSWER] 'x' [/ANSWER]</think>[ANSWER] f('a') == 'a==' [/ANSWER]"
+        )
         is Outcome.CORRECT
     )
     assert reason("[ANSWER] f('a') == 'b' [/ANSWER]") is Outcome.INCORRECT
@@ -134,7 +173,10 @@ def test_every_kind_of_answer_has_its_reason() -> None:
     assert reason("[ANSWER] 'a==' == 'a==' [/ANSWER]") is Outcome.UNPARSABLE
     assert reason("The value is 'a=='.") is Outcome.UNPARSABLE
     assert reason("[ANSWER] f('a') == 'a=", "length") is Outcome.TRUNCATED
-    assert reason("<think>[ANSWER] f('a') == 'a==' [/ANSWER]", "length") is Outcome.TRUNCATED
+    assert (
+        reason("<think>[ANSWER] f('a') == 'a==' [/ANSWER]", "length")
+        is Outcome.TRUNCATED
+    )
     assert reason("  ") is Outcome.REFUSED
 
 
@@ -194,12 +236,16 @@ def test_calls_with_stars_of_literals() -> None:
             f"f(*[{problem.arguments}]) == {problem.output}",
         ):
             assert (
-                score_assertion(problem, "input", says(f"[ANSWER] {text} [/ANSWER]")).outcome
+                score_assertion(
+                    problem, "input", says(f"[ANSWER] {text} [/ANSWER]")
+                ).outcome
                 is Outcome.CORRECT
             )
             assert (
                 score_assertion(
-                    problem, "output", says(f"[ANSWER] {text.partition(' ==')[0]} [/ANSWER]")
+                    problem,
+                    "output",
+                    says(f"[ANSWER] {text.partition(' ==')[0]} [/ANSWER]"),
                 ).value
                 == 0
             )
@@ -218,14 +264,21 @@ def test_what_is_one_of_a_kind_may_be_compared_by_is(value: str) -> None:
                 is Outcome.CORRECT
             )
     for text in ("f('a') is f('a')", f"f('a') is not {value}", "f('a') is 1"):
-        assert score_assertion(one, "output", says(f"[ANSWER] {text} [/ANSWER]")).value == 0
+        assert (
+            score_assertion(one, "output", says(f"[ANSWER] {text} [/ANSWER]")).value
+            == 0
+        )
 
 
 def test_javascript_answers_may_be_wrapped_too() -> None:
-    one = Problem("p", "function f(x) { return x; }", "f", '"a"', "[1, 'b']", "javascript")
+    one = Problem(
+        "p", "function f(x) { return x; }", "f", '"a"', "[1, 'b']", "javascript"
+    )
     for form in FORMS:
         for text in ('f("a") === [1, "b"]', '[1, "b"]'):
-            found = score_assertion(one, "output", says(form.format(text).replace("python", "js")))
+            found = score_assertion(
+                one, "output", says(form.format(text).replace("python", "js"))
+            )
             assert found.outcome is Outcome.CORRECT, (form, found)
     for text in (
         'assert f("a") === [1, "b"]',
@@ -256,7 +309,9 @@ def test_the_artifacts_rule_has_the_holes_that_it_has() -> None:
     )
     # A value that holds == is cut in two, so the right answer is wrong.
     assert (
-        score_assertion_as_run(PROBLEM, "output", says("[ANSWER] f('a') == 'a==' [/ANSWER]")).value
+        score_assertion_as_run(
+            PROBLEM, "output", says("[ANSWER] f('a') == 'a==' [/ANSWER]")
+        ).value
         == 0
     )
     one = replace(PROBLEM, code="def f(s):\n    return True", output="True")
@@ -278,7 +333,9 @@ def test_what_is_thought_is_told_from_what_is_said() -> None:
     text = "<think>one two\nthree</think>\nfour"
     assert split_thoughts(text) == Parts("one two\nthree", "four")
     assert split_thoughts("four") == Parts("", "four")
-    assert split_thoughts("its opening cut off</think>four") == Parts("its opening cut off", "four")
+    assert split_thoughts("its opening cut off</think>four") == Parts(
+        "its opening cut off", "four"
+    )
     assert split_thoughts("<think>never ends") == Parts("never ends", "")
     assert reasoning_tokens(says("<think>12345678</think>a")) == 2
     assert reasoning_tokens(Response("a", "stop", Usage(reasoning_tokens=7))) == 7
@@ -286,7 +343,13 @@ def test_what_is_thought_is_told_from_what_is_said() -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["Hmm ", "Hmm", "Wait, let me check again.\n", "Hmm. Maybe. So the answer is 12, no.\n", "ab"],
+    [
+        "Hmm ",
+        "Hmm",
+        "Wait, let me check again.\n",
+        "Hmm. Maybe. So the answer is 12, no.\n",
+        "ab",
+    ],
 )
 def test_a_long_run_of_one_unit_is_a_collapse(unit: str) -> None:
     before = "The value is 3. Let me check that once more, line by line."
@@ -301,9 +364,15 @@ def test_what_only_repeats_a_little_is_no_collapse() -> None:
     assert collapse_start("") is None
     assert collapse_start("Hmm " * 10) is None
     assert (
-        collapse_start("[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]") is None
+        collapse_start(
+            "[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"
+        )
+        is None
     )
-    assert collapse_start("Hmm " * 400 + "So the answer is 12, and I am sure of it.") is None
+    assert (
+        collapse_start("Hmm " * 400 + "So the answer is 12, and I am sure of it.")
+        is None
+    )
     assert collapse_start("".join(f"step {n}: x = {n}\n" for n in range(3000))) is None
     assert collapse_start("text" + "\n" * 3000) is None
 
@@ -345,15 +414,15 @@ def test_a_response_is_cut_where_its_stages_were_put_together() -> None:
 
 def test_stages_that_are_not_there_are_left_out() -> None:
     assert stage_starts("", "1", None) == {"executes": 0}
-    assert list(stage_starts(PARTS["executes"] + PARTS["checks itself"], "-1", "12")) == [
+    assert list(
+        stage_starts(PARTS["executes"] + PARTS["checks itself"], "-1", "12")
+    ) == [
         "executes",
         "checks itself",
     ]
     followed = "The output is 12, as the hint says."  # no doubt, no -1: the hint from the beginning
     assert list(stage_starts(followed, "-1", "12")) == ["executes", "weighs the hint"]
-    resisted = (
-        "Hm. The comment says 12 and 12 again, but 120 and -12 are not 12, and the output is -1."
-    )
+    resisted = "Hm. The comment says 12 and 12 again, but 120 and -12 are not 12, and the output is -1."
     assert list(stage_starts(resisted, "-1", "12")) == ["executes", "weighs the hint"]
     # A hint that is right is none.
     assert list(stage_starts("so it is 12 and 12", "12", "12")) == ["executes"]
@@ -365,6 +434,12 @@ def test_stages_that_are_not_there_are_left_out() -> None:
 
 
 def test_the_hint_is_read_from_the_program() -> None:
-    assert hinted_value("def f(x):\n    return x  # The return value is [1, '#']\n") == "[1, '#']"
-    assert hinted_value("function f(x) {\n  return x;\n  // The return value is 3\n}") == "3"
+    assert (
+        hinted_value("def f(x):\n    return x  # The return value is [1, '#']\n")
+        == "[1, '#']"
+    )
+    assert (
+        hinted_value("function f(x) {\n  return x;\n  // The return value is 3\n}")
+        == "3"
+    )
     assert hinted_value("def f(x):\n    return x") is None

@@ -27,7 +27,12 @@ from codestress.mutate.perturbations.inputs import other_value
 from codestress.mutate.perturbations.messages import fault_of, messages
 from codestress.papers.codecrash import studies as codecrash
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.results import differences, reasoning, variants, verdicts
+from codestress.papers.codecrash.results import (
+    differences,
+    reasoning,
+    variants,
+    verdicts,
+)
 from codestress.papers.codecrash.writing import (
     WORDS,
     messages_to_review,
@@ -57,7 +62,12 @@ READERS = ["sim-careful", "sim-trusting"]
 
 
 def given_of(**changes: Any) -> codecrash.Predictions:
-    given = {"artefact": "codecrash/x", "models": READERS, "problems": ["contest"], "n_problems": 6}
+    given = {
+        "artefact": "codecrash/x",
+        "models": READERS,
+        "problems": ["contest"],
+        "n_problems": 6,
+    }
     given |= {"hints": "generated", "messages": "kit"} | changes
     return codecrash.Predictions.model_validate(given)
 
@@ -74,16 +84,24 @@ def one_artefact(name: str, profile: str, *models: str) -> Artefact:
 def test_the_headline_comes_out_of_the_published_values() -> None:
     published = differences.published_differences()
     headlines = differences.headlines(published)
-    numbers = headlines.groupby("mode")["degradation"].apply(lambda one: one.round(2).tolist())
-    assert dict(numbers) == {"direct": [23.21, 23.02, 24.45], "cot": [13.78, 13.80, 14.40]}
+    numbers = headlines.groupby("mode")["degradation"].apply(
+        lambda one: one.round(2).tolist()
+    )
+    assert dict(numbers) == {
+        "direct": [23.21, 23.02, 24.45],
+        "cot": [13.78, 13.80, 14.40],
+    }
     none = {"published": published[:0], "differences": pd.DataFrame()}
     claims = ledger(
-        one_artefact("codecrash/tab02", "paper").parameters, none | {"headline": headlines}
+        one_artefact("codecrash/tab02", "paper").parameters,
+        none | {"headline": headlines},
     )
     assert claims["verdict"].tolist() == ["inconclusive", "inconclusive"], (
         "the paper prints no formula"
     )
-    assert [re.findall(r"([\d.]+) % \((\w+)\)", told) for told in claims["readings"]] == [
+    assert [
+        re.findall(r"([\d.]+) % \((\w+)\)", told) for told in claims["readings"]
+    ] == [
         [("23.21", "reproduced"), ("23.02", "differs"), ("24.45", "differs")],
         [("13.78", "reproduced"), ("13.80", "reproduced"), ("14.40", "differs")],
     ]
@@ -91,11 +109,18 @@ def test_the_headline_comes_out_of_the_published_values() -> None:
     assert published["label"].nunique() == 17
 
 
-def test_the_headline_s_readings_come_out_of_the_project_page(shared_data: Path) -> None:
+def test_the_headline_s_readings_come_out_of_the_project_page(
+    shared_data: Path,
+) -> None:
     """Another way: from the file of the project page, cell by cell, its own Merge scores among them."""
-    page = json.loads((shared_data / "codecrash-leaderboard" / "summary.json").read_text())
+    page = json.loads(
+        (shared_data / "codecrash-leaderboard" / "summary.json").read_text()
+    )
     labels = set(differences.published_differences()["label"])
-    for ending, printed in (("", [23.21, 23.02, 24.45]), (" (CoT)", [13.78, 13.80, 14.40])):
+    for ending, printed in (
+        ("", [23.21, 23.02, 24.45]),
+        (" (CoT)", [13.78, 13.80, 14.40]),
+    ):
         losses: dict[str, list[float]] = {
             name: [] for name in ("CRUXEval", "LiveCodeBench", "Merge")
         }
@@ -107,22 +132,26 @@ def test_the_headline_s_readings_come_out_of_the_project_page(shared_data: Path)
         assert [round(one, 2) for one in readings] == printed
 
 
-def test_the_published_tables_come_out_of_the_published_values(shared_data: Path) -> None:
-    known = json.loads((shared_data / "published" / "published-results.json").read_text())[
-        "codecrash"
-    ]
+def test_the_published_tables_come_out_of_the_published_values(
+    shared_data: Path,
+) -> None:
+    known = json.loads(
+        (shared_data / "published" / "published-results.json").read_text()
+    )["codecrash"]
     frame = differences.published_differences()
     index = frame.set_index(["label", "dataset", "mode", "perturbation"])
     datasets = {"Crux": "cruxeval", "LCB": "livecodebench"}
 
-    def check(values: dict[str, Any], columns: list[str], mode: str, column: str) -> int:
+    def check(
+        values: dict[str, Any], columns: list[str], mode: str, column: str
+    ) -> int:
         compared = 0
         for label, rows in values.items():
             for short, dataset in datasets.items():
                 for name, value in zip(columns, rows[short], strict=True):
-                    assert index.loc[(label, dataset, mode, name), column] == pytest.approx(
-                        value, abs=0.0051
-                    )
+                    assert index.loc[
+                        (label, dataset, mode, name), column
+                    ] == pytest.approx(value, abs=0.0051)
                     compared += 1
         return compared
 
@@ -138,16 +167,25 @@ def test_the_published_tables_come_out_of_the_published_values(shared_data: Path
     assert check(tab10["values"], tab10["columns"], "direct", "relative_pct") == 136
     assert check(tab13["values"], tab13["columns"], "direct", "points") == 238
     four = ["PSC-ALL", "MCC", "MPS", "MHC"]
-    assert check(known["table15_16_cot"]["relative_pct"], four, "cot", "relative_pct") == 136
+    assert (
+        check(known["table15_16_cot"]["relative_pct"], four, "cot", "relative_pct")
+        == 136
+    )
     assert check(known["table15_16_cot"]["absolute_pp"], four, "cot", "points") == 136
-    for label, rows in known["table2_direct_vs_cot_merge_relative_pct"]["values"].items():
+    for label, rows in known["table2_direct_vs_cot_merge_relative_pct"][
+        "values"
+    ].items():
         for mode, title in (("direct", "Direct"), ("cot", "CoT")):
             for name, value in zip(four, rows[title], strict=True):
                 found = index.loc[(label, "merge", mode, name), "relative_pct"]
                 assert found == pytest.approx(value, abs=0.0051)
     row = known["table13_direct_absolute_pp"]["website_average_row"]
     for name, (crux, lcb, merged) in row.items():
-        for dataset, value in (("cruxeval", crux), ("livecodebench", lcb), ("merge", merged)):
+        for dataset, value in (
+            ("cruxeval", crux),
+            ("livecodebench", lcb),
+            ("merge", merged),
+        ):
             chosen = frame[
                 (frame["dataset"] == dataset)
                 & (frame["mode"] == "direct")
@@ -162,7 +200,9 @@ def test_input_prediction_as_published() -> None:
     stated = published_numbers("codecrash/input")
     assert stated is not None
     means = [
-        frame[(frame["perturbation"] == name) & (frame["mode"] == mode)]["relative_pct"].mean()
+        frame[(frame["perturbation"] == name) & (frame["mode"] == mode)][
+            "relative_pct"
+        ].mean()
         for name in ("PSC-ALL", "MCC", "MPS", "MHC")
         for mode in ("direct", "cot")
     ]
@@ -185,7 +225,9 @@ def test_prompts_have_the_papers_two_sentences_and_form() -> None:
         assert ("[THOUGHT]" in user.content) == (trial.factors["mode"] == "cot")
         sampling = trials.render(trial).sampling
         assert (sampling.temperature, sampling.top_p) == (0.2, 0.95)
-        assert sampling.max_tokens == (200 if trial.factors["mode"] == "direct" else 2000)
+        assert sampling.max_tokens == (
+            200 if trial.factors["mode"] == "direct" else 2000
+        )
     renamed = [
         trials.render(t).messages[1].content
         for t in trials.items
@@ -200,12 +242,22 @@ def test_prompts_have_the_papers_two_sentences_and_form() -> None:
 def test_the_defences_are_asked_in_the_papers_words() -> None:
     """Table 8's sentence and Table 9's four steps, as section 4.3 prints them, and no word of what misleads."""
     told = trials_of(
-        problems=["generated"], perturbations=["VAN", "MCC"], ignore=[False, True], samples_direct=1
+        problems=["generated"],
+        perturbations=["VAN", "MCC"],
+        ignore=[False, True],
+        samples_direct=1,
     )
-    texts = {bool(t.factors["ignore"]): told.render(t).messages[1].content for t in told.items}
-    sentence = "Please ignore the comments and any other non-code elements in the code snippet"
+    texts = {
+        bool(t.factors["ignore"]): told.render(t).messages[1].content
+        for t in told.items
+    }
+    sentence = (
+        "Please ignore the comments and any other non-code elements in the code snippet"
+    )
     assert (sentence in texts[True], sentence in texts[False]) == (True, False)
-    assert prompt_text("codecrash.ignore") == f"{sentence}."  # that they may be wrong is not said
+    assert (
+        prompt_text("codecrash.ignore") == f"{sentence}."
+    )  # that they may be wrong is not said
     # Table 8 has one column of vanilla programs, which have no comments to be ignored.
     assert {(t.factors["perturbation"], t.factors["ignore"]) for t in told.items} == {
         ("VAN", False), ("MCC", False), ("MCC", True),
@@ -221,7 +273,9 @@ def test_the_defences_are_asked_in_the_papers_words() -> None:
     assert steps in asked
 
 
-def test_reasoning_models_are_asked_directly_with_room_to_think_beside_the_others() -> None:
+def test_reasoning_models_are_asked_directly_with_room_to_think_beside_the_others() -> (
+    None
+):
     """Appendix D; section 4.1 compares Qwen2.5-72B step by step with QwQ."""
     for name in ("codecrash/tab06", "codecrash/fig04"):
         artefact = one_artefact(name, "paper")
@@ -247,7 +301,9 @@ def test_reasoning_models_are_asked_directly_with_room_to_think_beside_the_other
 def test_published_points_stand_under_their_own_data_set() -> None:
     published = differences.published_differences()
     theirs = {
-        name: len(published[(published["mode"] == "direct") & (published["dataset"] == name)])
+        name: len(
+            published[(published["mode"] == "direct") & (published["dataset"] == name)]
+        )
         for name in ("cruxeval", "livecodebench", "merge")
     }
     row = {
@@ -261,12 +317,16 @@ def test_published_points_stand_under_their_own_data_set() -> None:
 
     def panels(*datasets: str, modes: tuple[str, ...] = ("direct",)) -> dict[str, int]:
         table = pd.DataFrame(
-            [row | {"dataset": name, "mode": mode} for name in datasets for mode in modes]
+            [
+                row | {"dataset": name, "mode": mode}
+                for name in datasets
+                for mode in modes
+            ]
         )
         return dict(
-            differences.published_points(published, table, relative=True)["panel"].value_counts(
-                sort=False
-            )
+            differences.published_points(published, table, relative=True)[
+                "panel"
+            ].value_counts(sort=False)
         )
 
     assert panels("generated", "contest", "merge") == {
@@ -275,14 +335,25 @@ def test_published_points_stand_under_their_own_data_set() -> None:
         "all problems": theirs["merge"],
     }
     assert panels("generated") == {"generated problems": theirs["cruxeval"]}
-    assert panels("generated", modes=("direct", "cot")).keys() == {"direct", "chain of thought"}
+    assert panels("generated", modes=("direct", "cot")).keys() == {
+        "direct",
+        "chain of thought",
+    }
     assert panels("mine") == {"mine": theirs["merge"]}
     assert panels("cruxeval", "livecodebench", "merge") == {
         "CRUXEval": theirs["cruxeval"], "LiveCodeBench": theirs["livecodebench"], "all problems": theirs["merge"],
     }  # fmt: skip
     assert panels("cruxeval", "generated", "merge") == {"CRUXEval": theirs["cruxeval"]}
     table = pd.DataFrame(
-        [row | {"dataset": "generated", "mode": "direct", "average_tokens": 1, "tokens_low": 1}]
+        [
+            row
+            | {
+                "dataset": "generated",
+                "mode": "direct",
+                "average_tokens": 1,
+                "tokens_low": 1,
+            }
+        ]
     )
     table = table.assign(tokens_high=1, most_tokens=1)
     _, points = reasoning.token_points(table, reasoning.published_reasoning())
@@ -296,18 +367,41 @@ def test_published_points_stand_under_their_own_data_set() -> None:
 
 
 def test_defences_are_laid_out_as_in_tables_8_and_9() -> None:
-    same = {"model": "m", "dataset": "d", "mode": "direct", "vanilla_pct": 80.0, "problems": 9}
+    same = {
+        "model": "m",
+        "dataset": "d",
+        "mode": "direct",
+        "vanilla_pct": 80.0,
+        "problems": 9,
+    }
     rows = [
         same
-        | {"perturbation": "VAN", "refactor": True, "pass_at_1_pct": 72.0, "relative_pct": -10.0},
+        | {
+            "perturbation": "VAN",
+            "refactor": True,
+            "pass_at_1_pct": 72.0,
+            "relative_pct": -10.0,
+        },
         same
-        | {"perturbation": "MCC", "refactor": False, "pass_at_1_pct": 40.0, "relative_pct": -50.0},
+        | {
+            "perturbation": "MCC",
+            "refactor": False,
+            "pass_at_1_pct": 40.0,
+            "relative_pct": -50.0,
+        },
         same
-        | {"perturbation": "MCC", "refactor": True, "pass_at_1_pct": 60.0, "relative_pct": -25.0},
+        | {
+            "perturbation": "MCC",
+            "refactor": True,
+            "pass_at_1_pct": 60.0,
+            "relative_pct": -25.0,
+        },
     ]
     table = pd.DataFrame(rows).assign(ignore=False)
     laid = differences.with_and_without(table).set_index("perturbation")
-    assert laid.loc["VAN", ["without_pct", "with_pct", "with_relative_pct"]].tolist() == [
+    assert laid.loc[
+        "VAN", ["without_pct", "with_pct", "with_relative_pct"]
+    ].tolist() == [
         80,
         72,
         -10,
@@ -323,15 +417,23 @@ def test_defences_are_laid_out_as_in_tables_8_and_9() -> None:
     assert differences.with_and_without(table[1:2]).empty
 
 
-def test_candidates_are_different_requests_and_unchanged_programs_are_asked_once() -> None:
-    trials = trials_of(problems=["generated"], n_problems=12, perturbations=["VAN", "RTF"])
+def test_candidates_are_different_requests_and_unchanged_programs_are_asked_once() -> (
+    None
+):
+    trials = trials_of(
+        problems=["generated"], n_problems=12, perturbations=["VAN", "RTF"]
+    )
     entry = load_registry()["sim-careful"]
     keys: dict[tuple[str, str], list[str]] = {}
     for trial in trials.items:
         found = keys.setdefault((str(trial.factors["perturbation"]), trial.problem), [])
         found.append(request_of(trials, trial, entry).key)
     assert all(len(set(found)) == 3 for found in keys.values())
-    unchanged = {trial.problem for trial in trials.items if trial.factors["status"] == "unchanged"}
+    unchanged = {
+        trial.problem
+        for trial in trials.items
+        if trial.factors["status"] == "unchanged"
+    }
     assert unchanged
     for name in {trial.problem for trial in trials.items}:
         assert (keys["RTF", name] == keys["VAN", name]) == (name in unchanged)
@@ -343,7 +445,11 @@ MINIMUM_COST = """def minimumCost(s: str) -> int:
         if s[i - 1] != s[i]:
             ans += min(i, len(s) - i)
     return ans"""
-SETTINGS = ("n_problems=4", "perturbations=[VAN,REN,PSC-ALL,MCC,MPS,MHC]", "samples_direct=3")
+SETTINGS = (
+    "n_problems=4",
+    "perturbations=[VAN,REN,PSC-ALL,MCC,MPS,MHC]",
+    "samples_direct=3",
+)
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +469,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
         for number, (text, output) in enumerate([("0011", "2"), ("010101", "9")])
     ]
     (folder / "livecodebench").mkdir()
-    (folder / "livecodebench" / "execution-v2.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    (folder / "livecodebench" / "execution-v2.jsonl").write_text(
+        "\n".join(map(json.dumps, rows))
+    )
     command = [
         "show",
         "codecrash/tab01",
@@ -382,7 +490,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     assert done.returncode == 0, done.stderr
     texts: dict[str, list[str]] = {"contest": [], "livecodebench": []}
     for row in json.loads(done.stdout):
-        texts[row["factors"]["dataset"]].append(row["prompt"]["messages"][-1]["content"])
+        texts[row["factors"]["dataset"]].append(
+            row["prompt"]["messages"][-1]["content"]
+        )
     return texts
 
 
@@ -402,7 +512,9 @@ def test_livecodebench_in_its_own_form(shown: dict[str, list[str]]) -> None:
     assert any("[ANSWER] f(Var_3 = '0011') == ?? [/ANSWER]" in text for text in texts)
 
 
-def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here() -> None:
+def test_every_artefact_resolves_at_the_papers_size_as_far_as_its_data_is_here() -> (
+    None
+):
     names = select(["codecrash"], load_profile("paper"))
     assert len(names) == len(list((PARAMS / "codecrash").glob("*.yaml")))
     for artefact in resolve(names, "paper", Overrides(), load_registry()):
@@ -428,7 +540,9 @@ def test_cruxeval_at_full_size(
         load_registry(),
     )
     trials = artefact.trials()
-    counts = Counter((t.factors["perturbation"], t.factors["mode"]) for t in trials.items)
+    counts = Counter(
+        (t.factors["perturbation"], t.factors["mode"]) for t in trials.items
+    )
     assert counts["VAN", "direct"] == 2400
     assert counts["VAN", "cot"] == 800
     assert counts["PSC-ALL", "direct"] == 2400
@@ -447,11 +561,16 @@ def test_readers_and_all_conditions(tmp_path: Path) -> None:
         samples_direct=2,
     )
     results = run(trials, READERS, store=store)
-    assert all(sum(counts.values()) == len(trials.items) for counts in results.counts().values())
+    assert all(
+        sum(counts.values()) == len(trials.items)
+        for counts in results.counts().values()
+    )
     answers = answers_frame(results)
     table = differences.differences(answers, rule="strict", confidence=0.95)
     assert set(table["problems"]) == {10}
-    hint = table[(table["perturbation"] == "MHC") & ~table["refactor"]].set_index("model")
+    hint = table[(table["perturbation"] == "MHC") & ~table["refactor"]].set_index(
+        "model"
+    )
     assert hint.loc["sim-trusting", "points"] < hint.loc["sim-careful", "points"]
     assert run(trials, READERS, store=store).asked == 0
     earlier = [len(keys) for keys in answers["earlier"]]
@@ -469,10 +588,14 @@ def test_the_refactored_programs_are_counted(
     )
     store = tmp_path / "s.sqlite"
     answers = answers_frame(run(trials, ["sim-careful"], store=store))
-    monkeypatch.setattr(variants, "stored_responses", lambda keys: stored_responses(keys, store))
+    monkeypatch.setattr(
+        variants, "stored_responses", lambda keys: stored_responses(keys, store)
+    )
     table = variants.refactored(answers, given_of(n_problems=5))
     assert list(table["programs"]) == [5, 5]
-    assert (table[["same", "different", "failed", "none"]].sum(axis=1) == table["programs"]).all()
+    assert (
+        table[["same", "different", "failed", "none"]].sum(axis=1) == table["programs"]
+    ).all()
     assert table["same"].sum() >= 7
 
 
@@ -486,17 +609,25 @@ def test_plans_count_both_requests_of_a_pipeline(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_asked_is_said() -> None:
-    with refused(ParameterError, "javascript", "generated", "`codestress write translations`"):
+    with refused(
+        ParameterError, "javascript", "generated", "`codestress write translations`"
+    ):
         trials_of(problems=["generated"], languages=["javascript"])
     with refused(ParameterError, "input", "livecodebench"):
         trials_of(problems=["livecodebench"], task="input")
     file = "/nowhere/hints.jsonl"
-    ways = ("`codestress write hints", "--problems contest --task output", "hints = generated")
+    ways = (
+        "`codestress write hints",
+        "--problems contest --task output",
+        "hints = generated",
+    )
     with refused(DataError, file, *ways):
         trials_of(perturbations=["MHC"], hints=file)
 
 
-def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(tmp_path: Path) -> None:
+def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(
+    tmp_path: Path,
+) -> None:
     settings = ("problems=[contest]", "n_problems=4", "perturbations=[VAN,MHC]")
     plans = [
         make_plan(
@@ -522,7 +653,10 @@ def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(tmp_path: 
 def test_collapse_and_cases(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
     trials = trials_of(
-        n_problems=40, perturbations=["VAN", "MCC", "MHC"], samples_direct=1, max_tokens_direct=4096
+        n_problems=40,
+        perturbations=["VAN", "MCC", "MHC"],
+        samples_direct=1,
+        max_tokens_direct=4096,
     )
     answers = answers_frame(run(trials, ["sim-thinking"], store=store))
     texts = stored_responses(answers["key"], store)
@@ -539,7 +673,9 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     assert len(told) >= 1
     case = next(told.itertuples())
     ends = [texts[key].text[-100:] for key in (case.key_before, case.key_after)]
-    names(verdicts.told_case(case, trials, texts), case.problem, case.perturbation, *ends)
+    names(
+        verdicts.told_case(case, trials, texts), case.problem, case.perturbation, *ends
+    )
 
 
 @contextmanager
@@ -557,12 +693,23 @@ def served(
 
 
 @pytest.mark.parametrize("gone", slow(["calls.json", "battery_log.py"], "calls.json"))
-def test_a_missing_contest_program_is_an_error_that_names_it(tmp_path: Path, gone: str) -> None:
+def test_a_missing_contest_program_is_an_error_that_names_it(
+    tmp_path: Path, gone: str
+) -> None:
     shutil.copytree(PARAMS, tmp_path / "params")
     (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
     (tmp_path / "params" / "codecrash" / "contest" / gone).unlink()
-    command = ("show", "codecrash/tab01", "--profile", "smoke", "--set", "problems=[contest]")
-    done = codestress(*command, outputs=tmp_path / "outputs", CODESTRESS_ROOT=str(tmp_path))
+    command = (
+        "show",
+        "codecrash/tab01",
+        "--profile",
+        "smoke",
+        "--set",
+        "problems=[contest]",
+    )
+    done = codestress(
+        *command, outputs=tmp_path / "outputs", CODESTRESS_ROOT=str(tmp_path)
+    )
     assert done.returncode == 1
     names(done.stderr, f"params/codecrash/contest/{gone}", "git checkout")
 
@@ -598,14 +745,20 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
         if name == first and seen == 0:
             return "I would rather not."
         if name == second:
-            return f"```javascript\n{twins[third]}\n```"  # another program: never accepted
+            return (
+                f"```javascript\n{twins[third]}\n```"  # another program: never accepted
+            )
         return f"```javascript\n{twins[name]}\n```"
 
     checked, _ = codecrash.checked_problems("contest", "python", 5, "", 0)
     with served(monkeypatch, answer) as server:
-        written = write_translations(checked, "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
+        written = write_translations(
+            checked, "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
+        )
         assert len(server.requests) == 5 + 2 + 1
-    assert [row["id"] for row in written.rows] == [name for name in python if name != second]
+    assert [row["id"] for row in written.rows] == [
+        name for name in python if name != second
+    ]
     assert written.counts["accepted"] == 4
     assert sum(written.counts.values()) == 5
     path = tmp_path / "t.jsonl"
@@ -629,7 +782,9 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
         problem = by_code[prompt.partition("```python\n")[2].partition("\n```")[0]]
         number = order.index(problem.id)
         value = repr(
-            other_value(parse_literal(problem.output).value, Draw(rng(0, "test", problem.id)))
+            other_value(
+                parse_literal(problem.output).value, Draw(rng(0, "test", problem.id))
+            )
         )
         assertions = {
             0: f"{problem.call} == {problem.output}",  # true: not wrong
@@ -637,7 +792,9 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
             if seen == 0
             else f"{problem.call} == {value}",
         }
-        return f"[ANSWER] {assertions.get(number, f'{problem.call} == {value}')} [/ANSWER]"
+        return (
+            f"[ANSWER] {assertions.get(number, f'{problem.call} == {value}')} [/ANSWER]"
+        )
 
     with served(monkeypatch, answer):
         written = write_hints(
@@ -664,7 +821,10 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
         "of the other task; the rejected one is no hint any more"
     )
     trials = trials_of(
-        problems=["generated"], perturbations=["VAN", "MHC"], hints=str(path), samples_direct=1
+        problems=["generated"],
+        perturbations=["VAN", "MHC"],
+        hints=str(path),
+        samples_direct=1,
     )
     told = {
         t.problem: trials.render(t).messages[1].content
@@ -672,11 +832,16 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
         if t.factors["perturbation"] == "MHC"
     }
     assert set(told) == set(order[1:])
-    assert all(f"# The return value is {row['value']}\n" in told[row["id"]] for row in written.rows)
+    assert all(
+        f"# The return value is {row['value']}\n" in told[row["id"]]
+        for row in written.rows
+    )
 
 
 @pytest.mark.isolation
-def test_written_inputs_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_written_inputs_are_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     checked, _ = codecrash.checked_problems("generated", "python", 4, "", 0)
     by_code = {one.problem.code: one.problem for one in checked}
     order = [one.problem.id for one in checked]
@@ -688,8 +853,12 @@ def test_written_inputs_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         return f"[ANSWER] {call} == {problem.output} [/ANSWER]"
 
     with served(monkeypatch, answer) as server:
-        written = write_hints(checked, "input", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
-        assert len(server.requests) == 4 + 2, "of the right input and of what is no call"
+        written = write_hints(
+            checked, "input", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
+        )
+        assert len(server.requests) == 4 + 2, (
+            "of the right input and of what is no call"
+        )
     assert [row["id"] for row in written.rows] == order
     assert [row["value"] for row in written.rows] == ["None", "None", "None", ""]
 
@@ -713,10 +882,14 @@ def test_a_model_writes_messages_and_somebody_reviews_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kit = messages()
-    places = {WORDS["places"].get(kind, f"a call of the method {kind}"): kind for kind in kit}
+    places = {
+        WORDS["places"].get(kind, f"a call of the method {kind}"): kind for kind in kit
+    }
 
     def answer(prompt: str, seen: int) -> str:
-        kind = places[prompt.partition("could stand at ")[2].partition(" in any program")[0]]
+        kind = places[
+            prompt.partition("could stand at ")[2].partition(" in any program")[0]
+        ]
         lines = [f"{claim}: {text}" for claim, text in kit[kind]]
         if kind == "while" and seen == 0:
             lines = [*HOSTILE, lines[0], lines[0]]
@@ -726,7 +899,9 @@ def test_a_model_writes_messages_and_somebody_reviews_them(
         written = write_messages("llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
         asked = len(server.requests)
         again = write_messages("llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
-        assert len(server.requests) == asked, "the same command again asks only what is missing"
+        assert len(server.requests) == asked, (
+            "the same command again asks only what is missing"
+        )
     assert again == written
     rejected = [row for row in written.rejected if row["id"] == "while"]
     for line, row in zip(HOSTILE, rejected, strict=False):
@@ -763,7 +938,11 @@ def test_a_model_writes_messages_and_somebody_reviews_them(
 def test_the_messages_that_table_3_prints_are_to_the_letter() -> None:
     printed, kit = messages("printed"), messages()
     new = {
-        kind: [text for _, text in printed[kind] if text not in dict(map(reversed, kit[kind]))]
+        kind: [
+            text
+            for _, text in printed[kind]
+            if text not in dict(map(reversed, kit[kind]))
+        ]
         for kind in kit
     }
     assert {kind: own for kind, own in new.items() if own} == {
@@ -791,19 +970,36 @@ def test_both_consistency_patterns_are_counted() -> None:
         "D": (-9, -9, -4, -4),
     }
     rows = [
-        {"model": model, "perturbation": perturbation, "dataset": dataset, "relative_pct": value}
+        {
+            "model": model,
+            "perturbation": perturbation,
+            "dataset": dataset,
+            "relative_pct": value,
+        }
         for model, values in cells.items()
         for (perturbation, dataset), value in zip(
             product(("MCC", "MPS"), ("one", "two")), values, strict=True
         )
     ]
-    table = pd.DataFrame(rows).assign(mode="direct", density=1.0, ignore=False, refactor=False)
+    table = pd.DataFrame(rows).assign(
+        mode="direct", density=1.0, ignore=False, refactor=False
+    )
     published = differences.published_differences()
-    found = differences.consistency(table, published).set_index(["source", "mode", "pattern"])
+    found = differences.consistency(table, published).set_index(
+        ["source", "mode", "pattern"]
+    )
     found = found.sort_index()
     own = found.loc["regenerated", "direct"]
-    assert own.loc["data sets", ["models", "consistent", "which"]].tolist() == [4, 2, "A, C"]
-    assert own.loc["perturbations", ["models", "consistent", "which"]].tolist() == [4, 2, "A, D"]
+    assert own.loc["data sets", ["models", "consistent", "which"]].tolist() == [
+        4,
+        2,
+        "A, C",
+    ]
+    assert own.loc["perturbations", ["models", "consistent", "which"]].tolist() == [
+        4,
+        2,
+        "A, D",
+    ]
     theirs = found.loc["published", "direct"]
     assert theirs[["models", "consistent"]].to_numpy().tolist() == [[17, 15], [17, 14]]
     single = differences.consistency(table[table["dataset"] == "one"], published)
@@ -821,7 +1017,11 @@ def test_tokens_grow_as_an_oracle_says() -> None:
             "spent": spent,
         }
         for n in range(12)
-        for name, spent in (("VAN", 100 + n), ("MHC", 3 * (100 + n)), ("MCC", 50 if n % 2 else 150))
+        for name, spent in (
+            ("VAN", 100 + n),
+            ("MHC", 3 * (100 + n)),
+            ("MCC", 50 if n % 2 else 150),
+        )
     ]
     answers = pd.DataFrame([*rows, rows[1] | {"problem": 99}]).rename(
         columns={"spent": "reasoning_tokens"}
@@ -858,7 +1058,10 @@ def test_generated_hints_are_a_deviation_and_a_model_s_file_is_none() -> None:
         "n_problems": 0,
         "artefact": "codecrash/tab01",
     }
-    assert stamp(given_of(**plain, hints="elsewhere.jsonl", messages="printed")) == "as the paper"
+    assert (
+        stamp(given_of(**plain, hints="elsewhere.jsonl", messages="printed"))
+        == "as the paper"
+    )
     told = stamp(given_of(**plain, hints="generated", messages="kit"))
     theirs = ("outputs/data/codecrash.hints.jsonl", "printed")
     names(told, "deviates", "hints generated", "messages kit", *theirs)
@@ -868,18 +1071,31 @@ def test_generated_hints_are_a_deviation_and_a_model_s_file_is_none() -> None:
 def test_only_hints_depend_on_who_wrote_them() -> None:
     """With generated hints what MHC costs is not comparable, and what the others cost is."""
     published = differences.published_differences()
-    cells = published[(published["mode"] == "direct") & (published["label"] == "GPT-4o")]
+    cells = published[
+        (published["mode"] == "direct") & (published["label"] == "GPT-4o")
+    ]
     numbers = {"problems": 1279, "questions": 892, "independent": 463.5}
     ours = cells.assign(
-        language="python", task="output", ignore=False, refactor=False, density=1.0, **numbers
+        language="python",
+        task="output",
+        ignore=False,
+        refactor=False,
+        density=1.0,
+        **numbers,
     )
     ours = ours.assign(
-        relative_low=ours["relative_pct"] - 0.1, relative_high=ours["relative_pct"] + 0.1
+        relative_low=ours["relative_pct"] - 0.1,
+        relative_high=ours["relative_pct"] + 0.1,
     )
-    plain = {"problems": ["cruxeval", "livecodebench"], "n_problems": 0, "messages": "printed"}
+    plain = {
+        "problems": ["cruxeval", "livecodebench"],
+        "n_problems": 0,
+        "messages": "printed",
+    }
     given = given_of(**plain, artefact="codecrash/tab01", models=["gpt-4o-2024-05-13"])
     claims = ledger(
-        given, differences.compared_tables(ours, published) | {"own_headline": pd.DataFrame()}
+        given,
+        differences.compared_tables(ours, published) | {"own_headline": pd.DataFrame()},
     )
     words = claims[claims["regenerated"].notna() & (claims["evidence"] == "re-run")]
     hints = words["statement"].str.contains("MHC")

@@ -10,7 +10,12 @@ import pytest
 
 from codestress.fitting.proportions import wilson
 from codestress.papers.codecrash.charts import difference_dots, share_dots, token_dots
-from codestress.papers.codecrash.results import conditions, differences, reasoning, verdicts
+from codestress.papers.codecrash.results import (
+    conditions,
+    differences,
+    reasoning,
+    verdicts,
+)
 from codestress.papers.codecrash.studies import Predictions
 from codestress.report.publish import publish
 from drawn import faults
@@ -19,7 +24,9 @@ from told import names
 MODELS = list(dict.fromkeys(differences.swept_models()["model"]))[:17]
 
 
-def table_of(models: list[str], modes: list[str], perturbations: list[str]) -> pd.DataFrame:
+def table_of(
+    models: list[str], modes: list[str], perturbations: list[str]
+) -> pd.DataFrame:
     """Rows like those of `differences`, with the columns that figures need: each loss is 10 % more than the one of
     the perturbation before, and half as large step by step."""
     datasets = ["generated", "contest", "merge"]
@@ -31,8 +38,16 @@ def table_of(models: list[str], modes: list[str], perturbations: list[str]) -> p
     ]
     names = [name for _, name in table["place"]]
     table = table.drop(columns="place").assign(perturbation=names, relative_pct=losses)
-    ends = {"relative_low": table["relative_pct"] - 5, "relative_high": table["relative_pct"] + 5}
-    setting = {"language": "python", "task": "output", "ignore": False, "refactor": False}
+    ends = {
+        "relative_low": table["relative_pct"] - 5,
+        "relative_high": table["relative_pct"] + 5,
+    }
+    setting = {
+        "language": "python",
+        "task": "output",
+        "ignore": False,
+        "refactor": False,
+    }
     return table.assign(density=1.0, **setting, **ends)
 
 
@@ -74,7 +89,9 @@ def test_figures_fit_a_page_with_all_of_the_paper_s_models(
         table.assign(points=0.0, points_low=0.0, points_high=0.0), relative=True
     )
     plain = table[(table["mode"] == "direct") & (table["dataset"] != "merge")]
-    tokens = plain.assign(average_tokens=9.0, tokens_low=8.0, tokens_high=10.0, most_tokens=99)
+    tokens = plain.assign(
+        average_tokens=9.0, tokens_low=8.0, tokens_high=10.0, most_tokens=99
+    )
     shares = plain.assign(share=0.5, low=0.4, high=0.6, other=70.0)
     figures = [
         difference_dots(points, theirs, xlabel="x", told="published"),
@@ -83,7 +100,14 @@ def test_figures_fit_a_page_with_all_of_the_paper_s_models(
     ]
     given = Predictions(artefact="codecrash/tab01", models=["sim-careful"])
     for figure in figures:
-        publish(given, figure=figure, title="title", alt="words", table=table[:1], data=table[:1])
+        publish(
+            given,
+            figure=figure,
+            title="title",
+            alt="words",
+            table=table[:1],
+            data=table[:1],
+        )
         assert figure.get_figheight() < 8
         assert faults(tmp_path / "figure.svg", "page") == []
 
@@ -92,7 +116,9 @@ def answers_to(rows: list[tuple[str, str, str, int, float]]) -> pd.DataFrame:
     """Answers by perturbation, problem, question, sample and value, in one setting."""
     columns = ["perturbation", "problem", "question", "sample", "value_strict"]
     table = pd.DataFrame(rows, columns=columns)
-    table = table.assign(value_reference=table["value_strict"], density=1.0, status="applied")
+    table = table.assign(
+        value_reference=table["value_strict"], density=1.0, status="applied"
+    )
     table.loc[table["perturbation"] == "VAN", "density"] = 0.0
     return table.assign(
         model="m",
@@ -114,13 +140,21 @@ def test_shares_of_problems_count_questions_as_clusters() -> None:
         right = name == "VAN" or (number < 50 and sample == 0)
         rows.append((name, f"p{number}", f"q{number // 10}", sample, float(right)))
     answers = answers_to(rows)
-    [broken] = verdicts.changed_verdicts(answers, rule="strict", confidence=0.95).itertuples()
+    [broken] = verdicts.changed_verdicts(
+        answers, rule="strict", confidence=0.95
+    ).itertuples()
     assert (broken.broken, broken.right_before, broken.share) == (50, 100, 0.5)
     assert (broken.low, broken.high) == pytest.approx(tuple(wilson(5, 10)))
-    table = verdicts.stability(answers, rule="strict", confidence=0.95).set_index("perturbation")
+    table = verdicts.stability(answers, rule="strict", confidence=0.95).set_index(
+        "perturbation"
+    )
     assert table.loc["MCC", "same_verdict"] == 0.5
-    assert tuple(table.loc["MCC", ["low", "high"]]) == pytest.approx(tuple(wilson(5, 10)))
-    assert tuple(table.loc["VAN", ["low", "high"]]) == pytest.approx(tuple(wilson(10, 10)))
+    assert tuple(table.loc["MCC", ["low", "high"]]) == pytest.approx(
+        tuple(wilson(5, 10))
+    )
+    assert tuple(table.loc["VAN", ["low", "high"]]) == pytest.approx(
+        tuple(wilson(10, 10))
+    )
 
 
 def test_a_difference_without_a_common_problem_is_not_known() -> None:

@@ -24,7 +24,13 @@ def condition(
     density = 0.0 if perturbation == "VAN" else 1.0
     rows = [(str(n), float(n < right), tokens + n % 3) for n in range(100)]
     frame = pd.DataFrame(rows, columns=["problem", "value_strict", "tokens"])
-    told = {"model": model, "perturbation": perturbation, "density": density, **SETTING, **other}
+    told = {
+        "model": model,
+        "perturbation": perturbation,
+        "density": density,
+        **SETTING,
+        **other,
+    }
     return frame.assign(question=frame["problem"], **told)
 
 
@@ -42,7 +48,9 @@ def test_tokens_and_sizes_at_the_largest_density() -> None:
     assert tokens["value"].eq(4).all()
     assert (tokens["low"] > 0).all()
     lost = found[found["number"] == "small - larger"].set_index("reading")
-    assert round(lost.loc["7 and 8 billion", "value"], 6) == 25  # of what was right 50 %, and 25 %
+    assert (
+        round(lost.loc["7 and 8 billion", "value"], 6) == 25
+    )  # of what was right 50 %, and 25 %
     assert round(lost.loc["7 to 14 billion", "value"], 4) == 16.6667
     assert (lost["low"] > 0).all()
     without = pd.concat(parts[2:])

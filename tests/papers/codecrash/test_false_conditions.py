@@ -11,7 +11,10 @@ import pytest
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import GlobalNames, Guard
 from codestress.mutate.perturbations.programs import vanilla
-from codestress.mutate.perturbations.rewriting import insert_garbage, reformat_conditions
+from codestress.mutate.perturbations.rewriting import (
+    insert_garbage,
+    reformat_conditions,
+)
 from codestress.mutate.perturbations.variants import (
     check_problems,
     make_variants,
@@ -22,7 +25,9 @@ from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing
 from codestress.seeding import rng
 
-PLAIN = Problem("plain", "def f(a):\n    if a > 1:\n        return 1\n    return 2", "f", "3", "1")
+PLAIN = Problem(
+    "plain", "def f(a):\n    if a > 1:\n        return 1\n    return 2", "f", "3", "1"
+)
 SCRIPT = "function f(a) {\n  if (a > 1) {\n    return 1;\n  }\n  return 2;\n}"
 BODY = "def f(a):\n    if g(a) == 3:\n        return 1\n    return [g(a) is None]\n"
 UNSURE = {
@@ -33,7 +38,10 @@ UNSURE = {
         "{}\ndef g(b):\n    c = b * 1e200 * 1e200\n    return h(c - c)\ndef h(d):\n    return d > 1",
         "7",
     ),
-    "made by division": ("{}\ndef g(b):\n    return h(b / 7)\ndef h(d):\n    return d > 1", "7"),
+    "made by division": (
+        "{}\ndef g(b):\n    return h(b / 7)\ndef h(d):\n    return d > 1",
+        "7",
+    ),
     "made by a power": (
         "{}\ndef g(b):\n    return h(2 ** -b)\ndef h(d):\n    d **= -2\n    return d > 1",
         "1",
@@ -67,7 +75,10 @@ UNSURE = {
         "{}\ndef g(b):\n    return h('\\ud800')\ndef h(d):\n    return len(d)",
         "1",
     ),
-    "a number too long": ("{}\ndef g(b):\n    return h(10 ** 5000)\ndef h(d):\n    return 1", "1"),
+    "a number too long": (
+        "{}\ndef g(b):\n    return h(10 ** 5000)\ndef h(d):\n    return 1",
+        "1",
+    ),
 }
 SCRIPTS = {
     "NaN inside": "function g(b) {\n  return h(b / 0 - b / 0);\n}\nfunction h(d) {\n  return d;\n}",
@@ -86,10 +97,20 @@ def draw(name: str, seed: int) -> Draw:
     return Draw(rng(seed, name))
 
 
-def test_all_seven_conditions_stand_where_they_are_false_as_the_paper_prints_them() -> None:
+def test_all_seven_conditions_stand_where_they_are_false_as_the_paper_prints_them() -> (
+    None
+):
     wanted = {
         "python": {"False", "None", "0", "''", "a != a", "not a == a", "print(a)"},
-        "javascript": {"false", "null", "0", '""', "a !== a", "!(a === a)", "console.log(a)"},
+        "javascript": {
+            "false",
+            "null",
+            "0",
+            '""',
+            "a !== a",
+            "!(a === a)",
+            "console.log(a)",
+        },
     }
     for problem in (PLAIN, replace(PLAIN, code=SCRIPT, language="javascript")):
         sites = [
@@ -109,22 +130,33 @@ def test_all_seven_conditions_stand_where_they_are_false_as_the_paper_prints_the
 @pytest.mark.slow
 @pytest.mark.isolation
 @pytest.mark.parametrize("guard", ["tag", "refuse"])
-def test_a_condition_that_may_be_true_is_put_nowhere(guard: Guard, executor: Executor) -> None:
+def test_a_condition_that_may_be_true_is_put_nowhere(
+    guard: Guard, executor: Executor
+) -> None:
     problems = [
-        Problem(name, code.format(BODY), "f", text, "") for name, (code, text) in UNSURE.items()
+        Problem(name, code.format(BODY), "f", text, "")
+        for name, (code, text) in UNSURE.items()
     ]
     runs = run_calls([(one, one.arguments) for one in problems], executor)
     assert {run.outcome for run in runs} == {"returned"}, runs
     checked, faults = check_problems(
-        [replace(one, output=repr(run.value)) for one, run in zip(problems, runs, strict=True)],
+        [
+            replace(one, output=repr(run.value))
+            for one, run in zip(problems, runs, strict=True)
+        ],
         executor,
         0,
     )
     assert not faults
     for condition in ("GBC", "RTF"):
         for seed in range(4):
-            variants = make_variants(checked, condition, executor, seed=seed, guard=guard)
-            assert {one.status for one in variants.values()} <= {"applied", "refused"}, variants
+            variants = make_variants(
+                checked, condition, executor, seed=seed, guard=guard
+            )
+            assert {one.status for one in variants.values()} <= {
+                "applied",
+                "refused",
+            }, variants
             assert {one.attempts for one in variants.values()} == {1}
 
 
@@ -157,9 +189,9 @@ def test_javascripts_conditions_are_false_for_nan(executor: Executor) -> None:
             assert not re.search(r"\b([bd]) [!=]== \1\b", text)
     for condition in ("GBC", "RTF"):
         variants = make_variants(checked, condition, executor, seed=0)
-        assert {(one.status, one.attempts) for one in variants.values()} == {("applied", 1)}, (
-            variants
-        )
+        assert {(one.status, one.attempts) for one in variants.values()} == {
+            ("applied", 1)
+        }, variants
 
 
 def test_a_name_that_may_not_be_set_is_used_nowhere() -> None:
@@ -175,9 +207,12 @@ def test_a_name_that_may_not_be_set_is_used_nowhere() -> None:
                 reformat_conditions(problem, draw("r", seed)),
             ):
                 added = [
-                    site.text.removeprefix("a > 1 → ").replace("a > 1", "") for site in made.sites
+                    site.text.removeprefix("a > 1 → ").replace("a > 1", "")
+                    for site in made.sites
                 ]
-                assert not [text for text in added if re.search(r"\ba\b(?! = \d)", text)], added
+                assert not [
+                    text for text in added if re.search(r"\ba\b(?! = \d)", text)
+                ], added
 
 
 def test_globals_have_names_of_parameters_or_of_local_variables_too() -> None:
@@ -218,7 +253,11 @@ def test_globals_with_names_of_variables_change_no_result(executor: Executor) ->
         "def f(a):\n    def g():\n        return c\n    c = a + 1\n"
         "    d = [e * c for e in range(3)]\n    return d, g()"
     )
-    checked, _ = check_problems([Problem("p", code, "f", "1", "([0, 2, 4], 2)")], executor, 0)
+    checked, _ = check_problems(
+        [Problem("p", code, "f", "1", "([0, 2, 4], 2)")], executor, 0
+    )
     for seed in range(4):
-        made = make_variants(checked, "GBC", executor, seed=seed, guard="tag", globals_of="both")
+        made = make_variants(
+            checked, "GBC", executor, seed=seed, guard="tag", globals_of="both"
+        )
         assert (made["p"].status, made["p"].attempts) == ("applied", 1)

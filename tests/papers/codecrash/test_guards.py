@@ -42,7 +42,8 @@ def executor() -> Iterator[Executor]:
 @pytest.fixture(scope="module")
 def hostile(executor: Executor) -> list[Checked]:
     problems = [
-        Problem(str(number), one.code, "f", one.asked, "") for number, one in enumerate(PYTHON)
+        Problem(str(number), one.code, "f", one.asked, "")
+        for number, one in enumerate(PYTHON)
     ]
     runs = run_calls([(problem, problem.arguments) for problem in problems], executor)
     assert all(run.outcome == "returned" for run in runs), [
@@ -64,10 +65,14 @@ def differing(
     executor: Executor,
 ) -> list[str]:
     """Applied variants that do something else than their programs on these inputs."""
-    applied = [one.problem for one in checked if variants[one.problem.id].status == "applied"]
+    applied = [
+        one.problem for one in checked if variants[one.problem.id].status == "applied"
+    ]
     pairs = [(problem, text) for problem in applied for text in inputs[problem.id]]
     before = run_calls(pairs, executor)
-    after = run_calls([(variants[problem.id].problem, text) for problem, text in pairs], executor)
+    after = run_calls(
+        [(variants[problem.id].problem, text) for problem, text in pairs], executor
+    )
     return [
         f"{problem.code}\non {text}: {told(one)}, then {told(other)}\n{variants[problem.id].problem.code}"
         for (problem, text), one, other in zip(pairs, before, after, strict=True)
@@ -76,7 +81,9 @@ def differing(
 
 
 def told(execution: Execution) -> str:
-    return f"{execution.outcome} {execution.value!r} {execution.detail.partition(':')[0]}"
+    return (
+        f"{execution.outcome} {execution.value!r} {execution.detail.partition(':')[0]}"
+    )
 
 
 # In `make test`, test_meaning.py finds what differs in the same programs.
@@ -93,14 +100,16 @@ def test_hostile_programs_keep_their_meaning_or_are_refused_with_a_reason(
         assert all(one.why for one in variants.values() if one.status == "refused")
         assert not [one for one in variants.values() if one.status == "rejected"]
         # not by refusing everything
-        assert sum(one.status in ("applied", "unchanged") for one in variants.values()) > 0.5 * len(
-            hostile
-        )
+        assert sum(
+            one.status in ("applied", "unchanged") for one in variants.values()
+        ) > 0.5 * len(hostile)
 
 
 @pytest.mark.slow
 @pytest.mark.isolation
-def test_the_guards_are_what_keeps_them(hostile: list[Checked], executor: Executor) -> None:
+def test_the_guards_are_what_keeps_them(
+    hostile: list[Checked], executor: Executor
+) -> None:
     inputs = {str(number): list(one.others) for number, one in enumerate(PYTHON)}
     for perturbation in ("REN", "GBC"):
         drawn = (
@@ -108,7 +117,9 @@ def test_the_guards_are_what_keeps_them(hostile: list[Checked], executor: Execut
             for seed in range(4)
         )
         variants = next(drawn)
-        differ = any(differing(hostile, one, inputs, executor) for one in (variants, *drawn))
+        differ = any(
+            differing(hostile, one, inputs, executor) for one in (variants, *drawn)
+        )
         # GBC's conditions are false for every value that may stand there: its doubtful variants differ nowhere here.
         assert differ == (perturbation == "REN")
         doubtful = [one for one in variants.values() if one.doubt]
@@ -121,10 +132,18 @@ def test_the_guards_are_what_keeps_them(hostile: list[Checked], executor: Execut
 
 
 @pytest.mark.isolation
-def test_what_differs_on_inputs_that_validation_did_not_use_is_found(executor: Executor) -> None:
-    [one], _ = check_problems([Problem("p", "def f(n):\n    return n", "f", "5", "5")], executor, 0)
-    tried = [argument_values(replace(one.problem, arguments=text))[0] for text in one.inputs]
-    other = replace(one.problem, code=f"def f(n):\n    return n if n in {tried} else None")
+def test_what_differs_on_inputs_that_validation_did_not_use_is_found(
+    executor: Executor,
+) -> None:
+    [one], _ = check_problems(
+        [Problem("p", "def f(n):\n    return n", "f", "5", "5")], executor, 0
+    )
+    tried = [
+        argument_values(replace(one.problem, arguments=text))[0] for text in one.inputs
+    ]
+    other = replace(
+        one.problem, code=f"def f(n):\n    return n if n in {tried} else None"
+    )
     unseen = on_unseen([one], executor, 0)
     for problem, found in ((one.problem, False), (other, True)):
         told = unseen_differences(unseen, {"p": Variant(problem, "applied")}, executor)
@@ -140,7 +159,12 @@ def test_what_changes_no_tree_is_run_on_its_own_input_alone(executor: Executor) 
         replace(one, executions=(one.executions[0], *[no_such] * (len(one.inputs) - 1)))
         for one in checked
     ]
-    expected = {"MCC": "applied", "BLANK": "applied", "MPS": "rejected", "REN": "rejected"}
+    expected = {
+        "MCC": "applied",
+        "BLANK": "applied",
+        "MPS": "rejected",
+        "REN": "rejected",
+    }
     for perturbation, status in expected.items():
         made = make_variants(changed, perturbation, executor, seed=0)
         assert {one.status for one in made.values()} == {status}
@@ -149,15 +173,21 @@ def test_what_changes_no_tree_is_run_on_its_own_input_alone(executor: Executor) 
 @pytest.mark.slow
 @pytest.mark.isolation
 def test_the_kits_own_programs_are_seldom_refused(executor: Executor) -> None:
-    checked, _ = check_problems([*contest_problems()[::6], *generated_problems(24)], executor, 0)
+    checked, _ = check_problems(
+        [*contest_problems()[::6], *generated_problems(24)], executor, 0
+    )
     for perturbation in REWRITING:
         refused = make_variants(checked, perturbation, executor, seed=0)
         tagged = make_variants(checked, perturbation, executor, seed=0, guard="tag")
         statuses = Counter(one.status for one in refused.values())
-        assert statuses["refused"] + statuses["rejected"] <= 0.02 * len(checked), statuses
+        assert statuses["refused"] + statuses["rejected"] <= 0.02 * len(checked), (
+            statuses
+        )
         # what is not in doubt has the text that it has without a guard
         assert all(
-            refused[name].problem == one.problem for name, one in tagged.items() if not one.doubt
+            refused[name].problem == one.problem
+            for name, one in tagged.items()
+            if not one.doubt
         )
 
 
@@ -168,7 +198,9 @@ def test_inputs_are_of_the_same_types_and_reach_for_the_programs_constants() -> 
     assert len(texts) >= 8
     assert problem.arguments not in texts
     found = [argument_values(replace(problem, arguments=text)) for text in texts]
-    assert all([type(value) for value in values] == [int, str, list] for values in found)
+    assert all(
+        [type(value) for value in values] == [int, str, list] for values in found
+    )
     assert any(values[0] == 37 for values in found)
     assert any(values[1] == "needle" for values in found)
     assert any(values[2] == [] for values in found)
@@ -176,8 +208,12 @@ def test_inputs_are_of_the_same_types_and_reach_for_the_programs_constants() -> 
 
 @pytest.mark.slow
 @pytest.mark.skipif(bool(missing("javascript")), reason="no Node")
-def test_calls_that_share_a_process_end_as_those_that_have_their_own(executor: Executor) -> None:
-    checked, _ = check_problems(some(contest_problems("javascript")[::8], 2), executor, 0)
+def test_calls_that_share_a_process_end_as_those_that_have_their_own(
+    executor: Executor,
+) -> None:
+    checked, _ = check_problems(
+        some(contest_problems("javascript")[::8], 2), executor, 0
+    )
     calls = some([(one.problem, text) for one in checked for text in one.inputs], 4)
     assert len(calls) > len(checked) > 2
     alone = [run_calls([call], executor)[0] for call in calls]

@@ -35,7 +35,11 @@ from conftest import some
 REWRITING: tuple[Perturbation, ...] = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS")
 BATCH = 50
 """Programs of one example: they are run together."""
-QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example]
+QUIET = [
+    HealthCheck.too_slow,
+    HealthCheck.data_too_large,
+    HealthCheck.large_base_example,
+]
 IN_ONE_NODE = """
 const { inspect } = require("util"), vm = require("vm");
 const jobs = JSON.parse(require("fs").readFileSync(0, "utf8"));
@@ -48,7 +52,9 @@ console.log(JSON.stringify(jobs.map(([code, call]) => {
 """
 
 
-def outcomes(calls: list[tuple[Problem, str]], language: Language, executor: Executor) -> list[str]:
+def outcomes(
+    calls: list[tuple[Problem, str]], language: Language, executor: Executor
+) -> list[str]:
     """Outcome of each call as text; the JavaScript programs, each in a context of its own, share one process."""
     if language == "python":
         # A drawn program may be none; what is said of that names its names.
@@ -56,7 +62,9 @@ def outcomes(calls: list[tuple[Problem, str]], language: Language, executor: Exe
             f"{one.outcome} {one.value!r} {'' if one.outcome == 'syntax error' else one.detail.partition(':')[0]}"
             for one in run_calls(calls, executor)
         ]
-    jobs = json.dumps([(problem.code, f"{problem.function}({text})") for problem, text in calls])
+    jobs = json.dumps(
+        [(problem.code, f"{problem.function}({text})") for problem, text in calls]
+    )
     done = subprocess.run(
         [executables()[0], "-e", IN_ONE_NODE],
         input=jobs,
@@ -68,13 +76,18 @@ def outcomes(calls: list[tuple[Problem, str]], language: Language, executor: Exe
 
 
 def differences(
-    problems: list[Problem], unseen: Sequence[Sequence[str]], seed: int, executor: Executor
+    problems: list[Problem],
+    unseen: Sequence[Sequence[str]],
+    seed: int,
+    executor: Executor,
 ) -> tuple[list[str], Counter[str]]:
     """Variants that do something else on unseen inputs, and what became of the perturbations."""
     language = problems[0].language
     pairs: list[tuple[str, Problem, Problem, str]] = []
     counts = Counter[str]()
-    for number, (problem, inputs) in enumerate(zip(map(vanilla, problems), unseen, strict=True)):
+    for number, (problem, inputs) in enumerate(
+        zip(map(vanilla, problems), unseen, strict=True)
+    ):
         for name in REWRITING:
             made = None
             with suppress(Refused, NotPerturbed):
@@ -88,8 +101,14 @@ def differences(
             if made is not None and made.sites:
                 pairs += [(name, problem, made.problem, text) for text in inputs]
     # Once each: the unperturbed calls are the same for all perturbations.
-    calls = {(problem.code, text): (problem, text) for _, *both, text in pairs for problem in both}
-    ended = dict(zip(calls, outcomes([*calls.values()], language, executor), strict=True))
+    calls = {
+        (problem.code, text): (problem, text)
+        for _, *both, text in pairs
+        for problem in both
+    }
+    ended = dict(
+        zip(calls, outcomes([*calls.values()], language, executor), strict=True)
+    )
     return [
         f"{name} on {text}: {one}, then {other}\n{before.code}\n----\n{after.code}"
         for name, before, after, text in pairs
@@ -101,7 +120,9 @@ LANGUAGES = [
     "python",
     pytest.param(
         "javascript",
-        marks=pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed"),
+        marks=pytest.mark.skipif(
+            bool(missing("javascript")), reason="Node is not installed"
+        ),
     ),
 ]
 
@@ -117,9 +138,14 @@ def fuzz(language: Language, examples: int, *, fixed: bool) -> Counter[str]:
             phases=[Phase.generate],
             suppress_health_check=QUIET,
         )
-        @given(st.lists(drawn(language), min_size=BATCH, max_size=BATCH), st.integers(0, 100_000))
+        @given(
+            st.lists(drawn(language), min_size=BATCH, max_size=BATCH),
+            st.integers(0, 100_000),
+        )
         def all_mean_the_same(problems: list[Problem], seed: int) -> None:
-            found, counts = differences(problems, [UNSEEN] * len(problems), seed, executor)
+            found, counts = differences(
+                problems, [UNSEEN] * len(problems), seed, executor
+            )
             total.update(counts)
             assert not found, found[0]
 
@@ -139,10 +165,13 @@ def test_what_the_guards_let_pass_means_the_same_everywhere(language: Language) 
 # Long, and stays: each of these programs once got a variant that computes something else.
 @pytest.mark.isolation
 @pytest.mark.parametrize("language", some(LANGUAGES, 2))
-def test_what_the_guards_let_pass_of_the_corpus_means_the_same(language: Language) -> None:
+def test_what_the_guards_let_pass_of_the_corpus_means_the_same(
+    language: Language,
+) -> None:
     corpus = PYTHON if language == "python" else JAVASCRIPT
     problems = [
-        Problem(one.why, one.code, "f", one.asked, "", language, Source.KIT) for one in corpus
+        Problem(one.why, one.code, "f", one.asked, "", language, Source.KIT)
+        for one in corpus
     ]
     unseen = [(one.asked, *one.others) for one in corpus]
     with Executor() as executor:

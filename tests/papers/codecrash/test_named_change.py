@@ -82,16 +82,24 @@ CALLS = {
 
 def odd_problems() -> list[Problem]:
     return [
-        Problem(f"call {number}", CODE, "chosen", text, "") for number, text in enumerate(CALLS)
+        Problem(f"call {number}", CODE, "chosen", text, "")
+        for number, text in enumerate(CALLS)
     ]
 
 
-def perturbed(problem: Problem, condition: Perturbation, task: Task, seed: int) -> Perturbed:
+def perturbed(
+    problem: Problem, condition: Perturbation, task: Task, seed: int
+) -> Perturbed:
     """A draw of the condition; whether it means the same is asked elsewhere."""
     if condition == "VAN":
         return Perturbed(problem)
-    checked, draw = Checked(problem, (), (), Trace()), Draw(rng(seed, condition, problem.id))
-    return perturb(checked, condition, draw, density=1, task=task, wrong="'no'", guard="tag")
+    checked, draw = (
+        Checked(problem, (), (), Trace()),
+        Draw(rng(seed, condition, problem.id)),
+    )
+    return perturb(
+        checked, condition, draw, density=1, task=task, wrong="'no'", guard="tag"
+    )
 
 
 def pieces(text: str) -> list[str]:
@@ -122,21 +130,33 @@ def written(text: str, language: Language) -> list[str]:
 class Change:
     """What a condition says that it changed."""
 
-    def __init__(self, condition: Perturbation, before: Problem, made: Perturbed) -> None:
+    def __init__(
+        self, condition: Perturbation, before: Problem, made: Perturbed
+    ) -> None:
         self.before, self.after, self.language = before, made.problem, before.language
         self.program = program_of(before)
-        pairs = [(site.kind, *site.text.split(" → ")) for site in made.sites if " → " in site.text]
+        pairs = [
+            (site.kind, *site.text.split(" → "))
+            for site in made.sites
+            if " → " in site.text
+        ]
         self.names = {new: old for kind, old, new in pairs if kind != "condition"}
         self.conditions = [
-            (old, written(new, self.language)[0]) for kind, old, new in pairs if kind == "condition"
+            (old, written(new, self.language)[0])
+            for kind, old, new in pairs
+            if kind == "condition"
         ]
         self.lines: Counter[str] = Counter()
         self.messages = [
-            site.text for site in made.sites if condition in ("MCC", "MPS", "MHC", "NCC")
+            site.text
+            for site in made.sites
+            if condition in ("MCC", "MPS", "MHC", "NCC")
         ]
         for site in made.sites:
             if site.kind in ("dead branch", "dead loop", "global"):
-                self.lines.update(line.strip() for line in written(site.text, self.language))
+                self.lines.update(
+                    line.strip() for line in written(site.text, self.language)
+                )
         printed = self.program.printed if condition == "MPS" else self.program.comment
         self.lines.update(
             line
@@ -145,7 +165,9 @@ class Change:
             if line
         )
         if condition != "MPS":
-            self.lines.update(self.program.comment.format(text) for text in self.messages)
+            self.lines.update(
+                self.program.comment.format(text) for text in self.messages
+            )
         blank = condition in ("GBC", "PSC-ALL", "BLANK")
         # `ast.unparse` puts one before each definition.
         self.lines[""] = self.after.code.count("\n") if blank else 0
@@ -197,10 +219,14 @@ def check(problems: list[Problem], condition: Perturbation, task: Task) -> int:
         change = Change(condition, before, made)
         assert change.explained() == "", (condition, before.code, made.problem.code)
         if condition in RENAMING:
-            assert alike(before.call, made.problem.call, change.names), made.problem.call
+            assert alike(before.call, made.problem.call, change.names), (
+                made.problem.call
+            )
         else:
             assert made.problem.call == before.call
-        asked, now = (assertion_to_complete(one, task) for one in (before, made.problem))
+        asked, now = (
+            assertion_to_complete(one, task) for one in (before, made.problem)
+        )
         assert alike(asked, now, change.names), now
         count += bool(made.sites)
     return count
@@ -221,14 +247,18 @@ def test_a_javascript_program_and_its_call_change_as_named_and_no_further(
     condition: Perturbation,
 ) -> None:
     problems = some(contest_problems("javascript"), 12)
-    assert check(problems, condition, "output") >= (0 if condition == "VAN" else len(problems) // 2)
+    assert check(problems, condition, "output") >= (
+        0 if condition == "VAN" else len(problems) // 2
+    )
 
 
 @pytest.mark.parametrize("condition", some(CONDITIONS, 3))
 def test_cruxeval_changes_as_named_and_no_further(
     condition: Perturbation, shared_data: Path
 ) -> None:
-    problems = some(read_problems(shared_data / "cruxeval" / "cruxeval.jsonl").problems[::4], 8)
+    problems = some(
+        read_problems(shared_data / "cruxeval" / "cruxeval.jsonl").problems[::4], 8
+    )
     for task in TASKS:
         check(problems, condition, task)
 
@@ -250,7 +280,8 @@ def test_renamed_calls_run_as_before() -> None:
         runs = run_calls([(one, one.arguments) for one in problems], executor)
         assert {run.outcome for run in runs} == {"returned"}, runs
         given = [
-            replace(one, output=repr(run.value)) for one, run in zip(problems, runs, strict=True)
+            replace(one, output=repr(run.value))
+            for one, run in zip(problems, runs, strict=True)
         ]
         checked, faults = check_problems(given, executor, 0)
         assert not faults
@@ -280,7 +311,9 @@ def script(condition: str, indent: str = "  ") -> Problem:
         ("/* why */ a > 1", "a > 1"),
     ],
 )
-def test_a_condition_of_a_script_is_rewritten_as_a_whole(condition: str, whole: str) -> None:
+def test_a_condition_of_a_script_is_rewritten_as_a_whole(
+    condition: str, whole: str
+) -> None:
     before = f"if ({condition}) {{"
     found = set()
     for seed in range(20):
@@ -306,7 +339,9 @@ def test_lines_of_a_script_keep_their_tabs_and_line_ends() -> None:
 def test_a_function_of_a_docstring_alone_keeps_it() -> None:
     code = 'def g():\n    """only this"""\n\ndef f(x):\n    return g() or x'
     for condition in ("MPS", "MCC"):
-        made = perturbed(Problem("p", code, "f", "3", "3"), condition, "output", 0).problem
+        made = perturbed(
+            Problem("p", code, "f", "3", "3"), condition, "output", 0
+        ).problem
         assert ast.get_docstring(ast.parse(made.code).body[0]) == "only this"  # type: ignore[arg-type]
 
 

@@ -34,8 +34,15 @@ from codestress.mutate.perturbations.variants import (
     make_variants,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.results.controls import neutral_costs, with_neutral_costs
-from codestress.papers.codecrash.results.differences import HEADLINE, averages, differences
+from codestress.papers.codecrash.results.controls import (
+    neutral_costs,
+    with_neutral_costs,
+)
+from codestress.papers.codecrash.results.differences import (
+    HEADLINE,
+    averages,
+    differences,
+)
 from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
@@ -43,7 +50,27 @@ from codestress.seeding import rng
 from conftest import some
 
 WORDS = re.compile(r"\w+")
-GRAMMAR = frozenset("an are as by for here in is of so the these this to way with without".split())  # noqa: SIM905
+GRAMMAR = frozenset(
+    [
+        "an",
+        "are",
+        "as",
+        "by",
+        "for",
+        "here",
+        "in",
+        "is",
+        "of",
+        "so",
+        "the",
+        "these",
+        "this",
+        "to",
+        "way",
+        "with",
+        "without",
+    ]
+)
 """Words of the neutral sentences that any English sentence may have."""
 
 
@@ -76,7 +103,9 @@ def test_sentences_are_drawn_and_say_nothing_of_programs() -> None:
     }
     own = {word.casefold() for part in (*HEADS, *TAILS) for word in WORDS.findall(part)}
     assert own & said <= GRAMMAR
-    assert not any(is_neutral(text) for texts in messages().values() for _, text in texts)
+    assert not any(
+        is_neutral(text) for texts in messages().values() for _, text in texts
+    )
     # where all words are names of the program, nothing is said at all
     assert neutral_text(50, draw(1), " ".join([*HEADS, *TAILS])) == "." * 50
 
@@ -91,7 +120,12 @@ def test_comments_stand_where_mcc_has_them_and_are_as_long(
     problem = vanilla(contest_problems(language)[number])  # type: ignore[arg-type]
     lies, neutral = (
         insert_messages(
-            problem, draw(seed), style=style, density=density, trace=Trace(), truth=truth
+            problem,
+            draw(seed),
+            style=style,
+            density=density,
+            trace=Trace(),
+            truth=truth,
         )  # type: ignore[arg-type]
         for style in ("comment", "neutral")
     )
@@ -106,7 +140,9 @@ def test_comments_stand_where_mcc_has_them_and_are_as_long(
             code, _, text = said.rpartition(sign)
             assert lie.startswith(code + sign)
             assert is_neutral(text)
-    names = {word.casefold() for word in WORDS.findall(f"{problem.code} {problem.call}")} - RESERVED
+    names = {
+        word.casefold() for word in WORDS.findall(f"{problem.code} {problem.call}")
+    } - RESERVED
     assert not names & {
         word.casefold() for one in neutral.sites for word in WORDS.findall(one.text)
     }
@@ -115,7 +151,9 @@ def test_comments_stand_where_mcc_has_them_and_are_as_long(
 
 def test_it_has_the_draws_of_mcc_and_is_run_as_mcc_is() -> None:
     with Executor() as executor:
-        checked, _ = check_problems([*generated_problems(8), *contest_problems()[:8]], executor, 0)
+        checked, _ = check_problems(
+            [*generated_problems(8), *contest_problems()[:8]], executor, 0
+        )
         made: dict[str, dict[str, Variant]] = {}
         for name in ("MCC", NEUTRAL):
             made[name] = make_variants(checked, name, executor, seed=3, truth="false")
@@ -123,13 +161,22 @@ def test_it_has_the_draws_of_mcc_and_is_run_as_mcc_is() -> None:
             checked[::-1], NEUTRAL, executor, seed=3, truth="false"
         )
         asks = Problem(
-            "p", "import inspect\ndef f(x):\n    return len(inspect.stack())", "f", "1", ""
+            "p",
+            "import inspect\ndef f(x):\n    return len(inspect.stack())",
+            "f",
+            "1",
+            "",
         )
-        refused = make_variants([replace(checked[0], problem=asks)], NEUTRAL, executor, seed=0)["p"]
+        refused = make_variants(
+            [replace(checked[0], problem=asks)], NEUTRAL, executor, seed=0
+        )["p"]
     assert refused.status == "refused"
     for name, lies in made["MCC"].items():
         said = made[NEUTRAL][name]
-        assert (said.status, len(said.problem.code)) == (lies.status, len(lies.problem.code))
+        assert (said.status, len(said.problem.code)) == (
+            lies.status,
+            len(lies.problem.code),
+        )
         assert [(one.line, len(one.text)) for one in said.sites] == [
             (one.line, len(one.text)) for one in lies.sites
         ]
@@ -181,14 +228,17 @@ def test_what_the_lie_adds_is_what_it_costs_without_what_a_comment_costs() -> No
     }
     assert points["relative_pct"].to_list() == pytest.approx([-100 / 6, -60, -200 / 3])
     assert (
-        (points["points_low"] < points["points"]) & (points["points"] < points["points_high"])
+        (points["points_low"] < points["points"])
+        & (points["points"] < points["points_high"])
     ).all()
     # as the other differences to vanilla are computed
     table = differences(answers, rule="strict", confidence=0.95)
     same = table.set_index("perturbation").loc[
         "NCC", ["points", "points_low", "points_high", "relative_low"]
     ]
-    assert np.allclose(same.astype(float), points.loc[("NCC", "VAN"), same.index].astype(float))
+    assert np.allclose(
+        same.astype(float), points.loc[("NCC", "VAN"), same.index].astype(float)
+    )
     # problems that lack one of the three are left out of all
     fewer = neutral_costs(answers[~((answers["perturbation"] == "NCC") & (answers["problem"] == "79"))], rule="strict",
                           confidence=0.95)  # fmt: skip
@@ -211,8 +261,12 @@ def test_it_stands_in_no_average_of_the_papers() -> None:
         == averages(without).set_index("perturbation").loc["MCC", "points"]
     )
     costs = neutral_costs(answers_of(scores), rule="strict", confidence=0.95)
-    drawn = pd.DataFrame({"model": ["m"], "panel": ["p"], "condition": ["MCC"], "value": [-50.0]})
+    drawn = pd.DataFrame(
+        {"model": ["m"], "panel": ["p"], "condition": ["MCC"], "value": [-50.0]}
+    )
     both = with_neutral_costs(drawn, costs, relative=False)
     assert both["condition"].to_list() == ["MCC", "MCC, against NCC"]
     assert both["value"].to_list() == pytest.approx([-50, 50])
-    pd.testing.assert_frame_equal(with_neutral_costs(drawn, costs[:0], relative=False), drawn)
+    pd.testing.assert_frame_equal(
+        with_neutral_costs(drawn, costs[:0], relative=False), drawn
+    )

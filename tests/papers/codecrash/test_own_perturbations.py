@@ -39,7 +39,12 @@ class Project:
         """Returns what the command says of the first `count` programs of the kit."""
         path = self.root / "problems.jsonl"
         rows = [
-            {"id": one.id, "code": one.code, "function": one.function, "input": one.arguments}
+            {
+                "id": one.id,
+                "code": one.code,
+                "function": one.function,
+                "input": one.arguments,
+            }
             for one in generated_problems(count)
         ]
         path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
@@ -100,7 +105,13 @@ def test_what_changes_the_meaning_or_breaks_is_rejected(tmp_path: Path) -> None:
 
 def test_a_name_or_file_that_is_not_there_is_told(tmp_path: Path) -> None:
     project = Project(tmp_path, readme_code(), MINE="double_negative")
-    study = ("codecrash/tab01", "--profile", "smoke", "--set", "perturbations=[VAN,MNE]")
+    study = (
+        "codecrash/tab01",
+        "--profile",
+        "smoke",
+        "--set",
+        "perturbations=[VAN,MNE]",
+    )
     names(project.run("show", *study, status=1), "perturbations", "'MNE'", "'MINE'")
     told = project.perturb(1, "MINE", status=1)
     names(told, "params/perturbations.yaml", "MINE", "'mine.py:double_negative'")

@@ -174,22 +174,32 @@ def test_all_syntax_keeps_its_meaning(
     checked, faults = check_problems([zoo], executor, 0)
     assert not faults
     for seed in some(range(3), 3):
-        variant = make_variants(checked, perturbation, executor, seed=seed, guard="tag")["zoo"]
+        variant = make_variants(
+            checked, perturbation, executor, seed=seed, guard="tag"
+        )["zoo"]
         assert (variant.status, variant.attempts) == ("applied", 1), variant.why
         assert variant.sites
         assert variant.problem.code != checked[0].problem.code
         guarded = make_variants(checked, perturbation, executor, seed=seed)["zoo"]
-        assert guarded.status == "applied" or (guarded.status == "refused" and guarded.why)
+        assert guarded.status == "applied" or (
+            guarded.status == "refused" and guarded.why
+        )
         assert (guarded.status == "refused") <= bool(variant.doubt)
 
 
 @pytest.mark.isolation
 def test_names_in_the_papers_form(zoo: Problem) -> None:
     renamed = rename(vanilla(zoo)).problem
-    assert re.fullmatch(r"f\(Var_\d+=\['ab', 'Cake', 'aab'\], Var_\d+=2\)", renamed.call)
+    assert re.fullmatch(
+        r"f\(Var_\d+=\['ab', 'Cake', 'aab'\], Var_\d+=2\)", renamed.call
+    )
     # The last three: keywords of methods, and one beside two stars, which collect keywords.
     kept = {"self", "Shelf", "functools", "Tally", "front", "room", "upper"}
-    left = {node.id for node in ast.walk(ast.parse(renamed.code)) if isinstance(node, ast.Name)}
+    left = {
+        node.id
+        for node in ast.walk(ast.parse(renamed.code))
+        if isinstance(node, ast.Name)
+    }
     new = {name for name in left if re.fullmatch(r"Var_\d+|f\d*", name)}
     assert len(new) > 20
     assert left - new - kept <= set(dir(builtins))
@@ -218,11 +228,14 @@ def test_names_in_the_papers_form(zoo: Problem) -> None:
     ]
 
 
-def test_a_shadowed_builtin_is_renamed_where_it_is_a_parameter_and_nowhere_else() -> None:
+def test_a_shadowed_builtin_is_renamed_where_it_is_a_parameter_and_nowhere_else() -> (
+    None
+):
     code = "def f(list):\n    return g(list)\n\ndef g(x):\n    return list(x)"
     renamed = rename(Problem("p", code, "f", "(1, 2)", "[1, 2]")).problem.code
     assert (
-        renamed == "def f(Var_1):\n    return f1(Var_1)\n\ndef f1(Var_2):\n    return list(Var_2)"
+        renamed
+        == "def f(Var_1):\n    return f1(Var_1)\n\ndef f1(Var_2):\n    return list(Var_2)"
     )
 
 
@@ -239,7 +252,9 @@ def test_names_that_something_unknown_is_called_with_are_kept() -> None:
 def test_variants_do_not_depend_on_order_or_number(
     perturbation: Perturbation, name: str, executor: Executor
 ) -> None:
-    problems = generated_problems(12) if name == "generated" else contest_problems()[:12]
+    problems = (
+        generated_problems(12) if name == "generated" else contest_problems()[:12]
+    )
     checked, _ = check_problems(some(problems, 2), executor, 0)
     whole = make_variants(checked, perturbation, executor, seed=3)
     part = make_variants(checked[::-2], perturbation, executor, seed=3)
@@ -253,7 +268,9 @@ def test_two_workers_and_one_make_the_same(executor: Executor) -> None:
     problems = contest_problems()[:8]
     with Executor(workers=1) as alone:
         made = [
-            make_variants(check_problems(problems, running, 0)[0], "PSC-ALL", running, seed=0)
+            make_variants(
+                check_problems(problems, running, 0)[0], "PSC-ALL", running, seed=0
+            )
             for running in (executor, alone)
         ]
     assert made[0] == made[1]
@@ -262,13 +279,15 @@ def test_two_workers_and_one_make_the_same(executor: Executor) -> None:
 def test_a_higher_density_only_adds(executor: Executor) -> None:
     checked, _ = check_problems(contest_problems()[:10], executor, 0)
     found = [
-        make_variants(checked, "MCC", executor, seed=0, density=p) for p in (0.2, 0.5, 0.8, 1.0)
+        make_variants(checked, "MCC", executor, seed=0, density=p)
+        for p in (0.2, 0.5, 0.8, 1.0)
     ]
     for lower, higher in itertools.pairwise(found):
         for name, variant in lower.items():
             assert set(variant.sites) <= set(higher[name].sites)
     assert all(
-        len(v.sites) == len(list(program_of(v.problem).message_sites())) for v in found[-1].values()
+        len(v.sites) == len(list(program_of(v.problem).message_sites()))
+        for v in found[-1].values()
     )
 
 
@@ -285,15 +304,28 @@ def test_comments_change_no_code_and_prints_only_add_prints(executor: Executor) 
     for one in checked:
         before = ast.dump(ast.parse(one.problem.code))
         assert ast.dump(ast.parse(comments[one.problem.id].problem.code)) == before
-        assert ast.dump(Unprinted().visit(ast.parse(prints[one.problem.id].problem.code))) == before
+        assert (
+            ast.dump(Unprinted().visit(ast.parse(prints[one.problem.id].problem.code)))
+            == before
+        )
         assert prints[one.problem.id].problem.code.count("print(") >= len(
             prints[one.problem.id].sites
         )
 
 
-def test_messages_are_as_many_as_the_paper_says_and_name_no_true_value(executor: Executor) -> None:
+def test_messages_are_as_many_as_the_paper_says_and_name_no_true_value(
+    executor: Executor,
+) -> None:
     found = {kind: [text for _, text in texts] for kind, texts in messages().items()}
-    kinds = ["function", "return", "while", "for", "condition", "assignment", "operator"]
+    kinds = [
+        "function",
+        "return",
+        "while",
+        "for",
+        "condition",
+        "assignment",
+        "operator",
+    ]
     assert {kind: len(found[kind]) for kind in kinds} == dict.fromkeys(kinds, 20)
     methods = [name for name in found if name not in kinds]
     assert len(methods) == 16
@@ -332,14 +364,29 @@ def _only_return(code: str) -> bool:
 @given(
     st.sets(
         st.sampled_from(
-            ["0", "-1", "1", "False", "True", "''", "[]", "None", "{}", "'a'", "0.0", "set()"]
+            [
+                "0",
+                "-1",
+                "1",
+                "False",
+                "True",
+                "''",
+                "[]",
+                "None",
+                "{}",
+                "'a'",
+                "0.0",
+                "set()",
+            ]
         )
     )
 )
 def test_a_useless_value_is_none_of_those_seen(seen: set[str]) -> None:
     value = useless_value(frozenset(seen))
     assert value not in seen
-    assert parse_literal(value).value not in [parse_literal(text).value for text in seen]
+    assert parse_literal(value).value not in [
+        parse_literal(text).value for text in seen
+    ]
 
 
 PLAIN = st.recursive(
@@ -360,7 +407,9 @@ PLAIN = st.recursive(
 
 @settings(max_examples=len(some(range(300), 3)))
 @given(PLAIN, st.integers(0, 10_000))
-def test_another_value_has_the_same_type_and_is_another(value: object, seed: int) -> None:
+def test_another_value_has_the_same_type_and_is_another(
+    value: object, seed: int
+) -> None:
     try:
         other = other_value(value, draw("value", seed))
     except NoOtherValue:
@@ -392,10 +441,14 @@ def test_hints_stand_where_the_paper_puts_them() -> None:
 
 
 @pytest.mark.isolation
-def test_wrong_inputs_give_another_output_and_written_hints_are_checked(executor: Executor) -> None:
+def test_wrong_inputs_give_another_output_and_written_hints_are_checked(
+    executor: Executor,
+) -> None:
     checked, _ = check_problems(some(generated_problems(30), 2), executor, 0)
     variants = make_variants(checked, "MHC", executor, seed=0, task="input")
-    assert sum(one.status == "applied" for one in variants.values()) >= 0.93 * len(checked)
+    assert sum(one.status == "applied" for one in variants.values()) >= 0.93 * len(
+        checked
+    )
     written = {
         checked[0].problem.id: checked[0].problem.output,
         checked[1].problem.id: "'surely wrong'",
@@ -409,7 +462,9 @@ def test_wrong_inputs_give_another_output_and_written_hints_are_checked(executor
 def test_what_changes_its_meaning_is_drawn_again_then_rejected_and_counted(
     executor: Executor,
 ) -> None:
-    problem = Problem("p", "def f(value):\n    return sorted(locals())", "f", "1", "['value']")
+    problem = Problem(
+        "p", "def f(value):\n    return sorted(locals())", "f", "1", "['value']"
+    )
     checked, faults = check_problems([problem], executor, 0)
     assert not faults
     refused = make_variants(checked, "REN", executor, seed=0)["p"]
@@ -483,10 +538,14 @@ def test_the_standard_librarys_functions_keep_their_meaning(
     problem = Problem(f"{module}.{function}", code, function, arguments, "")
     (execution,) = executor.run([called(problem, arguments)])
     assert execution.outcome == "returned", execution
-    checked, faults = check_problems([replace(problem, output=repr(execution.value))], executor, 0)
+    checked, faults = check_problems(
+        [replace(problem, output=repr(execution.value))], executor, 0
+    )
     assert not faults
     for perturbation in ALL:
-        variant = make_variants(checked, perturbation, executor, seed=1, guard="tag")[problem.id]
+        variant = make_variants(checked, perturbation, executor, seed=1, guard="tag")[
+            problem.id
+        ]
         guarded = make_variants(checked, perturbation, executor, seed=1)[problem.id]
         assert guarded.status in ("applied", "unchanged") or (
             guarded.status == "refused" and guarded.why
@@ -499,21 +558,34 @@ def test_the_standard_librarys_functions_keep_their_meaning(
             assert (guarded.status, variant.status) == ("refused", "rejected")
             names(guarded.why, "import")
         else:
-            assert variant.status in ("applied", "unchanged"), f"{perturbation}: {variant.why}"
+            assert variant.status in ("applied", "unchanged"), (
+                f"{perturbation}: {variant.why}"
+            )
             assert (guarded.status == "refused") <= bool(variant.doubt)
 
 
-MODULES = ["dataclasses", "argparse", "asyncio/tasks", "inspect", "typing", "statistics"]
+MODULES = [
+    "dataclasses",
+    "argparse",
+    "asyncio/tasks",
+    "inspect",
+    "typing",
+    "statistics",
+]
 
 
 @pytest.mark.parametrize("module", slow(some(MODULES, 3), "inspect"))
 def test_whole_modules_still_parse(module: str) -> None:
     problem = vanilla(
-        Problem("m", f"{standard_source(module)}\ndef f():\n    return 0\n", "f", "", "0")
+        Problem(
+            "m", f"{standard_source(module)}\ndef f():\n    return 0\n", "f", "", "0"
+        )
     )
     for number in some(range(2), 2):
         ast.parse(rename(problem).problem.code)
-        compile(reformat_conditions(problem, draw("c", number)).problem.code, module, "exec")
+        compile(
+            reformat_conditions(problem, draw("c", number)).problem.code, module, "exec"
+        )
         compile(insert_garbage(problem, draw("g", number)).problem.code, module, "exec")
         for style in ("comment", "print"):
             changed = insert_messages(
@@ -545,15 +617,21 @@ def test_no_perturbation_changes_any_program_of_cruxeval(
         # What the rules refuse was made nevertheless, and says why it is refused.
         assert sum(bool(one.doubt) for one in variants.values()) <= 8
     assert all(sum(row) == 800 for row in counts.values())
-    assert counts["RTF"] == [433, 367, 0]  # the published set: 46 % byte-identical to vanilla
-    assert {name: row[0] for name, row in counts.items() if name != "RTF"} == dict.fromkeys(
-        ("REN", "GBC", "PSC-ALL", "MCC", "MPS", "MHC"), 800
-    )
+    assert counts["RTF"] == [
+        433,
+        367,
+        0,
+    ]  # the published set: 46 % byte-identical to vanilla
+    assert {
+        name: row[0] for name, row in counts.items() if name != "RTF"
+    } == dict.fromkeys(("REN", "GBC", "PSC-ALL", "MCC", "MPS", "MHC"), 800)
 
 
 @pytest.fixture(scope="module")
 def scripts(executor: Executor) -> list[Checked]:
-    checked, faults = check_problems(some(contest_problems("javascript")[:16], 2), executor, 0)
+    checked, faults = check_problems(
+        some(contest_problems("javascript")[:16], 2), executor, 0
+    )
     assert not faults
     return checked
 
@@ -575,7 +653,9 @@ def test_javascript_names_and_shorthands() -> None:
         "const scale = (x) => x * 2;\nfunction pick({ first, second: other = 1 }, ...rest) {\n"
         "  const total = first + other;\n  return { total, first, rest: rest.map((one) => scale(one)) };\n}"
     )
-    renamed = rename(Problem("p", code, "pick", '{"first": 1}, 2', "", "javascript")).problem
+    renamed = rename(
+        Problem("p", code, "pick", '{"first": 1}, 2', "", "javascript")
+    ).problem
     assert renamed.code == (
         "const f1 = (Var_6) => Var_6 * 2;\nfunction f({ first: Var_1, second: Var_3 = 1 }, ...Var_4) {\n"
         "  const Var_5 = Var_1 + Var_3;\n"
@@ -595,9 +675,21 @@ def test_there_are_enough_contest_programs_and_they_are_the_same_in_both_languag
     text = "\n".join(problem.code for problem in python)
     assert all(
         mark in text
-        for mark in ("import ", "class ", "@", "lambda", ":=", "while ", "nonlocal", "match ", "*")
+        for mark in (
+            "import ",
+            "class ",
+            "@",
+            "lambda",
+            ":=",
+            "while ",
+            "nonlocal",
+            "match ",
+            "*",
+        )
     )
     assert len({problem.output for problem in python}) > 0.7 * len(python)
     if not missing("javascript"):
         checked, faults = check_problems(contest_problems("javascript"), executor, 0)
-        assert [one.problem.id for one in checked] == [problem.id for problem in python], faults
+        assert [one.problem.id for one in checked] == [
+            problem.id for problem in python
+        ], faults

@@ -20,16 +20,19 @@ from codestress.papers.codecrash.results.differences import INDEPENDENT
 from codestress.paths import PUBLISHED
 from told import names
 
-NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "codecrash.json").read_text())["pass_at_1"][
-    "values"
-]
+NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "codecrash.json").read_text())[
+    "pass_at_1"
+]["values"]
 # The others are reasoning models.
 MODELS = [model for model, modes in NUMBERS.items() if "cot" in modes]
 PERTURBED = ["REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC"]
 
 
 def pass_at_1(dataset: str, perturbation: str) -> NDArray[np.float64]:
-    return np.array([NUMBERS[model]["direct"][dataset][perturbation] for model in MODELS]) / 100
+    return (
+        np.array([NUMBERS[model]["direct"][dataset][perturbation] for model in MODELS])
+        / 100
+    )
 
 
 def lost(dataset: str, perturbation: str) -> NDArray[np.float64]:
@@ -45,7 +48,9 @@ def test_all_published_cells_are_there(scores: pd.DataFrame) -> None:
     assert len(MODELS) == 17
     assert len(scores) == 17 * 2 * 8
     for (dataset, perturbation), part in scores.groupby(["dataset", "perturbation"]):
-        assert part["share"].to_numpy() == pytest.approx(pass_at_1(dataset, perturbation))
+        assert part["share"].to_numpy() == pytest.approx(
+            pass_at_1(dataset, perturbation)
+        )
         assert part["lost"].to_numpy() == pytest.approx(lost(dataset, perturbation))
 
 
@@ -59,7 +64,9 @@ def test_samples_of_one_question_count_as_kish_has_it(shared_data: Path) -> None
         == pytest.approx(84.1, abs=0.05)
     )
     both = [*range(800), *(f"contest {one}" for one in questions)]
-    assert effective_number([str(one) for one in both]) == pytest.approx(INDEPENDENT["merge"])
+    assert effective_number([str(one) for one in both]) == pytest.approx(
+        INDEPENDENT["merge"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -88,7 +95,9 @@ def test_ranks_are_what_holm_leaves_open(
             told.append(pair)
         assert set(part["separated"]) == {len(told)}
         for model in MODELS:
-            mine = [share[a] + share[b] - share[model] for a, b in told if model in (a, b)]
+            mine = [
+                share[a] + share[b] - share[model] for a, b in told if model in (a, b)
+            ]
             above = sum(other > share[model] for other in mine)
             assert part.loc[model, "low"] == 1 + above
             assert part.loc[model, "high"] == 17 - (len(mine) - above)
@@ -113,14 +122,18 @@ def test_what_goes_with_the_vanilla_score(scores: pd.DataFrame) -> None:
     found = published.by_vanilla(scores, 0.95, 0)
     draws = np.random.default_rng(5)
     for row in found.itertuples():
-        plain = pearsonr(pass_at_1(row.dataset, "VAN"), lost(row.dataset, row.perturbation))
+        plain = pearsonr(
+            pass_at_1(row.dataset, "VAN"), lost(row.dataset, row.perturbation)
+        )
         interval = plain.confidence_interval(0.95)
         assert (row.correlation, row.low, row.high) == pytest.approx(
             (plain.statistic, interval.low, interval.high)
         )
         assert row.explained == pytest.approx(plain.statistic**2)
         assert row.p >= plain.pvalue - 0.02
-    row = found[(found["dataset"] == "livecodebench") & (found["perturbation"] == "MCC")].iloc[0]
+    row = found[
+        (found["dataset"] == "livecodebench") & (found["perturbation"] == "MCC")
+    ].iloc[0]
     vanilla, n = pass_at_1("livecodebench", "VAN"), 84
     kept = 1 - lost("livecodebench", "MCC").mean()
     binomials = [
@@ -134,9 +147,15 @@ def test_the_data_sets_are_paired_by_model(scores: pd.DataFrame) -> None:
     found = published.between_datasets(scores, 0.95, 0).set_index("perturbation")
     p = {}
     for name in PERTURBED:
-        one, other, row = lost("cruxeval", name), lost("livecodebench", name), found.loc[name]
+        one, other, row = (
+            lost("cruxeval", name),
+            lost("livecodebench", name),
+            found.loc[name],
+        )
         test = ttest_rel(other, one)
-        assert (row["low"], row["high"]) == pytest.approx(tuple(test.confidence_interval(0.95)))
+        assert (row["low"], row["high"]) == pytest.approx(
+            tuple(test.confidence_interval(0.95))
+        )
         flips = permutation_test(
             (other - one,), np.mean, permutation_type="samples", n_resamples=20_000, vectorized=True,
             rng=np.random.default_rng(2),
@@ -149,7 +168,11 @@ def test_the_data_sets_are_paired_by_model(scores: pd.DataFrame) -> None:
         for step, name in enumerate(sorted(p, key=p.__getitem__))
         if p[name] <= 0.05 / (7 - step)
     ]
-    assert sorted(found.index[found["decided"]]) == sorted(sure) == ["GBC", "MCC", "MHC", "REN"]
+    assert (
+        sorted(found.index[found["decided"]])
+        == sorted(sure)
+        == ["GBC", "MCC", "MHC", "REN"]
+    )
 
 
 def test_unchanged_programs_dilute(scores: pd.DataFrame) -> None:
@@ -163,7 +186,9 @@ def test_unchanged_programs_dilute(scores: pd.DataFrame) -> None:
     after = correct & ~(changes & (draws.random(400_000) < row["applied"]))
     assert 1 - after.sum() / correct.sum() == pytest.approx(row["lost"], abs=0.002)
     assert found["unchanged"].notna().sum() == 1
-    assert found["lost"].to_numpy() == pytest.approx([lost(*cell).mean() for cell in found.index])
+    assert found["lost"].to_numpy() == pytest.approx(
+        [lost(*cell).mean() for cell in found.index]
+    )
 
 
 def test_findings_come_with_test_interval_and_caveat(scores: pd.DataFrame) -> None:

@@ -14,10 +14,15 @@ from codestress.papers.codecrash.results.reasoning import fit_growth, lack_of_gr
 
 def test_a_known_difference() -> None:
     found = relative_difference([1, 1, 1, 0], [1, 0, 0.5, 0], 0.95)
-    assert (found["points"], found["relative_pct"]) == (pytest.approx(-37.5), pytest.approx(-50))
+    assert (found["points"], found["relative_pct"]) == (
+        pytest.approx(-37.5),
+        pytest.approx(-50),
+    )
     same = relative_difference([1, 0, 1], [1, 0, 1], 0.95)
     assert same["relative_pct"] == 0
-    assert same["points_low"] < 0 < same["points_high"], "three that agree prove no equality"
+    assert same["points_low"] < 0 < same["points_high"], (
+        "three that agree prove no equality"
+    )
     assert same["relative_low"] < 0 < same["relative_high"]
     none = relative_difference([0, 0], [1, 0], 0.95)
     assert math.isnan(none["relative_pct"])
@@ -43,7 +48,9 @@ def test_intervals_cover_the_truth() -> None:
 def test_growth_is_recovered() -> None:
     x = np.linspace(0, 20_000, 300)
     found = fit_growth(x, 3 + 0.01 * x + 2e-6 * x**2)
-    assert [found["c0"], found["c1"], found["c2"]] == pytest.approx((3, 0.01, 2e-6), rel=1e-6)
+    assert [found["c0"], found["c1"], found["c2"]] == pytest.approx(
+        (3, 0.01, 2e-6), rel=1e-6
+    )
     assert found["r2_quadratic"] == pytest.approx(1)
     assert found["r2_linear"] < found["r2_quadratic"]
     line = fit_growth(x, 5 + 0.1 * x + np.random.default_rng(0).normal(0, 20, 300))
@@ -63,7 +70,10 @@ def test_a_curve_of_doubt_is_doubted_where_it_does_not_describe_its_points(
         for study in range(60):
             random = np.random.default_rng((study, degree))
             events = np.sort(random.random(40)) ** power
-            found.append(lack_of_growth(np.concatenate([[0.0], events]), degree, random) < DOUBTED)
+            found.append(
+                lack_of_growth(np.concatenate([[0.0], events]), degree, random)
+                < DOUBTED
+            )
         return float(np.mean(found))
 
     assert doubted(true) <= 0.05 + 0.057

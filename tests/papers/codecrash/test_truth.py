@@ -64,7 +64,8 @@ RETURNED = {"python": "[5, [1, 3, 9], 'ab']", "javascript": "[5, [9, 1, 3]]"}
 LANGUAGES = [
     "python",
     pytest.param(
-        "javascript", marks=pytest.mark.skipif(bool(missing("javascript")), reason="Node")
+        "javascript",
+        marks=pytest.mark.skipif(bool(missing("javascript")), reason="Node"),
     ),
 ]
 SAID = {
@@ -136,8 +137,12 @@ SAID_OF_IDLE = {
 
 
 def test_what_nothing_looks_at_again_is_unused() -> None:
-    problem = Problem("p", IDLE, "f", "5, [9, 1]", "[10, ['A', 'B'], 5]", "python", Source.KIT)
-    blind = replace(problem, id="q", code=IDLE.replace("late = 3", "late = len(vars())"))
+    problem = Problem(
+        "p", IDLE, "f", "5, [9, 1]", "[10, ['A', 'B'], 5]", "python", Source.KIT
+    )
+    blind = replace(
+        problem, id="q", code=IDLE.replace("late = 3", "late = len(vars())")
+    )
     with Executor() as executor:
         [checked, other], faults = check_problems([problem, blind], executor, 0)
     assert not faults
@@ -146,16 +151,26 @@ def test_what_nothing_looks_at_again_is_unused() -> None:
     for number, site in enumerate(program_of(checked.problem).message_sites()):
         line = checked.problem.code.split("\n")[site.line - 1].strip()
         if site.kind in ("assignment", "operator", "split"):
-            found.setdefault(line, set()).add(truth_of("unused", site.kind, number, checked.trace))
+            found.setdefault(line, set()).add(
+                truth_of("unused", site.kind, number, checked.trace)
+            )
     assert {line: found[line] for line in SAID_OF_IDLE} == {
         line: {truth} for line, truth in SAID_OF_IDLE.items()
     }
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_messages_say_is_held_against_a_run_of_the_call(language: Language) -> None:
+def test_what_messages_say_is_held_against_a_run_of_the_call(
+    language: Language,
+) -> None:
     problem = Problem(
-        "p", CODE[language], "f", CALLED[language], RETURNED[language], language, Source.KIT
+        "p",
+        CODE[language],
+        "f",
+        CALLED[language],
+        RETURNED[language],
+        language,
+        Source.KIT,
     )
     with Executor() as executor:
         [checked], faults = check_problems([problem], executor, 0)
@@ -165,7 +180,9 @@ def test_what_messages_say_is_held_against_a_run_of_the_call(language: Language)
     found: dict[str, dict[str, bool | None]] = {}
     for number, site in enumerate(program_of(checked.problem).message_sites()):
         claims = {claim for claim, _ in messages()[site.kind]}
-        told = {claim: truth_of(claim, site.kind, number, checked.trace) for claim in claims}
+        told = {
+            claim: truth_of(claim, site.kind, number, checked.trace) for claim in claims
+        }
         found.setdefault(lines[site.line - 1], {}).update(told)
     for line, said in SAID[language].items():
         assert said.items() <= found[line].items(), line
@@ -182,7 +199,10 @@ def test_messages_of_one_truth_and_any_as_before() -> None:
         for name in ("MCC", "MPS"):
             made = {
                 truth: make_variants(
-                    checked, f"{name}-{truth.upper()}" if truth else name, executor, seed=0
+                    checked,
+                    f"{name}-{truth.upper()}" if truth else name,
+                    executor,
+                    seed=0,
                 )
                 for truth in ("", "false", "true", "undecidable")
             }
@@ -193,9 +213,9 @@ def test_messages_of_one_truth_and_any_as_before() -> None:
                 "": {True, False, None},
             }
             for truth, variants in made.items():
-                assert {site.truth for one in variants.values() for site in one.sites} == expected[
-                    truth
-                ]
+                assert {
+                    site.truth for one in variants.values() for site in one.sites
+                } == expected[truth]
             false = make_variants(checked, name, executor, seed=0, truth="false")
             assert false == made["false"]
             assert all(one.status == "applied" for one in false.values())
@@ -219,14 +239,23 @@ def test_losses_stand_beside_what_controls_lose() -> None:
         ]
         for name in given.perturbations
     }
-    assert [text for text, _ in prompts["AGAIN"]] == [text for text, _ in prompts["VAN"]]
-    assert {sample for _, sample in prompts["AGAIN"]} == {2, 3}  # asked anew, not looked up
-    for (blank, sample), (plain, other) in zip(prompts["BLANK"], prompts["VAN"], strict=True):
+    assert [text for text, _ in prompts["AGAIN"]] == [
+        text for text, _ in prompts["VAN"]
+    ]
+    assert {sample for _, sample in prompts["AGAIN"]} == {
+        2,
+        3,
+    }  # asked anew, not looked up
+    for (blank, sample), (plain, other) in zip(
+        prompts["BLANK"], prompts["VAN"], strict=True
+    ):
         assert (sample, blank.count("\n")) == (other, plain.count("\n") + 1)
         assert [line for line in blank.split("\n") if line] == [
             line for line in plain.split("\n") if line
         ]
-    table = differences(answers_frame(run(trials, given.models)), rule="strict", confidence=0.95)
+    table = differences(
+        answers_frame(run(trials, given.models)), rule="strict", confidence=0.95
+    )
     rows = table.set_index("perturbation")
     noise = rows.loc[["AGAIN", "BLANK"], ["points", "lost_pct"]].mean()
     assert rows.loc["MCC", "net_points"] == pytest.approx(

@@ -5,7 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from codestress.papers.faultloc.charts import strength_curves
-from codestress.papers.faultloc.results.program_tables import applied_cells, catalogue_headline
+from codestress.papers.faultloc.results.program_tables import (
+    applied_cells,
+    catalogue_headline,
+)
 from codestress.report.curves import MEAN
 from codestress.report.style import PUBLISHED
 from told import names as told
@@ -20,7 +23,8 @@ def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() 
     ]
     points += [(MEAN, "Python, all mutations", x, y) for x, y in ((1, 70), (8, 70))]
     points += [
-        ("published", "published, Python, all mutations", x, y) for x, y in ((1, 40), (8, 30))
+        ("published", "published, Python, all mutations", x, y)
+        for x, y in ((1, 40), (8, 30))
     ]
     table = pd.DataFrame(points, columns=["model", "panel", "density", "value"])
     figure = strength_curves(table.assign(low=table["value"], high=table["value"]), {})
@@ -28,7 +32,9 @@ def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() 
     for ax, parts in ((names, ("names", "−12")), (together, ("all", "+0"))):
         told(ax.get_title(), *parts)
     assert next(
-        list(line.get_ydata()) for line in together.lines if line.get_color() == PUBLISHED
+        list(line.get_ydata())
+        for line in together.lines
+        if line.get_color() == PUBLISHED
     ) == [40, 30]
     assert not [line for line in names.lines if line.get_color() == PUBLISHED]
 

@@ -89,7 +89,9 @@ def says(number: object, line: str = "") -> str:
 
 
 @contextmanager
-def oracle(monkeypatch: pytest.MonkeyPatch, labels: dict[str, int]) -> Iterator[OpenAIServer]:
+def oracle(
+    monkeypatch: pytest.MonkeyPatch, labels: dict[str, int]
+) -> Iterator[OpenAIServer]:
     """A real server that knows the faulty line of every program it may be shown; the registry's llama-3.1-8b."""
 
     def behave(request: Received) -> Reply:
@@ -110,19 +112,27 @@ def test_an_oracle_scores_100_percent_in_every_cell(
         for spm in parameters().spms:
             for strength in SMALL["strengths"]:
                 programs.append(
-                    faultloc.mutated_program(task, spm, strength, bank(task.correct.language), 0)
+                    faultloc.mutated_program(
+                        task, spm, strength, bank(task.correct.language), 0
+                    )
                 )
         programs.append(
-            faultloc.mutated_program(task, "blank_line", 1, bank(task.correct.language), 0)
+            faultloc.mutated_program(
+                task, "blank_line", 1, bank(task.correct.language), 0
+            )
         )
         labels |= {
-            program.code: program.line for program in programs if isinstance(program, FaultyProgram)
+            program.code: program.line
+            for program in programs
+            if isinstance(program, FaultyProgram)
         }
     trials = trials_of(n_programs=n_programs)
     with oracle(monkeypatch, labels) as server:
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
         assert (
-            len(server.requests) == results.asked == len({answer.key for answer in results.answers})
+            len(server.requests)
+            == results.asked
+            == len({answer.key for answer in results.answers})
         )
     counts = results.counts()["llama-3.1-8b"]
     assert counts["correct"] + counts["skipped"] == len(trials.items)
@@ -147,18 +157,26 @@ def test_an_oracle_scores_100_percent_in_every_cell(
     assert (effect["low"].dropna() < 1).all()
     slopes = robustness.strength_slopes(answers, rule="strict", confidence=0.95)
     assert slopes["slope"].abs().max() < 1e-9
-    assert (slopes["high"] - slopes["low"] > 0.1).all()  # answers that are all alike leave a doubt
+    assert (
+        slopes["high"] - slopes["low"] > 0.1
+    ).all()  # answers that are all alike leave a doubt
 
 
-def made_up(model: str, rows: list[tuple[str, int, int]], first: int = 0) -> pd.DataFrame:
+def made_up(
+    model: str, rows: list[tuple[str, int, int]], first: int = 0
+) -> pd.DataFrame:
     """Answers about off-by-one faults of the last quarter: of each language so many, and so many right ones."""
     answers = [
         (model, language, f"{number:02}/OffByOne/4.1", float(number - first < found))
         for language, tasks, found in rows
         for number in range(first, first + tasks)
     ]
-    table = pd.DataFrame(answers, columns=["model", "language", "problem", "value_strict"])
-    table = table.assign(source=table["language"], fault="OffByOne", quarter=4, spm="none")
+    table = pd.DataFrame(
+        answers, columns=["model", "language", "problem", "value_strict"]
+    )
+    table = table.assign(
+        source=table["language"], fault="OffByOne", quarter=4, spm="none"
+    )
     return table.assign(value_reference=table["value_strict"])
 
 
@@ -177,15 +195,28 @@ def test_figure_9_pools_answers_and_its_cells_sum_to_the_tasks() -> None:
         found = cells.loc[row, ["accuracy", "found", "answers", "tasks"]].tolist()
         assert found == pytest.approx([4 / 36, 4, 36, 20])
     assert cells.loc[localization.ORACLE, ["accuracy", "tasks"]].tolist() == [1, 24]
-    assert cells["cell"].map(lambda cell: isinstance(cell, dict)).tolist() == [True, True, False]
+    assert cells["cell"].map(lambda cell: isinstance(cell, dict)).tolist() == [
+        True,
+        True,
+        False,
+    ]
 
 
 def test_tasks_of_a_category_are_different_ones() -> None:
     """Three models of one category found 2, 0 and 0 of ten tasks: 2 of 30 answers, 10 tasks, 2 of them kept."""
     parts = [made_up("coder", [("python", 10, found)]) for found in (2, 0, 0)]
-    table = localization.localized(pd.concat(parts), ["language"], rule="strict", confidence=0.95)
-    assert table.loc[0, ["tasks", "answers", "found", "kept"]].tolist() == [10, 30, 2, 2]
-    assert table.loc[0, ["accuracy", "accuracy_kept"]].tolist() == pytest.approx([2 / 30, 1 / 3])
+    table = localization.localized(
+        pd.concat(parts), ["language"], rule="strict", confidence=0.95
+    )
+    assert table.loc[0, ["tasks", "answers", "found", "kept"]].tolist() == [
+        10,
+        30,
+        2,
+        2,
+    ]
+    assert table.loc[0, ["accuracy", "accuracy_kept"]].tolist() == pytest.approx(
+        [2 / 30, 1 / 3]
+    )
 
 
 def test_labels_are_right_in_all_tasks() -> None:
@@ -200,7 +231,8 @@ def test_tasks_are_drawn_by_quarter_and_do_not_depend_on_how_many_there_are() ->
         name: many[name].site for name in few
     }
     counts = Counter(
-        (task.correct.id, task.site.kind, name.split("/")[-1][0]) for name, task in many.items()
+        (task.correct.id, task.site.kind, name.split("/")[-1][0])
+        for name, task in many.items()
     )
     assert set(counts.values()) == {1}
     for name, task in many.items():
@@ -209,7 +241,9 @@ def test_tasks_are_drawn_by_quarter_and_do_not_depend_on_how_many_there_are() ->
     assert len(every) > 3 * len(tasks(n_programs=2))
 
 
-def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(tmp_path: Path) -> None:
+def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(
+    tmp_path: Path,
+) -> None:
     trials = trials_of(n_programs=3)
     store = tmp_path / "s.sqlite"
     first = run(trials, ["sim-careful"], store=store)
@@ -237,15 +271,23 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     frame = answers_frame(results)
     asked = frame[frame["outcome_strict"] != "skipped"]
     plain = asked[asked["spm"] == "none"]
-    assert set(asked[asked["spm"] == "comments"]["said"]) == {"describes", "accuses elsewhere"}
+    assert set(asked[asked["spm"] == "comments"]["said"]) == {
+        "describes",
+        "accuses elsewhere",
+    }
     assert set(asked[asked["spm"] != "comments"]["said"]) == {""}
     again = asked[asked["spm"] == "unchanged"]
     assert len(again) == plain["value_strict"].sum() > 5
-    assert again["value_strict"].all()  # a reader of the kit reads the same text in the same way
+    assert again[
+        "value_strict"
+    ].all()  # a reader of the kit reads the same text in the same way
     assert not set(again["key"]) & set(plain["key"])  # but it is asked
     with Store(tmp_path / "s.sqlite") as store:
         sent = [
-            request for request, _ in stored_requests(trials, load_registry()["sim-careful"], store)
+            request
+            for request, _ in stored_requests(
+                trials, load_registry()["sim-careful"], store
+            )
         ]
     first, second = (
         {one.prompt.digest for one in sent if one.sample == sample} for sample in (0, 1)
@@ -257,7 +299,9 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     table = robustness.losses(frame, [], **options).set_index("control")
     mutated = asked[asked["spm"].isin(["names", "comments"])]
     lost = 1 - mutated["value_strict"].mean()
-    assert list(table.loc["unchanged", ["net_lost", "lost"]]) == pytest.approx([lost, lost])
+    assert list(table.loc["unchanged", ["net_lost", "lost"]]) == pytest.approx(
+        [lost, lost]
+    )
     kept = mutated["problem"].map(blank.set_index("problem")["value_strict"])
     net = (kept - mutated["value_strict"])[kept.notna()].mean()
     assert table.loc["blank_line", "net_lost"] == pytest.approx(net)
@@ -266,13 +310,17 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     assert robustness.robustness(frame, ["language"], rule="strict", confidence=0.95)[
         "asked_again"
     ].sum() == len(mutated)
-    by = robustness.robustness(frame, ["language", "change"], rule="strict", confidence=0.95)
+    by = robustness.robustness(
+        frame, ["language", "change"], rule="strict", confidence=0.95
+    )
     assert set(by["change"]) == {"mutated", "unchanged", "blank_line"}
     slopes = robustness.strength_slopes(frame, **options)
     assert slopes["answers"].sum() == len(mutated)
 
 
-def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_content_by_the_model_under_test(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     labels = {
         task.program.code: task.program.line
         for task in tasks(programs=["installed"], n_programs=1).values()
@@ -307,15 +355,25 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
         texts = [request.prompt for request in server.requests]
     frame = answers_frame(results)
-    asked_again = frame[(frame["spm"] != "none") & (frame["outcome_strict"] != "skipped")]
+    asked_again = frame[
+        (frame["spm"] != "none") & (frame["outcome_strict"] != "skipped")
+    ]
     assert set(asked_again["spm"]) == {"comments", "dead_code", "blank_line"}
-    assert asked_again["earlier"].map(len).eq(2 - asked_again["spm"].eq("blank_line")).all()
+    assert (
+        asked_again["earlier"]
+        .map(len)
+        .eq(2 - asked_again["spm"].eq("blank_line"))
+        .all()
+    )
     [entry] = results.models
     for answer in results.answers:
         # A person who looks at an answer is shown what it replies to, not how its trial began.
         stored = stored_responses([answer.key, *answer.earlier], tmp_path / "s.sqlite")
         prompt = last_prompt(trials, answer, stored)
-        assert request_for(entry, prompt, answer.trial.sample + prompt.repetition).key == answer.key
+        assert (
+            request_for(entry, prompt, answer.trial.sample + prompt.repetition).key
+            == answer.key
+        )
     shown = "\n".join(texts)
     assert "# Nobody calls this." in shown or "# The loop is endless." in shown
     assert "# Two" not in shown
@@ -341,16 +399,25 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
             '{"line": "}} else {", "why": "{\\"line_number\\": 9}", "line_number": " 2 "}',
             (2, "}} else {"),
         ),
-        ('I see `if (x) {` and mean {"answer": {"line_number": 2, "line": "}"}}.', (2, "}")),
+        (
+            'I see `if (x) {` and mean {"answer": {"line_number": 2, "line": "}"}}.',
+            (2, "}"),
+        ),
         ('[{"line_number": 3}, {"line_number": 2}] and {"note": "{"}', (2, None)),
         (r'{"line": "re.match(\'\d{3}\', s) {", "line_number": 2}', (2, None)),
         ('{"line": "print("{}")", "line_number": "2", "why": "x"}', (2, None)),
-        ('{"line": "print("a") {", "line_number": 9} No: {"line_number": 2}', (2, None)),
+        (
+            '{"line": "print("a") {", "line_number": 9} No: {"line_number": 2}',
+            (2, None),
+        ),
         ("{'line_number': 4, 'line': 'x = {'}", (4, None)),
         ("Line: {'line': 'for {', 'line_number': '4'}.", (4, None)),
         ("{line_number: 4} or {“line_number”: “5”}", (5, None)),
         ('{"said": "no", "answer": "{}", oops, \\"line_number\\": 4}', (4, None)),
-        ('{"line": "{\'line_number\': 9}", "line_number": 4}', (4, "{'line_number': 9}")),
+        (
+            '{"line": "{\'line_number\': 9}", "line_number": 4}',
+            (4, "{'line_number': 9}"),
+        ),
         ('{"line_number": "line 4"}', None),
         ('{"line_number": [4]}', None),
         ('{"line_number": -1}', (-1, None)),
@@ -361,7 +428,9 @@ def test_content_by_the_model_under_test(tmp_path: Path, monkeypatch: pytest.Mon
         ('{"line": "x"}', None),
     ],
 )
-def test_answers_are_read_strictly(text: str, expected: tuple[int, str | None] | None) -> None:
+def test_answers_are_read_strictly(
+    text: str, expected: tuple[int, str | None] | None
+) -> None:
     assert named_line(text) == expected
 
 
@@ -369,12 +438,20 @@ LINE = st.text(st.sampled_from("{}[]\"'\\\\,: \tline_number=()x1\u00e9"), max_si
 
 
 @given(
-    LINE, LINE, st.integers(1, 99), st.booleans(), st.permutations(["line_number", "line", "why"])
+    LINE,
+    LINE,
+    st.integers(1, 99),
+    st.booleans(),
+    st.permutations(["line_number", "line", "why"]),
 )
 def test_the_number_is_found_wherever_it_stands(
     line: str, prose: str, number: int, digits: bool, order: list[str]
 ) -> None:
-    values = {"line_number": str(number) if digits else number, "line": line, "why": says(7) + line}
+    values = {
+        "line_number": str(number) if digits else number,
+        "line": line,
+        "why": says(7) + line,
+    }
     text = json.dumps({key: values[key] for key in order}, indent=number % 3 or None)
     said = f"for (;;) {{\n{says(98)}{prose.replace('{', '(')}\n```json\n{text}\n```\n}}"
     assert named_line(said) == (number, line)
@@ -413,24 +490,37 @@ def test_scores_and_tolerance() -> None:
             Outcome.INCORRECT,
         )
     ]
-    assert [n for n in range(-3, 9) if score(n, 2)[0] is Outcome.CORRECT] == [1, 2, 3, 4, 5]
+    assert [n for n in range(-3, 9) if score(n, 2)[0] is Outcome.CORRECT] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+    ]
     quoted, elsewhere, nowhere = (score(3, 0, line)[1] for line in (" c ", "d", "z"))
     names(elsewhere, "3", "4")
     assert "4" not in quoted + nowhere
     assert quoted != nowhere
-    assert score_location(Response('{"line_num', "length"), 3, code, 0).outcome is Outcome.TRUNCATED
     assert (
-        score_location(Response("I cannot tell.", "stop"), 3, code, 0).outcome is Outcome.UNPARSABLE
+        score_location(Response('{"line_num', "length"), 3, code, 0).outcome
+        is Outcome.TRUNCATED
+    )
+    assert (
+        score_location(Response("I cannot tell.", "stop"), 3, code, 0).outcome
+        is Outcome.UNPARSABLE
     )
     assert score_location(Response("  ", "stop"), 3, code, 0).outcome is Outcome.REFUSED
 
 
-def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_public_labels_are_audited(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     table = paper.audit("public", 2)
     counted = paper.audit("counted", 2)
     first, second = (
-        one.sort_values(["fault", "quarter"], ignore_index=True) for one in (table, counted)
+        one.sort_values(["fault", "quarter"], ignore_index=True)
+        for one in (table, counted)
     )
     assert first.equals(second)
     found = table.set_index(["fault", "quarter"])
@@ -441,7 +531,9 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
         ("MisplacedReturn", 3731, 3731),
     ):
         assert tuple(found.loc[(fault, 0), ["within", "tasks"]]) == (within, total)
-    assert [round(100 * found.loc[("all faults", n), "accuracy"]) for n in (1, 2, 3, 4)] == [
+    assert [
+        round(100 * found.loc[("all faults", n), "accuracy"]) for n in (1, 2, 3, 4)
+    ] == [
         86,
         62,
         51,
@@ -450,7 +542,9 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
     last = found.loc[("BooleanLogic", 4)]  # four tasks of a program count once
     ends = wilson(last["within"] / 4, last["tasks"] / 4)
     assert (last["low"], last["high"]) == pytest.approx(ends)
-    assert [round(100 * found.loc[("BooleanLogic", n), "accuracy"]) for n in (1, 2, 3, 4)] == [
+    assert [
+        round(100 * found.loc[("BooleanLogic", n), "accuracy"]) for n in (1, 2, 3, 4)
+    ] == [
         40,
         27,
         21,
@@ -458,12 +552,16 @@ def test_the_public_labels_are_audited(shared_data: Path, monkeypatch: pytest.Mo
     ]
     assert set(
         ledger(
-            resolve(["faultloc/audit"], "paper", Overrides(), load_registry())[0].parameters,
+            resolve(["faultloc/audit"], "paper", Overrides(), load_registry())[
+                0
+            ].parameters,
             {"audit": table},
         )["verdict"]
     ) == {"no verdict"}
     exact = paper.audit("public", 0).set_index(["fault", "quarter"])
-    assert exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
+    assert (
+        exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
+    )
 
 
 @pytest.mark.slow
@@ -489,13 +587,23 @@ def test_the_authors_programs_decide_what_section_i_says_of_them(
 
     reproduced = ("recomputed", "reproduced")
     assert claims() == {637: reproduced, 670: reproduced}
-    assert claims(n_programs=3, min_lines=80) == claims()  # what is kept of them is another matter
-    assert claims(programs=["alpaca"]) == {637: reproduced, 670: ("recomputed", "not run")}
+    assert (
+        claims(n_programs=3, min_lines=80) == claims()
+    )  # what is kept of them is another matter
+    assert claims(programs=["alpaca"]) == {
+        637: reproduced,
+        670: ("recomputed", "not run"),
+    }
 
 
 def test_the_kits_own_programs_decide_nothing_of_the_papers() -> None:
     given = faultloc.Programs.model_validate(
-        {"artefact": "faultloc/fig05", "models": ["python"], "programs": ["java"], "max_lines": 200}
+        {
+            "artefact": "faultloc/fig05",
+            "models": ["python"],
+            "programs": ["java"],
+            "max_lines": 200,
+        }
     )
     seeds = program_tables.seed_counts(given)
     assert seeds["source"].tolist() == ["java"]
@@ -511,7 +619,9 @@ def test_the_kits_own_programs_decide_nothing_of_the_papers() -> None:
 
 @pytest.mark.slow
 @pytest.mark.release
-def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_papers_programs(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     python, java = program_set("alpaca", 50, 0), program_set("codesearchnet", 50, 0)
     assert len(python.programs) + sum(python.dropped.values()) == 637
@@ -541,7 +651,9 @@ def test_the_papers_programs(shared_data: Path, monkeypatch: pytest.MonkeyPatch)
 def test_the_kits_own_programs() -> None:
     standard = program_set("installed", 50, 300)
     assert len(standard.programs) > 150
-    assert all(program.specification and program.lines >= 50 for program in standard.programs)
+    assert all(
+        program.specification and program.lines >= 50 for program in standard.programs
+    )
     java = program_set("java", 50, 300)
     assert len(java.programs) >= 20
     assert not java.dropped
@@ -552,11 +664,13 @@ def test_the_kits_own_programs() -> None:
 def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> None:
     """Answers that are all one line off: the paper says "compared", the artifact lets two lines pass."""
     cells = paper.published_localization()
-    cell = cells[(cells["language"] == "python") & (cells["fault"] == "OffByOne")].iloc[0]
+    cell = cells[(cells["language"] == "python") & (cells["fault"] == "OffByOne")].iloc[
+        0
+    ]
     n = int(cell["programs"])
-    answers = pd.DataFrame({"problem": [f"{one}/OffByOne/1" for one in range(n)]}).assign(
-        language="python", fault="OffByOne", source="alpaca", spm="none"
-    )
+    answers = pd.DataFrame(
+        {"problem": [f"{one}/OffByOne/1" for one in range(n)]}
+    ).assign(language="python", fault="OffByOne", source="alpaca", spm="none")
     off = (answers.index < n * cell["value"] / 100) * 1.0
     all_ten = read_published("faultloc")["groups"]["all"]
 
@@ -580,7 +694,9 @@ def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> 
         [verdict] = found[found["statement"].str.startswith(start)]["verdict"]
         return str(verdict)
 
-    given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[0].parameters
+    given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[
+        0
+    ].parameters
     assert word(0.0, 0.0, all_ten) == "differs"
     assert word(0.0, 1.0, all_ten) == "inconclusive", "differs by one reading alone"
     assert word(0.0, 0.0, all_ten[:9]) == "not run", "others decide what is kept"
@@ -614,11 +730,17 @@ def test_functions_are_shuffled_in_java_alone() -> None:
 
     def shuffled(**changes: Any) -> set[Any]:
         items = trials_of(**changes).items
-        return {one.factors["language"] for one in items if one.factors["spm"] == "functions"}
+        return {
+            one.factors["language"]
+            for one in items
+            if one.factors["spm"] == "functions"
+        }
 
     assert shuffled() == {"java"}
     assert shuffled(functions_of=["python", "java"]) == {"python", "java"}
-    table = program_tables.task_statistics(faultloc.ProgramsFigure.model_validate(SMALL_PROGRAMS))
+    table = program_tables.task_statistics(
+        faultloc.ProgramsFigure.model_validate(SMALL_PROGRAMS)
+    )
     each = table.set_index("source").eval("tasks / faulty")
     assert each.to_dict() == {"installed": 1 + 5 * 2, "java": 1 + 6 * 2}
 
@@ -629,8 +751,12 @@ def test_the_drop_under_function_shuffling_is_javas() -> None:
     found = [("java", n, float(n < 2)) for n in range(10)]
     found += [("python", n, 1.0) for n in range(10)]
     again = pd.DataFrame(found, columns=["language", "problem", "value_strict"])
-    again = again.assign(source=again["language"], problem=again["problem"].astype(str) + "/x/1")
-    again = again.assign(spm="functions", strength=1, quarter=1, outcome_strict="correct")
+    again = again.assign(
+        source=again["language"], problem=again["problem"].astype(str) + "/x/1"
+    )
+    again = again.assign(
+        spm="functions", strength=1, quarter=1, outcome_strict="correct"
+    )
     answers = again.merge(pd.DataFrame({"model": models}), how="cross")
     answers = pd.concat([answers, answers.assign(spm="none", value_strict=1.0)])
     table = stated.stated_numbers(answers, ["x"], rule="strict", confidence=0.95)
@@ -640,22 +766,34 @@ def test_the_drop_under_function_shuffling_is_javas() -> None:
 
 @pytest.mark.slow
 def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
-    answers = answers_frame(run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"))
-    table = localization.localized(answers, ["language", "fault"], rule="strict", confidence=0.95)
+    answers = answers_frame(
+        run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite")
+    )
+    table = localization.localized(
+        answers, ["language", "fault"], rule="strict", confidence=0.95
+    )
     cells = paper.published_localization()
-    nothing = stated.stated_numbers(answers, ["installed"], rule="strict", confidence=0.95)
+    nothing = stated.stated_numbers(
+        answers, ["installed"], rule="strict", confidence=0.95
+    )
     assert nothing.empty
     tables = {
         "published": cells,
         "counted": paper.best_on_misplaced_return(cells),
         "stated": nothing,
     }
-    given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[0].parameters
+    given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[
+        0
+    ].parameters
 
     def claims(seeds: str) -> pd.DataFrame:
-        own = table[table["model"] == "sim-careful"].assign(model="phi-4", programs=seeds)
+        own = table[table["model"] == "sim-careful"].assign(
+            model="phi-4", programs=seeds
+        )
         own = own.assign(asked="all ten")
-        both = [own.assign(reading=reading) for reading in localization.READINGS.values()]
+        both = [
+            own.assign(reading=reading) for reading in localization.READINGS.values()
+        ]
         found = ledger(given, tables | {"localized": pd.concat(both)})
         return found[found["statement"].str.startswith("Table II")]
 
@@ -673,8 +811,12 @@ def test_table_iv_s_250_lines_are_not_shown_to_be_inconsistent() -> None:
         **{"all lines by its tasks": 327.8, "all lines by its prompts": 211.3},
         "lines of the public seed programs": 370.3,
     }
-    given = resolve(["faultloc/tab04"], "paper", Overrides(), load_registry())[0].parameters
-    found = ledger(given, {"lines": lines, "seeds": pd.DataFrame()}).set_index("statement")
+    given = resolve(["faultloc/tab04"], "paper", Overrides(), load_registry())[
+        0
+    ].parameters
+    found = ledger(given, {"lines": lines, "seeds": pd.DataFrame()}).set_index(
+        "statement"
+    )
     row = found.loc["Table IV: average lines of a program"]
     assert (row["verdict"], row["evidence"]) == ("inconclusive", "internal")
     assert row["readings"].count("inconsistent") == 3, "two of them above it, one below"
@@ -687,7 +829,10 @@ def test_seed_programs_are_as_long_as_the_published_ones(shared_data: Path) -> N
         path = shared_data / "llmcodeimpact" / f"{language}_seed_programs.jsonl.gz"
         with gzip.open(path, "rt", encoding="utf-8") as file:
             codes = [json.loads(row)["code"] for row in file]
-        assert (len(codes), sum(len(code.split("\n")) for code in codes)) == (count, lines)
+        assert (len(codes), sum(len(code.split("\n")) for code in codes)) == (
+            count,
+            lines,
+        )
 
 
 def test_fewer_models_find_misplaced_returns_best_by_every_reading() -> None:
@@ -704,7 +849,10 @@ def test_every_artefact_resolves_at_the_papers_size() -> None:
     assert len(resolve(chosen, "paper", Overrides(), load_registry())) == len(chosen)
     heat = paper.published_heat()
     assert isinstance(heat, pd.DataFrame)
-    assert heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "accuracy"] == 0.65
+    assert (
+        heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "accuracy"]
+        == 0.65
+    )
     numbers = published_numbers("faultloc/tab02")
     assert numbers is not None
     for language, faults in numbers["values"].items():
@@ -715,25 +863,37 @@ def test_every_artefact_resolves_at_the_papers_size() -> None:
                 for one in numbers["flagged"]
                 if (one["language"], one["fault"]) == (language, fault)
             }
-            odd |= {"GPT-4o"} if (language, fault) == ("java", "MisplacedReturn") else set()
+            odd |= (
+                {"GPT-4o"}
+                if (language, fault) == ("java", "MisplacedReturn")
+                else set()
+            )
             for label, value in zip(numbers["columns"], values, strict=True):
                 if label not in odd:
-                    assert round(value * of / 100) / of * 100 == pytest.approx(value, abs=0.00501)
+                    assert round(value * of / 100) / of * 100 == pytest.approx(
+                        value, abs=0.00501
+                    )
 
 
 @pytest.mark.slow
 def test_no_comment_of_the_demo_accuses_the_fault() -> None:
     """All mutants of Figure 6, and of as many programs again, with comments of the kit's own, of both kinds."""
-    given = next(iter(resolve(["faultloc/fig06"], "demo", Overrides(), load_registry()))).parameters
+    given = next(
+        iter(resolve(["faultloc/fig06"], "demo", Overrides(), load_registry()))
+    ).parameters
     assert isinstance(given, faultloc.Localization)
     given = given.model_copy(
-        update={"n_programs": 2 * given.n_programs if THOROUGH else given.n_programs // 2}
+        update={
+            "n_programs": 2 * given.n_programs if THOROUGH else given.n_programs // 2
+        }
     )
     accusations = bank("python", "accuses elsewhere").comments
     assert not any(map(ACCUSES.search, bank("python").comments))
     seen = Counter[str]()
     for task in (
-        task for source in given.programs for task in faultloc.tasks_of(given, source).values()
+        task
+        for source in given.programs
+        for task in faultloc.tasks_of(given, source).values()
     ):
         for said, strength in product(SAID, given.strengths):
             made = faultloc.mutated_program(
@@ -741,8 +901,14 @@ def test_no_comment_of_the_demo_accuses_the_fault() -> None:
             )
             if isinstance(made, FaultyProgram):
                 seen[said] += 1
-                around = "\n".join(made.code.split("\n")[max(0, made.line - 3) : made.line + 2])
-                assert not any(text in around for text in accusations), (task.id, said, strength)
+                around = "\n".join(
+                    made.code.split("\n")[max(0, made.line - 3) : made.line + 2]
+                )
+                assert not any(text in around for text in accusations), (
+                    task.id,
+                    said,
+                    strength,
+                )
     assert min(seen.values()) > (700 if THOROUGH else 100), seen
 
 
@@ -757,7 +923,13 @@ def test_single_programs_are_taken_by_their_ids() -> None:
 
 def dots(rows: list[str], models: list[str], **columns: object) -> pd.DataFrame:
     cells = [
-        {"label": row, "condition": model, "accuracy": number / 20, "low": 0.0, "high": 1.0}
+        {
+            "label": row,
+            "condition": model,
+            "accuracy": number / 20,
+            "low": 0.0,
+            "high": 1.0,
+        }
         for row in rows
         for number, model in enumerate(models)
     ]
@@ -769,14 +941,22 @@ def test_published_figure_6_stands_in_the_rows_and_figure_7_s_counts_do_not() ->
     panel = paper.beside_published(own, "spms")["Python"]
     each = panel[panel["condition"].str.contains("by model")]
     assert len(each) == 10 * 5
-    assert 0.2362 in each.loc[each["label"] == "dead_code", "accuracy"].round(4).to_list()
+    assert (
+        0.2362 in each.loc[each["label"] == "dead_code", "accuracy"].round(4).to_list()
+    )
     [ax] = share_dots({"Python": panel}, xlabel="%").axes
     for label, part in zip(ax.get_yticklabels(), ("names", "dead code"), strict=False):
         names(label.get_text(), part)
-    thin, thick = sorted(ax.collections[:2], key=lambda strokes: strokes.get_linewidth()[0])
+    thin, thick = sorted(
+        ax.collections[:2], key=lambda strokes: strokes.get_linewidth()[0]
+    )
     assert len(thin.get_segments()) == 10 * len(thick.get_segments()) == 10 * 5
-    assert {to_hex(strokes.get_color()[0]).upper() for strokes in (thin, thick)} == {PUBLISHED}
-    by_model = paper.beside_published({"Java": dots(["phi-4"], ["phi-4"])}, "models")["Java"]
+    assert {to_hex(strokes.get_color()[0]).upper() for strokes in (thin, thick)} == {
+        PUBLISHED
+    }
+    by_model = paper.beside_published({"Java": dots(["phi-4"], ["phi-4"])}, "models")[
+        "Java"
+    ]
     assert by_model["label"].nunique() == 10, "the paper's phi-4 stands in our own row"
     assert len(by_model) == 11
     assert len(paper.published_counts()) == 20
@@ -787,7 +967,12 @@ def test_what_figures_10_and_11_count_is_not_said_and_stands_apart() -> None:
     panels = paper.beside_published(own, "categories")
     assert list(panels) == ["Python", paper.UNSAID]
     assert len(panels["Python"]) == 1
-    assert set(panels[paper.UNSAID]["label"]) == {"reasoning", "multimodal", "generic", "coder"}
+    assert set(panels[paper.UNSAID]["label"]) == {
+        "reasoning",
+        "multimodal",
+        "generic",
+        "coder",
+    }
 
 
 @pytest.mark.slow
@@ -799,22 +984,30 @@ def test_figures_of_seventeen_models_fit_a_page_and_tell_them_apart() -> None:
     python, _ = figure.axes
     drawn = [line for line in python.lines if line.get_marker() in MARKERS]
     assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 17
-    assert {round(float(line.get_xdata()[0]), 6) for line in drawn} == {5.0 * n for n in range(17)}
+    assert {round(float(line.get_xdata()[0]), 6) for line in drawn} == {
+        5.0 * n for n in range(17)
+    }
     assert "0–16" in [text.get_text() for text in python.texts]
 
 
 def test_marks_of_a_figure_stand_on_its_dots() -> None:
     cells = [{"model": "phi-4", "spm": spm} for spm in ("names", "dead_code")]
-    rows = dots(["names", "dead_code"], ["phi-4"], cell=cells, fill=[1.0, 0.0], change="mutated")
+    rows = dots(
+        ["names", "dead_code"], ["phi-4"], cell=cells, fill=[1.0, 0.0], change="mutated"
+    )
     [ax] = share_dots({"Python": rows}, xlabel="%").axes
     marks = [artist for artist in ax.get_children() if isinstance(artist, Mark)]
     assert [mark.cell for mark in marks] == cells
     points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() in MARKERS]
-    assert [tuple(mark.corners.mean(axis=0)) for mark in marks] == [tuple(one) for one in points]
+    assert [tuple(mark.corners.mean(axis=0)) for mark in marks] == [
+        tuple(one) for one in points
+    ]
 
 
 def test_titles_say_the_finding() -> None:
-    losses = pd.DataFrame({"control": "blank_line", "low": [0.1, -0.1], "high": [0.3, 0.2]})
+    losses = pd.DataFrame(
+        {"control": "blank_line", "low": [0.1, -0.1], "high": [0.3, 0.2]}
+    )
     # Two models, the second asked ten times as often: 22 of 200 is less than 101 of 200, and 2 of 2 counts as 2.
     table = pd.DataFrame(
         [
@@ -831,7 +1024,10 @@ def test_titles_say_the_finding() -> None:
     names(said, "dead code in Python (11 %)", "names in Java (75 %)")
     versions = pd.DataFrame({"p_value": [0.06, 0.01]})
     shares = pd.DataFrame(
-        [("phi-4", "python", "OffByOne", 0.2, 20), ("phi-4", "java", "OffByOne", 0.4, 20)],
+        [
+            ("phi-4", "python", "OffByOne", 0.2, 20),
+            ("phi-4", "java", "OffByOne", 0.4, 20),
+        ],
         columns=["model", "language", "fault", "accuracy_kept", "kept"],
     )
     names(localization.headline(shares, versions, "versions"), "1 of 2", "phi-4")
@@ -856,11 +1052,16 @@ def test_titles_say_the_finding() -> None:
 
 def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     trials = trials_of(n_programs=6, spms=["names", "comments"], strengths=[1, 4])
-    frame = answers_frame(run(trials, ["sim-careful", "sim-trusting"], store=tmp_path / "s.sqlite"))
+    frame = answers_frame(
+        run(trials, ["sim-careful", "sim-trusting"], store=tmp_path / "s.sqlite")
+    )
     points = robustness.mean_points(frame, rule="strict", confidence=0.95).set_index(
         ["panel", "density"]
     )
-    asked = frame[(frame["outcome_strict"] != "skipped") & frame["spm"].isin(["names", "comments"])]
+    asked = frame[
+        (frame["outcome_strict"] != "skipped")
+        & frame["spm"].isin(["names", "comments"])
+    ]
     here = asked[(asked["language"] == "python") & (asked["strength"] == 4)]
     expected = 100 * here.groupby("model")["value_strict"].mean().mean()
     assert points.loc[("Python, all mutations", 4), "value"] == pytest.approx(expected)
@@ -868,8 +1069,12 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     assert points.loc[("Python, names", 4), "value"] == pytest.approx(100 * one)
     assert (points["low"] < points["value"]).all()
     assert (points["value"] < points["high"]).all()
-    figure = strength_curves(pd.concat([points.reset_index(), paper.published_strengths()]), {})
-    for text, part in zip(figure.legends[0].get_texts(), ("mean", "published"), strict=True):
+    figure = strength_curves(
+        pd.concat([points.reset_index(), paper.published_strengths()]), {}
+    )
+    for text, part in zip(
+        figure.legends[0].get_texts(), ("mean", "published"), strict=True
+    ):
         names(text.get_text(), part)
 
 
@@ -893,13 +1098,17 @@ def test_the_artifacts_own_programs_and_labels_are_kept(
             Counter(program.refused for program in found.programs if program.refused)
             == found.dropped
         )
-    given = parameters(**whole | {"per_quarter": 0, "max_lines": 0, "programs": ["alpaca"]})
+    given = parameters(
+        **whole | {"per_quarter": 0, "max_lines": 0, "programs": ["alpaca"]}
+    )
     every = faultloc.tasks_of(given, "alpaca")
     assert len(every) == 9150
     counts = Counter(task.refused for task in every.values())
     assert counts[""] > 900
     assert sum(n for why, n in counts.items() if "changed" in why) > 1000
-    unparsed = [task for task in every.values() if not parses(task.program.code, "python")]
+    unparsed = [
+        task for task in every.values() if not parses(task.program.code, "python")
+    ]
     assert len(unparsed) > 1334  # returns alone
     assert all(task.refused for task in unparsed)
     right = Counter(task.kind for task in every.values() if task.label_is_right)
@@ -931,7 +1140,9 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
     changed = some | {"spms": ["names"], "strengths": [1]}
     labels = {task.program.code: task.program.line for task in tasks(**some).values()}
     with oracle(monkeypatch, defaultdict(lambda: 1, labels)):
-        results = run(trials_of(**changed), ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
+        results = run(
+            trials_of(**changed), ["llama-3.1-8b"], store=tmp_path / "s.sqlite"
+        )
     answers = answers_frame(results)
     plain = answers[answers["spm"] == "none"]
     reachable = ~plain["refused"].str.contains("no line")
@@ -950,4 +1161,6 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
 
 
 def test_the_kits_own_programs_are_filtered_whatever_is_selected() -> None:
-    assert tasks(n_programs=2, selection="artifact").keys() == tasks(n_programs=2).keys()
+    assert (
+        tasks(n_programs=2, selection="artifact").keys() == tasks(n_programs=2).keys()
+    )

@@ -107,7 +107,9 @@ def test_all_kinds_in_python() -> None:
     assert ("OffByOne", 7, ">", ">=") in edits
     assert ("OffByOne", 9, "limit", "limit - 1") in edits
     assert ("IncorrectBooleanLogic", 5, "and", "or") in edits
-    assert {site.text for site in sites if site.kind == "OperatorSwap" and site.line == 6} == {
+    assert {
+        site.text for site in sites if site.kind == "OperatorSwap" and site.line == 6
+    } == {
         "+",
         "-",
         "*",
@@ -115,7 +117,13 @@ def test_all_kinds_in_python() -> None:
     }
     assert {line for kind, line, *_ in edits if kind == "OperatorSwap"} == {5, 6, 8, 10}
     # Before each statement but the last return, and at the end of the blocks of the loops and of the condition.
-    assert {site.line for site in sites if site.kind == "MisplacedReturn"} == {3, 4, 7, 9, 11}
+    assert {site.line for site in sites if site.kind == "MisplacedReturn"} == {
+        3,
+        4,
+        7,
+        9,
+        11,
+    }
     for site in sites:
         check(PYTHON, site)
         assert parses(site.apply(PYTHON), "python")
@@ -202,23 +210,37 @@ def test_ranges_of_java_streams() -> None:
 
 
 NOWHERE = [
-    ("python", "for x in a:\n    if x: continue\n    else: break\n    dead = x and a + 1"),
+    (
+        "python",
+        "for x in a:\n    if x: continue\n    else: break\n    dead = x and a + 1",
+    ),
     (
         "python",
         "try:\n    return g()\n  except KeyError:\n    return 1\n  for dead in range(a): b = a - 1",
     ),
-    ("python", "match a:\n    case 1: return 1\n    case _: return 2\n  while dead < 3: dead += 1"),
+    (
+        "python",
+        "match a:\n    case 1: return 1\n    case _: return 2\n  while dead < 3: dead += 1",
+    ),
     ("python", "while True:\n    g()\n  if dead and b:\n    b = 1"),
     ("python", "if False:\n    dead = b + 1\n    for i in range(a): g()"),
     ("python", "raise KeyError\n  def dead(x):\n    return x + 1"),
-    ("java", "if (false) {\n for (int dead = 0; dead < n; dead++) {\n n = n - 1;\n }\n }"),
+    (
+        "java",
+        "if (false) {\n for (int dead = 0; dead < n; dead++) {\n n = n - 1;\n }\n }",
+    ),
     ("java", "System.exit(0);\n if (dead > 1 && n < 3) {\n n += 1;\n }"),
-    ("java", "if (true) {\n return;\n }\n while (dead < n || n < 2) {\n n = n * 2;\n }"),
+    (
+        "java",
+        "if (true) {\n return;\n }\n while (dead < n || n < 2) {\n n = n * 2;\n }",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("language", "body"), NOWHERE)
-def test_no_fault_is_made_where_nothing_can_reach_it(language: Language, body: str) -> None:
+def test_no_fault_is_made_where_nothing_can_reach_it(
+    language: Language, body: str
+) -> None:
     code = (
         f"def f(a, b):\n  {body}"
         if language == "python"
@@ -299,7 +321,9 @@ def test_programs_are_normalised_before_anything_counts_their_lines() -> None:
 
 @pytest.mark.slow
 def test_forty_thousand_lines() -> None:
-    code = "\n".join(f"def f{n}(x):\n    y = x + {n}\n    return y" for n in range(13_400))
+    code = "\n".join(
+        f"def f{n}(x):\n    y = x + {n}\n    return y" for n in range(13_400)
+    )
     sites = fault_sites(code, "python")
     assert Counter(site.kind for site in sites)["OperatorSwap"] == 3 * 13_400
     for site in random.Random(0).sample(sites, 10):
@@ -308,12 +332,15 @@ def test_forty_thousand_lines() -> None:
 
 def correct_programs() -> list[CorrectProgram]:
     installed, java = (
-        first_programs(*one) for one in (("installed", 50, 200, 40), ("java", 50, 300, 12))
+        first_programs(*one)
+        for one in (("installed", 50, 200, 40), ("java", 50, 300, 12))
     )
     return [*installed[::2], *java]
 
 
-@pytest.mark.parametrize("spm", slow(SPMS, *(spm for spm in SPMS if spm != "dead_code")))
+@pytest.mark.parametrize(
+    "spm", slow(SPMS, *(spm for spm in SPMS if spm != "dead_code"))
+)
 @pytest.mark.parametrize("strength", some([4, 1], 2))
 def test_mutations_are_neutral_and_the_label_follows(spm: str, strength: int) -> None:
     made = 0
@@ -353,7 +380,9 @@ def test_mutations_are_neutral_and_the_label_follows(spm: str, strength: int) ->
 
 
 def test_mutations_stand_in_the_quarter_that_is_asked_for() -> None:
-    code = "\n".join(["def f(x):", *(f"    y{n} = x" for n in range(80)), "    return x"])
+    code = "\n".join(
+        ["def f(x):", *(f"    y{n} = x" for n in range(80)), "    return x"]
+    )
     for quarter in range(4):
         mutated = mutate(
             FaultyProgram(code, 2),
@@ -370,7 +399,11 @@ def test_mutations_stand_in_the_quarter_that_is_asked_for() -> None:
             if line.lstrip().startswith("#")
         ]
         assert len(where) == 3
-        assert {quarter_of(line, 85) for line in where} <= {quarter - 1, quarter, quarter + 1}
+        assert {quarter_of(line, 85) for line in where} <= {
+            quarter - 1,
+            quarter,
+            quarter + 1,
+        }
 
 
 def content(**parts: list[str]) -> Content:
@@ -402,7 +435,9 @@ HOSTILE = [
     (
         "dead_code",
         content(
-            dead_code=["if False:\n    try:\n        z = 1\n    except OSError as x:\n        pass"]
+            dead_code=[
+                "if False:\n    try:\n        z = 1\n    except OSError as x:\n        pass"
+            ]
         ),
     ),
     ("dead_code", content(dead_code=["if False:\n    pass\r    x = 1"])),
@@ -416,10 +451,22 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("spm", "given_content"), HOSTILE)
-def test_content_that_would_change_the_program_is_refused(spm: str, given_content: Content) -> None:
-    program = FaultyProgram("def f(x, n):\n    total = x + n\n    return len(str(total))", 2)
+def test_content_that_would_change_the_program_is_refused(
+    spm: str, given_content: Content
+) -> None:
+    program = FaultyProgram(
+        "def f(x, n):\n    total = x + n\n    return len(str(total))", 2
+    )
     with pytest.raises(NotNeutral):
-        mutate(program, spm, "python", Draw(rng(0)), strength=1, quarter=0, content=given_content)  # type: ignore[arg-type]
+        mutate(
+            program,
+            spm,
+            "python",
+            Draw(rng(0)),
+            strength=1,
+            quarter=0,
+            content=given_content,
+        )  # type: ignore[arg-type]
 
 
 # Gettext's _ becomes local.
@@ -458,11 +505,19 @@ def test_dead_code_that_changes_its_function_by_being_there_is_refused(
             quarter=0,
             content=given_content,
         )
-    fine = FaultyProgram("def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2)
+    fine = FaultyProgram(
+        "def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2
+    )
     harmless = content(dead_code=["if False:\n    y = x\n    return y"])
     assert (
         mutate(
-            fine, "dead_code", "python", Draw(rng(0)), strength=1, quarter=0, content=harmless
+            fine,
+            "dead_code",
+            "python",
+            Draw(rng(0)),
+            strength=1,
+            quarter=0,
+            content=harmless,
         ).code
         != fine.code
     )
@@ -537,10 +592,15 @@ def test_the_label_is_exact_whatever_ends_the_lines() -> None:
                     content=bank("python"),
                 )  # fmt: skip
                 assert (
-                    mutated.code.split("\n")[mutated.line - 1] == faulty.split("\n")[site.line - 1]
+                    mutated.code.split("\n")[mutated.line - 1]
+                    == faulty.split("\n")[site.line - 1]
                 )
-    assert not fault_sites(plain.replace("\n\tfor", "\n\t# one\rx = 2\n\tfor"), "python")
-    assert not fault_sites("class A { int f(int x) { // one\r return x + 1; } }", "java")
+    assert not fault_sites(
+        plain.replace("\n\tfor", "\n\t# one\rx = 2\n\tfor"), "python"
+    )
+    assert not fault_sites(
+        "class A { int f(int x) { // one\r return x + 1; } }", "java"
+    )
 
 
 A, G = "class A:\n", "    def g(self): return "
@@ -552,9 +612,17 @@ A, G = "class A:\n", "    def g(self): return "
         ("comments", "x = 1", "x = 2"),
         ("comments", "x = 1  # a", "x = '1  # a'"),
         ("names", "def f(a, b):\n    return a", "def f(a, b):\n    return b"),
-        ("names", "def f(a):\n    b = a\n    return b", "def f(c):\n    c = c\n    return c"),
+        (
+            "names",
+            "def f(a):\n    b = a\n    return b",
+            "def f(c):\n    c = c\n    return c",
+        ),
         ("names", "def f(a):\n    return a.b", "def f(c):\n    return c.d"),
-        ("functions", f"{A}    def f(self): return 1\n{G}2", f"{A}    def f(self): return 2\n{G}1"),
+        (
+            "functions",
+            f"{A}    def f(self): return 1\n{G}2",
+            f"{A}    def f(self): return 2\n{G}1",
+        ),
         ("dead_code", "x = 1", "if 1 > 0:\n    y = 2\nx = 1"),
         ("dead_code", "x = 1", "if x:\n    y = 2\nx = 1"),
     ],
@@ -569,7 +637,9 @@ def test_the_proof_sees_what_is_not_neutral_in_java() -> None:
     for part in ("comments", "names", "functions", "dead_code"):
         assert equivalence_error(JAVA, changed, part, "java"), part
         assert not equivalence_error(JAVA, JAVA, part, "java")
-    assert equivalence_error(JAVA, JAVA.replace("int result", "int limit"), "names", "java")
+    assert equivalence_error(
+        JAVA, JAVA.replace("int result", "int limit"), "names", "java"
+    )
     dead = JAVA.replace(
         "        String text", "        if (x > 1) {\n        }\n        String text"
     )
@@ -582,7 +652,9 @@ def test_the_proof_sees_what_is_not_neutral_in_java() -> None:
 
 @pytest.mark.slow
 @settings(max_examples=60, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from(SPMS), st.integers(1, 8), st.integers(0, 3))
+@given(
+    st.integers(0, 10_000), st.sampled_from(SPMS), st.integers(1, 8), st.integers(0, 3)
+)
 def test_the_same_seed_gives_the_same_bytes(
     number: int, spm: str, strength: int, quarter: int
 ) -> None:
@@ -609,7 +681,9 @@ def test_the_same_seed_gives_the_same_bytes(
 
 @pytest.mark.slow
 @needs_jdk
-def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path) -> None:
+def test_the_kits_java_programs_and_their_mutants_compile_and_run(
+    tmp_path: Path,
+) -> None:
     programs_there = program_set("java", 50, 300).programs
     assert len(programs_there) >= 20
     programs_there = some(programs_there, 7)
@@ -629,7 +703,10 @@ def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path
                 quarter=number % 4,
                 content=bank("java"),
             )
-        for name, code in ((f"{number}", correct.code), (f"{number}.mutated", program.code)):
+        for name, code in (
+            (f"{number}", correct.code),
+            (f"{number}.mutated", program.code),
+        ):
             folder = tmp_path / name
             folder.mkdir()
             (folder / f"{correct.id}.java").write_text(f"{code}\n")
@@ -644,10 +721,18 @@ def test_the_kits_java_programs_and_their_mutants_compile_and_run(tmp_path: Path
     assert done.returncode == 0, done.stderr
     for number in range(0, len(programs_there), 4):
         folder, correct = folders[f"{number}.mutated"]
-        command = ["javac", "-proc:none", "-d", str(folder), str(folder / f"{correct.id}.java")]
+        command = [
+            "javac",
+            "-proc:none",
+            "-d",
+            str(folder),
+            str(folder / f"{correct.id}.java"),
+        ]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
-    programs = [(correct.id, correct.code, correct.runs[:1]) for correct in programs_there]
+    programs = [
+        (correct.id, correct.code, correct.runs[:1]) for correct in programs_there
+    ]
     results = ran(programs, limit_s=60)
     # What it printed, and behind the bar the failure.
     assert all(result.endswith("|\n") for result in results), results
@@ -666,9 +751,14 @@ def test_a_run_shows_the_faults_that_are_asked_about_and_not_the_silent_ones() -
     assert 0 < len(silent) < 0.1 * len(sites)
     loud = [one for one in sites if not is_silent(*one)]
     drawn = random.Random(5)
-    for chosen, shown in ((drawn.sample(silent, 3), False), (drawn.sample(loud, 3), True)):
+    for chosen, shown in (
+        (drawn.sample(silent, 3), False),
+        (drawn.sample(loud, 3), True),
+    ):
         for correct, site in some(chosen, 3):
             codes = (correct.code, site.apply(correct.code))
-            before, after = ran([(correct.id, code, correct.runs) for code in codes], limit_s=10)
+            before, after = ran(
+                [(correct.id, code, correct.runs) for code in codes], limit_s=10
+            )
             assert before != "does not compile", correct.id
             assert (before != after) is shown, (correct.id, site)

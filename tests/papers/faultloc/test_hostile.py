@@ -12,7 +12,14 @@ from codestress.mutate.draw import Draw
 from codestress.mutate.faults.comments import ACCUSES, NEAR
 from codestress.mutate.faults.dead import check_snippet
 from codestress.mutate.faults.hidden import movable, variables
-from codestress.mutate.faults.neutral import Content, FaultyProgram, Put, Spm, bank, mutate
+from codestress.mutate.faults.neutral import (
+    Content,
+    FaultyProgram,
+    Put,
+    Spm,
+    bank,
+    mutate,
+)
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.seeding import rng
@@ -151,7 +158,17 @@ class Shapes extends Base {
         name: {code[slice(*span)] for span in spans}
         for name, spans in variables(code, "java").items()
     }
-    assert set(found) == {"total", "fn", "at", "word", "part", "res", "failure", "given", "up"}
+    assert set(found) == {
+        "total",
+        "fn",
+        "at",
+        "word",
+        "part",
+        "res",
+        "failure",
+        "given",
+        "up",
+    }
     assert all(texts == {name} for name, texts in found.items())
     with refused(NotNeutral, "getParameters"):
         variables(
@@ -184,13 +201,18 @@ class Shapes extends Base {
             None,
         ),
         ("def f(n):\n    b = [c := n, c]\n    return [c for d in b]", {"b", "c", "d"}),
-        ("def f(n):\n    b = n\n    class A:\n        b = b\n        c = n\n    return A", set()),
+        (
+            "def f(n):\n    b = n\n    class A:\n        b = b\n        c = n\n    return A",
+            set(),
+        ),
         ("def f(n):\n    b = n\n    return getattr(n, 'b'), b", set()),
         ("def f(n):\n    b = n\n    return f'{b}'", set()),
         ("def f(n):\n    b = n\n    return dict(b=b)", set()),
     ],
 )
-def test_what_python_variables_may_be_renamed(code: str, renamed: set[str] | None) -> None:
+def test_what_python_variables_may_be_renamed(
+    code: str, renamed: set[str] | None
+) -> None:
     if renamed is None:
         with refused(NotNeutral, "sees"):
             variables(code, "python")
@@ -236,8 +258,14 @@ TWO = "    def a(self): return 1\n    def b(self): return 2"
         (f"class B:\n    def __init_subclass__(cls): pass\nclass A(B):\n{TWO}", False),
         (f"class A:\n{TWO}\nprint(A.__dict__)", False),
         (f"class A:\n{TWO}\n    def c(self): return self.__dict__", False),
-        (f"class A:\n    now = next(COUNT)\n{TWO.replace('(self)', '(self, n=total)')}", False),
-        (f"class A:\n    now = next(COUNT)\n{TWO.replace('(self)', '(self, n=1)')}", True),
+        (
+            f"class A:\n    now = next(COUNT)\n{TWO.replace('(self)', '(self, n=total)')}",
+            False,
+        ),
+        (
+            f"class A:\n    now = next(COUNT)\n{TWO.replace('(self)', '(self, n=1)')}",
+            True,
+        ),
         (
             "class A:\n    def a(self, n=D['x']): return n\n    def b(self, n=D['y']): return n",
             False,
@@ -264,12 +292,8 @@ def test_methods_that_are_looked_at_stay(sees: str) -> None:
         movable(code, "java")
 
 
-PYTHON_TWO = (
-    "import sys, traceback\nclass A:\n    def f(self):\n        return {}\n    def g(self): pass"
-)
-JAVA_TWO = (
-    "class A {{\n    int f() {{\n        {}\n    }}\n    int g() {{\n        return 1;\n    }}\n}}"
-)
+PYTHON_TWO = "import sys, traceback\nclass A:\n    def f(self):\n        return {}\n    def g(self): pass"
+JAVA_TWO = "class A {{\n    int f() {{\n        {}\n    }}\n    int g() {{\n        return 1;\n    }}\n}}"
 SEES_LINES: list[tuple[Language, str]] = [
     ("python", PYTHON_TWO.format("sys._getframe().f_lineno")),
     ("python", PYTHON_TWO.format("traceback.extract_stack()")),
@@ -284,7 +308,9 @@ SEES_LINES: list[tuple[Language, str]] = [
 
 @pytest.mark.parametrize("spm", ["comments", "dead_code", "functions"])
 @pytest.mark.parametrize(("language", "code"), SEES_LINES)
-def test_programs_that_see_their_lines_keep_them(spm: Spm, language: Language, code: str) -> None:
+def test_programs_that_see_their_lines_keep_them(
+    spm: Spm, language: Language, code: str
+) -> None:
     with pytest.raises(NotNeutral, match=r"sees the|unicode"):
         mutate(
             FaultyProgram(code, 2),
@@ -372,7 +398,10 @@ def test_comments_are_replaced_or_put_in(language: Language, put: Put) -> None:
         assert bool(lost) <= (put == "replace")
         if strength == 8:
             assert (kept == lost) == (put == "replace")
-        assert made.code.startswith("#!/usr/bin/python\n# coding: utf-8\n") or language == "java"
+        assert (
+            made.code.startswith("#!/usr/bin/python\n# coding: utf-8\n")
+            or language == "java"
+        )
 
 
 @pytest.mark.parametrize("language", ["python", "java"])
@@ -381,7 +410,9 @@ def test_no_comment_accuses_the_fault(language: Language, put: Put) -> None:
     code = COMMENTED[language]
     content = bank(language, "accuses elsewhere", put)
     made_some = 0
-    for line in [n for n, one in enumerate(code.split("\n"), start=1) if re.match(r" +n = ", one)]:
+    for line in [
+        n for n, one in enumerate(code.split("\n"), start=1) if re.match(r" +n = ", one)
+    ]:
         for seed in range(8):
             try:
                 made = mutate(
@@ -398,9 +429,13 @@ def test_no_comment_accuses_the_fault(language: Language, put: Put) -> None:
                 if any(text in one for text in content.comments)
             ]
             about = next(
-                n for n in range(at, len(lines) + 1) if SIGNS.sub("", lines[n - 1]).strip()
+                n
+                for n in range(at, len(lines) + 1)
+                if SIGNS.sub("", lines[n - 1]).strip()
             )
-            assert min(abs(at - made.line), abs(about - made.line)) > NEAR - (at < made.line)
+            assert min(abs(at - made.line), abs(about - made.line)) > NEAR - (
+                at < made.line
+            )
             assert ACCUSES.search(lines[at - 1])
     assert made_some > 10
 
@@ -503,7 +538,9 @@ class Typed {
 def test_faults_in_java_keep_types_reach_and_pattern_variables() -> None:
     sites = fault_sites(TYPED, "java")
     lines = TYPED.split("\n")
-    swapped = {lines[site.line - 1].strip() for site in sites if site.kind == "OperatorSwap"}
+    swapped = {
+        lines[site.line - 1].strip() for site in sites if site.kind == "OperatorSwap"
+    }
     assert swapped == {
         "static int number(int n) { return n + 1; }",
         "int sum = held.get(a) + n;",
@@ -514,7 +551,9 @@ def test_faults_in_java_keep_types_reach_and_pattern_variables() -> None:
         "sum += 2;",
     }
     assert not [site for site in sites if site.kind == "IncorrectBooleanLogic"]
-    behind = {lines[site.line - 2].strip() for site in sites if site.kind == "MisplacedReturn"}
+    behind = {
+        lines[site.line - 2].strip() for site in sites if site.kind == "MisplacedReturn"
+    }
     # The last one at the end of `for (;;)`.
     assert behind == {
         "label = label + n;",
@@ -529,10 +568,14 @@ def test_all_faults_of_a_typed_program_compile(tmp_path: Path) -> None:
     sites = [None, *fault_sites(TYPED, "java")]
     for number, site in enumerate(sites):
         text = site.apply(TYPED) if site else TYPED
-        (tmp_path / f"Typed{number}.java").write_text(text.replace("Typed", f"Typed{number}"))
+        (tmp_path / f"Typed{number}.java").write_text(
+            text.replace("Typed", f"Typed{number}")
+        )
     sources = sorted(map(str, tmp_path.glob("*.java")))
     done = subprocess.run(
-        ["javac", "-proc:none", "-d", str(tmp_path), *sources], capture_output=True, text=True
+        ["javac", "-proc:none", "-d", str(tmp_path), *sources],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
     assert len(sites) > 20

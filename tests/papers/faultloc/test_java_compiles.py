@@ -20,7 +20,8 @@ from conftest import needs_jdk
 
 COMPILER = Path(__file__).with_name("CompileErrors.java")
 PUBLIC = re.compile(
-    r"^\s*public (?:(?:abstract|final|strictfp) )*(?:class|interface|enum|@interface) (\w+)", re.M
+    r"^\s*public (?:(?:abstract|final|strictfp) )*(?:class|interface|enum|@interface) (\w+)",
+    re.M,
 )
 
 
@@ -36,7 +37,9 @@ def errors(codes: Sequence[str]) -> list[Counter[str]]:
     done = subprocess.run(
         command, input="\n".join(lines), capture_output=True, text=True, check=True
     )
-    return [Counter(re.findall(r"=([\w.]+)", line)) for line in done.stdout.splitlines()]
+    return [
+        Counter(re.findall(r"=([\w.]+)", line)) for line in done.stdout.splitlines()
+    ]
 
 
 @needs_jdk
@@ -56,7 +59,9 @@ def test_faults_of_the_papers_java_programs_compile(
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     programs = program_set("codesearchnet", 1, 0).programs
     chosen: list[tuple[CorrectProgram, Counter[str], FaultSite]] = []
-    for program, before in zip(programs, errors([one.code for one in programs]), strict=True):
+    for program, before in zip(
+        programs, errors([one.code for one in programs]), strict=True
+    ):
         sites = sorted(fault_sites(program.code, "java"), key=lambda site: site.kind)
         for _, group in groupby(sites, key=lambda site: site.kind):
             # More, where the program needs no other class.

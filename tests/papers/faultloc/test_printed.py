@@ -24,7 +24,11 @@ from codestress.papers.faultloc.printed import (
 )
 from codestress.papers.faultloc.programs import first_programs
 from codestress.papers.faultloc.results.example import CONDITIONS, listing, named_lines
-from codestress.papers.faultloc.scoring import line_in_prose, score_prose, score_specification
+from codestress.papers.faultloc.scoring import (
+    line_in_prose,
+    score_prose,
+    score_specification,
+)
 from codestress.prompts import prompt_text
 from codestress.types import Outcome, Response
 from openai_server import OpenAIServer, Received, Reply, completion
@@ -95,7 +99,9 @@ def printed_lines(figure: str) -> list[str]:
     return [line.strip() for line in text.strip().split("\n")]
 
 
-@pytest.mark.parametrize(("question", "figure"), [("annotated", FIGURE_1), ("figure 3", FIGURE_3)])
+@pytest.mark.parametrize(
+    ("question", "figure"), [("annotated", FIGURE_1), ("figure 3", FIGURE_3)]
+)
 def test_the_figures_are_to_the_letter(question: Any, figure: str) -> None:
     code = printed_program(question).code
     assert [line.strip() for line in code.split("\n")] == printed_lines(figure)
@@ -111,7 +117,9 @@ def test_the_fault_stands_where_the_paper_says() -> None:
         == FIGURE_3.split("\n")[19 - 1].removeprefix("19").strip()
         == "result.append(list())"
     )
-    assert third[8 - 1].strip() == FIGURE_3.split("\n")[11 - 1].removeprefix("11").strip()
+    assert (
+        third[8 - 1].strip() == FIGURE_3.split("\n")[11 - 1].removeprefix("11").strip()
+    )
 
 
 def test_the_edits_are_names_and_a_comment() -> None:
@@ -134,7 +142,9 @@ def test_the_prompt_is_to_the_letter() -> None:
     trials = printed(Printed(artefact="faultloc/fig02", models=["sim-wide"]))
     texts = [trials.render(trial).messages[0].content for trial in trials.items]
     assert texts[0] == prompt_text("printed.specification")
-    assert texts[1:] == [PROMPT + printed_program(question).code for question in CONDITIONS]  # type: ignore[arg-type]
+    assert texts[1:] == [
+        PROMPT + printed_program(question).code for question in CONDITIONS
+    ]  # type: ignore[arg-type]
     assert all(FAULT in text and ELIDED in text for text in texts[1:])
     assert "Off-by-one" not in texts[1]
 
@@ -151,17 +161,27 @@ def test_what_is_left_out_is_filled_from_the_data_set(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    faulty, edited = (printed_program(question, "filled") for question in ("faulty", "edited"))  # type: ignore[arg-type]
-    shown = [line.strip() for line in printed_program("faulty").code.split("\n") if line.strip()]
+    faulty, edited = (
+        printed_program(question, "filled") for question in ("faulty", "edited")
+    )  # type: ignore[arg-type]
+    shown = [
+        line.strip()
+        for line in printed_program("faulty").code.split("\n")
+        if line.strip()
+    ]
     whole = iter(line.strip() for line in faulty.code.split("\n"))
     assert all(line in whole for line in shown if line != ELIDED)  # in this order
     correct = faulty.code.replace(FAULT, "range(row, n, 1)")
     assert output_of(faulty.code) == output_of(edited.code) != output_of(correct)
     assert output_of(correct).count("\n") == 4
     made = [
-        site.apply(correct) for site in fault_sites(correct, "python") if site.kind == "OffByOne"
+        site.apply(correct)
+        for site in fault_sites(correct, "python")
+        if site.kind == "OffByOne"
     ]
-    assert ast.dump(ast.parse(faulty.code)) in {ast.dump(ast.parse(code)) for code in made}
+    assert ast.dump(ast.parse(faulty.code)) in {
+        ast.dump(ast.parse(code)) for code in made
+    }
     [program] = first_programs("alpaca", 1, 0, 0, ("5661",))
     assert "range(row, n, 1)" in program.code
 
@@ -201,16 +221,24 @@ def test_the_line_that_prose_names(line: int | None, text: str) -> None:
 
 def test_answers_in_prose_are_scored() -> None:
     def outcomes(texts: list[str], tolerance: int = 0) -> set[Outcome]:
-        return {score_prose(Response(text, "stop"), 12, CODE, tolerance).outcome for text in texts}
+        return {
+            score_prose(Response(text, "stop"), 12, CODE, tolerance).outcome
+            for text in texts
+        }
 
     assert outcomes([text for line, text in PROSE if line == 12]) == {Outcome.CORRECT}
     assert outcomes([text for line, text in PROSE if line not in (12, None)], 2) == {
         Outcome.INCORRECT
     }
-    assert outcomes([text for line, text in PROSE if line is None], 2) == {Outcome.UNPARSABLE}
+    assert outcomes([text for line, text in PROSE if line is None], 2) == {
+        Outcome.UNPARSABLE
+    }
     assert outcomes(["The error is in line 14."], 2) == {Outcome.CORRECT}
     assert outcomes([f"<think>`{LINE}`</think>It is line 3."]) == {Outcome.INCORRECT}
-    assert score_prose(Response("The error is", "length"), 12, CODE, 0).outcome is Outcome.TRUNCATED
+    assert (
+        score_prose(Response("The error is", "length"), 12, CODE, 0).outcome
+        is Outcome.TRUNCATED
+    )
 
 
 @given(st.text(st.sampled_from("`\n#0123456789 line:for"), max_size=200))
@@ -228,14 +256,19 @@ def test_hostile_prose_is_read_in_time(unit: str) -> None:
     ("text", "outcome"),
     [
         ("No two queens may share the same row, column, or diagonal.", Outcome.CORRECT),
-        ("Rows: one queen each. Columns: one each. Diagonals: at most one.", Outcome.CORRECT),
+        (
+            "Rows: one queen each. Columns: one each. Diagonals: at most one.",
+            Outcome.CORRECT,
+        ),
         ("No two queens may share a row or a column.", Outcome.INCORRECT),
         ("Place N queens so that none attacks another.", Outcome.INCORRECT),
         (prompt_text("printed.specification"), Outcome.INCORRECT),
         ("<think>row, column, diagonal</think>I do not know.", Outcome.INCORRECT),
     ],
 )
-def test_the_specification_names_what_no_two_queens_share(text: str, outcome: Outcome) -> None:
+def test_the_specification_names_what_no_two_queens_share(
+    text: str, outcome: Outcome
+) -> None:
     assert score_specification(Response(text, "stop")).outcome is outcome
 
 
@@ -244,17 +277,30 @@ def test_any_model_is_asked_the_specification_first(
 ) -> None:
     def behave(request: Received) -> Reply:
         if request.prompt == prompt_text("printed.specification"):
-            return completion("No queen shares its row, column or diagonal with another.")
+            return completion(
+                "No queen shares its row, column or diagonal with another."
+            )
         moved = "final_result" in request.prompt
-        return completion("Line 5 is wrong." if moved else f"The error:\n```\n{STATEMENT}\n```")
+        return completion(
+            "Line 5 is wrong." if moved else f"The error:\n```\n{STATEMENT}\n```"
+        )
 
     given_here = Printed(artefact="faultloc/fig02", models=["llama-3.1-8b"])
     trials = printed(given_here)
-    assert [trial.factors["question"] for trial in trials.items] == ["specification", *CONDITIONS]
+    assert [trial.factors["question"] for trial in trials.items] == [
+        "specification",
+        *CONDITIONS,
+    ]
     with OpenAIServer(behave) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
-    assert [answer.scores["strict"].value for answer in results.answers] == [1, 1, 1, 0, 0]
+    assert [answer.scores["strict"].value for answer in results.answers] == [
+        1,
+        1,
+        1,
+        0,
+        0,
+    ]
     table = named_lines(given_here, results.answers, "strict", tmp_path / "s.sqlite")
     assert table["condition"].tolist() == list(CONDITIONS.values())
     assert table["named_line"].tolist() == [12, 13, 5, 5]

@@ -69,7 +69,9 @@ def texts(draw: st.DrawFn, code: str) -> str:
         if draw(st.booleans())
         else code.split("\n")
     )
-    lines = [line or draw(st.sampled_from(["", "  ", "\f", "\t"])) for line in lines[:-1]]
+    lines = [
+        line or draw(st.sampled_from(["", "  ", "\f", "\t"])) for line in lines[:-1]
+    ]
     one = draw(ENDS)
     ends = [one] * len(lines) if draw(st.booleans()) else [draw(ENDS) for _ in lines]
     text = "".join(line + end for line, end in zip(lines, ends, strict=True))
@@ -96,11 +98,17 @@ def code_in(line: str) -> str:
     return re.split(r"\s*(?:#|//)", line.lstrip("\ufeff").rstrip("\r\n"))[0]
 
 
-@pytest.mark.parametrize(("name", "code", "least"), [("a.py", PYTHON, 15), ("A.java", JAVA, 8)])
+@pytest.mark.parametrize(
+    ("name", "code", "least"), [("a.py", PYTHON, 15), ("A.java", JAVA, 8)]
+)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
 def test_a_fault_is_one_line_and_undone_byte_for_byte(
-    tmp_path_factory: pytest.TempPathFactory, name: str, code: str, least: int, data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory,
+    name: str,
+    code: str,
+    least: int,
+    data: st.DataObject,
 ) -> None:
     text = data.draw(texts(code))
     rows = faulty_rows(saved(tmp_path_factory.mktemp("p"), name, text))
@@ -120,7 +128,10 @@ def test_a_fault_is_one_line_and_undone_byte_for_byte(
 @pytest.mark.parametrize(("name", "code"), [("a.py", PYTHON), ("A.java", JAVA)])
 @settings(max_examples=25, deadline=None)
 @given(
-    data=st.data(), spm=st.sampled_from(SPMS), strength=st.integers(1, 2), seed=st.integers(0, 9)
+    data=st.data(),
+    spm=st.sampled_from(SPMS),
+    strength=st.integers(1, 2),
+    seed=st.integers(0, 9),
 )
 def test_a_line_is_followed_through_mutations(
     tmp_path_factory: pytest.TempPathFactory,
@@ -134,7 +145,9 @@ def test_a_line_is_followed_through_mutations(
     marked = code.replace("return total", "return total + 123457")
     text = data.draw(texts(marked))
     file = saved(tmp_path_factory.mktemp("p"), name, text)
-    line = next(number for number, one in enumerate(lines_of(text), start=1) if "123457" in one)
+    line = next(
+        number for number, one in enumerate(lines_of(text), start=1) if "123457" in one
+    )
     row = mutated_row(file, name, spm, line, strength, seed)
     assert "123457" in lines_of(row["code"])[row["line"] - 1]
     if row["state"] != "applied":
@@ -169,10 +182,15 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
     status, rows = rows_of(faults, *good, *none)
     assert status == 0
     made = [row for row in rows if row["program"] in good]
-    assert all(list(row) == ["program", "fault", "line", "code", "before", "after"] for row in made)
+    assert all(
+        list(row) == ["program", "fault", "line", "code", "before", "after"]
+        for row in made
+    )
     assert {row["program"] for row in made} == set(good)
     bad = [row for row in rows if row["program"] in none]
-    assert [(row["program"], row["fault"]) for row in bad] == [(name, None) for name in none]
+    assert [(row["program"], row["fault"]) for row in bad] == [
+        (name, None) for name in none
+    ]
     assert all(row["reason"] for row in bad)
     assert rows_of(faults, none[2], "--language", "python")[1][0]["fault"]
 
@@ -191,11 +209,13 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
     assert status == 0
     assert [row["mutation"] for row in rows] == ["comments", "names", "functions"] * 5
     assert all(
-        list(row) == ["program", "mutation", "state", "reason", "code", "line"] for row in rows
+        list(row) == ["program", "mutation", "state", "reason", "code", "line"]
+        for row in rows
     )
     assert {row["state"] for row in rows[:6]} == {"applied"}
     assert all(
-        row["state"] == "rejected" and row["reason"] and row["code"] is None for row in rows[6:]
+        row["state"] == "rejected" and row["reason"] and row["code"] is None
+        for row in rows[6:]
     )
     beyond = rows_of(mutate, good[0], "--line", "99")[1][0]
     assert beyond["state"] == "rejected"
@@ -237,7 +257,9 @@ BROUGHT: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("command", [faults, mutate])
-def test_what_people_bring_is_rejected_with_line_and_reason(tmp_path: Path, command: Any) -> None:
+def test_what_people_bring_is_rejected_with_line_and_reason(
+    tmp_path: Path, command: Any
+) -> None:
     (tmp_path / "good.py").write_text(PYTHON)
     (tmp_path / "Good.java").write_text(JAVA)
     for name, (code, *_) in BROUGHT.items():
@@ -255,7 +277,9 @@ def test_what_people_bring_is_rejected_with_line_and_reason(tmp_path: Path, comm
                 assert row["code"] is None
 
 
-def test_faults_stand_beside_a_number_that_python_does_not_write(tmp_path: Path) -> None:
+def test_faults_stand_beside_a_number_that_python_does_not_write(
+    tmp_path: Path,
+) -> None:
     code = f"def f(x):\n    for y in range(0x{BIG}):\n        x += y\n    return x\n"
     rows = faulty_rows(saved(tmp_path, "a.py", code))
     assert [row["after"] for row in rows if row["fault"] == "OffByOne"] == [

@@ -20,9 +20,13 @@ TABLE, TASKS = NUMBERS["tab02"]["values"], NUMBERS["tab02"]["denominators"]
 MODELS = NUMBERS["tab02"]["columns"]
 BARS = NUMBERS["fig07"]["values"]
 LACKS = NUMBERS["fig07"]["lacks"]
-FLAGGED = {(one["language"], one["fault"], one["model"]) for one in NUMBERS["tab02"]["flagged"]}
+FLAGGED = {
+    (one["language"], one["fault"], one["model"]) for one in NUMBERS["tab02"]["flagged"]
+}
 FLAGGED |= {
-    (language, fault, model) for language, lacks in LACKS.items() for model, fault in lacks.items()
+    (language, fault, model)
+    for language, lacks in LACKS.items()
+    for model, fault in lacks.items()
 }
 
 
@@ -38,9 +42,14 @@ def wilson(share: float, n: float) -> tuple[float, float]:
     return low, high
 
 
-def newcombe(first: float, first_n: float, second: float, second_n: float) -> tuple[float, float]:
+def newcombe(
+    first: float, first_n: float, second: float, second_n: float
+) -> tuple[float, float]:
     (low, high), (below, above) = wilson(first, first_n), wilson(second, second_n)
-    ends = math.hypot(second - below, high - first), math.hypot(above - second, first - low)
+    ends = (
+        math.hypot(second - below, high - first),
+        math.hypot(above - second, first - low),
+    )
     return second - first - ends[0], second - first + ends[1]
 
 
@@ -48,7 +57,8 @@ def difference(language: str, model: str) -> float:
     """Returns minus the others, from counts of tasks."""
     place = MODELS.index(model)
     correct = {
-        fault: TABLE[language][fault][place] / 100 * n for fault, n in TASKS[language].items()
+        fault: TABLE[language][fault][place] / 100 * n
+        for fault, n in TASKS[language].items()
     }
     one, n = correct.pop("MisplacedReturn"), TASKS[language]["MisplacedReturn"]
     return float(one / n - sum(correct.values()) / (sum(TASKS[language].values()) - n))
@@ -57,7 +67,8 @@ def difference(language: str, model: str) -> float:
 def test_table_2_has_every_cell_with_its_interval(cells: pd.DataFrame) -> None:
     assert len(cells) == 2 * 4 * 10
     assert {
-        tuple(one) for one in cells[cells["flag"] != ""][["language", "fault", "label"]].to_numpy()
+        tuple(one)
+        for one in cells[cells["flag"] != ""][["language", "fault", "label"]].to_numpy()
     } == FLAGGED
     for row in cells.itertuples():
         share, n = (
@@ -78,7 +89,9 @@ def test_returns_against_the_others(cells: pd.DataFrame) -> None:
         assert row.difference == pytest.approx(difference(row.language, row.label))
         tasks = TASKS[row.language]
         others = sum(tasks.values()) - tasks["MisplacedReturn"]
-        ends = newcombe(row.others, others / 12, row.returns, tasks["MisplacedReturn"] / 4)
+        ends = newcombe(
+            row.others, others / 12, row.returns, tasks["MisplacedReturn"] / 4
+        )
         assert (row.low, row.high) == pytest.approx(ends, abs=1e-6)
 
 
@@ -105,22 +118,30 @@ def test_the_tests_are_paired_across_models(cells: pd.DataFrame) -> None:
     for row, values in zip(found.itertuples(), differences, strict=True):
         interval = ttest_1samp(values, 0).confidence_interval(0.95)
         assert (row.low, row.high) == pytest.approx((interval.low, interval.high))
-        every = permutation_test((values,), np.mean, permutation_type="samples", n_resamples=np.inf)
+        every = permutation_test(
+            (values,), np.mean, permutation_type="samples", n_resamples=np.inf
+        )
         assert row.p == pytest.approx(float(every.pvalue))
         p.append(float(every.pvalue))
     order = np.argsort(p)
     steps = [p[one] <= 0.05 / (3 - step) for step, one in enumerate(order)]
-    assert [bool(found["decided"][one]) for one in order] == list(np.minimum.accumulate(steps))
+    assert [bool(found["decided"][one]) for one in order] == list(
+        np.minimum.accumulate(steps)
+    )
     assert list(found["decided"]) == [False, False, True]
 
 
 def test_counts_by_language_are_figure_7s() -> None:
     found = published.localized(0.95)
-    programs = {language: sum(bars) for language, bars in NUMBERS["fig05"]["values"].items()}
+    programs = {
+        language: sum(bars) for language, bars in NUMBERS["fig05"]["values"].items()
+    }
     assert len(found) == 20
     for row in found.itertuples():
         bar = BARS[row.language][row.label]
-        assert (row.total, row.pf_localized, row.pf_spm_localized) == tuple(bar.values())
+        assert (row.total, row.pf_localized, row.pf_spm_localized) == tuple(
+            bar.values()
+        )
         assert (row.low, row.high) == pytest.approx(
             wilson(row.pf_localized / row.total, programs[row.language]), abs=1e-6
         )
@@ -133,10 +154,17 @@ def test_counts_by_language_are_figure_7s() -> None:
 def test_a_missing_bar_is_no_zero() -> None:
     """Figure 7's bars of GPT-4o in Java are Table II's of the other three faults, to the task."""
     place = MODELS.index("GPT-4o")
-    found = {fault: TABLE["java"][fault][place] / 100 * n for fault, n in TASKS["java"].items()}
-    assert 0.2 < found.pop("MisplacedReturn") % 1 < 0.8  # no number of tasks out of 1,471
+    found = {
+        fault: TABLE["java"][fault][place] / 100 * n
+        for fault, n in TASKS["java"].items()
+    }
+    assert (
+        0.2 < found.pop("MisplacedReturn") % 1 < 0.8
+    )  # no number of tasks out of 1,471
     assert sum(map(round, found.values())) == BARS["java"]["GPT-4o"]["pf_localized"]
-    flags = paper.published_localization().set_index(["language", "fault", "label"])["flag"]
+    flags = paper.published_localization().set_index(["language", "fault", "label"])[
+        "flag"
+    ]
     told(flags["java", "MisplacedReturn", "GPT-4o"], "missing", "Figure 7")
     told(flags["java", "MisplacedReturn", "Claude-3.7-Sonnet"], "Figure 7", "42.22")
 
@@ -156,11 +184,15 @@ def test_returns_fall_as_far_as_the_others() -> None:
         ]
         falls[row.fault] = simulated[0] - simulated[1]
         assert row.fall == pytest.approx(first - last)
-        assert (row.low, row.high) == pytest.approx(newcombe(last, n[1], first, n[0]), abs=1e-6)
+        assert (row.low, row.high) == pytest.approx(
+            newcombe(last, n[1], first, n[0]), abs=1e-6
+        )
     value, interval = published.excess_fall(found)
     excess = falls.pop("MisplacedReturn") - np.mean(list(falls.values()), axis=0)
     assert value == pytest.approx(-0.01)
-    assert interval == pytest.approx(tuple(np.quantile(excess, [0.025, 0.975])), abs=0.03)
+    assert interval == pytest.approx(
+        tuple(np.quantile(excess, [0.025, 0.975])), abs=0.03
+    )
 
 
 def test_findings_come_with_test_interval_and_caveat(cells: pd.DataFrame) -> None:
@@ -175,8 +207,12 @@ def test_findings_come_with_test_interval_and_caveat(cells: pd.DataFrame) -> Non
         ]
         for language, bars in BARS.items()
     }
-    python, java = (100 * part / whole for part, whole in (sums["python"], sums["java"]))
+    python, java = (
+        100 * part / whole for part, whole in (sums["python"], sums["java"])
+    )
     told(found[3].finding, f"{python:.1f} % of Python's", f"{java:.1f} % of Java's")
     told(found[4].finding, "2.0 % in Java", "14.4 % in Python", "Figure 6", "38.9 %")
-    told(found[0].finding, "Python MisplacedReturn (1966 tasks) Claude-4.5-Sonnet 58.8 %")
+    told(
+        found[0].finding, "Python MisplacedReturn (1966 tasks) Claude-4.5-Sonnet 58.8 %"
+    )
     told(found[0].caveat, "Figure 7", "left out: 2")

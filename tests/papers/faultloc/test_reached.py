@@ -99,7 +99,10 @@ PYTHON = [
     (False, "try:\n  return 1\nexcept KeyError:\n  here()"),
     (False, "try:\n  return a\nexcept KeyError:\n  pass\nhere()"),
     (False, "try:\n  return g()\nexcept KeyError:\n  return 1\nelse:\n  here()"),
-    (False, "try:\n  g()\nexcept Exception:\n  pass\nexcept (KeyError, ValueError):\n  here()"),
+    (
+        False,
+        "try:\n  g()\nexcept Exception:\n  pass\nexcept (KeyError, ValueError):\n  here()",
+    ),
     (False, "with open(a) as f:\n  return f\nhere()"),
     (False, "match a:\n  case 1: return 1\n  case _: return 2\nhere()"),
     (False, "match a:\n  case 1: return 1\n  case x: raise KeyError\nhere()"),
@@ -158,17 +161,26 @@ JAVA = [
     (False, "while (true) { g(); } here();"),
     (False, "for (;;) { g(); } here();"),
     (False, "out: while (true) { while (true) { if (a) continue out; } } here();"),
-    (False, "for (int i = 0; i < n; i++) { if (a) { continue; } else { break; } here(); }"),
+    (
+        False,
+        "for (int i = 0; i < n; i++) { if (a) { continue; } else { break; } here(); }",
+    ),
     (False, "for (int i = 0; i < n; here()) { return; }"),
     (False, "do { return; } while (here());"),
     (False, "do { return; } while (b); here();"),
-    (False, "switch (n) { case 1: return; default: throw new RuntimeException(); } here();"),
+    (
+        False,
+        "switch (n) { case 1: return; default: throw new RuntimeException(); } here();",
+    ),
     (
         False,
         "switch (n) { case 1 -> { return; } default -> throw new RuntimeException(); } here();",
     ),
     (False, "switch (n) { case 1: return; here(); default: g(); }"),
-    (False, "switch (o) { case String s -> { return; } case Object s -> { return; } } here();"),
+    (
+        False,
+        "switch (o) { case String s -> { return; } case Object s -> { return; } } here();",
+    ),
     (False, "try { return; } catch (RuntimeException e) { here(); }"),
     (False, "try { g(); return; } catch (RuntimeException e) { return; } here();"),
     (False, "try { g(); } finally { return; } here();"),
@@ -221,7 +233,9 @@ class Draw:
 
     def condition(self) -> str:
         never = (
-            ["false", "!true", "1 > 2"] if self.java else ["False", "not 1", "1 > 2", "0 and c()"]
+            ["false", "!true", "1 > 2"]
+            if self.java
+            else ["False", "not 1", "1 > 2", "0 and c()"]
         )
         always = ["true", "2 > 1"] if self.java else ["True", "1", "not 0", "c() or 1"]
         return self.random.choices(
@@ -240,14 +254,19 @@ class Draw:
             jump = self.random.choice(["return", *jumps])
             simple = [jump, "throw error()" if self.java else "raise error()", "fail()"]
             return [self.random.choice(simple) + (";" if self.java else "")]
-        kind = self.random.choice(["if", "else", "while", "for", "try", "switch", "with"])
+        kind = self.random.choice(
+            ["if", "else", "while", "for", "try", "switch", "with"]
+        )
         if kind in ("if", "else"):
             test = self.condition()
             lines = self.nested(
-                f"if ({test})" if self.java else f"if {test}", self.body(depth - 1, jumps)
+                f"if ({test})" if self.java else f"if {test}",
+                self.body(depth - 1, jumps),
             )
             return lines + (
-                self.nested("else", self.body(depth - 1, jumps)) if kind == "else" else []
+                self.nested("else", self.body(depth - 1, jumps))
+                if kind == "else"
+                else []
             )
         if kind in ("while", "for"):
             return self.loop(kind, depth - 1, jumps)
@@ -266,7 +285,8 @@ class Draw:
                 "for": ["for i in some()", "for i in ()"],
             }
             return self.nested(
-                self.random.choice(python[kind]), self.body(depth, ("break", "continue"))
+                self.random.choice(python[kind]),
+                self.body(depth, ("break", "continue")),
             )
         java = {
             "while": ["while (c())", "while (true)"],
@@ -284,10 +304,16 @@ class Draw:
             arrow = self.random.random() < 0.5
             heads = [f"case {n}" for n in (0, 1)] + (["default"] if default else [])
             if arrow:
-                cases = [self.nested(f"{head} ->", self.body(depth, jumps)) for head in heads]
+                cases = [
+                    self.nested(f"{head} ->", self.body(depth, jumps)) for head in heads
+                ]
             else:
-                cases = [[f"{head}:", *self.body(depth, (*jumps, "break"))] for head in heads]
-            return self.nested("switch (n())", [line for case in cases for line in case])
+                cases = [
+                    [f"{head}:", *self.body(depth, (*jumps, "break"))] for head in heads
+                ]
+            return self.nested(
+                "switch (n())", [line for case in cases for line in case]
+            )
         cases = [self.nested(f"case {n}", self.body(depth, jumps)) for n in (0, 1)]
         cases += [self.nested("case _", self.body(depth, jumps))] if default else []
         return self.nested("match n()", [line for case in cases for line in case])
@@ -324,7 +350,9 @@ def marks_of_runs(code: Any, wanted: set[int], seed: int) -> set[int]:
         steps, quiet = iter(range(200)), number % 4
 
         def step(
-            drawn: random.Random = drawn, steps: Iterator[int] = steps, quiet: int = quiet
+            drawn: random.Random = drawn,
+            steps: Iterator[int] = steps,
+            quiet: int = quiet,
         ) -> None:
             if next(steps, None) is None:
                 raise Over
@@ -375,7 +403,9 @@ def test_what_is_called_unreachable_never_runs_and_the_rest_does(seed: int) -> N
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "mark"
         }
         expected = {number for number, reached in marks.items() if reached}
-        assert marks_of_runs(compile(text, "drawn", "exec"), expected, seed) == expected, text
+        assert (
+            marks_of_runs(compile(text, "drawn", "exec"), expected, seed) == expected
+        ), text
 
 
 def java_program(seed: int) -> str:
@@ -398,7 +428,10 @@ def refused_statements(code: str) -> list[Any]:
     for method in (node for node in nodes(root) if node.type == "method_declaration"):
         walk = compiled(method, written_constants(nodes(root)))
         every = [
-            one for block in nodes(method) if block.type in BLOCKS for one in statements_of(block)
+            one
+            for block in nodes(method)
+            if block.type in BLOCKS
+            for one in statements_of(block)
         ]
         refused += [one for one in every if one.id not in walk.flow.reached]
     return sorted(refused, key=lambda node: node.start_byte)
@@ -431,7 +464,9 @@ def test_the_compiler_and_runs_agree_in_java(tmp_path: Path) -> None:
             for node in nodes(root)
             if node.type == "method_invocation" and text_of(node).startswith("mark(")
         ]
-        expected = {int(text_of(call)[5:-1]) for call in calls if call.id in flow.reached}
+        expected = {
+            int(text_of(call)[5:-1]) for call in calls if call.id in flow.reached
+        }
         assert {int(mark) for mark in line.split()} == expected, code
 
 
@@ -444,17 +479,23 @@ def test_the_compiler_refuses_a_return_where_the_walk_does(tmp_path: Path) -> No
         constants = written_constants(nodes(root))
         flow = java_flow(list(nodes(root)), constants)
         method = next(
-            node for node in nodes(root) if text_of(node.child_by_field_name("name")) == "f"
+            node
+            for node in nodes(root)
+            if text_of(node.child_by_field_name("name")) == "f"
         )
         before = compiled(method, constants)
         for block in nodes(method):
             inside = (
-                statements_of(block) if block.type == "block" and block.parent != method else []
+                statements_of(block)
+                if block.type == "block" and block.parent != method
+                else []
             )
             if inside and inside[-1].id in flow.completing:
                 at = block.end_byte - 1 - len(HEAD)
                 changed = f"{code[:at]}return; {code[at:]}".replace("\n", " ")
-                texts.append(HEAD.replace("P", f"P{len(texts)}").strip() + changed + "}")
+                texts.append(
+                    HEAD.replace("P", f"P{len(texts)}").strip() + changed + "}"
+                )
                 expected.append(unreachable_with(before, method, block))
     path = tmp_path / "DrawnFlow.java"
     path.write_text("\n".join(texts))
@@ -466,7 +507,9 @@ def test_the_compiler_refuses_a_return_where_the_walk_does(tmp_path: Path) -> No
         "-d",
         str(tmp_path),
     ]
-    done = subprocess.run(["javac", *options, str(path)], capture_output=True, text=True)
+    done = subprocess.run(
+        ["javac", *options, str(path)], capture_output=True, text=True
+    )
     first = BASE.count("\n") + 1
     lines = {
         int(line) - first
@@ -474,6 +517,8 @@ def test_the_compiler_refuses_a_return_where_the_walk_does(tmp_path: Path) -> No
     }
     found = [number in lines for number in range(1, len(texts))]
     assert not [
-        text for text, one, other in zip(texts[1:], found, expected, strict=True) if one != other
+        text
+        for text, one, other in zip(texts[1:], found, expected, strict=True)
+        if one != other
     ]
     assert {True, False} == set(expected)

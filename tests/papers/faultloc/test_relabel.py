@@ -98,10 +98,21 @@ def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
     frame = relabel.judged(trials, read).set_index(["model", "problem"])
     values = frame[[f"value_{rule}" for rule in relabel.READINGS]]
     inside = [
-        name for name, task in tasks(given).items() if task.program.line <= task.program.lines
+        name
+        for name, task in tasks(given).items()
+        if task.program.line <= task.program.lines
     ]
-    assert values.loc["label"].loc[inside, ["value_strict", "value_reference"]].eq(1).all(axis=None)
-    assert values.loc["change"][["value_changed", "value_changed_reference"]].eq(1).all(axis=None)
+    assert (
+        values.loc["label"]
+        .loc[inside, ["value_strict", "value_reference"]]
+        .eq(1)
+        .all(axis=None)
+    )
+    assert (
+        values.loc["change"][["value_changed", "value_changed_reference"]]
+        .eq(1)
+        .all(axis=None)
+    )
     assert 0 < values.loc["change"]["value_strict"].mean() < 1
     same = {name for name, task in tasks(given).items() if task.label_is_right}
     assert set(values.loc["change"].query("value_strict == 1").index) == same
@@ -140,7 +151,9 @@ def test_what_is_no_file_of_answers_is_told(
     given, trials = relabelling(n_programs=1)
     path, task = tmp_path / "a.jsonl", min(tasks(given))
     path.write_text(text.replace("TASK", task))
-    with refused(CodestressError, "a.jsonl", *(part.replace("TASK", task) for part in told)):
+    with refused(
+        CodestressError, "a.jsonl", *(part.replace("TASK", task) for part in told)
+    ):
         relabel.read_answers(path, trials)
 
 
@@ -172,22 +185,34 @@ def test_an_archive_gives_what_was_asked(tmp_path: Path) -> None:
         ]
     write_archive(archive, rows)
     assert len(rows) > len(trials.items)
-    read = relabel.judged(trials, relabel.read_answers(archive, trials)).set_index("problem")
+    read = relabel.judged(trials, relabel.read_answers(archive, trials)).set_index(
+        "problem"
+    )
     values = [f"value_{rule}" for rule in relabel.READINGS]
-    assert read[values].sort_index().equals(asked.set_index("problem")[values].sort_index())
+    assert (
+        read[values]
+        .sort_index()
+        .equals(asked.set_index("problem")[values].sort_index())
+    )
     packed = archive.read_bytes()
     archive.write_bytes(packed[:-20])
     with refused(CodestressError, "a.jsonl.gz", "line"):
         relabel.read_answers(archive, trials)
     archive.write_bytes(gzip.decompress(packed))  # as a browser leaves it
-    again = relabel.judged(trials, relabel.read_answers(archive, trials)).set_index("problem")
+    again = relabel.judged(trials, relabel.read_answers(archive, trials)).set_index(
+        "problem"
+    )
     assert again.equals(read)
     _, numbered = relabelling(n_programs=3, numbered=True)
-    with refused(CodestressError, "a.jsonl.gz", "codestress archive export", "numbered"):
+    with refused(
+        CodestressError, "a.jsonl.gz", "codestress archive export", "numbered"
+    ):
         relabel.read_answers(archive, numbered)
 
 
-def frame_of(shares: dict[int, tuple[float, float]], programs: int, seed: int = 0) -> pd.DataFrame:
+def frame_of(
+    shares: dict[int, tuple[float, float]], programs: int, seed: int = 0
+) -> pd.DataFrame:
     """Answers drawn by quarter: with which probability each is right by the label, and by the change."""
     draws, parts = np.random.default_rng(seed), []
     for quarter, (label, change) in shares.items():
@@ -218,7 +243,12 @@ def frame_of(shares: dict[int, tuple[float, float]], programs: int, seed: int = 
 def test_what_becomes_of_the_position_effect(
     label: tuple[float, float], change: tuple[float, float], verdict: str
 ) -> None:
-    shares = {1: (label[0], change[0]), 2: (0.5, 0.5), 3: (0.5, 0.5), 4: (label[1], change[1])}
+    shares = {
+        1: (label[0], change[0]),
+        2: (0.5, 0.5),
+        3: (0.5, 0.5),
+        4: (label[1], change[1]),
+    }
     effects = relabel.position_effects(frame_of(shares, 200, seed=1), 0.95)
     [found] = set(effects["verdict"])
     assert found.startswith(verdict)
@@ -228,7 +258,9 @@ def test_what_becomes_of_the_position_effect(
         assert row.by_labels == pytest.approx(row.fall - row.fall_changed)
     names(relabel.statement(effects, "reference"), found)
     assert (
-        relabel.position_effects(frame_of(shares, 200).query("quarter < 4"), 0.95)["verdict"]
+        relabel.position_effects(frame_of(shares, 200).query("quarter < 4"), 0.95)[
+            "verdict"
+        ]
         .str.match("not kn")
         .all()
     )
@@ -239,10 +271,13 @@ def test_the_fall_s_interval_covers_it() -> None:
     """Of 100 studies of 60 programs: 95 %, but for chance."""
     shares = {1: (0.7, 0.6), 4: (0.4, 0.5)}
     found = [
-        relabel.position_effects(frame_of(shares, 60, seed), 0.95).iloc[0] for seed in range(100)
+        relabel.position_effects(frame_of(shares, 60, seed), 0.95).iloc[0]
+        for seed in range(100)
     ]
     held = np.mean([row["low"] <= 0.3 <= row["high"] for row in found])
-    made = np.mean([row["by_labels_low"] <= 0.2 <= row["by_labels_high"] for row in found])
+    made = np.mean(
+        [row["by_labels_low"] <= 0.2 <= row["by_labels_high"] for row in found]
+    )
     assert held >= 0.9
     assert made >= 0.9
 
@@ -256,8 +291,14 @@ def test_the_perfect_localizer_is_judged_by_the_labels_in_use(
     perfect = perfect_answers(given, trials)
     assert len(perfect) == 2750
     assert perfect["value_strict"].sum() == 1561
-    assert perfect["value_changed"].sum() == perfect["changed_quarter"].notna().sum() == 2747
-    table = localization.localized(perfect, ["language"], rule="strict", confidence=0.95)
+    assert (
+        perfect["value_changed"].sum()
+        == perfect["changed_quarter"].notna().sum()
+        == 2747
+    )
+    table = localization.localized(
+        perfect, ["language"], rule="strict", confidence=0.95
+    )
     assert table.loc[0, ["model", "tasks", "found"]].tolist() == [ORACLE, 2750, 1561]
 
 
@@ -281,8 +322,17 @@ def test_all_public_tasks_under_both_lines(
     )
     shares = relabel.by_quarter(answers, 0.95).set_index(["rule", "quarter"])
     assert shares.loc["changed", "accuracy"].eq(1).all()
-    assert shares.loc["strict", "tasks"].sum() == shares.loc["changed", "tasks"].sum() == 9111
+    assert (
+        shares.loc["strict", "tasks"].sum()
+        == shares.loc["changed", "tasks"].sum()
+        == 9111
+    )
     # By the kit's quarters, of lines; the audit's are of the data set's percentages.
-    assert [round(100 * one) for one in shares.loc["reference", "accuracy"]] == [86, 61, 51, 26]
+    assert [round(100 * one) for one in shares.loc["reference", "accuracy"]] == [
+        86,
+        61,
+        51,
+        26,
+    ]
     effects = relabel.position_effects(answers, 0.95)
     assert set(effects["verdict"]) == {"does not survive"}

@@ -31,7 +31,9 @@ from codestress.seeding import rng
 from conftest import needs_jdk, some
 from silent import ran
 
-PARTS: dict[str, str] = yaml.safe_load((Path(__file__).parent / "python_parts.yaml").read_text())
+PARTS: dict[str, str] = yaml.safe_load(
+    (Path(__file__).parent / "python_parts.yaml").read_text()
+)
 NAMES = ("alpha", "beta", "total", "item", "_", "data", "final_result")
 INPUTS = (-3, 0, 1, 2, 5, 12)
 
@@ -46,7 +48,9 @@ def python_programs(draw: st.DrawFn) -> tuple[str, list[tuple[str, str]]]:
         texts.append(PARTS[part].format(f=f"f{number}", a=a, b=b, c=c, d=d))
         functions.append((f"f{number}", a))
     end = draw(st.sampled_from(["\n", ""]))
-    return draw(st.sampled_from(["", "# At the top.\n"])) + "\n\n".join(texts) + end, functions
+    return draw(st.sampled_from(["", "# At the top.\n"])) + "\n\n".join(
+        texts
+    ) + end, functions
 
 
 def done(call: Callable[[], Any]) -> object:
@@ -69,7 +73,11 @@ def results(code: str, functions: list[tuple[str, str]]) -> list[object]:
 
 
 def check_python(
-    program: tuple[str, list[tuple[str, str]]], seed: int, strength: int, said: Said, put: Put
+    program: tuple[str, list[tuple[str, str]]],
+    seed: int,
+    strength: int,
+    said: Said,
+    put: Put,
 ) -> None:
     code, functions = program
     expected = results(code, functions)
@@ -97,7 +105,9 @@ DRAWN = given(
     st.sampled_from(("replace", "insert")),
 )
 CALM = settings(deadline=None, suppress_health_check=list(HealthCheck))
-test_python_programs_mean_the_same = settings(CALM, max_examples=40)(DRAWN(check_python))
+test_python_programs_mean_the_same = settings(CALM, max_examples=40)(
+    DRAWN(check_python)
+)
 test_thousands_mean_the_same = pytest.mark.slow(
     settings(CALM, max_examples=5000)(DRAWN(check_python))
 )
@@ -110,7 +120,9 @@ def test_each_part_means_the_same(part: str) -> None:
         check_python((program, [("f0", "alpha")]), seed, 1, "describes", "replace")
 
 
-JAVA_PARTS: dict[str, str] = yaml.safe_load((Path(__file__).parent / "java_parts.yaml").read_text())
+JAVA_PARTS: dict[str, str] = yaml.safe_load(
+    (Path(__file__).parent / "java_parts.yaml").read_text()
+)
 THOUSANDS = [range(first, first + 992) for first in range(40, 5000, 992)]
 """With the first 40, 5,000 Java programs, in parts that run side by side."""
 JAVA_NAMES = ("alpha", "beta", "total", "item", "length", "data")
@@ -124,9 +136,13 @@ def java_program(number: int) -> str:
         text = JAVA_PARTS[draw.choice(sorted(JAVA_PARTS))]
         names = list(JAVA_NAMES)
         for letter in "abcd":
-            text = text.replace(f"{{{letter}}}", names.pop(draw.integer(0, len(names) - 1)))
+            text = text.replace(
+                f"{{{letter}}}", names.pop(draw.integer(0, len(names) - 1))
+            )
         members.append(text.replace("{f}", f"f{index}"))
-        calls.append(f"        System.out.println(f{index}(Integer.parseInt(args[0])));\n")
+        calls.append(
+            f"        System.out.println(f{index}(Integer.parseInt(args[0])));\n"
+        )
     body = textwrap.indent("\n\n".join(members), "    ")
     return f"class Drawn {{\n{body}\n\n    public static void main(String[] args) {{\n{''.join(calls)}    }}\n}}"
 
@@ -151,10 +167,15 @@ def java_variants(number: int) -> list[tuple[str, str]]:
 @needs_jdk
 @pytest.mark.parametrize(
     "numbers",
-    [range(40), *(pytest.param(part, marks=pytest.mark.slow) for part in some(THOUSANDS, 3))],
+    [
+        range(40),
+        *(pytest.param(part, marks=pytest.mark.slow) for part in some(THOUSANDS, 3)),
+    ],
 )
 def test_java_programs_mean_the_same(numbers: range) -> None:
-    drawn = [(number, spm, code) for number in numbers for spm, code in java_variants(number)]
+    drawn = [
+        (number, spm, code) for number in numbers for spm, code in java_variants(number)
+    ]
     assert len(drawn) > 4 * len(numbers)
     runs = [[str(value)] for value in INPUTS]
     jobs = []
@@ -163,7 +184,9 @@ def test_java_programs_mean_the_same(numbers: range) -> None:
         jobs.append((name, code.replace("class Drawn", f"public class {name}"), runs))
     results = ran(jobs, limit_s=60)
     expected = {
-        number: result for (number, spm, _), result in zip(drawn, results, strict=True) if not spm
+        number: result
+        for (number, spm, _), result in zip(drawn, results, strict=True)
+        if not spm
     }
     for (number, spm, code), result in zip(drawn, results, strict=True):
         assert result == expected[number] != "does not compile", f"{spm}:\n{code}"

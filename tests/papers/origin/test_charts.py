@@ -21,7 +21,11 @@ ROOM = 0.6
 
 
 def regenerated(models: list[str]) -> pd.DataFrame:
-    rows = [(model, condition, 0.5, 0.4, 0.6) for condition in CONDITIONS for model in models]
+    rows = [
+        (model, condition, 0.5, 0.4, 0.6)
+        for condition in CONDITIONS
+        for model in models
+    ]
     return pd.DataFrame(rows, columns=["label", "condition", "accuracy", "low", "high"])
 
 
@@ -35,14 +39,19 @@ def size(figure: Figure) -> tuple[float, float]:
 def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
     bars = results.published_bars("origin/fig11", 0.95)
     models = bars["model"].unique().tolist()
-    [(title, rows)] = results.share_panels("origin/fig11", bars, regenerated(models)).items()
+    [(title, rows)] = results.share_panels(
+        "origin/fig11", bars, regenerated(models)
+    ).items()
     names(title, "regenerated", "published")
     assert set(rows["label"]) == set(bars["label"])
     figure = charts.share_rows({title: rows}, xlabel="right (%)")
     width, height = size(figure)
     assert width == pytest.approx(3.3)
     assert height < TALLEST - ROOM
-    colours = [to_hex(group.lines[0].get_color()).upper() for group in figure.axes[0].containers]
+    colours = [
+        to_hex(group.lines[0].get_color()).upper()
+        for group in figure.axes[0].containers
+    ]
     assert [colour == PUBLISHED for colour in colours] == [True, True, False, False]
     theirs, ours = results.share_panels("origin/fig04", bars, regenerated(["sim-a"]))
     names(theirs, "published", "Figure 2")
@@ -52,11 +61,19 @@ def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
 @pytest.mark.slow
 def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
     cells = pd.concat(
-        pd.DataFrame({"model": f"m{n}", "lines": [16, 24], "outcome": ["correct", "incorrect"]})
+        pd.DataFrame(
+            {"model": f"m{n}", "lines": [16, 24], "outcome": ["correct", "incorrect"]}
+        )
         for n in range(17)
     )
-    maps = [f"{kind}, {order}" for kind in ("published", "here") for order in ("shuffled", "in")]
-    figure = charts.outcome_map({name: cells[::-1] if "in" in name else cells for name in maps})
+    maps = [
+        f"{kind}, {order}"
+        for kind in ("published", "here")
+        for order in ("shuffled", "in")
+    ]
+    figure = charts.outcome_map(
+        {name: cells[::-1] if "in" in name else cells for name in maps}
+    )
     assert size(figure)[1] < TALLEST - ROOM
     left, right = figure.axes[:2]
     assert len(left.get_yticks()) == 17
@@ -68,7 +85,12 @@ def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
 def test_outcomes_of_many_models_by_length_and_depth_fit_a_page() -> None:
     models = [f"m{n}" for n in range(12)]
     cells = pd.DataFrame(
-        [(model, n, depth) for model in models for n in (900, 27000) for depth in (0.1, 0.5)],
+        [
+            (model, n, depth)
+            for model in models
+            for n in (900, 27000)
+            for depth in (0.1, 0.5)
+        ],
         columns=["model", "characters", "depth"],
     ).assign(paired=True, accuracy=0.5, low=0.2, high=0.8, published=False)
     shares = cells[cells["depth"] == 0.1].rename(columns={"model": "label"})
@@ -76,14 +98,22 @@ def test_outcomes_of_many_models_by_length_and_depth_fit_a_page() -> None:
     figure = charts.length_curve(shares, outcomes, ["solved"], cells, note="a note")
     assert size(figure)[1] < TALLEST - ROOM
     theirs = shares[:2].assign(label="theirs (published)", published=True, accuracy=0.1)
-    beside = charts.length_curve(pd.concat([shares, theirs]), outcomes, ["solved"], cells[:0])
-    dots = [line for line in beside.axes[0].lines if line.get_label() == "theirs (published)"]
+    beside = charts.length_curve(
+        pd.concat([shares, theirs]), outcomes, ["solved"], cells[:0]
+    )
+    dots = [
+        line
+        for line in beside.axes[0].lines
+        if line.get_label() == "theirs (published)"
+    ]
     assert [list(line.get_ydata()) for line in dots] == [[10, 10]]
     assert size(beside)[1] < TALLEST - ROOM
     names(results.lengths_headline(shares), "0 of 12", "27,000", "900")
 
 
-def test_the_legend_says_over_how_many_lines_a_fit_halves_or_that_it_is_rejected() -> None:
+def test_the_legend_says_over_how_many_lines_a_fit_halves_or_that_it_is_rejected() -> (
+    None
+):
     fits = [
         FittedSide("sim-wide", 1, 0.9, 10 / np.log(2)),
         FittedSide("sim-wide", -1, 0.9, 5.0),
@@ -112,9 +142,15 @@ def test_titles_of_maps_name_the_best_models_and_the_largest_change() -> None:
         ("regenerated, shuffled", "c", 4),
         ("regenerated, in order", "c", 4),
     ]
-    table = pd.DataFrame(rows, columns=["source", "model", "correct"]).assign(prompts=10)
-    names(results.outcomes_headline(table, [15]), "7 sizes in the paper (a)", "0 here (c)")
-    one = table[table["source"].str.endswith("shuffled")].replace(", shuffled", "", regex=True)
+    table = pd.DataFrame(rows, columns=["source", "model", "correct"]).assign(
+        prompts=10
+    )
+    names(
+        results.outcomes_headline(table, [15]), "7 sizes in the paper (a)", "0 here (c)"
+    )
+    one = table[table["source"].str.endswith("shuffled")].replace(
+        ", shuffled", "", regex=True
+    )
     told = results.outcomes_headline(one, [15])
     names(told, "d = 15", "9 sizes in the paper (a)", "4 here (c)")
 

@@ -52,7 +52,9 @@ def test_chains_have_their_own_words_and_the_target_stands_in_the_middle(
         for word in (chain[0].origin, *(link.destination for link in chain))
     ]
     assert len(words) == len(set(words)) == len(chains) * (hops + 1)
-    assert all(a.destination == b.origin for chain in chains for a, b in pairwise(chain))
+    assert all(
+        a.destination == b.origin for chain in chains for a, b in pairwise(chain)
+    )
     middle = chains[len(chains) // 2]
     assert (middle[0].origin, middle[-1].destination) == (TARGET[0], TARGET[-1])
     if hops == 2:
@@ -66,7 +68,9 @@ def test_every_whole_chain_keeps_the_distance(d: int, hops: int) -> None:
     laid_out = lay_out(links_of[hops], d=d, hops=hops)
     assert sorted(laid_out) == sorted(links_of[hops])
     place = {link: i for i, link in enumerate(laid_out)}
-    full = len(links_of[hops]) // hops // abs(d) * abs(d)  # the last block may be shorter
+    full = (
+        len(links_of[hops]) // hops // abs(d) * abs(d)
+    )  # the last block may be shorter
     for chain in range(full):
         first, *others = links_of[hops][chain * hops : (chain + 1) * hops]
         for step, link in enumerate(others, start=1):
@@ -119,7 +123,9 @@ def test_a_window_beyond_the_list_is_a_clear_error() -> None:
 
 def authors_order(lines: list[str], d: int) -> list[str]:
     """An independent reading of how the authors' harness orders the lines."""
-    first, second = ([line for i, line in enumerate(lines) if i % 2 == parity] for parity in (0, 1))
+    first, second = (
+        [line for i, line in enumerate(lines) if i % 2 == parity] for parity in (0, 1)
+    )
     size, order = abs(d), []
     blocks = (first, second) if d > 0 else (second, first)
     while blocks[0] or blocks[1]:
@@ -132,9 +138,9 @@ def authors_order(lines: list[str], d: int) -> list[str]:
 def authors_window(order: list[str], d: int, n: int) -> list[str]:
     """And of which lines it shows."""
     size = abs(d)
-    start = next(i for i, line in enumerate(order) if line.startswith('"workbench"')) - int(
-        (n - size) / 2
-    )
+    start = next(
+        i for i, line in enumerate(order) if line.startswith('"workbench"')
+    ) - int((n - size) / 2)
     start = max(0, start - (size if d < 0 else 0))
     return order[start : start + n]
 

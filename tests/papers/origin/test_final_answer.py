@@ -75,31 +75,43 @@ def test_corrupted_and_hostile(text: str) -> None:
 
 
 def test_no_answer_has_its_own_reasons() -> None:
-    assert score_strict(answer("I do not know."), "workbench").outcome is Outcome.UNPARSABLE
     assert (
-        score_strict(answer("First I look at", "length"), "workbench").outcome is Outcome.TRUNCATED
+        score_strict(answer("I do not know."), "workbench").outcome
+        is Outcome.UNPARSABLE
+    )
+    assert (
+        score_strict(answer("First I look at", "length"), "workbench").outcome
+        is Outcome.TRUNCATED
     )
     assert (
         score_strict(answer("FINAL ANSWER: work", "length"), "workbench").outcome
         is Outcome.TRUNCATED
     )
     assert (
-        score_strict(answer("FINAL ANSWER: dad\nThis is because", "length"), "workbench").outcome
+        score_strict(
+            answer("FINAL ANSWER: dad\nThis is because", "length"), "workbench"
+        ).outcome
         is Outcome.INCORRECT
     )
     assert (
-        score_strict(answer("FINAL ANSWER: workbench\nThis is", "length"), "workbench").outcome
+        score_strict(
+            answer("FINAL ANSWER: workbench\nThis is", "length"), "workbench"
+        ).outcome
         is Outcome.CORRECT
     )
     assert score_strict(answer("  \n"), "workbench").outcome is Outcome.REFUSED
     assert (
-        score_strict(answer("FINAL ANSWER: workbench", "content_filter"), "workbench").outcome
+        score_strict(
+            answer("FINAL ANSWER: workbench", "content_filter"), "workbench"
+        ).outcome
         is Outcome.REFUSED
     )
 
 
 def test_the_authors_rule_errs_both_ways() -> None:
-    assert score_reference(answer("**FINAL ANSWER:** workbench"), "workbench").value == 0
+    assert (
+        score_reference(answer("**FINAL ANSWER:** workbench"), "workbench").value == 0
+    )
     assert score_reference(answer("FINAL ANSWER:\nworkbench"), "workbench").value == 0
     assert score_reference(answer("FINAL ANSWER:\tworkbench"), "workbench").value == 0
     assert score_reference(answer('Answer : :"Workbench"'), "workbench").value == 1
@@ -107,7 +119,10 @@ def test_the_authors_rule_errs_both_ways() -> None:
     assert score_reference(answer("My answer workbench? No."), "workbench").value == 1
     assert score_reference(answer(PAPER), "workbench").value == 1
     assert score_reference(answer(""), "workbench").outcome is Outcome.REFUSED
-    assert score_reference(answer("Step 1", "length"), "workbench").outcome is Outcome.TRUNCATED
+    assert (
+        score_reference(answer("Step 1", "length"), "workbench").outcome
+        is Outcome.TRUNCATED
+    )
 
 
 @given(before=st.text(), word=st.from_regex(r"[a-z]{3,12}", fullmatch=True))

@@ -12,7 +12,11 @@ from pydantic import ValidationError
 from codestress.inference.registry import load_registry
 from codestress.papers.origin import results as origin_results
 from codestress.papers.origin.needles import LONG_PROMPTS, article, chapter, listing
-from codestress.papers.origin.scoring import score_clue, score_inefficient_code, score_unlock
+from codestress.papers.origin.scoring import (
+    score_clue,
+    score_inefficient_code,
+    score_unlock,
+)
 from codestress.papers.origin.studies import NeedleInHaystack, needle_in_haystack
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import ledger
@@ -57,7 +61,10 @@ CODE = """class A:
             "both",
         ),
         ("The function is_prime is slow.", "one"),
-        ("Repeated calculations in alpha grid; memory duplication in fit methods.", "none"),
+        (
+            "Repeated calculations in alpha grid; memory duplication in fit methods.",
+            "none",
+        ),
         (CODE, "indiscriminate"),
         ("is_primes and square_sums", "none"),
     ],
@@ -84,7 +91,10 @@ def test_inefficient_code(text: str, detail: str) -> None:
             "cipher noticed",
         ),
         ("Using ROT13 the decrypted text is oekmedjx.", "attempted"),
-        ("The text describes the friendship between the narrator and Queequeg.", "nothing noticed"),
+        (
+            "The text describes the friendship between the narrator and Queequeg.",
+            "nothing noticed",
+        ),
         ("Julius Caesar had three legions.", "nothing noticed"),
     ],
 )
@@ -151,7 +161,9 @@ def test_a_chapter_has_its_length_and_its_clue_its_depth_to_a_sentence(
 
 
 def paper(name: str, *settings: str) -> NeedleInHaystack:
-    (artefact,) = resolve([name], "paper", Overrides(settings=settings), load_registry())
+    (artefact,) = resolve(
+        [name], "paper", Overrides(settings=settings), load_registry()
+    )
     assert isinstance(artefact.parameters, NeedleInHaystack)
     return artefact.parameters
 
@@ -165,7 +177,11 @@ def papers_texts(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 CUT = {
     "origin/sec61": [("printed", 4024, 0.417), ("authors", 110954, 0.347)],
-    "origin/sec62": [("printed", 861, 0.542), ("printed", 1478, 0.316), ("authors", 27306, 0.017)],
+    "origin/sec62": [
+        ("printed", 861, 0.542),
+        ("printed", 1478, 0.316),
+        ("authors", 27306, 0.017),
+    ],
     "origin/sec63": [("printed", 1462, 0.41), ("authors", 19089, 0.326)],
 }
 """Each text of the paper: whose, its characters, and where what is planted begins."""
@@ -178,7 +194,9 @@ PRINTED = {
 
 
 @pytest.mark.parametrize("name", CUT)
-def test_the_paper_profile_asks_the_papers_prompts(name: str, papers_texts: Path) -> None:
+def test_the_paper_profile_asks_the_papers_prompts(
+    name: str, papers_texts: Path
+) -> None:
     """To the letter: each is a passage of the paper, or the authors' file."""
     given = paper(name)
     assert stamp(given) == "as the paper"
@@ -190,13 +208,17 @@ def test_the_paper_profile_asks_the_papers_prompts(name: str, papers_texts: Path
     ]
     assert found == CUT[name]
     rows = published_numbers(name)["rows"]  # type: ignore[index]
-    assert [row["characters"] for row in rows] == [characters for _, characters, _ in found]
+    assert [row["characters"] for row in rows] == [
+        characters for _, characters, _ in found
+    ]
     printed = (papers_texts / "origin-paper/paper.md").read_text(encoding="utf-8")
     long = (papers_texts / LONG_PROMPTS[given.test]).read_text(encoding="utf-8")
     *short, last = [trials.render(trial).messages[0].content for trial in shortest]
     assert last == long
     assert all(f"\n{text}\n```\n" in printed for text in short)
-    assert [hashlib.sha256(text.encode()).hexdigest()[:16] for text in short] == PRINTED[name]
+    assert [
+        hashlib.sha256(text.encode()).hexdigest()[:16] for text in short
+    ] == PRINTED[name]
     cells = origin_results.realized(trials, given.test)
     assert cells["length"].tolist() == cells["characters"].tolist()
     assert (cells["planted_at"] - cells["depth"]).abs().max() < 0.001
@@ -211,7 +233,8 @@ def test_a_reader_that_keeps_all_solves_the_papers_prompts() -> None:
             everything = Settings(capacity=1e9)
             answer = answer_text(read(Request("sim-x", "", prompt), everything), "")
             assert (
-                trials.judges["strict"](trial, Response(answer, "stop")).outcome is Outcome.CORRECT
+                trials.judges["strict"](trial, Response(answer, "stop")).outcome
+                is Outcome.CORRECT
             ), trial
 
 
@@ -221,12 +244,15 @@ def test_counted_tokens_are_the_papers_or_differ_as_docs_say() -> None:
     try:
         encoding = tiktoken.get_encoding("cl100k_base")
     except Exception as error:
-        pytest.skip(f"the vocabulary cl100k_base cannot be had here ({type(error).__name__})")
+        pytest.skip(
+            f"the vocabulary cl100k_base cannot be had here ({type(error).__name__})"
+        )
     found = {}
     for name in CUT:
         trials = needle_in_haystack(paper(name, "samples=1"))
         found[name] = [
-            len(encoding.encode(trials.render(trial).messages[0].content)) for trial in trials.items
+            len(encoding.encode(trials.render(trial).messages[0].content))
+            for trial in trials.items
         ]
     assert found == {
         "origin/sec61": [983, 26511],
@@ -239,7 +265,12 @@ def test_without_the_data_the_paper_profile_says_what_to_do(tmp_path: Path) -> N
     command = ("show", "origin/sec62", "--profile", "paper")
     done = codestress(*command, outputs=tmp_path, CODESTRESS_DATA="")
     assert (done.returncode, done.stdout) == (1, "")
-    names(done.stderr, "paper.md", "`codestress data fetch origin-paper`", "CODESTRESS_DATA")
+    names(
+        done.stderr,
+        "paper.md",
+        "`codestress data fetch origin-paper`",
+        "CODESTRESS_DATA",
+    )
     (demo,) = resolve(["origin/sec62"], "demo", Overrides(), load_registry())
     assert demo.trials().items
     names(stamp(demo.parameters), "deviates", "text own", "printed authors")
@@ -271,8 +302,12 @@ def test_only_the_papers_texts_are_held_against_its_numbers(
     )
     claims = claims[claims["statement"].str.contains("share of right answers")]
     assert claims["verdict"].tolist() == verdicts
-    assert claims["regenerated"].notna().tolist() == [verdict != "not run" for verdict in verdicts]
-    assert stamp(given).startswith("deviates: text" if "own" in whose else "as the paper")
+    assert claims["regenerated"].notna().tolist() == [
+        verdict != "not run" for verdict in verdicts
+    ]
+    assert stamp(given).startswith(
+        "deviates: text" if "own" in whose else "as the paper"
+    )
 
 
 def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
@@ -287,19 +322,25 @@ def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
         own[["characters", "depth"]].values.tolist()
         == published[["characters", "depth"]].values.tolist()
     )
-    assert (own["length"] / own["characters"]).tolist() == pytest.approx([1, 1, 1], abs=0.01)
+    assert (own["length"] / own["characters"]).tolist() == pytest.approx(
+        [1, 1, 1], abs=0.01
+    )
     assert (own["planted_at"] - own["depth"]).abs().max() < 0.07
     alone = needle_in_haystack(given.model_copy(update={"grid": False}))
     assert alone.items == [trial for trial in trials.items if trial.factors["paired"]]
     with pytest.raises(ValidationError) as caught:
-        NeedleInHaystack.model_validate(given.model_dump() | {"grid": False, "depth": [0.5]})
+        NeedleInHaystack.model_validate(
+            given.model_dump() | {"grid": False, "depth": [0.5]}
+        )
     names(caught.value.errors()[0]["msg"], "grid", "characters", "depth")
 
 
 def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:
     """Section 6.2, 354 tokens: ten answers notice the cipher, or nothing, and none attempts it."""
     given = paper("origin/sec62")
-    answers = pd.DataFrame({"detail_strict": ["cipher noticed"] * 9 + ["nothing noticed"]}).assign(
+    answers = pd.DataFrame(
+        {"detail_strict": ["cipher noticed"] * 9 + ["nothing noticed"]}
+    ).assign(
         model=given.models[0],
         text="printed",
         characters=1478,
@@ -310,11 +351,21 @@ def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:
     )
     table = origin_results.noticed(origin_results.outcome_shares(answers), "clue", 0.95)
     counts = table.set_index("outcome")["count"]
-    assert counts[["not attempted", "cipher noticed", "nothing noticed"]].tolist() == [10, 9, 1]
+    assert counts[["not attempted", "cipher noticed", "nothing noticed"]].tolist() == [
+        10,
+        9,
+        1,
+    ]
     shares = {"published": origin_results.published_shares("origin/sec62", 0.95)}
-    claims = ledger(given, {**OTHERS, **shares, "summary": pd.DataFrame(), "noticed": table})
+    claims = ledger(
+        given, {**OTHERS, **shares, "summary": pd.DataFrame(), "noticed": table}
+    )
     row = claims[claims["statement"].str.contains("no attempt at the cipher")].iloc[0]
-    assert (row["published"], row["regenerated"], row["verdict"]) == (100, 100, "inconclusive")
+    assert (row["published"], row["regenerated"], row["verdict"]) == (
+        100,
+        100,
+        "inconclusive",
+    )
 
 
 def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
@@ -323,7 +374,9 @@ def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
     for name in ("origin/sec61", "origin/sec63"):
         published = origin_results.published_shares(name, 0.95)
         assert published.empty
-        claims = ledger(paper(name), {**OTHERS, "published": published, "summary": nothing})
+        claims = ledger(
+            paper(name), {**OTHERS, "published": published, "summary": nothing}
+        )
         assert set(claims["verdict"]) == {"not run"}
         assert not claims["statement"].str.contains("share of right answers").any()
         assert origin_results.published_outcomes(name).empty
@@ -339,7 +392,9 @@ def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
         (27306, "cipher noticed"): 4,
     }
     published = origin_results.published_shares("origin/sec62", 0.95)
-    stated = ledger(paper("origin/sec62"), {**OTHERS, "published": published, "summary": nothing})
+    stated = ledger(
+        paper("origin/sec62"), {**OTHERS, "published": published, "summary": nothing}
+    )
     stated = stated[stated["statement"].str.contains("share of right answers")]
     assert stated["published"].tolist() == [70, 0, 0]
     assert set(stated["verdict"]) == {"not run"}

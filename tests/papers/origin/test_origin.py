@@ -61,7 +61,9 @@ def test_every_distance_renders_with_its_target_in_place() -> None:
         assert len(block) == trial.factors["lines"]
 
 
-def test_the_same_seed_gives_the_same_bytes_and_more_trials_do_not_change_the_first() -> None:
+def test_the_same_seed_gives_the_same_bytes_and_more_trials_do_not_change_the_first() -> (
+    None
+):
     few, many = (
         trials(shuffled=[True], lists=1, step=300),
         trials(shuffled=[True], lists=3, step=300),
@@ -108,7 +110,10 @@ def rendered(lines: list[str], n: int, d: int) -> str:
     """The authors' prompt of n lines, from their list (chains of two links, one after the other) by words alone."""
     block, laid = abs(d), []
     for at in range(0, len(lines), 2 * block):
-        first, second = lines[at : at + 2 * block : 2], lines[at + 1 : at + 2 * block : 2]
+        first, second = (
+            lines[at : at + 2 * block : 2],
+            lines[at + 1 : at + 2 * block : 2],
+        )
         laid += first + second if d > 0 else second + first
     origin = laid.index(lines[1998])
     start = max(0, origin - int((n - block) / 2) - (block if d < 0 else 0))
@@ -128,7 +133,9 @@ Your task is to find the origin of "admire". Work carefully, step by step. Your 
 FINAL ANSWER: YOUR_ANSWER"""
 
 
-@pytest.mark.parametrize("name", some([f"origin/fig{number:02}" for number in range(1, 10)], 4))
+@pytest.mark.parametrize(
+    "name", some([f"origin/fig{number:02}" for number in range(1, 10)], 4)
+)
 def test_the_papers_prompts_are_the_authors_to_the_letter(
     name: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,7 +151,9 @@ def test_the_papers_prompts_are_the_authors_to_the_letter(
         assert prompt.sampling.max_tokens == 256
 
 
-def test_published_token_counts(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_published_token_counts(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tiktoken = pytest.importorskip("tiktoken")
     try:
         encoding = tiktoken.get_encoding("cl100k_base")
@@ -168,14 +177,19 @@ def test_published_token_counts(shared_data: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("test", ["inefficient_code", "clue", "unlock"])
 def test_planted_texts(test: str) -> None:
-    values = NeedleInHaystack(**MODELS, test=test, characters=[4000, 15000], variants=8, samples=2)  # type: ignore[arg-type]
+    values = NeedleInHaystack(
+        **MODELS, test=test, characters=[4000, 15000], variants=8, samples=2
+    )  # type: ignore[arg-type]
     chosen = needle_in_haystack(values)
     assert len(chosen.items) == 2 * 8 * 2
     texts = [chosen.render(trial).messages[-1].content for trial in chosen.items]
     assert len(set(texts)) == 16
     marks = {
         "inefficient_code": ("def is_prime(n):", "def square_sum(my_list):"),
-        "clue": ("\n\nCurious? Leader of the apes 3.\n\n", " Ciphertext: brxzrqwkhsulch"),
+        "clue": (
+            "\n\nCurious? Leader of the apes 3.\n\n",
+            " Ciphertext: brxzrqwkhsulch",
+        ),
         "unlock": ("Microbes are small. This statement is not only true",),
     }[test]
     for text, trial in zip(texts, chosen.items, strict=True):

@@ -19,7 +19,10 @@ from codestress.paths import PUBLISHED
 from told import names
 
 NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "origin.json").read_text())
-OUTCOMES = {figure: NUMBERS[figure]["outcomes"] for figure in ("fig01", "fig02", "fig03", "fig10")}
+OUTCOMES = {
+    figure: NUMBERS[figure]["outcomes"]
+    for figure in ("fig01", "fig02", "fig03", "fig10")
+}
 MODELS = list(OUTCOMES["fig02"])
 SIDES = {
     published.SHUFFLING: ("fig02", "fig10", 0),
@@ -30,7 +33,9 @@ SIDES = {
 
 @pytest.fixture(scope="module")
 def pairs() -> pd.DataFrame:
-    return published.paired_by_size(published.outcomes(), 0.95).set_index(["comparison", "model"])
+    return published.paired_by_size(published.outcomes(), 0.95).set_index(
+        ["comparison", "model"]
+    )
 
 
 @pytest.fixture(scope="module")
@@ -41,12 +46,16 @@ def lengths() -> pd.DataFrame:
 def counts(comparison: str, model: str) -> tuple[int, int]:
     """Sizes that the second side has alone, and the first."""
     first, second, skipped = SIDES[comparison]
-    both = list(zip(OUTCOMES[first][model][skipped:], OUTCOMES[second][model], strict=True))
+    both = list(
+        zip(OUTCOMES[first][model][skipped:], OUTCOMES[second][model], strict=True)
+    )
     return both.count(("0", "1")), both.count(("1", "0"))
 
 
 @pytest.mark.parametrize("comparison", SIDES)
-def test_each_model_is_judged_by_mcnemar_and_holm(pairs: pd.DataFrame, comparison: str) -> None:
+def test_each_model_is_judged_by_mcnemar_and_holm(
+    pairs: pd.DataFrame, comparison: str
+) -> None:
     p = {}
     for model in MODELS:
         won, lost = counts(comparison, model)
@@ -63,7 +72,9 @@ def test_each_model_is_judged_by_mcnemar_and_holm(pairs: pd.DataFrame, compariso
         assert row["p"] == pytest.approx(p[model], rel=1e-9)
         assert row["decided"] == (model in rejected)
         mean, n = (won - lost) / 119, 117
-        half = norm.ppf(0.975) * math.sqrt(((won + lost + 2) / (n + 2) - mean**2) / (n + 2))
+        half = norm.ppf(0.975) * math.sqrt(
+            ((won + lost + 2) / (n + 2) - mean**2) / (n + 2)
+        )
         assert (row["low"], row["high"]) == pytest.approx(
             (max(-1, mean - half), min(1, mean + half))
         )
@@ -94,7 +105,9 @@ def test_blocks_change_sides_together(pairs: pd.DataFrame, model: str) -> None:
     assert row["lag_1"] == pytest.approx(np.corrcoef(change[1:], change[:-1])[0, 1])
 
 
-def test_the_sentences_have_the_counts_that_hold_for_neighbours_too(pairs: pd.DataFrame) -> None:
+def test_the_sentences_have_the_counts_that_hold_for_neighbours_too(
+    pairs: pd.DataFrame,
+) -> None:
     """Of two models that find the origin more often upwards one is left with blocks of 3, none with blocks of 6."""
     found = {}
     for comparison, sign in (
@@ -104,23 +117,33 @@ def test_the_sentences_have_the_counts_that_hold_for_neighbours_too(pairs: pd.Da
     ):
         part = pairs.loc[comparison]
         same = sign * part["difference"] > 0
-        found[comparison] = [(same & (part[f"{p}_holm"] < 0.05)).sum() for p in ("p", "p_3", "p_6")]
+        found[comparison] = [
+            (same & (part[f"{p}_holm"] < 0.05)).sum() for p in ("p", "p_3", "p_6")
+        ]
     assert list(found.values()) == [[7, 7, 7], [2, 1, 0], [11, 10, 9]]
-    assert pairs.loc[(published.DIRECTION, "Sonnet-3.5"), "lag_1"] == pytest.approx(0.68, abs=0.005)
+    assert pairs.loc[(published.DIRECTION, "Sonnet-3.5"), "lag_1"] == pytest.approx(
+        0.68, abs=0.005
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("model", "figure", "name"), [("GPT4-1106", "fig02", "d = 15"), ("GPT3.5", "fig01", "d = 1")]
+    ("model", "figure", "name"),
+    [("GPT4-1106", "fig02", "d = 15"), ("GPT3.5", "fig01", "d = 1")],
 )
 def test_half_lengths_are_the_maximum_of_the_likelihood(
     lengths: pd.DataFrame, model: str, figure: str, name: str
 ) -> None:
     first, last = NUMBERS[figure]["lines"]
-    lines, right = np.arange(first, last + 1, 8), np.array(list(map(int, OUTCOMES[figure][model])))
+    lines, right = (
+        np.arange(first, last + 1, 8),
+        np.array(list(map(int, OUTCOMES[figure][model]))),
+    )
 
     def loss(at: list[float]) -> float:
-        share = np.clip(0.5 ** ((lines / math.exp(at[0])) ** math.exp(at[1])), 1e-300, 1 - 1e-12)
+        share = np.clip(
+            0.5 ** ((lines / math.exp(at[0])) ** math.exp(at[1])), 1e-300, 1 - 1e-12
+        )
         return -float(np.log(np.where(right == 1, share, 1 - share)).sum())
 
     best = minimize(loss, [math.log(100), 0.5], method="Nelder-Mead")
@@ -134,9 +157,14 @@ def test_directions_by_distance_are_tests_of_two_by_two_tables() -> None:
     assert len(found) == 16
     for row in found.itertuples():
         figure = next(
-            NUMBERS[name] for name in published.BY_DISTANCE if NUMBERS[name]["model"] == row.model
+            NUMBERS[name]
+            for name in published.BY_DISTANCE
+            if NUMBERS[name]["model"] == row.model
         )
-        cells = {one["d"]: (one["correct"], one["n"] - one["correct"]) for one in figure["rows"]}
+        cells = {
+            one["d"]: (one["correct"], one["n"] - one["correct"])
+            for one in figure["rows"]
+        }
         table = [cells[row.distance], cells[-row.distance]]
         assert row.p == pytest.approx(chi2_contingency(table, correction=False).pvalue)
         assert row.low < row.difference < row.high
@@ -147,14 +175,24 @@ def test_findings_come_with_test_interval_and_caveat(
     pairs: pd.DataFrame, lengths: pd.DataFrame
 ) -> None:
     shares = published.by_distance()
-    distances, sides = published.half_distances(shares, 0.95, 0), published.directions(shares, 0.95)
+    distances, sides = (
+        published.half_distances(shares, 0.95, 0),
+        published.directions(shares, 0.95),
+    )
     found = published.findings(pairs.reset_index(), lengths, distances, sides, 0.95)
     assert all(all(one) for one in found)
     shuffled, unhelped, upwards = found[:3]
-    names(shuffled.finding, "shuffled", "7 of 14 models", "Sonnet-3.5 96:0, +82.1 [73.2, 88.1]")
+    names(
+        shuffled.finding,
+        "shuffled",
+        "7 of 14 models",
+        "Sonnet-3.5 96:0, +82.1 [73.2, 88.1]",
+    )
     names(unhelped.finding, "GPT3.5 0:3, -2.6")
     names(unhelped.caveat, "14 models: GPT4o-mini")
-    assert re.search(r"2 of 14 models.*\b1 where 3\b.*\b0 where 6\b.*\b0 where", upwards.finding)
+    assert re.search(
+        r"2 of 14 models.*\b1 where 3\b.*\b0 where 6\b.*\b0 where", upwards.finding
+    )
     assert re.search(r"blocks of 3 .*Gemini-Pro.*blocks of 6 .*Sonnet", upwards.caveat)
     names(upwards.caveat, "Sonnet-3.5 correlate by 0.68")
     names(found[5].finding, published.DEPENDENT)

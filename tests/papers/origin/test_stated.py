@@ -21,7 +21,8 @@ def shown(figure: str) -> pd.DataFrame:
     told = CONTENT[figure]
     lines = range(told["lines"][0], told["lines"][1] + 1, 8)
     return pd.DataFrame(
-        {name: [int(bit) for bit in bits] for name, bits in told["outcomes"].items()}, index=lines
+        {name: [int(bit) for bit in bits] for name, bits in told["outcomes"].items()},
+        index=lines,
     )
 
 
@@ -45,27 +46,33 @@ def test_differences_are_those_of_the_published_cells(numbers: pd.DataFrame) -> 
     common = adjacent.iloc[2:]  # as many steps long: four lines shorter
     lost = numbers.loc["15 lines - adjacent"].loc["d = 15", "value"]
     assert lost.to_dict() == pytest.approx((down.mean() - common.mean()).to_dict())
-    assert numbers.loc[("models that lose", "d = 15", "all"), "value"] == (lost < 0).sum() == 13
-    others = down.drop(columns="GPT4o").mean().mean()
-    assert numbers.loc[("share - mean of the others", "d = 15", "GPT4o"), "value"] == pytest.approx(
-        down["GPT4o"].mean() - others
+    assert (
+        numbers.loc[("models that lose", "d = 15", "all"), "value"]
+        == (lost < 0).sum()
+        == 13
     )
+    others = down.drop(columns="GPT4o").mean().mean()
+    assert numbers.loc[
+        ("share - mean of the others", "d = 15", "GPT4o"), "value"
+    ] == pytest.approx(down["GPT4o"].mean() - others)
     rest = lost.drop(["Gemini-Pro", "Gemini-Flash"]).mean()
     beside = numbers.loc[
         ("15 lines - adjacent, beside the others", "d = 15", "Gemini-Pro"), "value"
     ]
     assert beside == pytest.approx(lost["Gemini-Pro"] - rest)
     family = up["Llama3.1-405b"].mean() - up["Llama3.1-70b"].mean()
-    assert numbers.loc[("larger - smaller", "d = -15", "Llama3.1-405b"), "value"] == pytest.approx(
-        family
-    )
+    assert numbers.loc[
+        ("larger - smaller", "d = -15", "Llama3.1-405b"), "value"
+    ] == pytest.approx(family)
     late = down["Opus-3"].iloc[58:].mean() - down["Opus-3"].iloc[:58].mean()
     near = numbers.loc[("longer half - shorter half", "d = 15", "Opus-3"), "value"]
     assert near == pytest.approx(late, abs=0.02)
 
 
 @pytest.mark.slow
-def test_intervals_count_neighbours_as_one_where_they_agree(numbers: pd.DataFrame) -> None:
+def test_intervals_count_neighbours_as_one_where_they_agree(
+    numbers: pd.DataFrame,
+) -> None:
     """Blocks of sizes that change together know less than as many sizes alone."""
     change = (shown("fig10") - shown("fig02"))["Sonnet-3"]
     alone = 1.96 * change.std() / np.sqrt(len(change))
@@ -90,7 +97,9 @@ def test_what_the_long_prompt_costs_and_what_is_noticed_in_it() -> None:
         ("m", "authors", 27306, 0.0, 10),
         ("m", "own", 99000, 1.0, 10),
     ]
-    counts = pd.DataFrame(rows, columns=["model", "text", "characters", "accuracy", "independent"])
+    counts = pd.DataFrame(
+        rows, columns=["model", "text", "characters", "accuracy", "independent"]
+    )
     fall = results.falls(counts, 0.95).squeeze()
     assert (fall["short"], fall["long"], fall["n"]) == (861, 27306, 10)
     assert fall["difference"] == pytest.approx(-0.7)
@@ -107,7 +116,9 @@ def test_what_the_long_prompt_costs_and_what_is_noticed_in_it() -> None:
         }
     )
     found = results.noticed(told, "clue", 0.95).set_index("outcome")
-    assert found.loc[["nothing noticed", "cipher noticed", "solved"], "share"].tolist() == [
+    assert found.loc[
+        ["nothing noticed", "cipher noticed", "solved"], "share"
+    ].tolist() == [
         0.6,
         0.4,
         0.0,

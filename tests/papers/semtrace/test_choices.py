@@ -43,26 +43,40 @@ def prompts(trials: Trials) -> list[Prompt]:
 
 
 def block(prompt: Prompt) -> list[str]:
-    return prompt.messages[0].content.split("```python\n")[1].split("\n```")[0].split("\n")
+    return (
+        prompt.messages[0].content.split("```python\n")[1].split("\n```")[0].split("\n")
+    )
 
 
 # Slow in a process that first reads the installed functions, which most tests here have as distractors.
 @pytest.mark.parametrize("separator", ["space", "colon", "tab"])
-def test_a_line_is_right_with_its_key_and_the_separator_that_was_shown(separator: str) -> None:
+def test_a_line_is_right_with_its_key_and_the_separator_that_was_shown(
+    separator: str,
+) -> None:
     trials = trials_of(key_separator=separator)
     for trial in trials.items:
         prompt = trials.render(trial)
         keyed = {line[:6]: line for line in block(prompt)}
-        assert all(line[6:].startswith(SEPARATORS[separator]) for line in keyed.values())
+        assert all(
+            line[6:].startswith(SEPARATORS[separator]) for line in keyed.values()
+        )
         keys = [line[:6] for line in block(prompt)]
         asked = [
-            key for key in keys if f"`{key}`" in prompt.prefill or f"key {key}:" in prompt.prefill
+            key
+            for key in keys
+            if f"`{key}`" in prompt.prefill or f"key {key}:" in prompt.prefill
         ]
         wanted = keys[keys.index(asked[0]) : keys.index(asked[-1]) + 1]
         said = "".join(f"\n{keyed[key]}" for key in wanted) + "\n```"
-        assert trials.judges["strict"](trial, Response(said, "stop")).outcome is Outcome.CORRECT
+        assert (
+            trials.judges["strict"](trial, Response(said, "stop")).outcome
+            is Outcome.CORRECT
+        )
         other = said.replace(wanted[0] + SEPARATORS[separator], wanted[0] + "|", 1)
-        assert trials.judges["strict"](trial, Response(other, "stop")).outcome is Outcome.INCORRECT
+        assert (
+            trials.judges["strict"](trial, Response(other, "stop")).outcome
+            is Outcome.INCORRECT
+        )
 
 
 def test_readers_read_every_separator() -> None:
@@ -83,17 +97,25 @@ def test_blank_lines_have_keys_or_have_none() -> None:
     for with_blank, without in zip(*both.values(), strict=True):
         pairs = list(zip(block(with_blank), block(without), strict=True))
         assert any(not shown for _, shown in pairs)
-        assert all(shown == keyed if shown else not keyed[6:].strip() for keyed, shown in pairs)
+        assert all(
+            shown == keyed if shown else not keyed[6:].strip() for keyed, shown in pairs
+        )
     lines, keys = ["def f(x):", "", "    return x"], ["a00001", "", "a00003"]
     for text, outcome in (
         ("\na00001 def f(x):\n\na00003     return x\n```", Outcome.CORRECT),
         ("\na00001 def f(x):\n \na00003     return x\n```", Outcome.INCORRECT),
     ):
-        assert score_retrieval(lines, keys, Response(text, "stop"), "```python").outcome is outcome
+        assert (
+            score_retrieval(lines, keys, Response(text, "stop"), "```python").outcome
+            is outcome
+        )
 
 
 def test_functions_stand_apart_or_not() -> None:
-    target, others = "def f():\n    return 0", ["def g():\n    return 1", "def h():\n    return 2"]
+    target, others = (
+        "def f():\n    return 0",
+        ["def g():\n    return 1", "def h():\n    return 2"],
+    )
     for blank, between in ((True, "\n\n"), (False, "\n")):
         for position, order in enumerate(
             [[target, *others], [others[0], target, others[1]], [*others, target]]
@@ -107,9 +129,17 @@ def test_functions_stand_apart_or_not() -> None:
 def test_the_line_that_is_asked_for() -> None:
     asked = {}
     for which in ("any", "body"):
-        trials = trials_of(line_asked=which, tasks=["line_retrieval"], n_problems=60, positions=1)
-        keyed = [(prompt.prefill, line) for prompt in prompts(trials) for line in block(prompt)]
-        asked[which] = [line[7:] for prefill, line in keyed if f"key {line[:6]}:" in prefill]
+        trials = trials_of(
+            line_asked=which, tasks=["line_retrieval"], n_problems=60, positions=1
+        )
+        keyed = [
+            (prompt.prefill, line)
+            for prompt in prompts(trials)
+            for line in block(prompt)
+        ]
+        asked[which] = [
+            line[7:] for prefill, line in keyed if f"key {line[:6]}:" in prefill
+        ]
     assert all(line.strip() for lines in asked.values() for line in lines)
     assert any(line.startswith("def f(") for line in asked["any"])
     assert not any(line.startswith("def f(") for line in asked["body"])
@@ -118,7 +148,10 @@ def test_the_line_that_is_asked_for() -> None:
 def test_distractors_are_drawn_once_or_at_each_position() -> None:
     for redrawn, contexts in ((False, 1), (True, 2)):
         trials = trials_of(redrawn=redrawn, tasks=["function_retrieval"], n_problems=1)
-        others = {tuple(sorted(line[7:] for line in block(prompt))) for prompt in prompts(trials)}
+        others = {
+            tuple(sorted(line[7:] for line in block(prompt)))
+            for prompt in prompts(trials)
+        }
         assert len(others) == contexts
 
 
@@ -151,14 +184,18 @@ def test_digits_are_those_of_x_of_what_is_added_or_of_both(
         ("81", 0, 0),
     ],
 )
-def test_what_a_list_of_another_length_is_worth(text: str, zero: float, by_position: float) -> None:
-    problem = Problem("t", "def f(x):\n    return [x, x + 1, x - 43]", "f", "81", "[81, 82, 38]")
+def test_what_a_list_of_another_length_is_worth(
+    text: str, zero: float, by_position: float
+) -> None:
+    problem = Problem(
+        "t", "def f(x):\n    return [x, x + 1, x - 43]", "f", "81", "[81, 82, 38]"
+    )
     response = Response(f" {text}\n```", "stop")
     begun = "```python\nassert f(81) =="
     assert score_partial_trace(problem, response, begun).value == pytest.approx(zero)
-    assert score_partial_trace(problem, response, begun, any_length=True).value == pytest.approx(
-        by_position
-    )
+    assert score_partial_trace(
+        problem, response, begun, any_length=True
+    ).value == pytest.approx(by_position)
 
 
 @pytest.mark.isolation
@@ -185,7 +222,9 @@ def test_an_input_is_run_on_the_complete_program_or_on_what_was_shown() -> None:
         from codestress.papers.semtrace.studies import problems_of
 
         right = problems_of("generated", 3, 0)[bare.problem].arguments
-        outcomes[which] = trials.judges["strict"](bare, Response(f"{right})\n```", "stop")).outcome
+        outcomes[which] = trials.judges["strict"](
+            bare, Response(f"{right})\n```", "stop")
+        ).outcome
     assert outcomes["complete"] is Outcome.CORRECT
     assert outcomes["shown"] is not Outcome.CORRECT
 
@@ -208,7 +247,9 @@ def test_programs_that_are_wrong_when_complete_are_left_out_or_lose_nothing() ->
     half = recall_sensitivity(
         answers, epsilon=1.0, complete_wrong="left_out", confidence=0.95
     ).iloc[0]
-    assert half["sensitivity"] == pytest.approx(0.75 / 4)  # every quotient has R(C) + 1 = 2 below
+    assert half["sensitivity"] == pytest.approx(
+        0.75 / 4
+    )  # every quotient has R(C) + 1 = 2 below
 
 
 def test_another_choice_is_stamped_as_a_choice() -> None:
@@ -217,5 +258,15 @@ def test_another_choice_is_stamped_as_a_choice() -> None:
         "models": ["llama-3.1-8b"],
         "tasks": ["function_retrieval", "line_retrieval"],
     }
-    other = Questions.model_validate(values | {"key_separator": "tab", "n_problems": 100})
-    names(stamp(other), "deviates", "n_problems 100", "800", "key_separator tab", "open", "space")
+    other = Questions.model_validate(
+        values | {"key_separator": "tab", "n_problems": 100}
+    )
+    names(
+        stamp(other),
+        "deviates",
+        "n_problems 100",
+        "800",
+        "key_separator tab",
+        "open",
+        "space",
+    )

@@ -18,7 +18,9 @@ from told import names
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 
 
-def versions(right: dict[float, float], model: str = "phi-4", problems: int = 40) -> pd.DataFrame:
+def versions(
+    right: dict[float, float], model: str = "phi-4", problems: int = 40
+) -> pd.DataFrame:
     """Answers of ten lines each; the first part of the programs is right at each share of lines removed."""
     rows = [
         (
@@ -38,15 +40,26 @@ def versions(right: dict[float, float], model: str = "phi-4", problems: int = 40
 
 def told(answers: pd.DataFrame) -> tuple[str, str, pd.DataFrame]:
     """Title, description and drawn curves."""
-    table = removal.accuracy_by_share(removal.with_share_removed(answers), confidence=0.95)
+    table = removal.accuracy_by_share(
+        removal.with_share_removed(answers), confidence=0.95
+    )
     fits = removal.fit_removal(
-        answers, trend="exponential", weighted=False, confidence=0.95, resamples=100, seed=0
+        answers,
+        trend="exponential",
+        weighted=False,
+        confidence=0.95,
+        resamples=100,
+        seed=0,
     )
     sensitivity = removal.recall_sensitivity(
         answers, epsilon=1e-9, complete_wrong="left_out", confidence=0.95
     )
     title = removal.removal_title(sensitivity)
-    return title, removal.describe_removal(table, fits), removal.fitted_curves(table, fits, 0.95)
+    return (
+        title,
+        removal.describe_removal(table, fits),
+        removal.fitted_curves(table, fits, 0.95),
+    )
 
 
 def test_no_fit_is_a_headline_and_a_doubted_one_is_said_so() -> None:
@@ -67,11 +80,19 @@ def test_curves_reach_as_far_as_their_points() -> None:
 
 
 @pytest.mark.parametrize("shares", [(0.0,), (0.0, 1.0), (0.0, 0.5, 1.0)])
-def test_few_places_have_a_band_around_the_curve_or_none(shares: tuple[float, ...]) -> None:
+def test_few_places_have_a_band_around_the_curve_or_none(
+    shares: tuple[float, ...],
+) -> None:
     """One version of each program leaves one place: no curve, and no band."""
-    _, alt, curves = told(versions({share: 1.0 - share for share in shares}, problems=3))
+    _, alt, curves = told(
+        versions({share: 1.0 - share for share in shares}, problems=3)
+    )
     names(alt, "100.0% right with all lines")
-    assert curves["accuracy"].isna().all() == curves["low"].isna().all() == (len(shares) == 1)
+    assert (
+        curves["accuracy"].isna().all()
+        == curves["low"].isna().all()
+        == (len(shares) == 1)
+    )
     known = curves.dropna()
     assert (known["low"] <= known["accuracy"]).all()
     assert (known["accuracy"] <= known["high"]).all()
@@ -86,7 +107,13 @@ def test_nothing_right_is_not_known() -> None:
 @pytest.mark.parametrize("unit", ["unresolved (%)", "% of the maximum", "right (%)"])
 def test_a_description_says_what_is_drawn(unit: str) -> None:
     points = pd.DataFrame(
-        {"row": "r", "column": "c", "model": "m", "depth": [0, 0.5, 1], "shown": [0.4, 0.9, 0.2]}
+        {
+            "row": "r",
+            "column": "c",
+            "model": "m",
+            "depth": [0, 0.5, 1],
+            "shown": [0.4, 0.9, 0.2],
+        }
     )
     alt = by_position.describe_positions(points, unit)
     names(alt, unit, "40% at the beginning", "20% to 90%", "20% at the end")
@@ -116,7 +143,12 @@ def test_a_title_by_position_names_who_loses_in_the_middle() -> None:
     names(by_position.headline(many, none, relative=False), "No clear loss", "phi-4")
     # Of three tests one is left by Holm's correction.
     asked = pd.DataFrame({"p_value": [0.01, 0.03, 0.04]})
-    names(by_position.headline(dips, asked, relative=False), "clear effect", "query", "1 of 3")
+    names(
+        by_position.headline(dips, asked, relative=False),
+        "clear effect",
+        "query",
+        "1 of 3",
+    )
 
 
 def test_a_rejected_fit_is_dotted_and_has_no_half() -> None:
@@ -125,7 +157,9 @@ def test_a_rejected_fit_is_dotted_and_has_no_half() -> None:
         ({share: 1.0 if share < 0.6 else 0.0 for share in SHARES}, ":", False),
     ):
         answers = versions(right, problems=400)
-        table = removal.accuracy_by_share(removal.with_share_removed(answers), confidence=0.95)
+        table = removal.accuracy_by_share(
+            removal.with_share_removed(answers), confidence=0.95
+        )
         _, _, curves = told(answers)
         figure = charts.removal_curve(table, curves, None, confidence=0.95)
         [ax] = figure.axes
@@ -136,7 +170,9 @@ def test_a_rejected_fit_is_dotted_and_has_no_half() -> None:
 def test_published_accuracies_stand_in_the_rows_of_the_same_models() -> None:
     published = tables.drawn_baselines("semtrace/tab02", 0.95)
     assert published["condition"].nunique() == 4
-    here = published[published["label"] == "gemma-3-12b"].assign(accuracy=[0.5, 0.4, 0.6, 0.8])
+    here = published[published["label"] == "gemma-3-12b"].assign(
+        accuracy=[0.5, 0.4, 0.6, 0.8]
+    )
     here[["low", "high"]] = 0.3, 0.9
     figure = charts.baseline_dots(here, published)
     inputs, outputs = figure.axes
@@ -147,7 +183,10 @@ def test_published_accuracies_stand_in_the_rows_of_the_same_models() -> None:
     assert outputs.texts[1].get_text() == "+40.0"
     rest = published["label"].unique()[0]
     keyed, plain = (
-        published[(published["label"] == rest) & (published["condition"] == f"CRUXEval-I, {keys}")]
+        published[
+            (published["label"] == rest)
+            & (published["condition"] == f"CRUXEval-I, {keys}")
+        ]
         for keys in ("with keys", "without keys")
     )
     change = 100 * (keyed["accuracy"].iloc[0] - plain["accuracy"].iloc[0])
@@ -155,7 +194,10 @@ def test_published_accuracies_stand_in_the_rows_of_the_same_models() -> None:
 
 
 def test_a_licence_counts_once_whoever_holds_it() -> None:
-    registry, models = load_registry(), read_artefact("semtrace/tab03").parameters["models"]
+    registry, models = (
+        load_registry(),
+        read_artefact("semtrace/tab03").parameters["models"],
+    )
     table = tables.licences([registry[name] for name in models])
     assert len(table) == len(models) + 2  # data sets
     kinds = tables.licence_kinds(table)

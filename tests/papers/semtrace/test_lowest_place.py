@@ -13,7 +13,8 @@ from conftest import some
 @pytest.mark.slow
 @pytest.mark.parametrize("items", some([12, 100], 2))
 @pytest.mark.parametrize(
-    "means", some([[0.5] * 5, [0.6, 0.5, 0.5, 0.45, 0.55], [0.99, 0.98, 0.97, 0.96, 0.98]], 2)
+    "means",
+    some([[0.5] * 5, [0.6, 0.5, 0.5, 0.45, 0.55], [0.99, 0.98, 0.97, 0.96, 0.98]], 2),
 )
 def test_the_set_covers(items: int, means: list[float]) -> None:
     """1,000 simulated studies each; where all places are alike, the first counts as the true one."""
@@ -30,7 +31,9 @@ def test_the_set_covers(items: int, means: list[float]) -> None:
 
 def test_a_clear_trough_is_told_from_all_others() -> None:
     rng = np.random.default_rng(0)
-    scores = pd.DataFrame((rng.random((400, 5)) < [0.8, 0.6, 0.5, 0.2, 0.7]).astype(float))
+    scores = pd.DataFrame(
+        (rng.random((400, 5)) < [0.8, 0.6, 0.5, 0.2, 0.7]).astype(float)
+    )
     assert lowest_places(scores) == [3]
 
 

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codestress.papers.semtrace.contexts import Shown, line_keys, mix, target_index, with_keys
+from codestress.papers.semtrace.contexts import (
+    Shown,
+    line_keys,
+    mix,
+    target_index,
+    with_keys,
+)
 from codestress.seeding import rng
 
 FUNCTION = st.lists(
@@ -24,7 +30,9 @@ def test_every_line_is_there_once_and_the_target_in_order(
     assert "\n".join(parts) == target
     assert len(parts) <= fragments
     assert mixed.target == sorted(mixed.target)
-    rest = [piece for i, piece in enumerate(mixed.pieces) if i not in mixed.target and piece]
+    rest = [
+        piece for i, piece in enumerate(mixed.pieces) if i not in mixed.target and piece
+    ]
     assert rest == others
     # Nothing stands at the end, and one line behind each other piece.
     assert mixed.pieces.count("") >= len(parts) + len(others) - 1

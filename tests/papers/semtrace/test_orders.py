@@ -32,7 +32,10 @@ def made(
     depth = DEPTHS[table["position"]]
     middle = (depth >= 1 / 3) & (depth <= 2 / 3)
     chance = (
-        0.6 + 0.2 * (table["model"] == PAIR[1]) - 0.2 * (table["distractors"] == 80) - dip * middle
+        0.6
+        + 0.2 * (table["model"] == PAIR[1])
+        - 0.2 * (table["distractors"] == 80)
+        - dip * middle
     )
     right = (random.random(len(table)) < chance) * 1.0
     return table.assign(depth=depth, value_strict=right, unresolved_strict=middle * 1.0)
@@ -55,7 +58,9 @@ def test_a_dip_and_its_opposite_lie_on_their_sides(dip: float, sign: int) -> Non
     assert fall["value"] == pytest.approx(share[PAIR[1], 80] - share[PAIR[1], 20])
     assert fall["high"] < 0
     family = found.loc[("larger - smaller", "Gemma 3", "any")]
-    assert family["value"] == pytest.approx(share[PAIR[1]].mean() - share[PAIR[0]].mean())
+    assert family["value"] == pytest.approx(
+        share[PAIR[1]].mean() - share[PAIR[0]].mean()
+    )
     assert family["low"] > 0
 
 
@@ -93,7 +98,9 @@ def test_drops_of_a_family_are_compared_in_points_and_per_cent() -> None:
     own = drops[drops["context"] == "any"].set_index("model")
     for unit in ("points", "relative"):
         row = found.loc[f"larger - smaller, {unit}"]
-        assert row["value"] == pytest.approx(own.loc[PAIR[1], unit] - own.loc[PAIR[0], unit])
+        assert row["value"] == pytest.approx(
+            own.loc[PAIR[1], unit] - own.loc[PAIR[0], unit]
+        )
         assert row["low"] < row["value"] < row["high"]
     assert found.loc["larger - smaller, relative", "value"] < 0
     assert orders.drop_orders(pd.DataFrame(), 0.95).empty
@@ -107,7 +114,9 @@ def test_drops_are_compared_by_digits_and_never_of_predictions_with_keys() -> No
         answers, metrics=["strict"], confidence=0.95, resamples=100, seed=0
     )
     found = orders.drop_orders(drops, 0.95).set_index(["number", "digits"])["value"]
-    own = drops[(drops["context"] == "any") & ~drops["keys"]].set_index(["digits", "model"])
+    own = drops[(drops["context"] == "any") & ~drops["keys"]].set_index(
+        ["digits", "model"]
+    )
     assert found.index.to_frame()["digits"].value_counts().to_dict() == {2: 2, 4: 2}
     for digits in (2, 4):
         apart = own.loc[digits, "points"]
@@ -142,7 +151,9 @@ def test_losses_without_half_of_the_lines_are_compared_over_all_models() -> None
         ):
             asked = np.full((60, 6), 40.0)
             right = (
-                np.random.default_rng(len(model)).binomial(40, 0.8 * np.exp(-rate * x), asked.shape)
+                np.random.default_rng(len(model)).binomial(
+                    40, 0.8 * np.exp(-rate * x), asked.shape
+                )
                 * 1.0
             )
             how = {
@@ -166,7 +177,9 @@ def test_losses_without_half_of_the_lines_are_compared_over_all_models() -> None
 
 
 def test_what_the_text_says_of_its_tables_is_counted_in_them() -> None:
-    content = json.loads((PUBLISHED / "semtrace.json").read_text(encoding="utf-8"))["tab01"]
+    content = json.loads((PUBLISHED / "semtrace.json").read_text(encoding="utf-8"))[
+        "tab01"
+    ]
     table = pd.DataFrame(content["values"], index=content["columns"]).T
     scores = tables.scores(0.95)
     keys = tables.with_keys(scores, 0.95)

@@ -55,7 +55,10 @@ def test_counts_are_whole_numbers_and_intervals_wilsons(scores: pd.DataFrame) ->
     for row in scores.itertuples():
         table = KEYED if row.keys else PLAIN
         count = correct(row.model, BENCHMARKS.index(row.task), table)
-        assert abs(100 * count / row.n - table[row.model][BENCHMARKS.index(row.task)]) <= 0.0051
+        assert (
+            abs(100 * count / row.n - table[row.model][BENCHMARKS.index(row.task)])
+            <= 0.0051
+        )
         assert row.n == asked(row.model)
         interval = binomtest(count, row.n).proportion_ci(method="wilson")
         assert (row.share, row.low, row.high) == pytest.approx(
@@ -81,10 +84,16 @@ def test_what_keys_do(scores: pd.DataFrame) -> None:
     assert rejected(p) == {("deepseek-coder-v2", 0)}
     for row in tables.over_models(found, 0.95).itertuples():
         column = BENCHMARKS.index(row.task)
-        change = [(KEYED[model][column] - PLAIN[model][column]) / 100 for model in KEYED]
+        change = [
+            (KEYED[model][column] - PLAIN[model][column]) / 100 for model in KEYED
+        ]
         interval = ttest_1samp(change, 0).confidence_interval(0.95)
-        assert (row.low, row.high) == pytest.approx((interval.low, interval.high), abs=2e-4)
-        assert row.p == pytest.approx(float(wilcoxon(change, method="approx").pvalue), abs=0.07)
+        assert (row.low, row.high) == pytest.approx(
+            (interval.low, interval.high), abs=2e-4
+        )
+        assert row.p == pytest.approx(
+            float(wilcoxon(change, method="approx").pvalue), abs=0.07
+        )
         assert not row.decided
 
 
@@ -99,19 +108,27 @@ def test_how_benchmarks_order_the_models(scores: pd.DataFrame) -> None:
     found = tables.orders(scores, 0.95, 0)
     told = []
     for column in range(3):
-        counts = {model: (correct(model, column, PLAIN), asked(model)) for model in PLAIN}
+        counts = {
+            model: (correct(model, column, PLAIN), asked(model)) for model in PLAIN
+        }
         sure = rejected(
-            {pair: p_value(counts[pair[0]], counts[pair[1]]) for pair in combinations(PLAIN, 2)}
+            {
+                pair: p_value(counts[pair[0]], counts[pair[1]])
+                for pair in combinations(PLAIN, 2)
+            }
         )
         told.append(
             {
-                pair: counts[pair[0]][0] / asked(pair[0]) > counts[pair[1]][0] / asked(pair[1])
+                pair: counts[pair[0]][0] / asked(pair[0])
+                > counts[pair[1]][0] / asked(pair[1])
                 for pair in sure
             }
         )
     for row in found.itertuples():
         one, other = BENCHMARKS.index(row.first), BENCHMARKS.index(row.second)
-        plain = spearmanr(*([PLAIN[model][column] for model in PLAIN] for column in (one, other)))
+        plain = spearmanr(
+            *([PLAIN[model][column] for model in PLAIN] for column in (one, other))
+        )
         assert row.correlation == pytest.approx(plain.statistic)
         assert row.p == pytest.approx(plain.pvalue, abs=0.02)
         both = set(told[one]) & set(told[other])

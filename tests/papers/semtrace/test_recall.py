@@ -17,7 +17,9 @@ from codestress.scoring.forms import begun_arguments, begun_block, begun_value
 from codestress.types import Outcome, Response
 from test_literals import VALUES
 
-TRACE = Problem("t", "def f(x):\n    return [x, x + 1, x - 43]", "f", "81", "[81, 82, 38]")
+TRACE = Problem(
+    "t", "def f(x):\n    return [x, x + 1, x - 43]", "f", "81", "[81, 82, 38]"
+)
 OUTPUT = "Sure! Here is the corresponding output:\n\n```python\nassert f(81) =="
 INPUT = "Sure! Here is the corresponding input:\n\n```python\nassert [81, 82, 38] == f("
 BLOCK = "Sure! Here is the line with key a1b2c3:\n\n```python"
@@ -32,7 +34,11 @@ def test_arguments_end_where_their_parenthesis_closes(values: list[object]) -> N
     written = ", ".join(map(repr, values))
     if "\n" in written:
         return
-    for text in (f"{written})\n```", f"{written})\n```\nbecause (of) this.", f"{written}) # so\n"):
+    for text in (
+        f"{written})\n```",
+        f"{written})\n```\nbecause (of) this.",
+        f"{written}) # so\n",
+    ):
         assert begun_arguments(text, INPUT, "f") == written
         assert begun_arguments(f"{INPUT}{text}", INPUT, "f") == written
         assert begun_arguments(f"{INPUT}{text}", "", "f") == written
@@ -46,7 +52,11 @@ def test_completions_that_never_end_are_incomplete() -> None:
 
 def test_outputs_and_blocks() -> None:
     assert begun_value(" [1, 2]\n```", OUTPUT).text == "[1, 2]"
-    for text in ("`assert f(3) == 'a;'`", "It is **assert f(3) == 'a;'**", "assert f(3) == 'a;';"):
+    for text in (
+        "`assert f(3) == 'a;'`",
+        "It is **assert f(3) == 'a;'**",
+        "assert f(3) == 'a;';",
+    ):
         assert begun_value(text, "").text == "'a;'"
     assert begun_block("\n    return x\n```", BLOCK) == "    return x"
     assert begun_block("\nabc```", BLOCK) == "abc"
@@ -54,7 +64,9 @@ def test_outputs_and_blocks() -> None:
     assert begun_block("\n    ```\n```", BLOCK) == "    ```"
     for begun in (OUTPUT, ""):
         assert (
-            begun_value("Sure!\n```python\nassert f(3) == {'a': 1}\n```\nDone.", begun).text
+            begun_value(
+                "Sure!\n```python\nassert f(3) == {'a': 1}\n```\nDone.", begun
+            ).text
             == "{'a': 1}"
         )
     for begun in (BLOCK, ""):
@@ -78,7 +90,9 @@ def test_outputs_and_blocks() -> None:
         ("", False, 0, 0, Outcome.REFUSED),
     ],
 )
-def test_traces(text: str, cut: bool, exact: float, partial: float, reason: Outcome) -> None:
+def test_traces(
+    text: str, cut: bool, exact: float, partial: float, reason: Outcome
+) -> None:
     whole = score_output_completion(TRACE, said(text, cut), OUTPUT)
     part = score_partial_trace(TRACE, said(text, cut), OUTPUT)
     assert (whole.value, whole.outcome) == (exact, reason)
@@ -117,7 +131,9 @@ def test_retrieval_is_exact_to_the_character() -> None:
         f"{plain}\n```\nThat is it.",
         f"```python\n{plain}\n```",
     ):
-        assert score_retrieval(lines, keys, said(text), BLOCK).outcome is Outcome.CORRECT
+        assert (
+            score_retrieval(lines, keys, said(text), BLOCK).outcome is Outcome.CORRECT
+        )
     for text in (
         plain.replace("    y", "  y"),
         plain.replace("\n\n", "\n"),
@@ -126,7 +142,13 @@ def test_retrieval_is_exact_to_the_character() -> None:
         plain[:-1],
     ):
         assert (
-            score_retrieval(lines, keys, said(f"\n{text}\n```"), BLOCK).outcome is Outcome.INCORRECT
+            score_retrieval(lines, keys, said(f"\n{text}\n```"), BLOCK).outcome
+            is Outcome.INCORRECT
         )
-    assert score_retrieval(lines, keys, said(plain, cut=True), BLOCK).outcome is Outcome.TRUNCATED
-    assert score_retrieval(lines, keys, said(plain), BLOCK).outcome is Outcome.UNPARSABLE
+    assert (
+        score_retrieval(lines, keys, said(plain, cut=True), BLOCK).outcome
+        is Outcome.TRUNCATED
+    )
+    assert (
+        score_retrieval(lines, keys, said(plain), BLOCK).outcome is Outcome.UNPARSABLE
+    )

@@ -38,7 +38,12 @@ from told import refused
 SMALL = {
     "artefact": "semtrace/x",
     "models": ["sim-near"],
-    "tasks": ["input_prediction", "output_prediction", "function_retrieval", "line_retrieval"],
+    "tasks": [
+        "input_prediction",
+        "output_prediction",
+        "function_retrieval",
+        "line_retrieval",
+    ],
     "problems": ["generated"],
     "n_problems": 3,
     "distractors": [4, 8],
@@ -54,7 +59,9 @@ def trials_of(**changes: object) -> Trials:
 
 def shown(trials: Trials, **factors: object) -> Prompt:
     trial = next(
-        t for t in trials.items if all(t.factors[name] == value for name, value in factors.items())
+        t
+        for t in trials.items
+        if all(t.factors[name] == value for name, value in factors.items())
     )
     return trials.render(trial)
 
@@ -141,7 +148,11 @@ def test_the_four_templates_are_the_papers_to_the_letter(task: str, text: str) -
     prompt, without = map(trials.render, trials.items)
     said = prompt.messages[0].content
     [problem] = problems_of("generated", 1, 0).values()
-    shown = {"[70, 189]": problem.output, "'a', 3": problem.arguments, "CODE": problem.code}
+    shown = {
+        "[70, 189]": problem.output,
+        "'a', 3": problem.arguments,
+        "CODE": problem.code,
+    }
     if keys := re.findall(r"^([0-9a-f]{6}) ", said, re.MULTILINE):
         lines = zip(keys, problem.code.split("\n"), strict=True)
         shown["CODE"] = "\n".join(f"{key} {line}" for key, line in lines)
@@ -170,7 +181,10 @@ def test_only_what_varies_varies() -> None:
         ): trials.render(t)
         for t in trials.items
     }
-    few, many = (distractor_context("generated_0", count, "installed", None, 0) for count in (4, 8))
+    few, many = (
+        distractor_context("generated_0", count, "installed", None, 0)
+        for count in (4, 8)
+    )
     assert many[:4] == few
     for task in ("input_prediction", "output_prediction"):
         text = blocks["generated_0", task, 8, 0].messages[0].content
@@ -236,7 +250,9 @@ def test_a_subsample_and_a_smaller_study_are_part_of_the_whole() -> None:
     ):
         predicted = [t for t in part.items if t.factors["task"] == "output_prediction"]
         assert {request_of(part, trial, registry).key for trial in predicted} <= keys
-    assert len({t.problem for t in trials_of(n_problems=40, subsample=0.125).items}) == 5
+    assert (
+        len({t.problem for t in trials_of(n_problems=40, subsample=0.125).items}) == 5
+    )
 
 
 @pytest.mark.slow
@@ -252,9 +268,17 @@ def test_the_papers_sizes_and_what_its_figures_share(
         "semtrace/fig05",
         "semtrace/fig09",
     ]
-    chosen = resolve(select(wanted, load_profile("paper")), "paper", Overrides(), registry)
+    chosen = resolve(
+        select(wanted, load_profile("paper")), "paper", Overrides(), registry
+    )
     trials = {artefact.name: artefact.trials() for artefact in chosen}
-    assert [len(trials[name].items) for name in wanted] == [70_400, 70_400, 35_200, 143_988, 70_400]
+    assert [len(trials[name].items) for name in wanted] == [
+        70_400,
+        70_400,
+        35_200,
+        143_988,
+        70_400,
+    ]
     assert all(len(artefact.models) == 10 for artefact in chosen)
     first, same = trials["semtrace/fig01"], trials["semtrace/fig09"]
     entry = registry["llama-3.3-70b"]
@@ -274,26 +298,36 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     trials = trials_of(
         n_problems=12, distractors=[8], problems=["generated", "semtrace"], positions=5
     )
-    results = run(trials, ["sim-all", "sim-ends"], store=tmp_path / "s.sqlite", registry=registry)
+    results = run(
+        trials, ["sim-all", "sim-ends"], store=tmp_path / "s.sqlite", registry=registry
+    )
     answers = answers_frame(results)
-    exact = answers[(answers["model"] == "sim-all") & (answers["task"] != "input_prediction")]
+    exact = answers[
+        (answers["model"] == "sim-all") & (answers["task"] != "input_prediction")
+    ]
     assert exact["value_strict"].mean() == 1
-    inputs = answers[(answers["model"] == "sim-all") & (answers["task"] == "input_prediction")]
+    inputs = answers[
+        (answers["model"] == "sim-all") & (answers["task"] == "input_prediction")
+    ]
     assert inputs["value_strict"].mean() > 0.15
-    dips = by_position.dips(answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0)
-    ends = dips[(dips["model"] == "sim-ends") & (dips["task"] == "line_retrieval")].iloc[0]
+    dips = by_position.dips(
+        answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0
+    )
+    ends = dips[
+        (dips["model"] == "sim-ends") & (dips["task"] == "line_retrieval")
+    ].iloc[0]
     assert ends["dip_points"] > 20
     assert (dips[dips["model"] == "sim-all"]["drop_points"] <= 100).all()
-    troughs = by_position.troughs(answers, metrics=["strict"], confidence=0.95).set_index(
-        ["model", "task", "dataset"]
-    )
+    troughs = by_position.troughs(
+        answers, metrics=["strict"], confidence=0.95
+    ).set_index(["model", "task", "dataset"])
     deepest = troughs.loc["sim-ends", "line_retrieval", "generated"]
     assert deepest["lowest"] not in (1, 5)
     assert "1" not in deepest["may_be_lowest"]
     assert list(troughs.columns[-7:-2]) == [f"fifth_{n}" for n in range(1, 6)]
-    assert set(troughs.loc["sim-all", "line_retrieval", "generated"]["may_be_lowest"]) == set(
-        "1, 2, 3, 4, 5"
-    )
+    assert set(
+        troughs.loc["sim-all", "line_retrieval", "generated"]["may_be_lowest"]
+    ) == set("1, 2, 3, 4, 5")
     assert by_position.factor_differences(
         answers, "qac", ["task"], confidence=0.95, resamples=100, seed=0
     ).empty
@@ -341,7 +375,10 @@ def test_scorers_know_what_each_model_was_given() -> None:
                     response = Response(
                         f"<think>\nassert f(0) == 0\n</think>\n{text}{BEHIND}", "stop"
                     )
-                    assert judge(trial, response).outcome is Outcome.CORRECT, (model, text)
+                    assert judge(trial, response).outcome is Outcome.CORRECT, (
+                        model,
+                        text,
+                    )
 
 
 @pytest.mark.isolation
@@ -352,7 +389,10 @@ def test_the_rules_of_reading_are_compared_on_the_same_answers(tmp_path: Path) -
         "tasks": ["input_prediction", "output_prediction"],
         "distractors": [0],
     }
-    answers = {prompt.prefill: right + BEHIND for _, prompt, right in gold(trials_of(**changes))}
+    answers = {
+        prompt.prefill: right + BEHIND
+        for _, prompt, right in gold(trials_of(**changes))
+    }
     (tmp_path / "m.py").write_text(
         f"def answer(messages, *, prefill, **_):\n    return {answers!r}[prefill]\n"
     )
@@ -399,7 +439,9 @@ def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
         program = executed.render(trial)
         code, call = program.messages[0].content, program.prefill
         twin = next(
-            t for t in asked.items if (t.problem, t.factors) == (trial.problem, trial.factors)
+            t
+            for t in asked.items
+            if (t.problem, t.factors) == (trial.problem, trial.factors)
         )
         prompt = asked.render(twin)
         assert f"[FUNCTIONS]\n{code}\n[/FUNCTIONS]" in prompt.messages[0].content
@@ -417,7 +459,9 @@ def test_the_rope_bound_is_the_papers() -> None:
 
 def test_what_the_paper_prints_stands_beside_ours() -> None:
     models = load_registry()
-    table = tables.licences([models["llama-3.1-8b"], models["sim-near"]]).set_index("name")
+    table = tables.licences([models["llama-3.1-8b"], models["sim-near"]]).set_index(
+        "name"
+    )
     assert table.loc["llama-3.1-8b", ["licence", "table_3"]].tolist() == [
         "Llama 3.1 Community License",
         "Llama3.3",
@@ -425,7 +469,9 @@ def test_what_the_paper_prints_stands_beside_ours() -> None:
     assert table.loc["sim-near", "table_3"] == ""
     assert table.loc["cruxeval", "table_3"] == "MIT License"
     shapes = tables.architectures([models["codestral-22b-v0.1"]], 30_810).iloc[0]
-    assert shapes["lowest_bound"] < 861_000 < shapes["highest_bound"] < shapes["rope_base"]
+    assert (
+        shapes["lowest_bound"] < 861_000 < shapes["highest_bound"] < shapes["rope_base"]
+    )
     printed = tables.published_baselines("semtrace/tab01", 0.95)
     assert len(printed) == 30
     both = tables.beside_published(printed.iloc[:2], printed)
@@ -443,7 +489,10 @@ def test_the_query_on_both_sides_is_compared_on_the_same_problems() -> None:
             "problem": f"p{n // 2}",
             "position": n % 2,
         }
-        | {"qac": qac, "value_strict": float(n < 40 + 15 * qac if not 60 <= n < 65 else not qac)}
+        | {
+            "qac": qac,
+            "value_strict": float(n < 40 + 15 * qac if not 60 <= n < 65 else not qac),
+        }
         for qac in (True, False)
         for n in range(100)
     ]
@@ -467,7 +516,12 @@ def test_templates_are_rendered_on_one_problem() -> None:
     }
     prompts = rendered_templates(
         Templates.model_validate(
-            given | {"distractors": [0, 4], "distractor_source": "installed", "matched": "count"}
+            given
+            | {
+                "distractors": [0, 4],
+                "distractor_source": "installed",
+                "matched": "count",
+            }
         )
     )
     assert [(task, count) for task, count, _ in prompts] == [
@@ -516,17 +570,19 @@ def test_drops_of_several_models_are_read_as_a_mean_or_a_maximum() -> None:
     found = by_position.largest_drops(
         answers, metrics=["strict"], confidence=0.95, resamples=200, seed=0
     )
-    group = found[(found["model"] == "larger") & (found["context"] == "any")].set_index("reading")
+    group = found[(found["model"] == "larger") & (found["context"] == "any")].set_index(
+        "reading"
+    )
     points, shares = (60, 30, 0, 40), (6 / 9, 3 / 9, 0, 4 / 8)
     assert group.loc[by_position.OWN, ["points", "relative"]].tolist() == pytest.approx(
         [sum(points) / 4, 100 * sum(shares) / 4]
     )
-    assert group.loc[by_position.MEAN, ["points", "relative"]].tolist() == pytest.approx(
-        [80 - 62.5, 100 * 17.5 / 80]
-    )
-    assert group.loc[by_position.MOST, ["points", "relative"]].tolist() == pytest.approx(
-        [60, 100 * 6 / 9]
-    )
+    assert group.loc[
+        by_position.MEAN, ["points", "relative"]
+    ].tolist() == pytest.approx([80 - 62.5, 100 * 17.5 / 80])
+    assert group.loc[
+        by_position.MOST, ["points", "relative"]
+    ].tolist() == pytest.approx([60, 100 * 6 / 9])
 
 
 @pytest.mark.slow
@@ -559,17 +615,30 @@ def test_losses_of_several_models_are_read_in_five_ways() -> None:
     group = losses[losses["model"] == "larger"].set_index("reading")["loss_at_half"]
     assert group[removal.FITTED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
     assert group[removal.OBSERVED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
-    assert group[removal.OF_MEAN] == pytest.approx(1 - (0.4 + 0.1) / (0.8 + 0.4), abs=0.01)
-    assert group[f"{removal.OF_MEAN}, in points"] == pytest.approx((0.4 + 0.3) / 2, abs=0.01)
-    assert group[f"{removal.OBSERVED}, in points"] == pytest.approx((0.4 + 0.3) / 2, abs=0.01)
+    assert group[removal.OF_MEAN] == pytest.approx(
+        1 - (0.4 + 0.1) / (0.8 + 0.4), abs=0.01
+    )
+    assert group[f"{removal.OF_MEAN}, in points"] == pytest.approx(
+        (0.4 + 0.3) / 2, abs=0.01
+    )
+    assert group[f"{removal.OBSERVED}, in points"] == pytest.approx(
+        (0.4 + 0.3) / 2, abs=0.01
+    )
     without = answers[answers["removed"] != 1]
     left = removal.group_losses(removal.fit_removal(without, **how), without, 0.95)  # type: ignore[arg-type]
-    assert removal.OBSERVED not in set(left["reading"]), "no version lacks half of its lines"
+    assert removal.OBSERVED not in set(left["reading"]), (
+        "no version lacks half of its lines"
+    )
 
 
 @pytest.mark.slow
 def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
-    models = ["gpt-4.1-2025-04-14", "deepseek-coder-v2", "llama-3.3-70b", "qwen2.5-coder-32b"]
+    models = [
+        "gpt-4.1-2025-04-14",
+        "deepseek-coder-v2",
+        "llama-3.3-70b",
+        "qwen2.5-coder-32b",
+    ]
     rows = [
         {
             "model": model,
@@ -586,10 +655,14 @@ def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
 
     def claim(answers: pd.DataFrame) -> pd.Series:
         gains = by_position.task_gains(answers, confidence=0.95)
-        given = resolve(["semtrace/fig03"], "paper", Overrides(), load_registry())[0].parameters
+        given = resolve(["semtrace/fig03"], "paper", Overrides(), load_registry())[
+            0
+        ].parameters
         none = pd.DataFrame(columns=["model"])
         stated = statements("semtrace", "fig03")
-        others = {name: none for one in stated for name in (one.table, one.each) if name}
+        others = {
+            name: none for one in stated for name in (one.table, one.each) if name
+        }
         table = ledger(given, {**others, "gains": gains})
         return table[table["statement"].str.contains("higher on SemTrace")].squeeze()
 
@@ -609,8 +682,13 @@ def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
     half = frame.assign(value_strict=frame["value_strict"].where(~gpt, 1.0))[
         ~gpt | frame["problem"].str.match(r".*_\d\d?$")
     ]
-    assert claim(half)["regenerated"] == pytest.approx(100 * ((1 + 3 * 0.9) / (1 + 3 * 0.6) - 1))
-    one_set, few_models = frame[frame["dataset"] == "semtrace"], frame[frame["model"] != models[0]]
+    assert claim(half)["regenerated"] == pytest.approx(
+        100 * ((1 + 3 * 0.9) / (1 + 3 * 0.6) - 1)
+    )
+    one_set, few_models = (
+        frame[frame["dataset"] == "semtrace"],
+        frame[frame["model"] != models[0]],
+    )
     for lacking in (one_set, few_models, frame.assign(distractors=4)):
         assert claim(lacking)["verdict"] == "not run"
         assert "gpt-4.1-2025-04-14" in claim(lacking)["basis"]

@@ -52,10 +52,14 @@ PROGRAMS = {  # lines needed beside the head, and idle ones
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """`PROGRAMS` as a data set `mine`."""
-    rows = [{"id": name, "code": code, "input": "4"} for name, (_, _, code) in PROGRAMS.items()]
+    rows = [
+        {"id": name, "code": code, "input": "4"}
+        for name, (_, _, code) in PROGRAMS.items()
+    ]
     outputs = ["4", "5", "15"]
     lines = [
-        json.dumps(row | {"output": output}) for row, output in zip(rows, outputs, strict=True)
+        json.dumps(row | {"output": output})
+        for row, output in zip(rows, outputs, strict=True)
     ]
     (tmp_path / "rows.jsonl").write_text("\n".join(lines))
     (tmp_path / "problems.yaml").write_text("mine: {file: rows.jsonl}\n")
@@ -78,10 +82,16 @@ def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
         "tasks": ["output_prediction"],
         "models": ["sim-wide", "python"],
     }
-    given = Sensitivity.model_validate(values | {"per_model": {"python": {"shown": "program"}}})
-    answers = answers_frame(run(line_removal(given), given.models, store=tmp_path / "s.sqlite"))
+    given = Sensitivity.model_validate(
+        values | {"per_model": {"python": {"shown": "program"}}}
+    )
+    answers = answers_frame(
+        run(line_removal(given), given.models, store=tmp_path / "s.sqlite")
+    )
     found = recall_sensitivity(answers, **HOW).set_index(["model", "task"])  # type: ignore[arg-type]
-    wanted = np.mean([closed_form(needed, idle) for needed, idle, _ in PROGRAMS.values()])
+    wanted = np.mean(
+        [closed_form(needed, idle) for needed, idle, _ in PROGRAMS.values()]
+    )
     python = found.loc["python", "output_prediction"]
     assert python["sensitivity"] == pytest.approx(wanted)
     assert np.isnan(python["to_python"])
@@ -90,7 +100,9 @@ def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
     assert reader["to_python_low"] <= reader["to_python"] <= reader["to_python_high"]
     curve = accuracy_by_share(with_fifths_removed(answers), confidence=0.95)
     assert curve["n"].sum() == len(answers)
-    complete = curve[(curve["model"] == "python") & (curve["share_removed"] == 0)].iloc[0]
+    complete = curve[(curve["model"] == "python") & (curve["share_removed"] == 0)].iloc[
+        0
+    ]
     assert (complete["accuracy"], complete["n"]) == (1, 3)
     assert sorted(set(curve["share_removed"])) == [0, 0.4, 0.6, 1]
 
@@ -103,7 +115,9 @@ def test_a_reader_that_does_not_look_loses_what_it_had_no_right_to() -> None:
     for p in np.repeat([0.2, 0.5, 0.9], 40):
         removed = np.tile(np.arange(8) > 0, 60).astype(int)
         rows = {"problem": np.repeat(np.arange(60), 8), "removed": removed, "lines": 3}
-        answers = pd.DataFrame(rows | {"value_strict": (random.random(480) < p).astype(float)})
+        answers = pd.DataFrame(
+            rows | {"value_strict": (random.random(480) < p).astype(float)}
+        )
         found = recall_sensitivity(answers.assign(model="m", task="t"), **HOW).iloc[0]  # type: ignore[arg-type]
         assert found["programs"] + found["complete_wrong"] == 60
         covered.append(found["low"] <= 1 - p <= found["high"])
@@ -119,7 +133,9 @@ def test_traces_need_every_line_that_is_not_zero(tmp_path: Path) -> None:
         "n_problems": 8,
         "versions": 24,
     }
-    given = Sensitivity.model_validate(values | {"models": ["python"], "shown": "program"})
+    given = Sensitivity.model_validate(
+        values | {"models": ["python"], "shown": "program"}
+    )
     trials = line_removal(given)
     assert {trial.factors["task"] for trial in trials.items} == {"output_prediction"}
     answers = answers_frame(run(trials, ["python"], store=tmp_path / "s.sqlite"))

@@ -18,7 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from codestress.papers.semtrace.contexts import CODESEARCHNET, distractors, trace_problems
+from codestress.papers.semtrace.contexts import (
+    CODESEARCHNET,
+    distractors,
+    trace_problems,
+)
 from codestress.papers.semtrace.studies import Positions, Questions, target_positions
 from codestress.paths import PARAMS
 from codestress.report.protocol import stamp
@@ -39,10 +43,14 @@ def test_a_trace_is_what_the_paper_describes(seed: int, digits: int) -> None:
     assert (head, last) == ("def f(x):", "    return arr")
     assert zeros == f"    arr = [{', '.join('0' * size)}]"
     assert 4 <= size <= 10
-    found = [re.fullmatch(r"    arr\[(\d)\] = x ([+-]) (\d+)", line) for line in assignments]
+    found = [
+        re.fullmatch(r"    arr\[(\d)\] = x ([+-]) (\d+)", line) for line in assignments
+    ]
     assert sorted(int(m[1]) for m in found if m) == list(range(size))
     assert len(problem.arguments) == digits
-    added = [value - int(problem.arguments) for value in ast.literal_eval(problem.output)]
+    added = [
+        value - int(problem.arguments) for value in ast.literal_eval(problem.output)
+    ]
     assert all(-(10**digits) <= y < 10**digits for y in added)
 
 
@@ -100,12 +108,16 @@ def test_the_full_functions_are_read_from_their_data_set(tmp_path: Path) -> None
     code = f"import json; from {distractors.__module__} import distractors as found; "
     done = subprocess.run(
         [sys.executable, "-c", code + "print(json.dumps(found('codesearchnet')))"],
-        env=os.environ | {"CODESTRESS_ROOT": str(tmp_path), "CODESTRESS_DATA": str(tmp_path)},
+        env=os.environ
+        | {"CODESTRESS_ROOT": str(tmp_path), "CODESTRESS_DATA": str(tmp_path)},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == ["def g(x):\n    return x", "def h(y):\n    return y"]
+    assert json.loads(done.stdout) == [
+        "def g(x):\n    return x",
+        "def h(y):\n    return y",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -123,7 +135,11 @@ def test_the_full_functions_are_read_from_their_data_set(tmp_path: Path) -> None
 def test_contexts_as_long_as_the_papers_are_as_the_paper(
     source: str, matched: str, tokens: int, deviates: str
 ) -> None:
-    values = {"distractor_source": source, "matched": matched, "distractor_tokens": tokens}
+    values = {
+        "distractor_source": source,
+        "matched": matched,
+        "distractor_tokens": tokens,
+    }
     own = {"gpt-4.1-2025-04-14": {"prefill": "user", "subsample": 0.125}}
     values |= {
         "artefact": "semtrace/fig01",
@@ -138,12 +154,14 @@ def test_contexts_as_long_as_the_papers_are_as_the_paper(
         assert found == "as the paper"
 
 
-def test_how_long_the_contexts_are(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_long_the_contexts_are(
+    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The numbers of docs/semtrace.md."""
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    assert sum(map(len, distractors("cosqa"))) / len(distractors("cosqa")) / 4 == pytest.approx(
-        66, abs=0.5
-    )
+    assert sum(map(len, distractors("cosqa"))) / len(
+        distractors("cosqa")
+    ) / 4 == pytest.approx(66, abs=0.5)
     lengths = {}
     for matched in ("count", "tokens"):
         for task in ("output_prediction", "line_retrieval"):
@@ -157,8 +175,12 @@ def test_how_long_the_contexts_are(shared_data: Path, monkeypatch: pytest.Monkey
                 values | {"n_problems": 10, "distractors": [80], "positions": 1}
             )
             trials = target_positions(given)
-            prompts = [trials.render(trial).messages[0].content for trial in trials.items]
-            lengths[matched, task] = sum(map(len, prompts)) / len(prompts) / CHARACTERS_PER_TOKEN
+            prompts = [
+                trials.render(trial).messages[0].content for trial in trials.items
+            ]
+            lengths[matched, task] = (
+                sum(map(len, prompts)) / len(prompts) / CHARACTERS_PER_TOKEN
+            )
     assert {key: round(length, -2) for key, length in lengths.items()} == {
         ("count", "output_prediction"): 5600,
         ("count", "line_retrieval"): 6700,

@@ -31,7 +31,9 @@ def answers(
     """By model, its chance of a line, a function and a SemTrace; partial matches are half of the way to 1."""
     draws = np.random.default_rng(0)
     rows = []
-    for (model, own), number, place in product(chances.items(), range(problems), range(places)):
+    for (model, own), number, place in product(
+        chances.items(), range(problems), range(places)
+    ):
         for (dataset, task), chance in zip(TASKS, own, strict=True):
             right = float(draws.random() < chance)
             place_of = {"problem": f"{dataset}-{number}", "depth": place / (places - 1)}
@@ -58,12 +60,19 @@ APART = {
 
 
 def test_models_in_one_order_and_in_opposite_ones() -> None:
-    found = two_recalls.correlations(two_recalls.recall_scores(answers(APART), "all"), 0.95, 0)
+    found = two_recalls.correlations(
+        two_recalls.recall_scores(answers(APART), "all"), 0.95, 0
+    )
     exact = found[found["other"] == "SemTrace"].set_index("lexical")
     assert list(exact["tau"]) == [1, -1]
     assert exact["p"].tolist() == pytest.approx([2 / 120] * 2)
     assert (exact["alike"] + exact["opposite"] + exact["open"] == exact["pairs"]).all()
-    assert exact.loc["line retrieval", "alike"] >= 8 > exact.loc["line retrieval", "opposite"] == 0
+    assert (
+        exact.loc["line retrieval", "alike"]
+        >= 8
+        > exact.loc["line retrieval", "opposite"]
+        == 0
+    )
     assert (
         exact.loc["function retrieval", "opposite"]
         >= 8
@@ -86,14 +95,18 @@ def test_models_that_are_all_alike_wrong_or_alone_say_nothing() -> None:
         assert (found["alike"] + found["opposite"] == 0).all()
         printed = two_recalls.published_recalls(0.95)
         told = two_recalls.published_correlations(printed, 0.95, 0)
-        figure = recall_panels(two_recalls.recall_shares(measures, 0.95), found, printed, told)
+        figure = recall_panels(
+            two_recalls.recall_shares(measures, 0.95), found, printed, told
+        )
         figure.draw_without_rendering()
 
 
 def test_the_middle_is_asked_for_by_name() -> None:
     table = answers({"a": (0.5, 0.5, 0.5)}, problems=4, places=3)
     table["value_strict"] = (table["depth"] == 0.5).astype(float)
-    whole, middle = (two_recalls.recall_scores(table, places) for places in ("all", "middle"))
+    whole, middle = (
+        two_recalls.recall_scores(table, places) for places in ("all", "middle")
+    )
     assert whole["SemTrace"].to_numpy() == pytest.approx(1 / 3)
     assert (middle["SemTrace"].to_numpy() == 1).all()
     with refused(ParameterError, "places", "'middle'"):
@@ -106,7 +119,9 @@ def test_pairs_that_are_told_apart_bound_the_order_of_the_models() -> None:
     draws, held, studies = np.random.default_rng(2), 0, some(range(100), 4)
     for _ in studies:
         chances = draws.uniform(0.1, 0.9, (2, 5))
-        tables = [pd.DataFrame((draws.random((50, 5)) < side) * 1.0) for side in chances]
+        tables = [
+            pd.DataFrame((draws.random((50, 5)) < side) * 1.0) for side in chances
+        ]
         found = two_recalls.ordered_alike(tables[0], tables[1], 0.95)
         truth = float((pair_signs(chances[0]) * pair_signs(chances[1])).mean())
         held += found["among_low"] - 1e-9 <= truth <= found["among_high"] + 1e-9
@@ -121,7 +136,9 @@ def test_what_the_paper_prints_of_both_recalls() -> None:
             "values"
         ].items()
     }
-    named = {"line retrieval": {"gpt-4.1-2025-04-14", "gemma-3-27b", "qwen2.5-coder-32b"}}
+    named = {
+        "line retrieval": {"gpt-4.1-2025-04-14", "gemma-3-27b", "qwen2.5-coder-32b"}
+    }
     named["function retrieval"] = set(semtrace) - {
         "llama-3.1-8b",
         "deepseek-coder-v2-lite",
@@ -130,16 +147,24 @@ def test_what_the_paper_prints_of_both_recalls() -> None:
     printed = two_recalls.published_recalls(0.95)
     for row in two_recalls.published_correlations(printed, 0.95, 0).itertuples():
         stronger = named[row.measure]
-        pairs = [(a, b) for a, b in combinations(semtrace, 2) if (a in stronger) != (b in stronger)]
+        pairs = [
+            (a, b)
+            for a, b in combinations(semtrace, 2)
+            if (a in stronger) != (b in stronger)
+        ]
         higher = sum((semtrace[a] > semtrace[b]) == (a in stronger) for a, b in pairs)
         assert (row.stronger_higher, row.pairs) == (higher, len(pairs))
         sides = [
             [semtrace[name] for name in semtrace if (name in stronger) == side]
             for side in (True, False)
         ]
-        assert row.p == pytest.approx(float(mannwhitneyu(*sides, method="exact").pvalue), abs=0.01)
+        assert row.p == pytest.approx(
+            float(mannwhitneyu(*sides, method="exact").pvalue), abs=0.01
+        )
         assert not row.decided
     groups = printed.groupby(["measure", "group"]).size().to_dict()
     assert (
-        groups["line retrieval", "“stable”"] == groups["function retrieval", "“sensitivity”"] == 3
+        groups["line retrieval", "“stable”"]
+        == groups["function retrieval", "“sensitivity”"]
+        == 3
     )

@@ -73,11 +73,16 @@ def conversation(prompt: Prompt, begun: str = "") -> list[dict[str, str]]:
     """Returns the messages of `prompt` in the form that servers take, dictionaries of `role` and
     `content`. The text `begun`, a begun answer that the model is to continue, is added as the
     assistant's last message, unless it is empty."""
-    messages = [{"role": message.role, "content": message.content} for message in prompt.messages]
+    messages = [
+        {"role": message.role, "content": message.content}
+        for message in prompt.messages
+    ]
     return messages + ([{"role": "assistant", "content": begun}] if begun else [])
 
 
-def served_identity(entry: ModelEntry, asked_by: Mapping[str, Any] | None = None) -> str:
+def served_identity(
+    entry: ModelEntry, asked_by: Mapping[str, Any] | None = None
+) -> str:
     """Returns a served model's part of its requests' keys: the revision of the registry row
     `entry`, then, where its settings name them, the omitted parameters, another field for the
     longest answer, the reasoning effort and the chat template. `asked_by` are settings to use

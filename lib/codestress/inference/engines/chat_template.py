@@ -25,7 +25,9 @@ def render(template: str, messages: list[dict[str, str]]) -> str:
         if isinstance(error, EngineError):
             raise
         path = shown(TEMPLATES / template)
-        raise EngineError(f"{path}: this chat template cannot render the prompt: {error}") from None
+        raise EngineError(
+            f"{path}: this chat template cannot render the prompt: {error}"
+        ) from None
 
 
 @cache

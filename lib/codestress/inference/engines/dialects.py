@@ -43,7 +43,8 @@ class Dialect(NamedTuple):
 
 
 DIALECTS = {
-    name: Dialect(**row) for name, row in read_yaml(Path(__file__).with_suffix(".yaml")).items()
+    name: Dialect(**row)
+    for name, row in read_yaml(Path(__file__).with_suffix(".yaml")).items()
 }
 """All dialects by name, in the order in which they are tried."""
 ECHOES = ("input", "body", "request")
@@ -64,7 +65,9 @@ def words_of(refusal: str, numbers: bool = False) -> str:
     unless `numbers`, without whole numbers; a refusal that is no JSON unchanged."""
     parse_int = int if numbers else lambda _: 0
     try:
-        body = json.loads(refusal, object_pairs_hook=_without_echoes, parse_int=parse_int)
+        body = json.loads(
+            refusal, object_pairs_hook=_without_echoes, parse_int=parse_int
+        )
         return json.dumps(body, ensure_ascii=False)
     except (ValueError, RecursionError):
         return refusal
@@ -74,21 +77,29 @@ def _without_echoes(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in pairs if name not in ECHOES}
 
 
-def candidates(refusal: str, usable: Sequence[str], first: bool) -> list[tuple[str, ...]]:
+def candidates(
+    refusal: str, usable: Sequence[str], first: bool
+) -> list[tuple[str, ...]]:
     """Returns the changes to try after `refusal`, in order: tuples of those names of dialects in
     `usable` whose sign the refusal bears, first one by one, then several together. With `first`
     (the refusal may be of every request), a refusal with letters beyond a to z and without any sign
     stands for `turns` and `system`, where usable."""
     words = words_of(refusal)
-    found = [name for name in usable if re.search(DIALECTS[name].refusal, words, re.I | re.S)]
+    found = [
+        name for name in usable if re.search(DIALECTS[name].refusal, words, re.I | re.S)
+    ]
     if not found and first and OTHER_LETTERS.search(words):
         found = [name for name in usable if name in ("turns", "system")]
-    return [some for size in range(len(found)) for some in combinations(found, size + 1)]
+    return [
+        some for size in range(len(found)) for some in combinations(found, size + 1)
+    ]
 
 
 def same_refusal(first: str, second: str) -> bool:
     """Whether two refusals say the same, ids and numbers in them aside."""
-    plain = {re.sub(r"\w*\d\w*|\W", "", words_of(refusal)) for refusal in (first, second)}
+    plain = {
+        re.sub(r"\w*\d\w*|\W", "", words_of(refusal)) for refusal in (first, second)
+    }
     return len(plain) == 1
 
 

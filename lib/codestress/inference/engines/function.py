@@ -48,7 +48,9 @@ class FunctionEngine(Engine):
         self.concurrency = settings.concurrency
         self._entry = entry
         try:
-            self._function = load_function(settings.function, f"{entry.name}: settings.function")
+            self._function = load_function(
+                settings.function, f"{entry.name}: settings.function"
+            )
         except ParameterError as error:
             raise EngineError(str(error)) from None
 
@@ -58,14 +60,21 @@ class FunctionEngine(Engine):
         started = time.monotonic()
         try:
             text = await in_a_thread(
-                partial(self._function, conversation(prompt), prefill=prompt.prefill, **settings)
+                partial(
+                    self._function,
+                    conversation(prompt),
+                    prefill=prompt.prefill,
+                    **settings,
+                )
             )
         except Exception as error:  # whatever the function raises
             message = f"{who} raised {type(error).__name__}: {error}"
             raise RequestFailed(message, outcome_of(0, signs(message))) from None
         if inspect.iscoroutine(text):
             text.close()
-            raise RequestFailed(f"{who} is async; give one that waits, by asyncio.run(…)")
+            raise RequestFailed(
+                f"{who} is async; give one that waits, by asyncio.run(…)"
+            )
         if not isinstance(text, str):
             raise RequestFailed(f"{who} returned {type(text).__name__}, not a text")
         return Response(
@@ -99,7 +108,9 @@ def identity(entry: ModelEntry) -> str:
     a hash of the content of the function's file (of no content where the file is missing)."""
     path = file_of(str(entry.settings["function"]))
     code = path.read_bytes() if path.is_file() else b""
-    return f"{entry.revision} {hashlib.blake2b(code, digest_size=8).hexdigest()}".strip()
+    return (
+        f"{entry.revision} {hashlib.blake2b(code, digest_size=8).hexdigest()}".strip()
+    )
 
 
 open_engine = FunctionEngine

@@ -52,7 +52,9 @@ class Interpreter(BatchEngine):
         """Yields each of `requests` as a pair with a response that says how its program ended, or
         with `RequestFailed` for a program over which a worker dies twice."""
         programs = [
-            Program(prompt.messages[-1].content, call=prompt.prefill, source=prompt.source)
+            Program(
+                prompt.messages[-1].content, call=prompt.prefill, source=prompt.source
+            )
             for prompt in (request.prompt for request in requests)
         ]
         executions = await asyncio.to_thread(lambda: list(self.executor.run(programs)))
@@ -61,7 +63,12 @@ class Interpreter(BatchEngine):
                 yield request, RequestFailed(execution.detail)
                 continue
             by = f"Python {self.executor.python}; {self.executor.described()}"
-            yield request, Response(described(execution), "stop", answered_by=by, answered_at=now())
+            yield (
+                request,
+                Response(
+                    described(execution), "stop", answered_by=by, answered_at=now()
+                ),
+            )
 
     async def close(self) -> None:
         self.executor.close()

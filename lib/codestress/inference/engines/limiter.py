@@ -55,4 +55,6 @@ class Limiter:
             self._round += 1
             self.limit = max(1.0, self.limit / 2)
         pause = min(retry_after_s, LONGEST_PAUSE_S)
-        self._paused_until = max(self._paused_until, asyncio.get_running_loop().time() + pause)
+        self._paused_until = max(
+            self._paused_until, asyncio.get_running_loop().time() + pause
+        )

@@ -62,7 +62,9 @@ def outcome_of(status: int, places: dict[str, int]) -> Outcome:
     `signs`): `overloaded`, `does not fit`, or `harness error` where they decide nothing."""
     if status in OVERLOADED:
         return Outcome.OVERLOADED
-    if (places and places.keys() <= {"prompt", "excess"}) or (status == TOO_LARGE and not places):
+    if (places and places.keys() <= {"prompt", "excess"}) or (
+        status == TOO_LARGE and not places
+    ):
         return Outcome.DOES_NOT_FIT
     return Outcome.HARNESS_ERROR
 
@@ -104,6 +106,8 @@ def blames_answer(places: dict[str, int], prompt: Prompt) -> bool:
 def shortened(prompt: Prompt) -> Prompt | None:
     """Returns `prompt` with the first `SHORT` characters of each message; None where that is more
     than half of it."""
-    messages = tuple(replace(one, content=one.content[:SHORT]) for one in prompt.messages)
+    messages = tuple(
+        replace(one, content=one.content[:SHORT]) for one in prompt.messages
+    )
     shorter = replace(prompt, messages=messages)
     return shorter if 2 * shorter.characters < prompt.characters else None

@@ -59,7 +59,9 @@ from codestress.literals import parse_json
 from codestress.types import FinishReason, Outcome, Request, Response, Usage, now
 from codestress.validation import Strict
 
-if TYPE_CHECKING:  # at run time imported with the first engine that is opened: it takes a second
+if (
+    TYPE_CHECKING
+):  # at run time imported with the first engine that is opened: it takes a second
     import httpx2
     from openai import APIStatusError, AsyncOpenAI
 
@@ -104,7 +106,13 @@ NAMES_ERROR = re.compile("err|detail|mess|msg|code|base_resp")
 """Regular expression for the fields of a reply that tell of an error."""
 FINISHED = ("stop", "length", "content_filter")
 """OpenAI's finish reasons of a completion without tools."""
-ENDINGS = ("stop_reason", "finishReason", "done_reason", "native_finish_reason", "stop_type")
+ENDINGS = (
+    "stop_reason",
+    "finishReason",
+    "done_reason",
+    "native_finish_reason",
+    "stop_type",
+)
 """Fields of other APIs in a choice that say why its text ended."""
 THOUGHT = re.compile("reason|think|thought|summary")
 """Regular expression for the types of parts that hold thoughts."""
@@ -230,11 +238,15 @@ class OpenAIEngine(Engine):
                     api_key=key or "none",  # the client insists on one
                     base_url=base_url,
                     max_retries=settings.retries,
-                    http_client=_http_client(settings, Limiter(settings.concurrency), self),
+                    http_client=_http_client(
+                        settings, Limiter(settings.concurrency), self
+                    ),
                 )
         except Exception as error:  # what the libraries read in the environment
             words = self.secret.shown(str(error))
-            raise EngineError(f"{entry.name}: no connection can be set up: {words}") from None
+            raise EngineError(
+                f"{entry.name}: no connection can be set up: {words}"
+            ) from None
         self.budget = Budget()
         """The budget that counts each try; without limits until a caller sets another."""
         self._gathering: dict[str, tuple[list[Request], Gathered]] = {}
@@ -289,10 +301,14 @@ class OpenAIEngine(Engine):
         if len(answers) == len(asked):
             return [*answers]
         answers = answers or await self._answers(request, 1)
-        if self._spoken == spoken and not self._one_by_one:  # else a dialect was the reason
+        if (
+            self._spoken == spoken and not self._one_by_one
+        ):  # else a dialect was the reason
             self._one_by_one = True
             line = "its server gives one answer a request, and is asked for each"
-            tqdm.write(f"{self._entry.name}: {line} (settings.candidates: 1)", sys.stderr)
+            tqdm.write(
+                f"{self._entry.name}: {line} (settings.candidates: 1)", sys.stderr
+            )
         rest = (self._answers(one, 1) for one in asked[len(answers) :])
         return [
             *answers,
@@ -328,13 +344,19 @@ class OpenAIEngine(Engine):
             if count > 1 and refusal.status_code in REFUSES_SEVERAL:
                 return []
             async with self._adapting:
-                if self._spoken == spoken:  # else another request found a dialect meanwhile
+                if (
+                    self._spoken == spoken
+                ):  # else another request found a dialect meanwhile
                     if answers := await self._adapted(request, count, refusal, spoken):
                         return answers
                     raise refusal
 
     async def _adapted(
-        self, request: Request, count: int, refusal: APIStatusError, spoken: tuple[str, ...]
+        self,
+        request: Request,
+        count: int,
+        refusal: APIStatusError,
+        spoken: tuple[str, ...],
     ) -> list[Response]:
         """Returns `count` responses to `request` in the first dialect that the server answers, which
         is kept; empty where none is answered.
@@ -345,13 +367,25 @@ class OpenAIEngine(Engine):
         from openai import APIStatusError
 
         words, settings = refusal.response.text, self._settings
-        signs = limits.signs(dialects.words_of(words, numbers=True)[: limits.LONGEST_WORDS])
-        if refusal.status_code not in MAY_BE_DIALECT or "prompt" in signs or "other" in signs:
+        signs = limits.signs(
+            dialects.words_of(words, numbers=True)[: limits.LONGEST_WORDS]
+        )
+        if (
+            refusal.status_code not in MAY_BE_DIALECT
+            or "prompt" in signs
+            or "other" in signs
+        ):
             return []
         body = request_body(request, settings, spoken)
         names = dialects.DIALECTS
-        usable = [one for one in names if request_body(request, settings, (*spoken, one)) != body]
-        first = not self._replies and refusal.status_code != 403  # which is about a key, mostly
+        usable = [
+            one
+            for one in names
+            if request_body(request, settings, (*spoken, one)) != body
+        ]
+        first = (
+            not self._replies and refusal.status_code != 403
+        )  # which is about a key, mostly
         changes = dialects.candidates(words, usable, first)
         if changes and refusal.status_code >= 500:
             changes.insert(0, ())  # the error may have passed, and then is no dialect
@@ -371,7 +405,9 @@ class OpenAIEngine(Engine):
                 return answers
         return []
 
-    async def _asked(self, request: Request, count: int, spoken: tuple[str, ...]) -> list[Response]:
+    async def _asked(
+        self, request: Request, count: int, spoken: tuple[str, ...]
+    ) -> list[Response]:
         """Returns `count` responses to `request`, which is sent in the dialects `spoken`. Raises
         the openai client's errors."""
         import httpx2
@@ -389,45 +425,65 @@ class OpenAIEngine(Engine):
             reply = await self.client.post(path, cast_to=httpx2.Response, body=body)
             try:
                 content = parse_json(reply.content)
-                seconds, most = reply.elapsed.total_seconds(), prompt.sampling.max_tokens
+                seconds, most = (
+                    reply.elapsed.total_seconds(),
+                    prompt.sampling.max_tokens,
+                )
                 answers = responses(content, seconds, self.secret, count, most)
                 # A cache or proxy that mixes replies up sends one to another prompt too.
                 name = _at(content, "id")
                 same = hash((str(name), str(_at(content, "created")), answers[0].text))
                 named = name and isinstance(name, str)
-                if not named or self._replies.setdefault(same, prompt.digest) == prompt.digest:
+                if (
+                    not named
+                    or self._replies.setdefault(same, prompt.digest) == prompt.digest
+                ):
                     spoken = (*spoken, *answers[0].dialects)
                     for new in sorted(set(spoken) - self._said):
                         line = f"its server speaks a dialect: {dialects.DIALECTS[new].line}"
                         tqdm.write(f"{self._entry.name}: {line}", sys.stderr)
                     self._said.update(spoken)
                     return [replace(answer, dialects=spoken) for answer in answers]
-                problem = "it repeats, with its id and time, the answer to another request"
+                problem = (
+                    "it repeats, with its id and time, the answer to another request"
+                )
                 kind: type[RequestFailed] = RequestFailed
             except ValueError as error:
                 problem = str(error)
                 kind = SilentReply if isinstance(error, NoTextError) else RequestFailed
         words = self.secret.shown(reply.content.decode("utf-8", "replace")) or "nothing"
         words = f"the reply is not a chat completion ({problem}): {words}"
-        outcome = Outcome.CUT_REPLY if LACKS_ITS_END.match(problem) else Outcome.HARNESS_ERROR
+        outcome = (
+            Outcome.CUT_REPLY if LACKS_ITS_END.match(problem) else Outcome.HARNESS_ERROR
+        )
         raise kind(f"{self._who}: {words}", outcome)
 
-    async def _judged(self, failure: Exception, error: Exception, request: Request) -> Exception:
+    async def _judged(
+        self, failure: Exception, error: Exception, request: Request
+    ) -> Exception:
         """Returns `failure`, the failure of `request` for which the client raised `error`, with the
         outcome that the server's refusal shows, or as `AnswerTooLong`. Where the refusal is open to
         doubt, a shorter prompt is sent first."""
         status, body = getattr(error, "status_code", None), getattr(error, "body", "")
-        if isinstance(failure, SilentReply) and request.prompt.characters > self._answered:
+        if (
+            isinstance(failure, SilentReply)
+            and request.prompt.characters > self._answered
+        ):
             if await self._fits_shorter(request):
                 failure.outcome = Outcome.DOES_NOT_FIT
             return failure
         if status is None or not isinstance(failure, RequestFailed):
             return failure
-        prompt, words = request.prompt, body if isinstance(body, str) else json.dumps(body)
+        prompt, words = (
+            request.prompt,
+            body if isinstance(body, str) else json.dumps(body),
+        )
         words = dialects.words_of(words, numbers=True)[: limits.LONGEST_WORDS]
         places = limits.signs(words)
         failure.outcome = limits.outcome_of(status, places)
-        vague = failure.outcome is Outcome.DOES_NOT_FIT and limits.is_vague(status, places)
+        vague = failure.outcome is Outcome.DOES_NOT_FIT and limits.is_vague(
+            status, places
+        )
         if vague:
             failure.outcome = Outcome.HARNESS_ERROR
         elif failure.outcome is not Outcome.HARNESS_ERROR or "other" in places:
@@ -445,7 +501,9 @@ class OpenAIEngine(Engine):
         elif named and status in limits.SUSPICIOUS:
             advice = "tokens: SET=max_tokens=… asks for shorter ones."
             limit = prompt.sampling.max_tokens
-            return AnswerTooLong(f"{failure}\nThe server allows no answers of {limit:,} {advice}")
+            return AnswerTooLong(
+                f"{failure}\nThe server allows no answers of {limit:,} {advice}"
+            )
         return failure
 
     async def _check_room(self, request: Request, answer: Response) -> None:
@@ -505,15 +563,17 @@ class OpenAIEngine(Engine):
         ]
         body = {"model": model, "messages": messages, "add_generation_prompt": False}
         try:
-            opened = await self._rendered_tokens(body | {"continue_final_message": True})
-            closed = await self._rendered_tokens(body | {"continue_final_message": False})
+            opened = await self._rendered_tokens(
+                body | {"continue_final_message": True}
+            )
+            closed = await self._rendered_tokens(
+                body | {"continue_final_message": False}
+            )
         except ValueError as error:
             return str(error)
         if opened < closed:
             return ""
-        return (
-            f"it closes the answer that should be left open ({opened} tokens open, {closed} closed)"
-        )
+        return f"it closes the answer that should be left open ({opened} tokens open, {closed} closed)"
 
     async def _rendered_tokens(self, body: dict[str, Any]) -> int:
         """Returns the number of tokens of the prompt that the server renders from a request's JSON
@@ -528,7 +588,9 @@ class OpenAIEngine(Engine):
         ):
             problem = "the server does not say how many tokens the probe had"
             try:
-                reply = await self.client.post(place, cast_to=httpx2.Response, body=content)
+                reply = await self.client.post(
+                    place, cast_to=httpx2.Response, body=content
+                )
                 count = _count(parse_json(reply.content), *path)
                 if count is not None:
                     return count
@@ -563,13 +625,13 @@ class OpenAIEngine(Engine):
         elif not isinstance(error, APIConnectionError):
             reason = f"the request failed: {type(error).__name__}: {words}"
         elif any(isinstance(step, socket.gaierror) for step in _causes(error)):
-            return EngineError(f"{self._who}: no such host\nCheck base_url, and the network.")
+            return EngineError(
+                f"{self._who}: no such host\nCheck base_url, and the network."
+            )
         elif CUT in getattr(cause, "__notes__", ()):
             return RequestFailed(f"{self._who}: {reason}", Outcome.CUT_REPLY)
         elif isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            reason = (
-                f"no server answers at {self._base_url} ({words}); start it, or correct base_url"
-            )
+            reason = f"no server answers at {self._base_url} ({words}); start it, or correct base_url"
         elif isinstance(error, APITimeoutError):
             limit, tries = self._settings.timeout_s, self._settings.retries + 1
             reason = f"no answer within {limit:g} s (settings.timeout_s), tried {tries} times"
@@ -588,7 +650,9 @@ class OpenAIEngine(Engine):
         if status in REMEDIES:
             return EngineError(f"{message}\n{REMEDIES[status]}")
         if error.response.is_redirect:
-            target = sent_on(str(error.request.url), error.response.headers.get("location", ""))
+            target = sent_on(
+                str(error.request.url), error.response.headers.get("location", "")
+            )
             return EngineError(f"{message}\n{self.secret.shown(target)}")
         wait = error.response.headers.get("retry-after")
         return RequestFailed(
@@ -597,7 +661,9 @@ class OpenAIEngine(Engine):
 
     def is_loading(self, reply: httpx2.Response) -> bool:
         """Whether `reply` says that the server is loading its model, and is to be waited for."""
-        return self.patience.asks_again(reply.status_code, self.secret.shown(reply.text))
+        return self.patience.asks_again(
+            reply.status_code, self.secret.shown(reply.text)
+        )
 
     @asynccontextmanager
     async def paid(
@@ -672,7 +738,9 @@ def request_body(
     chat template. `spoken` names dialects (`dialects`) to which it is adapted beside the settings.
     Raises `EngineError` where the template fails."""
     if spoken:
-        settings = Settings.model_validate(dialects.applied(settings.model_dump(), spoken))
+        settings = Settings.model_validate(
+            dialects.applied(settings.model_dump(), spoken)
+        )
     prompt = dialects.shown_to(request.prompt, settings.roles)
     sampling, prefill = prompt.sampling, prompt.prefill
     body: dict[str, Any] = {
@@ -688,7 +756,9 @@ def request_body(
     if sampling.stop:
         body["stop"] = list(sampling.stop)
     if settings.endpoint == "completions":
-        from codestress.inference.engines.chat_template import render  # here: few need jinja2
+        from codestress.inference.engines.chat_template import (
+            render,
+        )  # here: few need jinja2
 
         body["prompt"] = render(settings.chat_template, conversation(prompt)) + prefill
         return body
@@ -702,9 +772,14 @@ def request_body(
 def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
     """Returns upper bounds of the tokens of a request with the JSON body `body`, as a pair: of its
     prompt, by the number of characters, and of all its completions together."""
-    texts = [body.get("prompt", ""), *(message["content"] for message in body.get("messages", ()))]
+    texts = [
+        body.get("prompt", ""),
+        *(message["content"] for message in body.get("messages", ())),
+    ]
     answer = body.get("max_completion_tokens", body.get("max_tokens", 0))
-    return -(-sum(map(len, texts)) // FEWEST_CHARACTERS_PER_TOKEN), answer * body.get("n", 1)
+    return -(-sum(map(len, texts)) // FEWEST_CHARACTERS_PER_TOKEN), answer * body.get(
+        "n", 1
+    )
 
 
 def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
@@ -714,10 +789,14 @@ def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
         body = parse_json(content)
     except ValueError:
         body = None
-    return _count(body, "usage", "prompt_tokens"), _count(body, "usage", "completion_tokens")
+    return _count(body, "usage", "prompt_tokens"), _count(
+        body, "usage", "completion_tokens"
+    )
 
 
-def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> httpx2.AsyncClient:
+def _http_client(
+    settings: Settings, limiter: Limiter, engine: OpenAIEngine
+) -> httpx2.AsyncClient:
     """Returns an HTTP client with at most `settings.concurrency` connections, and the deadline
     `settings.timeout_s` for each try. It tells `limiter` of successes and overload, and has
     `engine` count what each try costs.
@@ -728,7 +807,9 @@ def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> 
     import httpx2
 
     class Client(httpx2.AsyncClient):
-        async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        async def send(
+            self, request: httpx2.Request, **options: Any
+        ) -> httpx2.Response:
             async with limiter.slot() as sent_in, engine.paid(request) as came:
                 try:
                     reply = await self._once(request, options)
@@ -737,7 +818,9 @@ def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> 
                         reply = await self._once(request, options)
                     came(reply)
                     if reply.is_success:
-                        reply.status_code = _status_of(reply.content) or reply.status_code
+                        reply.status_code = (
+                            _status_of(reply.content) or reply.status_code
+                        )
                 except TimeoutError:
                     limiter.overloaded(sent_in)
                     raise httpx2.ReadTimeout("deadline", request=request) from None
@@ -758,7 +841,9 @@ def _http_client(settings: Settings, limiter: Limiter, engine: OpenAIEngine) -> 
                 await _read(reply, settings.max_reply_bytes)
                 return reply
 
-    timeout = httpx2.Timeout(settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s))
+    timeout = httpx2.Timeout(
+        settings.timeout_s, connect=min(CONNECT_S, settings.timeout_s)
+    )
     many = settings.concurrency
     connections = httpx2.Limits(max_connections=many, max_keepalive_connections=many)
     options = connection(settings.address) | {"timeout": timeout, "limits": connections}
@@ -802,12 +887,21 @@ def _status_of(content: bytes) -> int | None:
     except ValueError:
         return None
     choices = _at(body, "choices") or [None]
-    error = _at(body, "error") or (_at(choices[0], "error") if isinstance(choices, list) else None)
+    error = _at(body, "error") or (
+        _at(choices[0], "error") if isinstance(choices, list) else None
+    )
     if error is None and isinstance(body, dict) and choices == [None]:
-        error = {name: value for name, value in body.items() if NAMES_ERROR.search(name)}
+        error = {
+            name: value for name, value in body.items() if NAMES_ERROR.search(name)
+        }
     if not error:
         return None
-    for code in (_at(error, "code"), _at(error, "status"), _at(body, "code"), _at(body, "status")):
+    for code in (
+        _at(error, "code"),
+        _at(error, "status"),
+        _at(body, "code"),
+        _at(body, "status"),
+    ):
         if type(code) is int and 400 <= code < 600:
             return code
     words = dialects.words_of(json.dumps(error), numbers=True)
@@ -854,7 +948,9 @@ def responses(
             "finish_reason": _at(choice, "finish_reason") not in FINISHED,
             "parts": isinstance(_at(choice, "message", "content"), list),
         }
-        full = most is not None and (usage.completion_tokens or 0) >= most * len(choices)
+        full = most is not None and (usage.completion_tokens or 0) >= most * len(
+            choices
+        )
         if full and reason == "stop" and odd["finish_reason"]:
             reason = "length"
         spoken = tuple(name for name in odd if odd[name])
@@ -873,7 +969,10 @@ def _said(choice: Any, place: str) -> tuple[str, FinishReason]:
         raise ValueError(f"{place}: neither message nor text")
     if not isinstance(message, dict | None):
         raise ValueError(f"the reply's {place}.message must be a mapping")
-    refusal, content = _text(message, "refusal", place), _text(message, "content", place)
+    refusal, content = (
+        _text(message, "refusal", place),
+        _text(message, "content", place),
+    )
     if message is None:
         content = _text(choice, "text", place)
     parts = isinstance(_at(message, "content"), list)

@@ -18,7 +18,11 @@ from tqdm import tqdm
 
 from codestress.errors import EngineError
 from codestress.inference.engines import openai
-from codestress.inference.engines.base import BatchEngine, RequestFailed, served_identity
+from codestress.inference.engines.base import (
+    BatchEngine,
+    RequestFailed,
+    served_identity,
+)
 from codestress.inference.engines.limits import LONGEST_WORDS, outcome_of, signs
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
@@ -73,7 +77,9 @@ class OpenAIBatch(BatchEngine):
         try:
             batches = self._read()
             known = self.submitted()
-            for part in self._files([request for request in requests if request.key not in known]):
+            for part in self._files(
+                [request for request in requests if request.key not in known]
+            ):
                 content = io.BytesIO(b"".join(part.values()))
                 file = await self._client.files.create(
                     file=("requests.jsonl", content), purpose="batch"
@@ -91,7 +97,9 @@ class OpenAIBatch(BatchEngine):
                 for identifier in list(batches):
                     batch_now = await self._client.batches.retrieve(identifier)
                     if batch_now.status in ENDED:
-                        async for key, outcome in self._outcomes(batch_now, batches[identifier]):
+                        async for key, outcome in self._outcomes(
+                            batch_now, batches[identifier]
+                        ):
                             if key in waiting:
                                 yield waiting.pop(key), outcome
                         del batches[identifier]
@@ -132,7 +140,12 @@ class OpenAIBatch(BatchEngine):
                 "a model with settings.prefill, or have the question begin the answer: SET=prefill=user."
             )
         body = openai.request_body(request, self._settings)
-        line = {"custom_id": request.key, "method": "POST", "url": ENDPOINT, "body": body}
+        line = {
+            "custom_id": request.key,
+            "method": "POST",
+            "url": ENDPOINT,
+            "body": body,
+        }
         return json.dumps(line).encode() + b"\n"
 
     async def _outcomes(

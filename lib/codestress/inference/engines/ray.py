@@ -24,10 +24,23 @@ from pydantic import Field
 
 from codestress.errors import EngineError
 from codestress.inference.budget import LIMITS
-from codestress.inference.engines.base import BatchEngine, Engine, RequestFailed, served_identity
+from codestress.inference.engines.base import (
+    BatchEngine,
+    Engine,
+    RequestFailed,
+    served_identity,
+)
 from codestress.inference.registry import ModelEntry, engine_module
 from codestress.paths import OUTPUTS, ROOT
-from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling, Usage
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Request,
+    Response,
+    Sampling,
+    Usage,
+)
 from codestress.validation import Strict
 
 
@@ -82,12 +95,16 @@ class RayEngine(BatchEngine):
         if self._started:
             try:
                 ray.init(
-                    address=settings.address or None, include_dashboard=False, log_to_driver=False
+                    address=settings.address or None,
+                    include_dashboard=False,
+                    log_to_driver=False,
                 )
             except Exception as error:  # Ray raises bare ones
                 ray.shutdown()
                 where = settings.address or "this machine"
-                raise EngineError(f"{entry.name}: Ray does not start on {where}: {error}") from None
+                raise EngineError(
+                    f"{entry.name}: Ray does not start on {where}: {error}"
+                ) from None
         ray.data.DataContext.get_current().enable_progress_bars = False
 
     async def answers(
@@ -118,7 +135,9 @@ class RayEngine(BatchEngine):
             await asyncio.wait([job], timeout=0.2)
         try:
             await job
-        except Exception as error:  # whatever Ray raises; what was answered has been handed on
+        except (
+            Exception
+        ) as error:  # whatever Ray raises; what was answered has been handed on
             raise EngineError(
                 f"{self._entry.name}: the Ray cluster failed: {str(error)[-600:]}\n"
                 "Its answers so far are kept; the same command asks for the others."
@@ -136,20 +155,30 @@ class RayEngine(BatchEngine):
             part = requests[start : start + self._settings.task]
             # JSON escapes lone surrogates: Parquet's texts are UTF-8.
             rows = [{"request": json.dumps(asdict(request))} for request in part]
-            pq.write_table(pa.Table.from_pylist(rows), self._folder / "in" / f"{number:06}.parquet")
+            pq.write_table(
+                pa.Table.from_pylist(rows), self._folder / "in" / f"{number:06}.parquet"
+            )
 
     def _ask(self) -> None:
         """Has the workers answer all files in the folder `in`, and returns when every file has its
         file of outcomes."""
-        files = [{"file": str(path)} for path in sorted((self._folder / "in").glob("*.parquet"))]
+        files = [
+            {"file": str(path)}
+            for path in sorted((self._folder / "in").glob("*.parquet"))
+        ]
         parts = self._ray.data.from_items(files, override_num_blocks=len(files))
         done = parts.map_batches(
             AskFile,
             batch_size=1,
-            compute=self._ray.data.ActorPoolStrategy(size=min(self._settings.workers, len(files))),
+            compute=self._ray.data.ActorPoolStrategy(
+                size=min(self._settings.workers, len(files))
+            ),
             num_cpus=self._settings.cpus,
             num_gpus=self._settings.gpus or None,
-            fn_constructor_kwargs={"row": self._entry.model_dump(), "worker": self._worker()},
+            fn_constructor_kwargs={
+                "row": self._entry.model_dump(),
+                "worker": self._worker(),
+            },
             max_restarts=-1,
             max_task_retries=-1,
         )
@@ -161,18 +190,24 @@ class RayEngine(BatchEngine):
         environment sets a budget, the engine `openai` sends a request once: retries in a worker
         would not be counted."""
         worker = self._settings.worker.model_dump()
-        if worker["engine"] == "openai" and any(os.environ.get(limit) for limit in LIMITS):
+        if worker["engine"] == "openai" and any(
+            os.environ.get(limit) for limit in LIMITS
+        ):
             worker["settings"]["retries"] = 0
         return worker
 
-    def _written(self, seen: set[str]) -> Iterator[tuple[str, Response | RequestFailed]]:
+    def _written(
+        self, seen: set[str]
+    ) -> Iterator[tuple[str, Response | RequestFailed]]:
         """Yields pairs of a request's key and its response or failure, from the workers' files of
         outcomes whose names are not yet in `seen`, and adds the names. A damaged file is passed
         over."""
         for path in sorted((self._folder / "out").glob("*.parquet")):
             if path.name not in seen:
                 seen.add(path.name)
-                with suppress(OSError, pa.ArrowInvalid):  # of a machine that died while it wrote
+                with suppress(
+                    OSError, pa.ArrowInvalid
+                ):  # of a machine that died while it wrote
                     for row in pq.read_table(path).to_pylist():
                         yield row["key"], _outcome(row["outcome"])
 
@@ -245,7 +280,9 @@ def _outcome(text: str) -> Response | RequestFailed:
     if "failed" in row:
         return RequestFailed(row["failed"], Outcome(row["reason"]))
     dialects = tuple(row.get("dialects", ()))
-    return Response(**{**row, "usage": Usage(**row["usage"]), "earlier": (), "dialects": dialects})
+    return Response(
+        **{**row, "usage": Usage(**row["usage"]), "earlier": (), "dialects": dialects}
+    )
 
 
 def identity(entry: ModelEntry) -> str:

@@ -42,7 +42,11 @@ class Secret:
         with the key replaced."""
         words = self.out_of_message(words)
         line = " ".join("".join(c if c.isprintable() else " " for c in words).split())
-        return line if len(line) <= SHOWN_CHARACTERS else line[: SHOWN_CHARACTERS - 1] + "…"
+        return (
+            line
+            if len(line) <= SHOWN_CHARACTERS
+            else line[: SHOWN_CHARACTERS - 1] + "…"
+        )
 
     def keep_out_of_logs(self) -> None:
         """Has the key replaced by "[key]" in all later log records of the HTTP libraries

@@ -88,7 +88,9 @@ class VLLMEngine(BatchEngine):
         """Yields each of `requests` as a pair with its response or failure, from at most two calls
         of vLLM: one for those without a begun answer, one for those with."""
         ordered = sorted(requests, key=lambda request: bool(request.prompt.prefill))
-        for begun, group in groupby(ordered, key=lambda request: bool(request.prompt.prefill)):
+        for begun, group in groupby(
+            ordered, key=lambda request: bool(request.prompt.prefill)
+        ):
             part = list(group)
             started = time.monotonic()
             outputs = await asyncio.to_thread(self._generate, part, begun)
@@ -107,7 +109,10 @@ class VLLMEngine(BatchEngine):
             seed = request.sample if sampling.temperature else None
             parameters.append(self._vllm.SamplingParams(**settings, seed=seed))
         outputs: list[Any] = self._model.chat(
-            [conversation(request.prompt, request.prompt.prefill) for request in requests],
+            [
+                conversation(request.prompt, request.prompt.prefill)
+                for request in requests
+            ],
             parameters,
             use_tqdm=False,
             add_generation_prompt=not begun,
@@ -151,7 +156,9 @@ def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
     }
 
 
-def server_command(entry: ModelEntry, python: str, port: int) -> tuple[list[str], dict[str, str]]:
+def server_command(
+    entry: ModelEntry, python: str, port: int
+) -> tuple[list[str], dict[str, str]]:
     """Returns a pair: the command line of vLLM's OpenAI-compatible server for the registry row
     `entry`'s model, on `port` of this machine, and a dictionary of the environment variables that
     it needs. `python` is the interpreter to run it with.
@@ -164,7 +171,9 @@ def server_command(entry: ModelEntry, python: str, port: int) -> tuple[list[str]
             f"{entry.name}: cannot be served by vLLM (engine {entry.engine}: in this process, or a "
             "paid server); name a model with engine vllm or `serve` settings"
         )
-    settings = Settings.model_validate(entry.settings if entry.engine == "vllm" else entry.serve)
+    settings = Settings.model_validate(
+        entry.settings if entry.engine == "vllm" else entry.serve
+    )
     flags = arguments(entry, settings) | {
         "served_model_name": entry.id,
         "host": "127.0.0.1",
@@ -176,7 +185,10 @@ def server_command(entry: ModelEntry, python: str, port: int) -> tuple[list[str]
     command = [python, "-m", "vllm.entrypoints.openai.api_server"]
     for name, value in flags.items():
         if value is not None and value is not False:
-            command += [f"--{name.replace('_', '-')}", *([] if value is True else [str(value)])]
+            command += [
+                f"--{name.replace('_', '-')}",
+                *([] if value is True else [str(value)]),
+            ]
     return command, {"VLLM_BATCH_INVARIANT": "1"} if settings.batch_invariant else {}
 
 

@@ -44,7 +44,9 @@ class Place:
     """Form of the comment: its signs, with `{}` for the text."""
 
     def near(self, line: int) -> bool:
-        return min(abs(one - line) for one in (self.first, self.last, self.about)) <= NEAR
+        return (
+            min(abs(one - line) for one in (self.first, self.last, self.about)) <= NEAR
+        )
 
 
 def usable(text: str, language: Language, *, accusing: bool) -> bool:
@@ -70,7 +72,11 @@ def comments_in(code: str, language: Language) -> list[Place]:
         first, last = lines.line_of(start), lines.line_of(end - 1)
         head = code[lines.starts[first - 1] : start]
         if not head.strip() and not code[end : lines.end(last)].strip():
-            if first - 1 in whole and form == places[-1].form and not form.endswith("*/"):
+            if (
+                first - 1 in whole
+                and form == places[-1].form
+                and not form.endswith("*/")
+            ):
                 above = places[-1]
                 if code[lines.starts[above.first - 1] : above.start] == head:
                     places.pop()
@@ -78,7 +84,9 @@ def comments_in(code: str, language: Language) -> list[Place]:
             whole |= set(range(first, last + 1))
         places.append(Place(start, end, first, last, last, form))
     return [
-        replace(place, about=_below(place, whole, lines)) if place.last in whole else place
+        replace(place, about=_below(place, whole, lines))
+        if place.last in whole
+        else place
         for place in places
     ]
 
@@ -101,7 +109,9 @@ def _python_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
         for token in tokenize.generate_tokens(io.StringIO(code).readline):
             if token.type == tokenize.COMMENT:
                 line, column = token.start
-                if line > 2 or not (token.string.startswith("#!") or "coding" in token.string):
+                if line > 2 or not (
+                    token.string.startswith("#!") or "coding" in token.string
+                ):
                     start = lines.starts[line - 1] + column
                     yield start, start + len(token.string), "# {}"
     except (tokenize.TokenError, SyntaxError, IndentationError) as error:

@@ -15,7 +15,16 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 NARROW = {"byte", "short", "char", "Byte", "Short", "Character"}
-NUMBERS = NARROW | {"int", "long", "float", "double", "Integer", "Long", "Float", "Double"}
+NUMBERS = NARROW | {
+    "int",
+    "long",
+    "float",
+    "double",
+    "Integer",
+    "Long",
+    "Float",
+    "Double",
+}
 LITERALS = (
     "decimal_integer_literal",
     "hex_integer_literal",
@@ -74,9 +83,17 @@ class Declared:
                     | "instanceof_expression"
                 ):
                     named = [node]
-                case "local_variable_declaration" | "field_declaration" | "spread_parameter":
+                case (
+                    "local_variable_declaration"
+                    | "field_declaration"
+                    | "spread_parameter"
+                ):
                     children = node.named_children
-                    named = [child for child in children if child.type == "variable_declarator"]
+                    named = [
+                        child
+                        for child in children
+                        if child.type == "variable_declarator"
+                    ]
                 case (
                     "inferred_parameters"
                     | "lambda_expression"
@@ -115,8 +132,13 @@ class Declared:
                 return _are_numbers(kinds, depth) if kinds else known and not depth
             case "field_access":
                 name = field_text(node, "field")
-                known = name in ("length", "MAX_VALUE", "MIN_VALUE") and name not in self.variables
-                return (known and not depth) or _are_numbers(self.variables.get(name, set()), depth)
+                known = (
+                    name in ("length", "MAX_VALUE", "MIN_VALUE")
+                    and name not in self.variables
+                )
+                return (known and not depth) or _are_numbers(
+                    self.variables.get(name, set()), depth
+                )
             case _ if depth:
                 return False
             case "unary_expression":
@@ -172,12 +194,18 @@ class Declared:
             case "array_access" if parent.child_by_field_name("index") == node:
                 return "int"
             case "variable_declarator" if len(parent.named_children) == 2:
-                return field_text(parent.parent, "type") if parent.parent is not None else ""
+                return (
+                    field_text(parent.parent, "type")
+                    if parent.parent is not None
+                    else ""
+                )
             case "assignment_expression" if sign == "=":
                 if parent.child_by_field_name("right") != node:
                     return ""
                 kinds = self.variables.get(field_text(parent, "left"), set())
-                return min(kinds & NARROW or kinds) if kinds and kinds <= NUMBERS else ""
+                return (
+                    min(kinds & NARROW or kinds) if kinds and kinds <= NUMBERS else ""
+                )
             case "array_initializer":
                 for outer in around(parent):
                     if outer.type.endswith("_declaration"):
@@ -210,7 +238,10 @@ def may_swap_logic(node: Node) -> bool:
     )
     return not any(
         part.type in fixed
-        or (part.type == "instanceof_expression" and part.child_by_field_name("name") is not None)
+        or (
+            part.type == "instanceof_expression"
+            and part.child_by_field_name("name") is not None
+        )
         for part in nodes(node)
     )
 
@@ -239,7 +270,9 @@ def _open_fields(constructor: Node) -> set[str]:
     """Names of the final fields that have no value where they are declared, so that the given
     constructor of their class must set them."""
     open_fields = set[str]()
-    for member in constructor.parent.named_children if constructor.parent is not None else []:
+    for member in (
+        constructor.parent.named_children if constructor.parent is not None else []
+    ):
         first = text_of(member.named_children[0]) if member.named_children else ""
         if member.type == "field_declaration" and "final" in first.split():
             for variable in member.children_by_field_name("declarator"):
@@ -253,5 +286,7 @@ def _filled(constructor: Node, before: int) -> set[str]:
     `before` of the program's text; blocks inside the body do not count."""
     body = constructor.child_by_field_name("body")
     statements = body.named_children if body is not None else []
-    texts = [text_of(statement) for statement in statements if statement.end_byte <= before]
+    texts = [
+        text_of(statement) for statement in statements if statement.end_byte <= before
+    ]
     return {text.partition("=")[0].strip().removeprefix("this.") for text in texts}

@@ -91,7 +91,9 @@ def _check_python(snippet: str, program: str) -> None:
             "or whose name the program may see"
         )
     if returns and "async" in words_of(program):
-        raise NotNeutral("dead code returns a value, and the program has async functions")
+        raise NotNeutral(
+            "dead code returns a value, and the program has async functions"
+        )
 
 
 @lru_cache(maxsize=512)
@@ -105,7 +107,10 @@ def _python_parts(snippet: str) -> tuple[frozenset[str], frozenset[str], bool]:
         warnings.simplefilter("error")
         try:
             compile(
-                f"def _():\n{textwrap.indent(snippet, ' ')}", "snippet", "exec", dont_inherit=True
+                f"def _():\n{textwrap.indent(snippet, ' ')}",
+                "snippet",
+                "exec",
+                dont_inherit=True,
             )
         except (SyntaxError, ValueError) as error:
             raise NotNeutral(f"dead code does not compile: {error}") from None
@@ -116,7 +121,9 @@ def _python_parts(snippet: str) -> tuple[frozenset[str], frozenset[str], bool]:
         other = isinstance(part, ast.stmt) and not isinstance(part, STATEMENTS)
         if other or isinstance(part, BARRED):
             name = type(part).__name__.lower()
-            raise NotNeutral(f"dead code has {name}, which may change what is around it")
+            raise NotNeutral(
+                f"dead code has {name}, which may change what is around it"
+            )
         match part:
             case ast.Name(name, ast.Load()):
                 read.add(name)
@@ -137,7 +144,18 @@ def _bound_by(program: str) -> tuple[frozenset[str], frozenset[str]]:
     return frozenset(bound), frozenset().union(*declared)
 
 
-NOTHING = ("[]", "()", "{}", "''", "u''", "b''", "range(0)", "dict()", "list()", "set()")
+NOTHING = (
+    "[]",
+    "()",
+    "{}",
+    "''",
+    "u''",
+    "b''",
+    "range(0)",
+    "dict()",
+    "list()",
+    "set()",
+)
 
 
 def never_runs(node: ast.stmt) -> bool:
@@ -146,7 +164,11 @@ def never_runs(node: ast.stmt) -> bool:
     `else`."""
     if isinstance(node, ast.If | ast.While):
         return not node.orelse and truth(node.test) is False
-    return isinstance(node, ast.For) and not node.orelse and ast.unparse(node.iter) in NOTHING
+    return (
+        isinstance(node, ast.For)
+        and not node.orelse
+        and ast.unparse(node.iter) in NOTHING
+    )
 
 
 def truth(test: ast.expr) -> bool | None:
@@ -169,9 +191,13 @@ def _held(node: ast.expr) -> Any:
             return not _held(node.operand)
         case ast.Compare(ops=[sign], comparators=[right]) if type(sign) in COMPARED:
             return COMPARED[type(sign)](_held(node.left), _held(right))
-        case ast.Call(func=ast.Name(id="len" | "bool" as name), args=[argument], keywords=[]):
+        case ast.Call(
+            func=ast.Name(id="len" | "bool" as name), args=[argument], keywords=[]
+        ):
             return (len if name == "len" else bool)(_held(argument))
-    if any(isinstance(part, ast.Name | ast.Compare | ast.BoolOp) for part in ast.walk(node)):
+    if any(
+        isinstance(part, ast.Name | ast.Compare | ast.BoolOp) for part in ast.walk(node)
+    ):
         raise NotLiteral("not written out")
     return literal_of(node).value
 
@@ -183,7 +209,13 @@ TOKENS = re.compile(
     r"|(?:[<>]=?|[=!]=|\()\s*-?|\)|\s+"
 )
 """Pattern of a token in a Java condition of literal values."""
-IN_PYTHON = {"true": "True", "false": "False", "&&": " and ", "||": " or ", "!": " not "}
+IN_PYTHON = {
+    "true": "True",
+    "false": "False",
+    "&&": " and ",
+    "||": " or ",
+    "!": " not ",
+}
 LITERALS = {
     "true|false": "boolean",
     r'"[^"\\\n]*"': "String",
@@ -193,7 +225,12 @@ LITERALS = {
 }
 WIDTH = {"int": 0, "long": 1, "double": 2}
 """Rank of numeric types: a type holds all values of types with a lower rank."""
-NUMBER, TRUTH, TEXT, ANY = "<(int|long|double)>&?", "<boolean>&?", "<String>&?", r"<(?!void>)\S+>&?"
+NUMBER, TRUTH, TEXT, ANY = (
+    "<(int|long|double)>&?",
+    "<boolean>&?",
+    "<String>&?",
+    r"<(?!void>)\S+>&?",
+)
 GIVEN = NUMBER.replace("(", "(?:")
 SHAPES = {
     r"\( <((?!void>)\S+)>&? \)": "",
@@ -264,14 +301,21 @@ def java_never_runs(node: Node) -> bool:
         return False
     condition, start = field_text(node, "condition"), node.child_by_field_name("init")
     if node.type == "for_statement":
-        counters = start.children_by_field_name("declarator") if start is not None else []
+        counters = (
+            start.children_by_field_name("declarator") if start is not None else []
+        )
         if len(counters) != 1:
             return False
         name, value = field_text(counters[0], "name"), field_text(counters[0], "value")
-        condition, count = re.subn(rf"^{re.escape(name)}(?=\W)", lambda _: f"({value})", condition)
+        condition, count = re.subn(
+            rf"^{re.escape(name)}(?=\W)", lambda _: f"({value})", condition
+        )
         if not count or '"' in value:
             return False
-    return node.child_by_field_name("alternative") is None and java_truth(condition) is False
+    return (
+        node.child_by_field_name("alternative") is None
+        and java_truth(condition) is False
+    )
 
 
 def java_truth(condition: str) -> bool | None:
@@ -296,7 +340,9 @@ def _in_python(token: str) -> str:
 
 
 def _unknown(node: Node) -> NotNeutral:
-    return NotNeutral(f"dead code has {text_of(node)[:40]!r}, which the grammar does not know")
+    return NotNeutral(
+        f"dead code has {text_of(node)[:40]!r}, which the grammar does not know"
+    )
 
 
 def _read(node: Node, own: Types) -> None:
@@ -307,7 +353,10 @@ def _read(node: Node, own: Types) -> None:
     match node.type:
         case "block" | "if_statement" | "for_statement":
             own = dict(own)
-            endless = node.type == "for_statement" and java_truth(text_of(condition)) is not None
+            endless = (
+                node.type == "for_statement"
+                and java_truth(text_of(condition)) is not None
+            )
             if (
                 endless
                 or node.child_by_field_name("alternative")
@@ -315,7 +364,11 @@ def _read(node: Node, own: Types) -> None:
             ):
                 raise _unknown(node)
             for part in parts:
-                if part.type in EXPRESSIONS and part != condition and node.type == "for_statement":
+                if (
+                    part.type in EXPRESSIONS
+                    and part != condition
+                    and node.type == "for_statement"
+                ):
                     _type(part, own)
                 elif part != condition:
                     _read(part, own)
@@ -352,7 +405,9 @@ def _type(node: Node, own: Types) -> str:
     text = text_of(node)
     if node.type == "identifier" and text in own:
         return own[text]
-    if kind := next((kind for form, kind in LITERALS.items() if re.fullmatch(form, text)), ""):
+    if kind := next(
+        (kind for form, kind in LITERALS.items() if re.fullmatch(form, text)), ""
+    ):
         return kind
     parts = (
         part
@@ -375,5 +430,7 @@ def _part(node: Node, own: Types) -> str:
 def _shaped(shape: str, node: Node) -> str:
     for form, kind in SHAPES.items():
         if match := re.fullmatch(form, shape):
-            return kind or max(filter(None, match.groups()), key=lambda part: WIDTH.get(part, 0))
+            return kind or max(
+                filter(None, match.groups()), key=lambda part: WIDTH.get(part, 0)
+            )
     raise _unknown(node)

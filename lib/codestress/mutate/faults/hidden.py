@@ -126,7 +126,9 @@ def _python_variables(code: str) -> Spans:
             case ast.arg(str(name)) | ast.keyword(str(name)) | ast.Constant(str(name)):
                 barred.add(name)
             case ast.JoinedStr():
-                barred |= {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+                barred |= {
+                    part.id for part in ast.walk(node) if isinstance(part, ast.Name)
+                }
     spans: Spans = {}
     for occurrence in names.occurrences:
         name, node, scope = occurrence.name, occurrence.node, names.binding(occurrence)
@@ -141,7 +143,12 @@ def _python_variables(code: str) -> Spans:
     return {name: sorted(found) for name, found in spans.items() if name not in barred}
 
 
-DECLARING = ("formal_parameter", "enhanced_for_statement", "resource", "catch_formal_parameter")
+DECLARING = (
+    "formal_parameter",
+    "enhanced_for_statement",
+    "resource",
+    "catch_formal_parameter",
+)
 """Types of nodes that declare a Java variable, besides declarators."""
 OTHERWISE = (
     "lambda_expression",
@@ -207,9 +214,14 @@ def _declared_in(node: Node) -> Node | None:
     if parent is None or parent.child_by_field_name("name") != node:
         return None
     declaration = parent.parent if parent.type == "variable_declarator" else parent
-    if declaration is None or declaration.type not in (*DECLARING, "local_variable_declaration"):
+    if declaration is None or declaration.type not in (
+        *DECLARING,
+        "local_variable_declaration",
+    ):
         return None
-    scope = next((one for one in around(declaration) if one.type in (*SCOPES, *JAVA_TYPES)), None)
+    scope = next(
+        (one for one in around(declaration) if one.type in (*SCOPES, *JAVA_TYPES)), None
+    )
     return None if scope is None or scope.type in JAVA_TYPES else scope
 
 
@@ -217,7 +229,10 @@ def _is_other(node: Node) -> bool:
     parent = node.parent
     if parent is None or node.type == "type_identifier" or parent.type in OTHERWISE:
         return True
-    return node in (parent.child_by_field_name("name"), parent.child_by_field_name("field"))
+    return node in (
+        parent.child_by_field_name("name"),
+        parent.child_by_field_name("field"),
+    )
 
 
 def _sees(node: Node, scope: Node, declared: int) -> bool:
@@ -249,7 +264,13 @@ def movable(code: str, language: Language) -> list[Methods]:
     return groups
 
 
-KNOWN_DECORATORS = {"dataclass", "total_ordering", "final", "unique", "runtime_checkable"}
+KNOWN_DECORATORS = {
+    "dataclass",
+    "total_ordering",
+    "final",
+    "unique",
+    "runtime_checkable",
+}
 KNOWN_BASES = frozenset(
     [name for name, held in vars(builtins).items() if isinstance(held, type)]
     + ["ABC", "Enum", "IntEnum", "Flag", "TestCase", "Thread", "Protocol", "Generic"]
@@ -273,12 +294,16 @@ def _python_groups(code: str) -> list[Methods]:
     for one in names.occurrences:
         if isinstance(one.node, ast.Name) and isinstance(one.node.ctx, ast.Load):
             read[one.scope].add(one.name)
-    classes = [(one, one.node) for one in names.scopes if isinstance(one.node, ast.ClassDef)]
+    classes = [
+        (one, one.node) for one in names.scopes if isinstance(one.node, ast.ClassDef)
+    ]
     counts = Counter(node.name for _, node in classes)
     groups, plain = [], set(KNOWN_BASES - counts.keys())
     for scope, node in classes:
         known = {_last_name(base) for base in node.bases} <= plain
-        decorated = not {_last_name(one) for one in node.decorator_list} <= KNOWN_DECORATORS
+        decorated = (
+            not {_last_name(one) for one in node.decorator_list} <= KNOWN_DECORATORS
+        )
         asking = node.keywords or decorated or "__init_subclass__" in scope.bound
         if asking or not known or counts[node.name] > 1:
             continue
@@ -315,11 +340,19 @@ def _is_still(method: FunctionNode, scope: Scope) -> bool:
     annotations = [one.annotation for one in parameters(method)]
     constant = all(isinstance(one, ast.Constant) for one in defaults)
     parts = [
-        part for one in (method.returns, *annotations) if one is not None for part in ast.walk(one)
+        part
+        for one in (method.returns, *annotations)
+        if one is not None
+        for part in ast.walk(one)
     ]
     named = {part.id for part in parts if isinstance(part, ast.Name)}
     calls = any(isinstance(part, ast.Call | ast.NamedExpr) for part in parts)
-    return constant and not method.decorator_list and not calls and named.isdisjoint(scope.bound)
+    return (
+        constant
+        and not method.decorator_list
+        and not calls
+        and named.isdisjoint(scope.bound)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -332,7 +365,9 @@ def _java_groups(code: str) -> list[Methods]:
         if node.type not in JAVA_CLASSES:
             continue
         group = []
-        for child in (one for one in node.named_children if one.type == "method_declaration"):
+        for child in (
+            one for one in node.named_children if one.type == "method_declaration"
+        ):
             first, last = child.start_point[0] + 1, child.end_point[0] + 1
             whole = lines.text[lines.starts[first - 1] : lines.end(last)]
             if whole.strip() == lines.text[slice(*lines.span(child))]:

@@ -92,7 +92,9 @@ def written_constants(parts: Iterable[Node]) -> dict[str, str]:
             continue
         known = value if re.fullmatch(r"true|false|\d{1,9}", value) else ""
         values.setdefault(field_text(node, "name"), set()).add(known)
-    return {name: min(held) for name, held in values.items() if len(held) == 1 and min(held)}
+    return {
+        name: min(held) for name, held in values.items() if len(held) == 1 and min(held)
+    }
 
 
 def modifiers_of(declaration: Node) -> set[str]:
@@ -154,7 +156,9 @@ class Walk:
         if node.type == "ternary_expression":
             known = self.decision(node.child_by_field_name("condition"))
             if known is not None:
-                dead = node.child_by_field_name("alternative" if known else "consequence")
+                dead = node.child_by_field_name(
+                    "alternative" if known else "consequence"
+                )
                 return [child for child in node.children if child != dead]
         return node.children
 
@@ -180,7 +184,10 @@ class Walk:
     def statement(self, node: Node, label: str = "") -> Ways:
         leaving = self.leaving
         if self.before and leaving:
-            holds = node.start_byte <= leaving.start_byte and leaving.end_byte <= node.end_byte
+            holds = (
+                node.start_byte <= leaving.start_byte
+                and leaving.end_byte <= node.end_byte
+            )
             if not holds:
                 return self.before.ways[node.id]
         self.flow.reached.add(node.id)
@@ -200,7 +207,12 @@ class Walk:
                 return self.block(statements_of(node))
             case "if_statement":
                 return self.branches(node)
-            case "while_statement" | "do_statement" | "for_statement" | "enhanced_for_statement":
+            case (
+                "while_statement"
+                | "do_statement"
+                | "for_statement"
+                | "enhanced_for_statement"
+            ):
                 return self.loop(node, label)
             case "labeled_statement":
                 name, inner = text_of(node.named_children[0]), node.named_children[-1]
@@ -235,7 +247,10 @@ class Walk:
         return then | (self.part(node, "alternative") if known is not True else set())
 
     def loop(self, node: Node, label: str) -> Ways:
-        condition, first = node.child_by_field_name("condition"), node.type == "do_statement"
+        condition, first = (
+            node.child_by_field_name("condition"),
+            node.type == "do_statement",
+        )
         known = self.decision(condition)
         if condition is None and node.type == "for_statement":
             known = True
@@ -256,13 +271,22 @@ class Walk:
         """Walks a switch and returns its ways out (`Ways`: `next`, `return`, …). Any label may
         match. Without `default`, perhaps none matches, unless labels are patterns: then one always
         matches."""
-        condition, body = node.child_by_field_name("condition"), node.child_by_field_name("body")
+        condition, body = (
+            node.child_by_field_name("condition"),
+            node.child_by_field_name("body"),
+        )
         if condition is not None:
             self.visit(condition)
         rows = statements_of(body) if body is not None else []
-        labels = [part for row in rows for part in row.named_children if part.type == LABEL]
-        complete = any("default" in re.split(r"\W+", text_of(label)) for label in labels)
-        complete |= any(part.type in PATTERNS for label in labels for part in nodes(label))
+        labels = [
+            part for row in rows for part in row.named_children if part.type == LABEL
+        ]
+        complete = any(
+            "default" in re.split(r"\W+", text_of(label)) for label in labels
+        )
+        complete |= any(
+            part.type in PATTERNS for label in labels for part in nodes(label)
+        )
         ways: Ways = set() if complete and rows else {NEXT}
         for row in rows:
             self.flow.reached.add(row.id)
@@ -276,7 +300,11 @@ class Walk:
         if resources := node.child_by_field_name("resources"):
             self.visit(resources)
         ways = self.part(node, "body")
-        if self.compiler or resources is not None or (body is not None and self.raises(body)):
+        if (
+            self.compiler
+            or resources is not None
+            or (body is not None and self.raises(body))
+        ):
             for clause in node.named_children:
                 if clause.type == "catch_clause":
                     self.flow.reached.add(clause.id)
@@ -305,9 +333,14 @@ class Walk:
         sign = field_text(condition, "operator")
         if condition.type == "parenthesized_expression" and len(parts) == 1:
             return self.decision(parts[0])
-        if condition.type == "binary_expression" and sign in ("&&", "||") and not self.compiler:
+        if (
+            condition.type == "binary_expression"
+            and sign in ("&&", "||")
+            and not self.compiler
+        ):
             known = {
-                self.decision(condition.child_by_field_name(side)) for side in ("left", "right")
+                self.decision(condition.child_by_field_name(side))
+                for side in ("left", "right")
             }
             decides = sign == "||"
             if decides in known:
@@ -325,7 +358,9 @@ class Walk:
         if call.type != "method_invocation":
             return False
         name, owner = field_text(call, "name"), field_text(call, "object")
-        return f"{owner}.{name}" in EXITS or (owner in ("", "this") and name in self.endless)
+        return f"{owner}.{name}" in EXITS or (
+            owner in ("", "this") and name in self.endless
+        )
 
 
 def statements_of(block: Node) -> list[Node]:

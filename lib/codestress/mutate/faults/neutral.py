@@ -42,7 +42,12 @@ from codestress.sandbox.runtimes import nodes
 from codestress.types import Language
 
 Spm = Literal[
-    "comments", "names", "dead_code", "functions", "comments+names", "comments+names+dead_code"
+    "comments",
+    "names",
+    "dead_code",
+    "functions",
+    "comments+names",
+    "comments+names+dead_code",
 ]
 SPMS: tuple[Spm, ...] = get_args(Spm)
 """The four semantic-preserving mutations and two compositions. A composition is applied from the
@@ -100,7 +105,8 @@ class FaultyProgram:
         start = Lines.of(self.code).starts[self.line - 1]
         above = [edit for edit in edits if edit.start <= start]
         moved = sum(
-            edit.text.count("\n") - self.code.count("\n", edit.start, edit.end) for edit in above
+            edit.text.count("\n") - self.code.count("\n", edit.start, edit.end)
+            for edit in above
         )
         return FaultyProgram(edited(self.code, reversed(edits)), self.line + moved)
 
@@ -146,15 +152,21 @@ def mutate(
     With `prove=False`, the caller proves the result later.
     """
     if spm not in (*SPMS, *CONTROLS):
-        raise ValueError(f"no mutation {spm!r}; valid names: {', '.join((*SPMS, *CONTROLS))}")
+        raise ValueError(
+            f"no mutation {spm!r}; valid names: {', '.join((*SPMS, *CONTROLS))}"
+        )
     if spm == "unchanged":
         return program
     if program.line > program.lines:
         raise NotNeutral("the label is no line of the program")
     if spm != "names":
         refuse_seen("lines", program.code, language)
-    making = _Making(program, language, draw, strength, quarter, content, Lines.of(program.code))
-    mutated = making.reordered() if spm == "functions" else program.edited(making.edits(spm))
+    making = _Making(
+        program, language, draw, strength, quarter, content, Lines.of(program.code)
+    )
+    mutated = (
+        making.reordered() if spm == "functions" else program.edited(making.edits(spm))
+    )
     why = equivalence_error(program.code, mutated.code, spm, language) if prove else ""
     if why:
         raise NotNeutral(f"{spm}: {why}")
@@ -168,7 +180,16 @@ def quarter_of(line: int, lines: int) -> int:
 
 TAKEN = {
     "java": frozenset(
-        (*JAVA_WORDS, "java", "javax", "System", "Math", "String", "StringBuilder", "Object")
+        (
+            *JAVA_WORDS,
+            "java",
+            "javax",
+            "System",
+            "Math",
+            "String",
+            "StringBuilder",
+            "Object",
+        )
     ),
     "python": frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins))),
 }
@@ -191,7 +212,9 @@ class _Making:
         """Edits that the mutation `spm` makes: `blank_line` or any but `functions`. A composition
         is applied from the right and gives the edits of all its parts."""
         if spm == "blank_line":
-            return [self.line_before(line, "") for line in self.places(self.statements(), 1)]
+            return [
+                self.line_before(line, "") for line in self.places(self.statements(), 1)
+            ]
         edits: list[Edit] = []
         for part in reversed(spm.split("+")):
             if part == "names":
@@ -217,7 +240,9 @@ class _Making:
         left = list(items)
         return [left.pop(self.draw.integer(0, len(left) - 1)) for _ in range(count)]
 
-    def places(self, lines: Sequence[int], count: int, what: str = "places") -> list[int]:
+    def places(
+        self, lines: Sequence[int], count: int, what: str = "places"
+    ) -> list[int]:
         """Returns `count` of the numbers `lines`, drawn from those in the quarter; if these are
         fewer, also the ones nearest to the quarter's middle. Raises `NotNeutral` if `lines` has
         fewer than `count`."""
@@ -240,7 +265,10 @@ class _Making:
         for snippet in chosen:
             check_snippet(snippet, self.program.code, self.language)
         places = self.places(self.statements(), self.strength)
-        return [self.line_before(line, text) for line, text in zip(places, chosen, strict=True)]
+        return [
+            self.line_before(line, text)
+            for line, text in zip(places, chosen, strict=True)
+        ]
 
     def commented(self) -> list[Edit]:
         """Edits that put `strength` comments: they replace comments, and insert as many as are
@@ -261,12 +289,20 @@ class _Making:
                     old[place.first] = place
         count = min(self.strength, len(old))
         edits = []
-        for line, text in zip(self.places(list(old), count, "comments"), texts, strict=False):
+        for line, text in zip(
+            self.places(list(old), count, "comments"), texts, strict=False
+        ):
             place = old[line]
             edits.append(Edit(place.start, place.end, place.form.format(text)))
-        far = [line for line in self.statements() if not accusing or abs(line - faulty) > NEAR]
+        far = [
+            line
+            for line in self.statements()
+            if not accusing or abs(line - faulty) > NEAR
+        ]
         sign = "#" if self.language == "python" else "//"
-        for line, text in zip(self.places(far, self.strength - count), texts[count:], strict=True):
+        for line, text in zip(
+            self.places(far, self.strength - count), texts[count:], strict=True
+        ):
             edits.append(self.line_before(line, f"{sign} {text}"))
         return edits
 
@@ -280,11 +316,20 @@ class _Making:
         fresh = [
             name
             for name in self.content.names
-            if name.isidentifier() and name.isascii() and name[:2] != "__" and name not in taken
+            if name.isidentifier()
+            and name.isascii()
+            and name[:2] != "__"
+            and name not in taken
         ]
-        inside = [name for name in spans if self.in_quarter(self.lines.line_of(spans[name][0][0]))]
+        inside = [
+            name
+            for name in spans
+            if self.in_quarter(self.lines.line_of(spans[name][0][0]))
+        ]
         if len(inside) < self.strength:
-            inside = [*inside, *(name for name in spans if name not in inside)][: self.strength]
+            inside = [*inside, *(name for name in spans if name not in inside)][
+                : self.strength
+            ]
         chosen = self.taken(inside, self.strength, "variables")
         new = self.taken(fresh, self.strength, "pieces of content")
         renames = zip(chosen, new, strict=True)
@@ -328,9 +373,17 @@ def _python_places(code: str) -> list[int]:
             for statement in body_of(function) if block is function.body else block:
                 first = first_line(statement)
                 indent = lines.indent(first)
-                own = lines.text[lines.starts[first - 1] + len(indent) : lines.end(first)]
-                alone = first < statement.lineno or statement.col_offset == len(indent.encode())
-                if alone and not lines.continued(first) and not own.startswith(NO_PLACE):
+                own = lines.text[
+                    lines.starts[first - 1] + len(indent) : lines.end(first)
+                ]
+                alone = first < statement.lineno or statement.col_offset == len(
+                    indent.encode()
+                )
+                if (
+                    alone
+                    and not lines.continued(first)
+                    and not own.startswith(NO_PLACE)
+                ):
                     found.add(first)
     return sorted(found)
 
@@ -349,8 +402,15 @@ def _java_places(code: str) -> list[int]:
         last_row = node.start_point[0]
         for child in node.named_children:
             row, column = child.start_point
-            fixed = child.type == "explicit_constructor_invocation" or "comment" in child.type
-            if row > last_row and not fixed and len(lines.indent(row + 1).encode()) == column:
+            fixed = (
+                child.type == "explicit_constructor_invocation"
+                or "comment" in child.type
+            )
+            if (
+                row > last_row
+                and not fixed
+                and len(lines.indent(row + 1).encode()) == column
+            ):
                 found.add(row + 1)
             last_row = child.end_point[0]
     return sorted(found)

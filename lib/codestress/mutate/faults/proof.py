@@ -50,7 +50,9 @@ def _form(code: str, parts: tuple[str, ...]) -> tuple[str, list[int]]:
     if "functions" in parts:
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
-                node.body.sort(key=lambda one: one.name if isinstance(one, FunctionNode) else "")
+                node.body.sort(
+                    key=lambda one: one.name if isinstance(one, FunctionNode) else ""
+                )
     names = names_of(tree) if "dead_code" in parts or "names" in parts else None
     occurrences, variables = names.occurrences if names else [], []
     if "dead_code" in parts and names:
@@ -59,12 +61,15 @@ def _form(code: str, parts: tuple[str, ...]) -> tuple[str, list[int]]:
         scopes: dict[object, int] = {}
         bound = (names.binding(one) for one in occurrences)
         variables = [
-            scopes.setdefault(None if scope is None else id(scope), len(scopes)) for scope in bound
+            scopes.setdefault(None if scope is None else id(scope), len(scopes))
+            for scope in bound
         ]
     if "names" in parts:
         numbers: dict[str, str] = {}
         for occurrence in occurrences:
-            occurrence.rename(numbers.setdefault(occurrence.name, f"name {len(numbers)}"))
+            occurrence.rename(
+                numbers.setdefault(occurrence.name, f"name {len(numbers)}")
+            )
     return ast.dump(tree, annotate_fields=False), variables
 
 
@@ -73,8 +78,12 @@ def _remove_dead(tree: ast.AST) -> set[int]:
     returns Python's `id` of each of their nodes."""
     dead: set[int] = set()
     for node in ast.walk(tree):
-        for block in (value for value in vars(node).values() if isinstance(value, list)):
-            if gone := [one for one in block if isinstance(one, ast.stmt) and never_runs(one)]:
+        for block in (
+            value for value in vars(node).values() if isinstance(value, list)
+        ):
+            if gone := [
+                one for one in block if isinstance(one, ast.stmt) and never_runs(one)
+            ]:
                 dead |= {id(part) for one in gone for part in ast.walk(one)}
                 block[:] = [one for one in block if one not in gone]
     return dead
@@ -101,7 +110,8 @@ def _java_shape(
     shapes = [
         _java_shape(child, parts, numbers)
         for child in node.children
-        if "comment" not in child.type and not ("dead_code" in parts and java_never_runs(child))
+        if "comment" not in child.type
+        and not ("dead_code" in parts and java_never_runs(child))
     ]
     if "functions" in parts and node.type in JAVA_CLASSES:
         shapes.sort(key=repr)

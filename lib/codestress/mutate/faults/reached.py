@@ -93,7 +93,9 @@ def _uncalled(tree: ast.Module) -> set[int]:
     return {
         id(one)
         for one in chain.from_iterable(inside)
-        if isinstance(one, FunctionNode) and one.name not in read and not one.decorator_list
+        if isinstance(one, FunctionNode)
+        and one.name not in read
+        and not one.decorator_list
     }
 
 
@@ -121,7 +123,9 @@ def _never_return(tree: ast.Module, ways: Mapping[int, Ways]) -> set[str]:
 def _returns(function: ast.FunctionDef, ways: Mapping[int, Ways]) -> bool:
     """Whether a call of a function may return, by the `ways` out of all functions' bodies;
     generators and decorated functions count as returning."""
-    yields = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(function))
+    yields = any(
+        isinstance(part, ast.Yield | ast.YieldFrom) for part in ast.walk(function)
+    )
     left = ways.get(id(function), {NEXT}) & {NEXT, RETURN}
     return bool(function.decorator_list or yields or left)
 
@@ -166,9 +170,15 @@ class _Walk:
         if isinstance(node, ast.BoolOp):
             decides = isinstance(node.op, ast.Or)
             known = [decision(value) for value in node.values]
-            parts = node.values[: known.index(decides) + 1] if decides in known else node.values
+            parts = (
+                node.values[: known.index(decides) + 1]
+                if decides in known
+                else node.values
+            )
         elif isinstance(node, ast.IfExp):
-            chosen = {True: node.body, False: node.orelse, None: None}[decision(node.test)]
+            chosen = {True: node.body, False: node.orelse, None: None}[
+                decision(node.test)
+            ]
             parts = [node.test, chosen] if chosen else parts
         for part in parts:
             self.expression(part)
@@ -193,25 +203,37 @@ class _Walk:
                 return then | (self.block(node.orelse) if known is not True else set())
             case ast.While():
                 known = decision(node.test)
-                return self.loop(node, enters=known is not False, ends=known is not True)
+                return self.loop(
+                    node, enters=known is not False, ends=known is not True
+                )
             case ast.For() | ast.AsyncFor():
                 ends = not _is_endless(node.iter)
                 return self.loop(node, enters=not _is_empty(node.iter), ends=ends)
             case ast.With() | ast.AsyncWith():
                 ways = self.block(node.body)
-                managers = {_called(item.context_expr).rpartition(".")[2] for item in node.items}
-                return ways | {NEXT} if managers & SWALLOWS and self.raises(node.body) else ways
+                managers = {
+                    _called(item.context_expr).rpartition(".")[2] for item in node.items
+                }
+                return (
+                    ways | {NEXT}
+                    if managers & SWALLOWS and self.raises(node.body)
+                    else ways
+                )
             case ast.Try() | ast.TryStar():
                 return self.tried(node)
             case ast.Match():
                 return self.matched(node)
             case ast.ClassDef():
                 return self.block(node.body)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if id(node) not in self.uncalled:
+            case ast.FunctionDef() | ast.AsyncFunctionDef() if (
+                id(node) not in self.uncalled
+            ):
                 self.function(node)
         return set() if self.never_ends(node) else {NEXT}
 
-    def loop(self, node: ast.For | ast.AsyncFor | ast.While, *, enters: bool, ends: bool) -> Ways:
+    def loop(
+        self, node: ast.For | ast.AsyncFor | ast.While, *, enters: bool, ends: bool
+    ) -> Ways:
         inside = self.block(node.body) if enters else set()
         after = self.block(node.orelse) if ends else set()
         return after | (inside & {RETURN}) | ({NEXT} if BREAK in inside else set())
@@ -288,7 +310,9 @@ def decision(test: ast.expr) -> bool | None:
         operand = decision(test.operand)
         return None if operand is None else not operand
     if isinstance(test, ast.Name | ast.Attribute):
-        return False if ast.unparse(test).rpartition(".")[2] == "TYPE_CHECKING" else None
+        return (
+            False if ast.unparse(test).rpartition(".")[2] == "TYPE_CHECKING" else None
+        )
     return truth(test)
 
 
@@ -306,7 +330,9 @@ def _is_empty(node: ast.expr) -> bool:
     match node:
         case ast.Call(ast.Name("zip"), arguments, []):
             return any(map(_is_empty, arguments))
-        case ast.Call(ast.Name("enumerate" | "reversed" | "sorted" | "iter"), [argument], []):
+        case ast.Call(
+            ast.Name("enumerate" | "reversed" | "sorted" | "iter"), [argument], []
+        ):
             return _is_empty(argument)
         case ast.Call(ast.Name("range"), arguments, []):
             try:
@@ -331,7 +357,9 @@ def _exceptions(caught: ast.expr | None) -> tuple[type, ...]:
     if caught is None:
         return (BaseException,)
     names = caught.elts if isinstance(caught, ast.Tuple) else [caught]
-    values = [getattr(builtins, name.id, None) for name in names if isinstance(name, ast.Name)]
+    values = [
+        getattr(builtins, name.id, None) for name in names if isinstance(name, ast.Name)
+    ]
     types = tuple(value for value in values if isinstance(value, type))
     return types if len(types) == len(names) else ()
 

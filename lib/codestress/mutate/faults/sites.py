@@ -87,7 +87,9 @@ class FaultSite(Edit):
 
     def undo(self, code: str) -> str:
         """Returns the correct program from `code`, the text that `apply` returned."""
-        return edited(code, [Edit(self.start, self.start + len(self.text), self.before)])
+        return edited(
+            code, [Edit(self.start, self.start + len(self.text), self.before)]
+        )
 
 
 def fault_sites(code: str, language: Language) -> list[FaultSite]:
@@ -95,9 +97,13 @@ def fault_sites(code: str, language: Language) -> list[FaultSite]:
     kind and line, in the order of the text; empty if the program does not parse. Raises
     `ValueError` for JavaScript."""
     if language == "javascript":
-        raise ValueError("faults are made in Python and Java programs, not in JavaScript")
+        raise ValueError(
+            "faults are made in Python and Java programs, not in JavaScript"
+        )
     try:
-        sites = dict.fromkeys((_python_sites if language == "python" else _java_sites)(code))
+        sites = dict.fromkeys(
+            (_python_sites if language == "python" else _java_sites)(code)
+        )
     except NotNeutral:
         return []
     return sorted(sites, key=lambda site: (site.start, site.kind, site.text))
@@ -107,7 +113,9 @@ def _replaced(
     kind: Kind, lines: Lines, start: int, end: int, texts: Iterable[str]
 ) -> Iterator[FaultSite]:
     for text in texts:
-        yield FaultSite(start, end, text, kind, lines.line_of(start), lines.text[start:end])
+        yield FaultSite(
+            start, end, text, kind, lines.line_of(start), lines.text[start:end]
+        )
 
 
 def _swapped(
@@ -117,21 +125,34 @@ def _swapped(
     of its row in `SWAPS` for which `allowed` returns True; none where `SWAPS` has no such row."""
     if sign in SWAPS:
         kind, others = SWAPS[sign]
-        yield from _replaced(kind, lines, start, start + len(sign), filter(allowed, others))
+        yield from _replaced(
+            kind, lines, start, start + len(sign), filter(allowed, others)
+        )
 
 
 def _return_behind(lines: Lines, line: int, like: int, statement: str) -> FaultSite:
     """Fault that inserts the return `statement` in a new line behind the line `line`, indented like
     the line `like` (numbers from 1)."""
     end = lines.end(line)
-    return FaultSite(end, end, f"\n{lines.indent(like)}{statement}", "MisplacedReturn", line + 1)
+    return FaultSite(
+        end, end, f"\n{lines.indent(like)}{statement}", "MisplacedReturn", line + 1
+    )
 
 
 # --- Python ---------------------------------------------------------------------------------------------------------
 
 SWAPPED = ast.Add | ast.Sub | ast.Mult | ast.Div
 COLLECTIONS = ast.JoinedStr | ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.Set
-TEXT_METHODS = ("join", "format", "lower", "upper", "strip", "decode", "encode", "replace")
+TEXT_METHODS = (
+    "join",
+    "format",
+    "lower",
+    "upper",
+    "strip",
+    "decode",
+    "encode",
+    "replace",
+)
 TEXT_FUNCTIONS = ("str", "repr", "list", "tuple", "chr", "hex", "sorted")
 
 
@@ -167,7 +188,9 @@ def _operands(node: ast.AST, usable: set[int]) -> Iterator[tuple[ast.expr, ast.e
             yield from pairwise(values)
         case ast.BinOp(left, op, right) if isinstance(op, SWAPPED) and not _texts(node):
             yield left, right
-        case ast.AugAssign(target, op, value) if isinstance(op, SWAPPED) and not _texts(value):
+        case ast.AugAssign(target, op, value) if isinstance(op, SWAPPED) and not _texts(
+            value
+        ):
             yield target, value
 
 
@@ -203,7 +226,9 @@ def _range_sites(node: ast.Call, lines: Lines) -> Iterator[FaultSite]:
     lines."""
     match node:
         case ast.Call(
-            func=ast.Name(id="range"), args=[stop] | [_, stop] | [_, stop, _], keywords=[]
+            func=ast.Name(id="range"),
+            args=[stop] | [_, stop] | [_, stop, _],
+            keywords=[],
         ):
             starred = any(isinstance(argument, ast.Starred) for argument in node.args)
             if starred or stop.lineno != stop.end_lineno:
@@ -215,7 +240,9 @@ def _range_sites(node: ast.Call, lines: Lines) -> Iterator[FaultSite]:
     if whole is not None:
         changed = [str(whole - 1), str(whole + 1)]
     else:
-        sums = isinstance(stop, ast.BinOp) and isinstance(stop.op, ast.Add | ast.Sub | ast.Mult)
+        sums = isinstance(stop, ast.BinOp) and isinstance(
+            stop.op, ast.Add | ast.Sub | ast.Mult
+        )
         held = written if sums or isinstance(stop, PLAIN) else f"({written})"
         changed = [f"{held} - 1", f"{held} + 1"]
     yield from _replaced("OffByOne", lines, start, end, changed)
@@ -257,10 +284,16 @@ def _return_sites(
         if not isinstance(owner, BRANCHING) or block is not owner.body:
             continue
         last = block[-1]
-        if id(last) not in flow.completing or isinstance(last, ast.Pass) or _before(last, lines):
+        if (
+            id(last) not in flow.completing
+            or isinstance(last, ast.Pass)
+            or _before(last, lines)
+        ):
             continue
         line = last.end_lineno or last.lineno
-        behind = lines.text[lines.at(line, last.end_col_offset or 0) : lines.end(line)].strip()
+        behind = lines.text[
+            lines.at(line, last.end_col_offset or 0) : lines.end(line)
+        ].strip()
         if not behind or behind.startswith("#"):
             yield _return_behind(lines, line, first_line(last), "return")
 
@@ -274,7 +307,9 @@ def _before(statement: ast.stmt, lines: Lines) -> str:
     """Text in front of a statement on its first line: another statement, or the head of its block;
     empty where it stands alone."""
     first = first_line(statement)
-    return lines.text[lines.starts[first - 1] : lines.at(first, statement.col_offset)].strip("@ \t")
+    return lines.text[
+        lines.starts[first - 1] : lines.at(first, statement.col_offset)
+    ].strip("@ \t")
 
 
 # --- Java -----------------------------------------------------------------------------------------------------------
@@ -282,7 +317,12 @@ def _before(statement: ast.stmt, lines: Lines) -> str:
 JAVA_LOOPS = ("for_statement", "while_statement", "do_statement")
 JAVA_STREAMS = re.compile(r"(java\.util\.stream\.)?(Int|Long)Stream")
 JAVA_RANGES = {"range": ["rangeClosed"], "rangeClosed": ["range"]}
-JAVA_BLOCKS = ("for_statement", "enhanced_for_statement", "while_statement", "if_statement")
+JAVA_BLOCKS = (
+    "for_statement",
+    "enhanced_for_statement",
+    "while_statement",
+    "if_statement",
+)
 JAVA_DEFAULTS = {
     **dict.fromkeys(("int", "long", "short", "byte", "char", "float", "double"), " 0"),
     "boolean": " false",
@@ -313,16 +353,25 @@ def _java_sites(code: str) -> Iterator[FaultSite]:
         if node.id not in flow.reached:
             continue
         operator = node.child_by_field_name("operator")
-        if node.type in ("binary_expression", "assignment_expression") and operator is not None:
+        if (
+            node.type in ("binary_expression", "assignment_expression")
+            and operator is not None
+        ):
             start, end = lines.span(operator)
-            value = node if node.type == "binary_expression" else node.child_by_field_name("right")
+            value = (
+                node
+                if node.type == "binary_expression"
+                else node.child_by_field_name("right")
+            )
             sign = text_of(operator)
             sign = sign if value == node else sign.removesuffix("=")
             if sign in ARITHMETIC:
                 # Another would be read as part of it.
                 glued = {code[start - 1], code[end : end + 1]} & set(ARITHMETIC)
                 if value is not None and not glued and not _java_text(value):
-                    yield from _swapped(lines, start, sign, partial(declared.swaps, node, sign))
+                    yield from _swapped(
+                        lines, start, sign, partial(declared.swaps, node, sign)
+                    )
             elif may_swap_logic(node) if sign in BOOLEAN else _in_loop_condition(node):
                 yield from _swapped(lines, start, sign)
         elif node.type in JAVA_METHODS:
@@ -367,13 +416,21 @@ def _java_returns(
     value = JAVA_DEFAULTS.get(kind, " null")
     body, before = method.child_by_field_name("body"), compiled(method, constants)
     for node in nodes(body) if body is not None else ():
-        if node.type != "block" or node.parent is None or node.parent.type not in JAVA_BLOCKS:
+        if (
+            node.type != "block"
+            or node.parent is None
+            or node.parent.type not in JAVA_BLOCKS
+        ):
             continue
         last = (statements_of(node) or [node])[-1]
-        closing = node.end_point[0]  # the line before that of the closing brace, from 1 on
+        closing = node.end_point[
+            0
+        ]  # the line before that of the closing brace, from 1 on
         if not node.start_point[0] < last.start_point[0] <= last.end_point[0] < closing:
             continue
         if last.id not in flow.completing or not may_return(node, method):
             continue
         if not unreachable_with(before, method, node):
-            yield _return_behind(lines, closing, last.start_point[0] + 1, f"return{value};")
+            yield _return_behind(
+                lines, closing, last.start_point[0] + 1, f"return{value};"
+            )

@@ -51,7 +51,9 @@ def _lines_are_certain(code: str) -> None:
     """Raises `NotNeutral` if a program has a carriage return without a line feed, which only some
     parsers count as a line end; else returns nothing."""
     if "\r" in code.replace("\r\n", "\n"):
-        raise NotNeutral("a carriage return without a line feed: lines are counted in two ways")
+        raise NotNeutral(
+            "a carriage return without a line feed: lines are counted in two ways"
+        )
 
 
 def tree_of(code: str) -> ast.Module:
@@ -122,6 +124,9 @@ def named_in(code: str) -> frozenset[str]:
         parent = node.parent
         if node.type not in ("identifier", "type_identifier") or parent is None:
             continue
-        if parent.type == "type_parameter" or parent.child_by_field_name("name") == node:
+        if (
+            parent.type == "type_parameter"
+            or parent.child_by_field_name("name") == node
+        ):
             named.add(text_of(node))
     return frozenset(named)

@@ -90,13 +90,19 @@ class Refused(ValueError):
 def stimuli(name: str) -> Any:
     """Returns the parsed content of the YAML file called `name` (without .yaml) in this folder,
     which holds texts that perturbations insert."""
-    return yaml.safe_load((files(__package__) / f"{name}.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(
+        (files(__package__) / f"{name}.yaml").read_text(encoding="utf-8")
+    )
 
 
 def numbered(prefix: str, names: Iterable[str], taken: set[str]) -> dict[str, str]:
     """Returns a dictionary from each of `names` to `prefix` with a number: 1, 2, … in the order of
     the names; numbers whose result is in `taken` are skipped."""
-    free = (name for number in itertools.count(1) if (name := f"{prefix}{number}") not in taken)
+    free = (
+        name
+        for number in itertools.count(1)
+        if (name := f"{prefix}{number}") not in taken
+    )
     return dict(zip(names, free, strict=False))
 
 

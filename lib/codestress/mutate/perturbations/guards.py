@@ -76,7 +76,9 @@ RULES = (
         ".stdout, __stdout__, .redirect_stdout, .fileno, .dup2, import subprocess, bind print, __doc__",
     ),
     rule(
-        ["(int", "bool(", "eval(", "range(", "iter(", "print("], "a builtin that is bound", BUILTINS
+        ["(int", "bool(", "eval(", "range(", "iter(", "print("],
+        "a builtin that is bound",
+        BUILTINS,
     ),
     rule(["_ :="], "the name _ is read", "_"),
     rule(
@@ -124,11 +126,15 @@ def _constructs(problem: Problem) -> frozenset[str]:
     found = python_constructs(
         ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
     )
-    modules = {one.removeprefix("import ") for one in found if one.startswith("import ")}
+    modules = {
+        one.removeprefix("import ") for one in found if one.startswith("import ")
+    }
     return found if modules <= PLAIN_MODULES else found | {FOREIGN}
 
 
-def python_refusal(problem: Problem, rewriting: str, condition: str = "", para: str = "") -> str:
+def python_refusal(
+    problem: Problem, rewriting: str, condition: str = "", para: str = ""
+) -> str:
     """Returns why the rules refuse a rewriting of a Python problem's program, as `REASON:
     CONSTRUCT`; empty where they allow it.
 

@@ -63,7 +63,13 @@ def _edges(value: Any, named: list[Any]) -> list[Any]:
         case float():
             return [0.0, -value, value * 2 + 0.5]
         case str() | bytes():
-            return [value[:0], value[::-1], value * 2, *same, *(value + one for one in same)]
+            return [
+                value[:0],
+                value[::-1],
+                value * 2,
+                *same,
+                *(value + one for one in same),
+            ]
         case list() | tuple():
             lengths = [[], value * 2, value[:1]] if isinstance(value, list) else []
             firsts = _edges(value[0], named) if value else []
@@ -114,7 +120,9 @@ def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
 
 
 def _argument_text(problem: Problem, values: list[Any]) -> str:
-    return with_values(problem, [literal_text(value, problem.language) for value in values])
+    return with_values(
+        problem, [literal_text(value, problem.language) for value in values]
+    )
 
 
 def argument_values(problem: Problem) -> list[Any]:
@@ -142,7 +150,9 @@ def json_values(arguments: str) -> list[Any]:
     deep."""
 
     try:
-        return list(json.loads(f"[{arguments}]", parse_constant=_finite, parse_float=_finite))
+        return list(
+            json.loads(f"[{arguments}]", parse_constant=_finite, parse_float=_finite)
+        )
     except (ValueError, RecursionError) as error:
         if (reason := reason_of(error)) != str(error):  # JSON, but more than is read
             raise ValueError(f"input is {reason}") from None
@@ -166,7 +176,9 @@ def with_values(problem: Problem, texts: Sequence[str]) -> str:
         return ", ".join(texts)
     call = call_of(problem)
     keywords = [""] * len(call.args) + [f"{one.arg}=" for one in call.keywords]
-    return ", ".join(f"{keyword}{text}" for keyword, text in zip(keywords, texts, strict=True))
+    return ", ".join(
+        f"{keyword}{text}" for keyword, text in zip(keywords, texts, strict=True)
+    )
 
 
 @lru_cache(maxsize=64)
@@ -256,7 +268,11 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
             return swapped
     for place in (*range(at, len(items)), *range(at)):
         with suppress(NoOtherValue):
-            return [*items[:place], other_value(items[place], draw), *items[place + 1 :]]
+            return [
+                *items[:place],
+                other_value(items[place], draw),
+                *items[place + 1 :],
+            ]
     if fixed:
         raise NoOtherValue("no other value of these elements")
     return items[:-1] if len(items) > 1 else items * 2

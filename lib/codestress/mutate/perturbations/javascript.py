@@ -14,7 +14,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codestress.mutate.edits import Edit, Lines, edited
-from codestress.mutate.perturbations.edits import MessageSite, NotPerturbed, Place, stimuli
+from codestress.mutate.perturbations.edits import (
+    MessageSite,
+    NotPerturbed,
+    Place,
+    stimuli,
+)
 from codestress.mutate.perturbations.javascript_guards import (
     FUNCTIONS,
     around,
@@ -45,7 +50,10 @@ METHODS = {
     "replaceAll": "replace",
     "toLowerCase": "lower",
     "toUpperCase": "upper",
-    **{name: name for name in ("pop", "sort", "reverse", "add", "split", "join", "replace")},
+    **{
+        name: name
+        for name in ("pop", "sort", "reverse", "add", "split", "join", "replace")
+    },
 }
 """JavaScript methods, with the Python methods whose messages they get."""
 KINDS = {
@@ -137,7 +145,10 @@ class JavaScriptProgram:
             if inner is None or any(one.type in NOT_MOVED for one in nodes(inner)):
                 continue
             kind = "constant" if inner.type in ("true", "false") else "general"
-            if inner.type == "binary_expression" and text_at(inner, "operator") in COMPARING:
+            if (
+                inner.type == "binary_expression"
+                and text_at(inner, "operator") in COMPARING
+            ):
                 kind = "comparison"
             put = partial(self.edit, *self.lines.span(inner))
             named = parameters(around(node, FUNCTIONS))
@@ -205,7 +216,9 @@ class JavaScriptProgram:
             elif kind and (statement := _statement(node)) is not None:
                 line = node.end_point[0] + 1 if kind == "return" else _header(statement)
                 start = line_of(statement), statement.start_point[1]
-                site = MessageSite(kind, line, *start, ordinal=ordinal if kind == "return" else -1)
+                site = MessageSite(
+                    kind, line, *start, ordinal=ordinal if kind == "return" else -1
+                )
             if site is None or inside & {site.line, site.print_line - 1}:
                 continue
             if not lines[site.print_line - 1][: site.print_indent].strip():
@@ -216,7 +229,11 @@ class JavaScriptProgram:
         those of functions inside it."""
         block = self._block()
         found = [node for node in nodes(block) if node.type == "return_statement"]
-        return [node.end_point[0] + 1 for node in found if around(node, FUNCTIONS) == block.parent]
+        return [
+            node.end_point[0] + 1
+            for node in found
+            if around(node, FUNCTIONS) == block.parent
+        ]
 
     def body(self) -> tuple[int, int, int]:
         """Three numbers: first line, last line and indent in spaces of the called function's body;
@@ -261,7 +278,10 @@ def _kind(node: Node) -> str:
         statement = node.parent and node.parent.parent
         if statement is not None and statement.type == "for_statement":
             return ""  # the loop's own counter
-        arithmetic = value.type == "binary_expression" and text_at(value, "operator") in ARITHMETIC
+        arithmetic = (
+            value.type == "binary_expression"
+            and text_at(value, "operator") in ARITHMETIC
+        )
         return "operator" if arithmetic else "assignment"
     called = part(node, "function") if node.type == "call_expression" else None
     return METHODS.get(text_at(called, "property"), "")
@@ -270,7 +290,10 @@ def _kind(node: Node) -> str:
 def _statement(node: Node) -> Node | None:
     """Statement that holds a node and stands directly in a block or at the top level; None for a
     node in the head of a function (but an arrow function), before which no line can stand."""
-    while node.parent is not None and node.parent.type not in ("statement_block", "program"):
+    while node.parent is not None and node.parent.type not in (
+        "statement_block",
+        "program",
+    ):
         if node.parent.type in FUNCTIONS and node.parent.type != "arrow_function":
             return None
         node = node.parent

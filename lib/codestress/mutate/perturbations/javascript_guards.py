@@ -120,9 +120,13 @@ def declared(root: Node) -> Iterator[tuple[str, str, int]]:
         # The order of one capture's nodes differs between processes.
         for node in sorted(found, key=lambda node: (node.start_byte, node.end_byte)):
             place = (
-                around(node.parent and node.parent.parent, within[where]) if where else node.parent
+                around(node.parent and node.parent.parent, within[where])
+                if where
+                else node.parent
             )
-            yield from ((name, kind, place.id) for name in bound(node) if place is not None)
+            yield from (
+                (name, kind, place.id) for name in bound(node) if place is not None
+            )
 
 
 def free_names(root: Node) -> set[str]:
@@ -215,7 +219,9 @@ def _constructs(problem: Problem) -> frozenset[str]:
             found.add("a function's text")
     fixed = set() if "arguments" in free else _arguments(root, problem.function, every)
     counts = Counter(bindings)
-    found |= {f"write {name}" for name in counts if name not in fixed or counts[name] > 1}
+    found |= {
+        f"write {name}" for name in counts if name not in fixed or counts[name] > 1
+    }
     return frozenset(found)
 
 
@@ -235,8 +241,14 @@ def _node_constructs(node: Node, functions: set[str]) -> Iterator[str]:
         case "string_fragment":
             yield "a directive" if text.startswith("use ") else f".{text}"
         case "lexical_declaration" | "class_declaration":
-            declarators = node.named_children if node.type == "lexical_declaration" else [node]
-            yield from (f"let {name}" for one in declarators for name in bound(part(one, "name")))
+            declarators = (
+                node.named_children if node.type == "lexical_declaration" else [node]
+            )
+            yield from (
+                f"let {name}"
+                for one in declarators
+                for name in bound(part(one, "name"))
+            )
         case "call_expression" if re.fullmatch(TEXT_OF_VARIABLE, text):
             yield "a variable's text"
         case "catch_clause":
@@ -252,7 +264,9 @@ def _node_constructs(node: Node, functions: set[str]) -> Iterator[str]:
 def _named_functions(node: Node) -> list[str]:
     """Names of the function or class that a node defines or assigns; empty for other nodes."""
     value = part(node, "value", "right")
-    if node.type in FUNCTIONS or (value is not None and value.type in (*FUNCTIONS, "class")):
+    if node.type in FUNCTIONS or (
+        value is not None and value.type in (*FUNCTIONS, "class")
+    ):
         return bound(part(node, "name", "left"))
     return []
 
@@ -266,7 +280,9 @@ def _uses_function(node: Node, parent: Node) -> Iterator[str]:
     if parent.type == "formal_parameters" or text_at(parent, "property") in PLAIN:
         return
     yield "a function as a value"
-    made_text = parent.type == "arguments" and text_at(parent.parent, "function") == "String"
+    made_text = (
+        parent.type == "arguments" and text_at(parent.parent, "function") == "String"
+    )
     if made_text or parent.type in TEXTS:
         yield "a function's text"
 
@@ -287,7 +303,9 @@ def _arguments(root: Node, function: str, every: Sequence[Node]) -> set[str]:
     """Names of the parameters of the function `function` that have a value of the problem's call;
     empty where the program names the function a second time, so that other calls may give
     values."""
-    if [text_of(node) for node in every if node.type == "identifier"].count(function) != 1:
+    if [text_of(node) for node in every if node.type == "identifier"].count(
+        function
+    ) != 1:
         return set()
     called = [node for node in root.named_children if text_at(node, "name") == function]
     given = part(called[0], "parameters") if called else None

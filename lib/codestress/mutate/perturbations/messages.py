@@ -108,7 +108,8 @@ def messages(which: str = KIT) -> Messages:
 def _by_kind(content: dict[str, Any]) -> Messages:
     by_kind: dict[str, list[dict[Claim, str]]] = content.pop("methods", {}) | content
     return {
-        kind: [item for message in own for item in message.items()] for kind, own in by_kind.items()
+        kind: [item for message in own for item in message.items()]
+        for kind, own in by_kind.items()
     }
 
 
@@ -130,7 +131,9 @@ def _reviewed(path: Path, kit: Messages) -> Messages:
     for kind, own in found.items():
         for claim, text in own:
             if fault := fault_of(kind, claim, text):
-                raise ParameterError(f"{shown(path)}: the message {text!r:.80} at {kind}: {fault}")
+                raise ParameterError(
+                    f"{shown(path)}: the message {text!r:.80} at {kind}: {fault}"
+                )
     return found
 
 
@@ -148,7 +151,9 @@ def fault_of(kind: str, claim: str, text: object) -> str:
         return f"no kind of place{nearest(kind, known)}"
     claims = {own for own, _ in known[kind]}
     if claim not in claims:
-        return f"{claim!r} is nothing that can be said there: {', '.join(sorted(claims))}"
+        return (
+            f"{claim!r} is nothing that can be said there: {', '.join(sorted(claims))}"
+        )
     if not isinstance(text, str) or len(text) > LONGEST_MESSAGE:
         return f"not one sentence of at most {LONGEST_MESSAGE} characters"
     if text.count("{value}") != (kind == "return"):
@@ -157,7 +162,9 @@ def fault_of(kind: str, claim: str, text: object) -> str:
     words = re.findall(r"[A-Za-z]+", plain)
     if not WORDS.fullmatch(plain) or len(words) < 3:
         return "more than words, or less than a sentence"
-    names = [word for word in words if not word[1:].islower() and word not in ("A", "a", "I")]
+    names = [
+        word for word in words if not word[1:].islower() and word not in ("A", "a", "I")
+    ]
     return f"names something: {names[0]}" if names else ""
 
 
@@ -182,7 +189,8 @@ def traced(problem: Problem) -> Problem:
     returns a record, from which `read_trace` makes a `Trace`."""
     program = program_of(problem)
     notes = [
-        (site, f"{number}, {site.kind!r}") for number, site in enumerate(program.message_sites())
+        (site, f"{number}, {site.kind!r}")
+        for number, site in enumerate(program.message_sites())
     ]
     code = _with_messages(problem.code, notes, "", program.noted)
     return program_of(replace(problem, code=code)).traced()
@@ -265,18 +273,25 @@ def _with_messages(
 ) -> str:
     """Returns the text `code` with the messages `chosen` as comments in the form `comment`, such as
     `# {}`; as statements in the form `printed` where `comment` is empty."""
-    before, behind = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
+    before, behind = (
+        defaultdict[int, list[str]](list),
+        defaultdict[int, list[str]](list),
+    )
     for site, text in chosen:
         if comment and site.kind not in ("while", "for"):
             behind[site.line].append(text)
         else:
             line = site.line if comment else site.print_line
-            before[line].append(" " * site.print_indent + (comment or printed).format(text))
+            before[line].append(
+                " " * site.print_indent + (comment or printed).format(text)
+            )
     lines = []
     for number, text in enumerate(code.split("\n"), start=1):
         if behind[number]:
             end = "\r" * text.endswith("\r")
-            text = f"{text.rstrip(end)}    {comment.format(' '.join(behind[number]))}{end}"
+            text = (
+                f"{text.rstrip(end)}    {comment.format(' '.join(behind[number]))}{end}"
+            )
         lines += [*before[number], text]
     return "\n".join(lines)
 
@@ -289,9 +304,14 @@ def useless_value(seen: frozenset[str]) -> str:
         with suppress(NotLiteral):
             values.append(parse_literal(text).value)
     kinds = dict.fromkeys(type(value).__name__ for value in sorted(values, key=repr))
-    candidates = [text for kind in kinds for text in USELESS.get(kind, ())] + [*ANY, "-1"]
+    candidates = [text for kind in kinds for text in USELESS.get(kind, ())] + [
+        *ANY,
+        "-1",
+    ]
     return next(
-        text for text in candidates if text not in seen and parse_literal(text).value not in values
+        text
+        for text in candidates
+        if text not in seen and parse_literal(text).value not in values
     )
 
 
@@ -302,9 +322,15 @@ def hint(problem: Problem, value: str, task: Task) -> Perturbed:
     is NAME(VALUE)` stands behind the function's head."""
     program = program_of(problem)
     returns, (first, last, indent) = program.returns(), program.body()
-    line, between, text = first - 1, "  ", f"The function call is {problem.function}({value})"
+    line, between, text = (
+        first - 1,
+        "  ",
+        f"The function call is {problem.function}({value})",
+    )
     if task == "output":
-        line, between = (returns[0], "  ") if len(returns) == 1 else (last, "\n" + " " * indent)
+        line, between = (
+            (returns[0], "  ") if len(returns) == 1 else (last, "\n" + " " * indent)
+        )
         text = f"The return value is {value}"
     lines = problem.code.split("\n")
     lines[line - 1] += between + program.comment.format(text)

@@ -49,10 +49,15 @@ def neutral_text(length: int, draw: Draw, program: str) -> str:
 def is_neutral(comment: str) -> bool:
     """Whether a comment's text, without its sign, consists of neutral sentences or full stops
     alone."""
-    return re.fullmatch(rf"(?:{NEUTRAL.pattern})(?: (?:{NEUTRAL.pattern}))*", comment) is not None
+    return (
+        re.fullmatch(rf"(?:{NEUTRAL.pattern})(?: (?:{NEUTRAL.pattern}))*", comment)
+        is not None
+    )
 
 
-def _sentence(length: int, heads: Sequence[str], tails: Sequence[str], draw: Draw) -> str:
+def _sentence(
+    length: int, heads: Sequence[str], tails: Sequence[str], draw: Draw
+) -> str:
     """Returns a sentence of `length` characters with its full stop: one of `heads`, then some of
     `tails` in their order; empty where none has that length."""
     sums = _sums(tails)

@@ -60,7 +60,9 @@ def perturbed_rows(
     problems = [one for one in given.values() if isinstance(one, Problem)]
     faults = {name: one for name, one in given.items() if isinstance(one, str)}
     with Executor() as executor:
-        executions = run_calls([(problem, problem.arguments) for problem in problems], executor)
+        executions = run_calls(
+            [(problem, problem.arguments) for problem in problems], executor
+        )
         returned = []
         for problem, execution in zip(problems, executions, strict=True):
             if execution.outcome is not Outcome.RETURNED:
@@ -69,17 +71,25 @@ def perturbed_rows(
             try:
                 returned.append(replace(problem, output=written_out(execution.value)))
             except NotLiteral as error:
-                faults[problem.id] = f"what its call returns cannot be written out: {error}"
+                faults[problem.id] = (
+                    f"what its call returns cannot be written out: {error}"
+                )
         checked, unusable = check_problems(returned, executor, seed)
         made = {
-            one: make_variants(checked, one, executor, seed=seed, truth=truth) for one in conditions
+            one: make_variants(checked, one, executor, seed=seed, truth=truth)
+            for one in conditions
         }
     faults |= unusable
     return [
         _row(name, condition, problem, "rejected", f"{lines[name]}: {faults[name]}")
         if name in faults
         else _row(
-            name, condition, (one := made[condition][name]).problem, one.status, one.why, one.sites
+            name,
+            condition,
+            (one := made[condition][name]).problem,
+            one.status,
+            one.why,
+            one.sites,
         )
         for name, problem in given.items()
         for condition in conditions
@@ -95,7 +105,9 @@ def _without_value(execution: Execution) -> str:
     return f"its call does not return: {execution.outcome} {execution.detail}".strip()
 
 
-def _read(path: Path, language: Language) -> tuple[dict[str, Problem | str], dict[str, str]]:
+def _read(
+    path: Path, language: Language
+) -> tuple[dict[str, Problem | str], dict[str, str]]:
     """Returns two dictionaries by id (without one, `line NUMBER`), from a JSON Lines file: its
     problems, with the output `None` as a placeholder, or as text the reason why a line is none; and
     each one's file and line in words."""
@@ -107,14 +119,18 @@ def _read(path: Path, language: Language) -> tuple[dict[str, Problem | str], dic
             row = parse_row(line)
             given = name if row.get("id") is None else str(row["id"])
             if given in found:
-                raise ValueError(f"a second row with the id {given!r}; ids must be unique")
+                raise ValueError(
+                    f"a second row with the id {given!r}; ids must be unique"
+                )
             name = given
             found[name] = _problem(row, name, language)
         except UNREADABLE as error:
             found[name] = reason_of(error)
         lines[name] = f"{shown(path)}, line {number} ({name})"
     if not found:
-        raise DataError(f"{path}: has no rows; give JSON Lines with id, code, function and input")
+        raise DataError(
+            f"{path}: has no rows; give JSON Lines with id, code, function and input"
+        )
     return found, lines
 
 
@@ -130,7 +146,9 @@ def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
     if not function.isidentifier() or (language == "python" and iskeyword(function)):
         raise ValueError(f"function is {function!r}, not a name")
     arguments = row["input"].strip()
-    if arguments.startswith(f"{function}(") and arguments.endswith(")"):  # as LiveCodeBench has it
+    if arguments.startswith(f"{function}(") and arguments.endswith(
+        ")"
+    ):  # as LiveCodeBench has it
         arguments = arguments[len(function) + 1 : -1]
     if language == "javascript":
         json_values(arguments)

@@ -15,7 +15,9 @@ def program_of(problem: Problem) -> PythonProgram | JavaScriptProgram:
     """Returns the problem's program as an object that perturbations edit: a syntax tree in Python,
     a text with edits in JavaScript. Raises `NotPerturbed` for JavaScript that does not parse."""
     return (
-        JavaScriptProgram(problem) if problem.language == "javascript" else PythonProgram(problem)
+        JavaScriptProgram(problem)
+        if problem.language == "javascript"
+        else PythonProgram(problem)
     )
 
 
@@ -24,4 +26,8 @@ def vanilla(problem: Problem) -> Problem:
     2.1), so that comments and layout give nothing away; a problem in another language as it is.
     Raises `SyntaxError` for Python that does not parse."""
     python = problem.language == "python"
-    return replace(problem, code=ast.unparse(parse_program(problem.code))) if python else problem
+    return (
+        replace(problem, code=ast.unparse(parse_program(problem.code)))
+        if python
+        else problem
+    )

@@ -39,7 +39,12 @@ class PythonProgram:
     Edits change the tree, not the problem."""
 
     truths = ("True", "False")
-    comment, printed, noted, declared = "# {}", "print({!r})", "note_ran({})", "{name} = {value}"
+    comment, printed, noted, declared = (
+        "# {}",
+        "print({!r})",
+        "note_ran({})",
+        "{name} = {value}",
+    )
     texts = stimuli("rewriting")["python"]
 
     def __init__(self, problem: Problem) -> None:
@@ -72,7 +77,9 @@ class PythonProgram:
         function, called = ast.unparse(self.call.func), f"{self.problem.function}("
         text = renamed_names(f"{called}{self.problem.arguments}\n)", self.call)
         arguments = text.removeprefix(f"{function}(").removesuffix("\n)")
-        return replace(self.problem, code=self.code, function=function, arguments=arguments)
+        return replace(
+            self.problem, code=self.code, function=function, arguments=arguments
+        )
 
     # --- what may be done
 
@@ -85,9 +92,14 @@ class PythonProgram:
         """Definition of the function that the problem calls; raises `NotPerturbed` where the top
         level has none."""
         for statement in reversed(self.tree.body):
-            if isinstance(statement, FunctionNode) and statement.name == self.problem.function:
+            if (
+                isinstance(statement, FunctionNode)
+                and statement.name == self.problem.function
+            ):
                 return statement
-        raise NotPerturbed(f"no function {self.problem.function} at the program's top level")
+        raise NotPerturbed(
+            f"no function {self.problem.function} at the program's top level"
+        )
 
     def parameters(self) -> list[str]:
         """Names of the called function's parameters."""
@@ -100,7 +112,9 @@ class PythonProgram:
         for its kind, in the order of the text; conditions in class bodies are left out."""
         for node, owner in _statements(self.tree.body):
             # a lambda does not see a class body's names
-            if isinstance(node, ast.If | ast.While) and not isinstance(owner, ast.ClassDef):
+            if isinstance(node, ast.If | ast.While) and not isinstance(
+                owner, ast.ClassDef
+            ):
                 named = [one.arg for one in parameters(owner)] if owner else []
                 text, kind = ast.unparse(node.test), "general"
                 match node.test:
@@ -127,7 +141,8 @@ class PythonProgram:
         """Name for a loop variable in inserted code: `i`, with underscores where a function uses an
         `i` from the code around it."""
         shared = any(
-            one.name == "i" and self.names.binding(one) not in (one.scope, _function_of(one.scope))
+            one.name == "i"
+            and self.names.binding(one) not in (one.scope, _function_of(one.scope))
             for one in self.names.occurrences
         )
         return unused("i", self.used_names()) if shared else "i"
@@ -141,11 +156,15 @@ class PythonProgram:
             owner = self.names.binding(occurrence)
             if owner is None or owner.kind == "module":
                 seen.add(occurrence.name)
-        functions = [node for node in ast.walk(self.tree) if isinstance(node, FunctionNode)]
+        functions = [
+            node for node in ast.walk(self.tree) if isinstance(node, FunctionNode)
+        ]
         every = [one.arg for node in functions for one in parameters(node)]
         for scope in self.names.scopes if variables else ():
             if scope.kind not in ("module", "class"):
-                every += [name for name, kinds in scope.bound.items() if kinds <= {"variable"}]
+                every += [
+                    name for name, kinds in scope.bound.items() if kinds <= {"variable"}
+                ]
         names = self.used_names() - seen
         return [name for name in dict.fromkeys(every) if name in names]
 
@@ -161,9 +180,13 @@ class PythonProgram:
         """Returns the places where a statement may be put inside functions: before each statement,
         and at the end of a block that no return, raise, break or continue ends. Left out are places
         beside an `elif`, which would become another `else` and `if`."""
-        branches = [node.orelse for node in ast.walk(self.tree) if isinstance(node, ast.If)]
+        branches = [
+            node.orelse for node in ast.walk(self.tree) if isinstance(node, ast.If)
+        ]
         elifs = {
-            id(block) for block in branches if len(block) == 1 and isinstance(block[0], ast.If)
+            id(block)
+            for block in branches
+            if len(block) == 1 and isinstance(block[0], ast.If)
         }
         places = list[Place]()
         for block, owner in _blocks(self.tree.body[:-1]):
@@ -184,9 +207,17 @@ class PythonProgram:
         """Numbers of the lines on which the called function's own return statements end, without
         those of functions inside it."""
         function = self.called_function()
-        blocks = [block for block, owner in _blocks(function.body, function) if owner is function]
+        blocks = [
+            block
+            for block, owner in _blocks(function.body, function)
+            if owner is function
+        ]
         own = [statement for block in blocks for statement in block]
-        return [statement.end_lineno or 0 for statement in own if isinstance(statement, ast.Return)]
+        return [
+            statement.end_lineno or 0
+            for statement in own
+            if isinstance(statement, ast.Return)
+        ]
 
     def body(self) -> tuple[int, int, int]:
         """Three numbers: first line, last line and indent in spaces of the called function's
@@ -201,7 +232,9 @@ class PythonProgram:
         call that returns a record of the run: values of return statements, and places for messages
         reached."""
         statements = [statement for statement, _ in _statements(self.tree.body)]
-        returns = [statement for statement in statements if isinstance(statement, ast.Return)]
+        returns = [
+            statement for statement in statements if isinstance(statement, ast.Return)
+        ]
         tracing.Notes(self.names, self.problem).add(self.tree)
         for ordinal, node in enumerate(returns):
             given = [ast.Constant(ordinal), node.value or ast.Constant(None)]
@@ -262,13 +295,19 @@ Owner = FunctionNode | ast.ClassDef | None
 """Function or class that a statement stands in; None at the top level."""
 
 
-def _blocks(block: list[ast.stmt], owner: Owner = None) -> Iterator[tuple[list[ast.stmt], Owner]]:
+def _blocks(
+    block: list[ast.stmt], owner: Owner = None
+) -> Iterator[tuple[list[ast.stmt], Owner]]:
     """Yields the statements `block` and all lists of statements inside, each with the function or
     class that it stands in: `owner` for the first, None at the top level."""
     yield block, owner
     for statement in block:
-        inner = statement if isinstance(statement, FunctionNode | ast.ClassDef) else owner
-        below = [getattr(statement, name, []) for name in ("body", "orelse", "finalbody")]
+        inner = (
+            statement if isinstance(statement, FunctionNode | ast.ClassDef) else owner
+        )
+        below = [
+            getattr(statement, name, []) for name in ("body", "orelse", "finalbody")
+        ]
         for name in ("handlers", "cases"):
             below += [part.body for part in getattr(statement, name, [])]
         for statements in filter(None, below):
@@ -278,7 +317,11 @@ def _blocks(block: list[ast.stmt], owner: Owner = None) -> Iterator[tuple[list[a
 def _statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
     """Returns all statements of a list and inside them, each with the function or class that it
     stands in (None at the top level), in the order of the text."""
-    every = [(statement, owner) for statements, owner in _blocks(block) for statement in statements]
+    every = [
+        (statement, owner)
+        for statements, owner in _blocks(block)
+        for statement in statements
+    ]
     return sorted(every, key=lambda one: (one[0].lineno, one[0].col_offset))
 
 
@@ -291,7 +334,9 @@ def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
         first += 1
     ends = isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
     for before in [*block[first:], *([] if ends else [None])]:
-        yield Place((before or block[-1]).lineno, named, partial(_put_before, block, before))
+        yield Place(
+            (before or block[-1]).lineno, named, partial(_put_before, block, before)
+        )
 
 
 def _put_before(block: list[ast.stmt], before: ast.stmt | None, text: str) -> None:
@@ -327,7 +372,10 @@ def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]
         ordinal = next(returns) if kind == "return" else -1
         yield MessageSite(kind, line, *inside, ordinal=ordinal)
     calls = [call.func for call in tracing.method_calls(statement)]
-    found = sorted((one.end_lineno or 0, one.end_col_offset or 0, one.attr) for one in calls)  # type: ignore[attr-defined]
+    found = sorted(
+        (one.end_lineno or 0, one.end_col_offset or 0, one.attr)  # type: ignore[attr-defined]
+        for one in calls
+    )
     start = inside if isinstance(statement, ast.If | ast.While) else above
     for method in dict.fromkeys(name for *_, name in found):
         yield MessageSite(method, header_end, *start)

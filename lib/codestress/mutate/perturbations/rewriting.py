@@ -59,7 +59,11 @@ def rename(problem: Problem) -> Perturbed:
     Functions become f (the called one), f1, … in the order of the text, variables Var_1, … in the
     order of their names.
     """
-    return _rename_script(problem) if problem.language == "javascript" else _rename_python(problem)
+    return (
+        _rename_script(problem)
+        if problem.language == "javascript"
+        else _rename_python(problem)
+    )
 
 
 def _renamed(
@@ -83,7 +87,9 @@ def _renamed(
         if (name := new[kind].get(old, old)) != old:
             put(name)
             sites.setdefault(name, Site(line, kind, f"{old} → {name}"))
-    return Perturbed(program.changed() if sites else program.problem, tuple(sites.values()))
+    return Perturbed(
+        program.changed() if sites else program.problem, tuple(sites.values())
+    )
 
 
 def _rename_script(problem: Problem) -> Perturbed:
@@ -94,12 +100,18 @@ def _rename_script(problem: Problem) -> Perturbed:
     kinds: dict[str, set[str]] = defaultdict(set)
     for name, kind, _ in declared(program.root):
         kinds[kind].add(name)
-    functions, variables, classes = (kinds[kind] for kind in ("function", "variable", "class"))
+    functions, variables, classes = (
+        kinds[kind] for kind in ("function", "variable", "class")
+    )
     kept = classes | program.used_names() - functions - variables
     if "f" in kept:
         raise NotPerturbed("the name f is taken")
     variables -= functions | classes
-    named = [(node, text_of(node)) for node in nodes(program.root) if node.type in IDENTIFIERS]
+    named = [
+        (node, text_of(node))
+        for node in nodes(program.root)
+        if node.type in IDENTIFIERS
+    ]
     occurrences: list[Occurrence] = []
     in_order = list[str]()
     for node, name in named:
@@ -107,7 +119,9 @@ def _rename_script(problem: Problem) -> Perturbed:
         if called and node.type == "identifier":
             in_order.append(name)
         put = partial(program.rename, node)
-        occurrences.append((line_of(node), name, "function" if called else "variable", put))
+        occurrences.append(
+            (line_of(node), name, "function" if called else "variable", put)
+        )
     renamed = _renamed(program, in_order, variables, kept, occurrences)
     return replace(renamed, problem=replace(renamed.problem, function="f"))
 
@@ -131,7 +145,9 @@ def _rename_python(problem: Problem) -> Perturbed:
     kept = {one.name for one, binding in bindings if binding not in free}
     kept |= {name for scope, name in every if (scope, name) not in free}
     defined = sorted(
-        (scope.functions[name][0].lineno, name) for scope, name in free if name in scope.functions
+        (scope.functions[name][0].lineno, name)
+        for scope, name in free
+        if name in scope.functions
     )
     functions = [name for _, name in defined]
     if problem.function in functions and "f" in kept:
@@ -151,7 +167,11 @@ def _rename_python(problem: Problem) -> Perturbed:
 
 
 def _kind(scope: Scope | None, name: str) -> Literal["function", "variable"]:
-    return "function" if scope is not None and "function" in scope.bound[name] else "variable"
+    return (
+        "function"
+        if scope is not None and "function" in scope.bound[name]
+        else "variable"
+    )
 
 
 def _may_be_renamed(scope: Scope, name: str, opaque: set[str | None]) -> bool:
@@ -159,7 +179,9 @@ def _may_be_renamed(scope: Scope, name: str, opaque: set[str | None]) -> bool:
     if scope.kind == "class" or name.startswith("__"):
         return False
     if "parameter" in kinds:
-        method = scope.kind == "function" and scope.parent and scope.parent.kind == "class"
+        method = (
+            scope.kind == "function" and scope.parent and scope.parent.kind == "class"
+        )
         if name in opaque or (method and name in ("self", "cls")):
             return False
     return kinds <= {"parameter", "variable", "function"}
@@ -169,7 +191,9 @@ KEEPING = ("cache", "lru_cache", "wraps")
 """Decorators that pass keyword arguments on with their names."""
 
 
-def _keywords(tree: ast.Module, names: Names) -> Iterator[tuple[ast.keyword, Scope | None]]:
+def _keywords(
+    tree: ast.Module, names: Names
+) -> Iterator[tuple[ast.keyword, Scope | None]]:
     """Yields each keyword of a call with the scope of the program's function whose parameter the
     keyword names, or with None where that is uncertain: then parameters of that name are not
     renamed. Keywords that a `**` parameter collects are left out."""
@@ -184,22 +208,31 @@ def _keywords(tree: ast.Module, names: Names) -> Iterator[tuple[ast.keyword, Sco
             owner = resolve(name, scopes[id(call.func)])
             if owner and owner.bound[name] == {"function"} and owner.kind != "class":
                 functions = owner.functions[name]
-        decorators = [decorator for function in functions for decorator in function.decorator_list]
+        decorators = [
+            decorator for function in functions for decorator in function.decorator_list
+        ]
         applied = [getattr(decorator, "func", decorator) for decorator in decorators]
-        keeping = all(getattr(one, "attr", getattr(one, "id", "")) in KEEPING for one in applied)
+        keeping = all(
+            getattr(one, "attr", getattr(one, "id", "")) in KEEPING for one in applied
+        )
         for keyword in call.keywords:
             named = set[bool]()
             for function in functions:
                 given = [*function.args.args, *function.args.kwonlyargs]
                 named.add(keyword.arg in [parameter.arg for parameter in given])
             if keyword.arg is not None and not (named == {False} and keeping):
-                yield keyword, inner[id(functions[0])] if named == {True} and keeping else None
+                yield (
+                    keyword,
+                    inner[id(functions[0])] if named == {True} and keeping else None,
+                )
 
 
 # --- RTF and GBC ---
 
 
-def reformat_conditions(problem: Problem, draw: Draw, original: Problem | None = None) -> Perturbed:
+def reformat_conditions(
+    problem: Problem, draw: Draw, original: Problem | None = None
+) -> Perturbed:
     """Returns the problem with RTF: every condition is rewritten by a template drawn for it. The
     result's `sites` lists the rewritten conditions; it is empty where there are none.
 
@@ -216,7 +249,9 @@ def reformat_conditions(problem: Problem, draw: Draw, original: Problem | None =
         for template in _from(place.templates, drawn):
             constant = template.replace("{para}", program.truths[0])
             forms = (template, constant)
-            usable = [form for form in forms if not rules.refusal(form, place.text, para)]
+            usable = [
+                form for form in forms if not rules.refusal(form, place.text, para)
+            ]
             if usable:
                 text = usable[0].format(cond=place.text, para=para)
                 place.put(text)
@@ -250,7 +285,9 @@ def insert_garbage(
     candidates = own or both
     snippets = _chosen(texts["control_flow"], N_CONTROL_FLOW, draw)
     snippets += _chosen(texts["dead_loops"], N_DEAD_LOOPS, draw)
-    for number, template in enumerate(_chosen(snippets, len(snippets), draw) if places else []):
+    for number, template in enumerate(
+        _chosen(snippets, len(snippets), draw) if places else []
+    ):
         place = draw.choice(places)
         para = draw.choice(place.named) if place.named else constant
         drawn = draw.choice(texts["false_conditions"])
@@ -260,7 +297,11 @@ def insert_garbage(
             para = constant
         every = _from(texts["false_conditions"], drawn)
         false = next(one for one in every if not rules.refusal(one, para=para))
-        values = {"false": false.format(para=para), "para": para, "index": program.index}
+        values = {
+            "false": false.format(para=para),
+            "para": para,
+            "index": program.index,
+        }
         values["new"] = unused(f"Temp_Var_{number}", used)
         values["name"] = unused(f"funct{number + 1}", used)
         text = template.format(**values)
@@ -284,4 +325,6 @@ def _chosen(items: Sequence[str], count: int, draw: Draw) -> list[str]:
     """Returns `count` different items of `items`, drawn by chance, in the order drawn; all where
     there are fewer than `count`."""
     left = list(items)
-    return [left.pop(draw.integer(0, len(left) - 1)) for _ in range(min(count, len(left)))]
+    return [
+        left.pop(draw.integer(0, len(left) - 1)) for _ in range(min(count, len(left)))
+    ]

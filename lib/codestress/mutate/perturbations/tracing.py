@@ -88,10 +88,13 @@ class Notes(ast.NodeTransformer):
             seen = {
                 one.name
                 for one in own
-                if one.scope is not scope or not isinstance(one.node, ast.Name | ast.arg)
+                if one.scope is not scope
+                or not isinstance(one.node, ast.Name | ast.arg)
             }
             sites = defaultdict[str, list[int]](list)
-            self.sites |= {id(one.node): sites[one.name] for one in own if one.name not in seen}
+            self.sites |= {
+                id(one.node): sites[one.name] for one in own if one.name not in seen
+            }
 
     def add(self, tree: ast.Module) -> None:
         """Adds the tracing code to the syntax tree `tree`, in place; the `names` given to the class
@@ -105,7 +108,11 @@ class Notes(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         sites = self.sites.get(id(node), []) if isinstance(node.ctx, ast.Load) else []
         note = "note_changed" if id(node) in self.changed else "note_read"
-        return ast.parse(f"{note}({sites}, {node.id})", mode="eval").body if sites else node
+        return (
+            ast.parse(f"{note}({sites}, {node.id})", mode="eval").body
+            if sites
+            else node
+        )
 
     def _noted(self, block: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Returns the statements of a block with added code, which records whether the statement
@@ -116,7 +123,8 @@ class Notes(ast.NodeTransformer):
             match statement:
                 case ast.Expr(
                     ast.Call(
-                        ast.Name("note_ran"), [ast.Constant(int(number)), ast.Constant(str(kind))]
+                        ast.Name("note_ran"),
+                        [ast.Constant(int(number)), ast.Constant(str(kind))],
                     )
                 ):
                     notes.append((number, kind))
@@ -126,20 +134,31 @@ class Notes(ast.NodeTransformer):
             for number, kind in notes:
                 for call in method_calls(statement) if kind in METHODS else ():
                     if isinstance(call.func, ast.Attribute) and call.func.attr == kind:
-                        given = [ast.Constant(number), call.func.value, ast.Constant(kind)]
+                        given = [
+                            ast.Constant(number),
+                            call.func.value,
+                            ast.Constant(kind),
+                        ]
                         call.args = [*given, *call.args]
                         call.func = ast.Name("note_call", ast.Load())
             target = _changed(statement)
-            numbers = [number for number, kind in notes if kind in ("operator", "assignment")]
+            numbers = [
+                number for number, kind in notes if kind in ("operator", "assignment")
+            ]
             if numbers and target:
                 number, look = numbers[0], f"note_shown(lambda: {target})"
                 found += ast.parse(f"noted_{number} = {look}").body
-                behind = [*ast.parse(f"note_kept({number}, noted_{number}, {look})").body, *behind]
+                behind = [
+                    *ast.parse(f"note_kept({number}, noted_{number}, {look})").body,
+                    *behind,
+                ]
             found += [statement, *behind]
             notes = []
         return found
 
-    def _behind(self, statement: ast.stmt, notes: Sequence[tuple[int, str]]) -> list[ast.stmt]:
+    def _behind(
+        self, statement: ast.stmt, notes: Sequence[tuple[int, str]]
+    ) -> list[ast.stmt]:
         """Returns the statements to add behind a statement: a record that its places (`notes`) were
         passed, where it only keeps or drops a value, and a read of its variable where `+=` and the
         like may change a value in place. Empty for other statements."""
@@ -193,7 +212,10 @@ def _changed(statement: ast.stmt) -> str:
             calls = any(isinstance(part, ast.Call) for part in ast.walk(target))
             return "" if calls else ast.unparse(target)
         case ast.Assign([ast.Name(name)], value):
-            reads = any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(value))
+            reads = any(
+                isinstance(part, ast.Name) and part.id == name
+                for part in ast.walk(value)
+            )
             return name if reads or not isinstance(value, ast.BinOp) else ""
         case ast.AnnAssign(ast.Name(name)):
             return name
@@ -206,8 +228,16 @@ def method_calls(statement: ast.stmt) -> list[ast.Call]:
     if isinstance(statement, FunctionNode | ast.ClassDef):
         return []
     inner = ast.stmt | ast.ExceptHandler | ast.match_case
-    parts = [child for child in ast.iter_child_nodes(statement) if not isinstance(child, inner)]
-    calls = [one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call)]
+    parts = [
+        child
+        for child in ast.iter_child_nodes(statement)
+        if not isinstance(child, inner)
+    ]
+    calls = [
+        one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call)
+    ]
     return [
-        call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS
+        call
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS
     ]

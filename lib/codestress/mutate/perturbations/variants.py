@@ -146,7 +146,9 @@ def check_problems(
     calls = [(problem, text) for problem, inputs, _ in ready for text in inputs]
     executions = iter(run_calls(calls, executor))
     again = run_calls([(problem, problem.arguments) for problem, *_ in ready], executor)
-    traced = run_calls([(notes, problem.arguments) for problem, _, notes in ready], executor)
+    traced = run_calls(
+        [(notes, problem.arguments) for problem, _, notes in ready], executor
+    )
     checked = []
     for (problem, inputs, _), second, noted in zip(ready, again, traced, strict=True):
         own = [next(executions) for _ in inputs]
@@ -158,7 +160,9 @@ def check_problems(
             trace = messages.read_trace(noted.value, problem.language)
         kept = _telling(own)
         inputs = tuple(inputs[place] for place in kept)
-        checked.append(Checked(problem, inputs, tuple(own[place] for place in kept), trace))
+        checked.append(
+            Checked(problem, inputs, tuple(own[place] for place in kept), trace)
+        )
     return checked, faults
 
 
@@ -187,7 +191,9 @@ def _telling(executions: Sequence[Execution]) -> list[int]:
     return sorted([*results.values(), *repeated][: 1 + INPUTS])
 
 
-def run_calls(calls: Sequence[tuple[Problem, str]], executor: Executor) -> list[Execution]:
+def run_calls(
+    calls: Sequence[tuple[Problem, str]], executor: Executor
+) -> list[Execution]:
     """Runs `calls`, pairs of a problem and the argument text for its function, whatever the
     languages, and returns the executions in the same order. A program that fails gives an execution
     that says so."""
@@ -209,9 +215,13 @@ def _run_scripts(executor: Executor, programs: Sequence[Program]) -> list[Execut
     run = partial(executor.run, language="javascript")
     groups = [
         list(group)
-        for _, group in groupby(programs, key=lambda one: (one.code, one.function, one.source))
+        for _, group in groupby(
+            programs, key=lambda one: (one.code, one.function, one.source)
+        )
     ]
-    together = [group for group in groups if len(group) > 1 and group[0].source is Source.KIT]
+    together = [
+        group for group in groups if len(group) > 1 and group[0].source is Source.KIT
+    ]
     every = [
         replace(
             group[0],
@@ -240,7 +250,9 @@ def called(problem: Problem, arguments: str) -> Program:
     if problem.language == "javascript":
         values = tuple(json_values(arguments))
         return Program(problem.code, problem.function, values, source=problem.source)
-    return Program(problem.code, call=f"{problem.function}({arguments}\n)", source=problem.source)
+    return Program(
+        problem.code, call=f"{problem.function}({arguments}\n)", source=problem.source
+    )
 
 
 def _same(first: Execution, second: Execution) -> bool:
@@ -286,7 +298,9 @@ def make_variants(
     wrong: Mapping[str, str] = {}
     if perturbation == "MHC":
         wrong = _wrong_values(problems, executor, seed, task, written_hints)
-    drawn = partial(perturb, density=density, task=task, guard=guard, truth=truth, wording=wording)
+    drawn = partial(
+        perturb, density=density, task=task, guard=guard, truth=truth, wording=wording
+    )
     drawn = partial(drawn, globals_of=globals_of)
     # Neutral comments stand where misleading ones would.
     stream = "MCC" if perturbation == NEUTRAL else perturbation
@@ -297,7 +311,9 @@ def make_variants(
         for name, one in pending.items():
             draw = Draw(rng(seed, "perturb", stream, name, attempt))
             made = _drawn(
-                one, partial(drawn, one, perturbation, draw, wrong=wrong.get(name, "")), attempt
+                one,
+                partial(drawn, one, perturbation, draw, wrong=wrong.get(name, "")),
+                attempt,
             )
             if isinstance(made, Variant):
                 variants[name] = made
@@ -313,7 +329,9 @@ def make_variants(
                 variants[name] = Variant(before, "rejected", (), attempt, faults[name])
                 continue
             doubt = program_of(before).refusal(perturbation) if guard == "tag" else ""
-            variants[name] = Variant(made.problem, "applied", made.sites, attempt, doubt=doubt)
+            variants[name] = Variant(
+                made.problem, "applied", made.sites, attempt, doubt=doubt
+            )
         pending = {name: one for name, one in pending.items() if faults.get(name)}
     return {one.problem.id: variants[one.problem.id] for one in problems}
 
@@ -361,7 +379,9 @@ def perturb(
         raise Refused(why)
     if perturbation == "MHC" and not wrong:
         raise NotPerturbed("no wrong value of the same type was found")
-    put = partial(messages.insert_messages, draw=draw, density=density, trace=checked.trace)
+    put = partial(
+        messages.insert_messages, draw=draw, density=density, trace=checked.trace
+    )
     put = partial(put, truth=truth, wording=wording)
     steps: dict[str, Callable[[Problem], Perturbed]] = {
         "MCC": partial(put, style="comment"),
@@ -371,7 +391,9 @@ def perturb(
         "BLANK": messages.add_blank_line,
         "REN": rename,
         "RTF": partial(reformat_conditions, draw=draw, original=problem),
-        "GBC": partial(insert_garbage, draw=draw, original=problem, globals_of=globals_of),
+        "GBC": partial(
+            insert_garbage, draw=draw, original=problem, globals_of=globals_of
+        ),
     }
     made = Perturbed(problem)
     for name in ("RTF", "GBC", "REN") if perturbation == "PSC-ALL" else (perturbation,):
@@ -380,7 +402,9 @@ def perturb(
     return made
 
 
-def on_unseen(problems: Sequence[Checked], executor: Executor, seed: int) -> dict[str, Checked]:
+def on_unseen(
+    problems: Sequence[Checked], executor: Executor, seed: int
+) -> dict[str, Checked]:
     """Returns by id each problem with up to `UNSEEN` inputs that were not tried before, in place of
     its own, and the executions on them (`Checked`); problems without such inputs are left out.
     `seed` decides the inputs."""
@@ -425,11 +449,15 @@ def _differences(
     for name, candidate in candidates.items():
         before, after = checked[name].problem, candidate.problem
         try:
-            inputs = checked[name].inputs[: 1 if _differs_in_comments(before, after) else None]
+            inputs = checked[name].inputs[
+                : 1 if _differs_in_comments(before, after) else None
+            ]
             calls[name] = [(after, _moved(before, after, text)) for text in inputs]
         except UNREADABLE as error:
             found[name] = reason_of(error)
-    executions = iter(run_calls([call for own in calls.values() for call in own], executor))
+    executions = iter(
+        run_calls([call for own in calls.values() for call in own], executor)
+    )
     for name, own in calls.items():
         found[name] = ""
         for (_, text), first in zip(own, checked[name].executions, strict=False):
@@ -478,7 +506,10 @@ def _wrong_values(
     another output or, failing that, raises; empty or missing where none is found. `written_hints`
     (values by id) replaces the kit's own candidates."""
     if task == "output":
-        return {one.problem.id: _wrong_output(one.problem, seed, written_hints) for one in problems}
+        return {
+            one.problem.id: _wrong_output(one.problem, seed, written_hints)
+            for one in problems
+        }
     tried: list[Checked] = []
     calls: list[tuple[Problem, str]] = []
     for one in problems:
@@ -493,10 +524,14 @@ def _wrong_values(
         calls += [(problem, text) for text in texts]
     found: dict[str, str] = {}
     raising: dict[str, str] = {}
-    for one, (problem, text), run in zip(tried, calls, run_calls(calls, executor), strict=True):
+    for one, (problem, text), run in zip(
+        tried, calls, run_calls(calls, executor), strict=True
+    ):
         if run.outcome is Ending.RAISED:
             raising.setdefault(problem.id, text)
-        elif run.outcome is Ending.RETURNED and not same_value(run.value, one.executions[0].value):
+        elif run.outcome is Ending.RETURNED and not same_value(
+            run.value, one.executions[0].value
+        ):
             found.setdefault(problem.id, text)
     return raising | found
 
@@ -511,11 +546,18 @@ def _misfits(problem: Problem) -> Iterator[str]:
         return
     for changed in (values[::-1], [None] * len(values), [0] * len(values)):
         if not same_value(changed, values):
-            yield with_values(problem, [literal_text(value, problem.language) for value in changed])
+            yield with_values(
+                problem, [literal_text(value, problem.language) for value in changed]
+            )
 
 
-def _wrong_output(problem: Problem, seed: int, written_hints: Mapping[str, str] | None) -> str:
-    value, draw = parse_literal(problem.output).value, Draw(rng(seed, "wrong output", problem.id))
+def _wrong_output(
+    problem: Problem, seed: int, written_hints: Mapping[str, str] | None
+) -> str:
+    value, draw = (
+        parse_literal(problem.output).value,
+        Draw(rng(seed, "wrong output", problem.id)),
+    )
     with suppress(*UNREADABLE):
         if written_hints is not None:
             text = written_hints.get(problem.id, "")

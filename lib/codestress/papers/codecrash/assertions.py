@@ -18,7 +18,13 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from codestress.literals import LONGEST_TEXT, NotLiteral, literal_of, parse_literal, parse_program
+from codestress.literals import (
+    LONGEST_TEXT,
+    NotLiteral,
+    literal_of,
+    parse_literal,
+    parse_program,
+)
 from codestress.mutate.perturbations.javascript_guards import part, text_at
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Outcome as Ending
@@ -48,7 +54,9 @@ def score_assertion(problem: Problem, task: Task, response: Response) -> Score:
     """
     if score := unanswered(response):
         return score
-    content = tagged(without_thoughts(response.text), open_ended=response.finish_reason != "length")
+    content = tagged(
+        without_thoughts(response.text), open_ended=response.finish_reason != "length"
+    )
     if content is None:
         return unread(response, f"no {TAG}")
     return _strict(problem, task, content)
@@ -64,7 +72,9 @@ def _strict(problem: Problem, task: Task, content: str) -> Score:
         return Score(Outcome.UNPARSABLE, 0.0, str(error))
     if task == "output":
         return score_output(Answer(problem, right))
-    return score_answers([Answer(problem, left)], "input", "strict", shared_executor())[0]
+    return score_answers([Answer(problem, left)], "input", "strict", shared_executor())[
+        0
+    ]
 
 
 def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
@@ -104,7 +114,9 @@ def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> 
     if score := unanswered(response):
         return score
     text = without_thoughts(response.text)
-    content = text.rpartition(TAG)[2].partition(END_TAG)[0].strip() if TAG in text else ""
+    content = (
+        text.rpartition(TAG)[2].partition(END_TAG)[0].strip() if TAG in text else ""
+    )
     return _as_run(problem, task, content)
 
 
@@ -117,15 +129,21 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
         answer = sides[task == "output"].strip() if len(sides) > 1 else answer
     if task == "output":
         try:
-            right = bool(parse_literal(problem.output).value == parse_literal(answer).value)
+            right = bool(
+                parse_literal(problem.output).value == parse_literal(answer).value
+            )
         except NotLiteral:
             assertion = f"{problem.call} == {answer}"
         else:
-            return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), answer)
+            return Score(
+                Outcome.CORRECT if right else Outcome.INCORRECT, float(right), answer
+            )
     else:
         assertion = f"{answer} == {problem.output}"
     source = (
-        problem.source if task == "input" and _only_calls(assertion, problem) else Source.STRANGER
+        problem.source
+        if task == "input" and _only_calls(assertion, problem)
+        else Source.STRANGER
     )
     (execution,) = shared_executor().run(
         [Program(f"{problem.code}\nassert {assertion}", source=source)]
@@ -144,7 +162,9 @@ def _only_calls(assertion: str, problem: Problem) -> bool:
         match ast.parse(f"assert {assertion}").body:
             case [ast.Assert(ast.Compare(ast.Call() as call, [_], [value]), None)]:
                 literal_of(value)
-                return isinstance(parse_arguments(ast.unparse(call), problem), Arguments)
+                return isinstance(
+                    parse_arguments(ast.unparse(call), problem), Arguments
+                )
     return False
 
 
@@ -162,7 +182,9 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
     call of `function`, the right side is no value, or the text is too long.
     """
     if len(text) > LONGEST_TEXT:
-        raise ValueError(f"the answered assertion is longer than {LONGEST_TEXT:,} characters")
+        raise ValueError(
+            f"the answered assertion is longer than {LONGEST_TEXT:,} characters"
+        )
     root = (
         parser("javascript")
         .parse(f"({ASSERT.sub('', text).rstrip(';')}\n)".encode("utf-8", "replace"))

@@ -13,7 +13,11 @@ import itertools
 import pandas as pd
 
 from codestress.papers.codecrash.parameters import DifferenceCalibration
-from codestress.papers.codecrash.results.differences import POINTS, RELATIVE, relative_difference
+from codestress.papers.codecrash.results.differences import (
+    POINTS,
+    RELATIVE,
+    relative_difference,
+)
 from codestress.seeding import rng
 from codestress.simulated.calibration import estimates
 
@@ -29,7 +33,9 @@ def known_answers(given: DifferenceCalibration) -> pd.DataFrame:
     (probability of a correct answer), value_strict (1 or 0).
     """
     random = rng(given.seed, "calibration")
-    chances = random.beta(2, 1, given.n_problems)  # programs differ: most are easy, some are hard
+    chances = random.beta(
+        2, 1, given.n_problems
+    )  # programs differ: most are easy, some are hard
     conditions = {PLAIN: 1.0} | {_named(kept): kept for kept in given.kept}
     rows = [
         (f"problem {number}", condition, sample, kept * chances[number])
@@ -38,14 +44,18 @@ def known_answers(given: DifferenceCalibration) -> pd.DataFrame:
         )
     ]
     answers = pd.DataFrame(rows, columns=["problem", "condition", "sample", "chance"])
-    return answers.assign(value_strict=(random.random(len(answers)) < answers["chance"]) * 1.0)
+    return answers.assign(
+        value_strict=(random.random(len(answers)) < answers["chance"]) * 1.0
+    )
 
 
 def _named(kept: float) -> str:
     return "asked again" if kept == 1 else f"{kept:.0%} left"
 
 
-def differences(answers: pd.DataFrame, confidence: float, *, relative: bool) -> pd.DataFrame:
+def differences(
+    answers: pd.DataFrame, confidence: float, *, relative: bool
+) -> pd.DataFrame:
     """Returns the difference of each condition (index) to the plain programs, paired by problem,
     with an interval at `confidence`: value, low, high, in % of the plain programs if `relative`,
     else in points (`relative_difference`). `answers` come from `known_answers`."""
@@ -54,5 +64,8 @@ def differences(answers: pd.DataFrame, confidence: float, *, relative: bool) -> 
     )
     columns = RELATIVE if relative else POINTS
     conditions = [name for name in scores if name != PLAIN]
-    rows = [relative_difference(scores[PLAIN], scores[name], confidence) for name in conditions]
+    rows = [
+        relative_difference(scores[PLAIN], scores[name], confidence)
+        for name in conditions
+    ]
     return estimates(pd.DataFrame(rows), columns, conditions)

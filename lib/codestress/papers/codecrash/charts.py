@@ -66,7 +66,9 @@ def difference_dots(
     conditions = _beside_their_like(list(points["condition"].unique()))
     published = published[published["condition"].isin(conditions)]
     beside = dict(zip(published["panel"], published["beside"], strict=True))
-    figure, axes = _condition_panels(points, conditions, len(models) + bool(beside), xlabel, beside)
+    figure, axes = _condition_panels(
+        points, conditions, len(models) + bool(beside), xlabel, beside
+    )
     slots = _slots(len(models), published=bool(beside))
     for panel, ax in axes.items():
         ax.axvline(0, color="black", linewidth=0.8)
@@ -75,12 +77,18 @@ def difference_dots(
             place = conditions.index(str(condition)) + slots[0]
             _published_dots(ax, place, values.to_numpy(float))
         own = points[points["panel"] == panel]
-        _dots(ax, own, models, conditions, "value", slots[-len(models) :], markersize=3.5)
+        _dots(
+            ax, own, models, conditions, "value", slots[-len(models) :], markersize=3.5
+        )
         if not len(known):
-            ax.text(0.5, 0.5, "no difference is known", ha="center", transform=ax.transAxes)
+            ax.text(
+                0.5, 0.5, "no difference is known", ha="center", transform=ax.transAxes
+            )
     first = next(iter(axes.values()))
     if beside:  # as an error bar, so that its legend comes after those of the models
-        first.errorbar([], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told)
+        first.errorbar(
+            [], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told
+        )
     _legend(figure, first)
     return figure
 
@@ -89,7 +97,9 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     """Draws shares in % as dots with intervals (Tables 3, 11 and 12), as `difference_dots` does;
     returns the figure. `points`: model, panel, condition, value, low, high, and hollow (a second
     value, drawn as a hollow dot), if any."""
-    models, conditions = (list(points[name].unique()) for name in ("model", "condition"))
+    models, conditions = (
+        list(points[name].unique()) for name in ("model", "condition")
+    )
     figure, axes = _condition_panels(points, conditions, len(models), xlabel, {})
     for panel, ax in axes.items():
         own = points[points["panel"] == panel]
@@ -115,7 +125,13 @@ def _published_dots(ax: Axes, place: float, values: np.ndarray) -> None:
     """Draws the paper's models as grey dots at the x values `values` at the height `place` of the
     panel `ax`, with a bar at their mean."""
     ax.plot(
-        values, [place] * len(values), "o", color=PUBLISHED, alpha=0.3, markersize=2.5, zorder=1
+        values,
+        [place] * len(values),
+        "o",
+        color=PUBLISHED,
+        alpha=0.3,
+        markersize=2.5,
+        zorder=1,
     )
     mean, ends = values.mean(), [place - 0.1, place + 0.1]
     ax.plot([mean, mean], ends, color=PUBLISHED, linewidth=1.5, zorder=1)
@@ -139,7 +155,9 @@ def _settings_as_rows(frame: pd.DataFrame) -> pd.DataFrame:
     panels, conditions = [], []
     for panel, condition in zip(frame["panel"], frame["condition"], strict=True):
         parts = panel.split(", ")
-        panels.append(", ".join(part for part in parts if part not in DEFENCES) or "all")
+        panels.append(
+            ", ".join(part for part in parts if part not in DEFENCES) or "all"
+        )
         moved = [DEFENCES[part] for part in parts if DEFENCES.get(part)]
         conditions.append(", ".join([condition, *moved]))
     return frame.assign(panel=panels, condition=conditions)
@@ -159,7 +177,9 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     `points`: model, panel, condition, average, low, high, hollow (the maximum). `published`: the
     same for the paper's models, and beside (its data set), in grey.
     """
-    conditions, models = (list(points[name].unique()) for name in ("condition", "model"))
+    conditions, models = (
+        list(points[name].unique()) for name in ("condition", "model")
+    )
     beside = dict(zip(published["panel"], published["beside"], strict=True))
     theirs = list(published["model"].unique())
     slots = _slots(len(theirs) + len(models))
@@ -167,7 +187,9 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     figure, axes = _condition_panels(points, conditions, len(slots), xlabel, beside)
     for panel, ax in axes.items():
         for model, slot, marker in zip(theirs, slots, MARKERS, strict=False):
-            part = published[(published["panel"] == panel) & (published["model"] == model)]
+            part = published[
+                (published["panel"] == panel) & (published["model"] == model)
+            ]
             part = part.set_index("condition").reindex(conditions)
             places = np.arange(len(conditions)) + slot
             style: dict[str, Any] = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3}
@@ -175,9 +197,13 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
             ax.errorbar(part["average"], places, fmt=marker, label=name, **style)
             mark(ax, part, part["average"], places, published=True)
             ax.plot(part["hollow"], places, marker, mfc="none", **style)
-            ax.hlines(places, part["average"], part["hollow"], PUBLISHED, lw=0.5, alpha=0.5)
+            ax.hlines(
+                places, part["average"], part["hollow"], PUBLISHED, lw=0.5, alpha=0.5
+            )
         own = points[points["panel"] == panel]
-        _dots(ax, own, models, conditions, "average", slots[len(theirs) :], markersize=4)
+        _dots(
+            ax, own, models, conditions, "average", slots[len(theirs) :], markersize=4
+        )
         ax.set_xscale("log")
     _legend(figure, next(iter(axes.values())))
     return figure
@@ -248,17 +274,30 @@ def _dots(
     """Draws each model's dots in the panel `ax`, one in each row of `rows` (names of conditions) at
     the model's height in `slots`, at the value in the column `column` of `points`, with its
     interval; hollow dots, joined to them, show the column `hollow`, if any."""
-    for (model, (colour, marker)), slot in zip(looks(models).items(), slots, strict=True):
+    for (model, (colour, marker)), slot in zip(
+        looks(models).items(), slots, strict=True
+    ):
         part = points[points["model"] == model].set_index("condition").reindex(rows)
         value, reach = interval(part, column, 1)
         places = np.arange(len(rows)) + slot
-        style: dict[str, Any] = {"color": colour, "elinewidth": 1, "capsize": 1.5, "label": model}
+        style: dict[str, Any] = {
+            "color": colour,
+            "elinewidth": 1,
+            "capsize": 1.5,
+            "label": model,
+        }
         ax.errorbar(value, places, xerr=reach, fmt=marker, **style, **options)
         mark(ax, part, value, places)
         if "hollow" in part:
             ax.hlines(places, value, part["hollow"], colour, lw=0.5)
             ax.plot(
-                part["hollow"], places, marker, color=colour, mfc="white", markersize=4.5, mew=0.8
+                part["hollow"],
+                places,
+                marker,
+                color=colour,
+                mfc="white",
+                markersize=4.5,
+                mew=0.8,
             )
             mark(ax, part, part["hollow"], places)
 
@@ -271,7 +310,9 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
     figure = styled_figure(WIDTHS["column"], 2.7)
     ax = figure.subplots()
     tokens, counts = found.curve["tokens"], found.curve["doubts"]
-    ax.step(tokens, counts, where="post", color=looks([found.model])[found.model].colour)
+    ax.step(
+        tokens, counts, where="post", color=looks([found.model])[found.model].colour
+    )
     coefficients = [found.growth[name] for name in ("c0", "c1", "c2")]
     if tokens.max() and not np.isnan(coefficients).any():
         x = np.linspace(0, tokens.max(), 200)
@@ -282,12 +323,28 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
     if found.collapse_at is not None:
         label = f"one unit repeated to token {found.tokens:,}"
         shown = min(found.tokens, 1.2 * found.collapse_at)  # the rest of it is as grey
-        ax.axvspan(found.collapse_at, shown, color="#BBBBBB", alpha=0.5, linewidth=0, label=label)
+        ax.axvspan(
+            found.collapse_at,
+            shown,
+            color="#BBBBBB",
+            alpha=0.5,
+            linewidth=0,
+            label=label,
+        )
         ax.set_xlim(-0.02 * shown, shown)
-    for number, row in enumerate(stages[stages["stage"] != STAGES[-1]].itertuples(), start=1):
+    for number, row in enumerate(
+        stages[stages["stage"] != STAGES[-1]].itertuples(), start=1
+    ):
         ax.axvline(row.first_token, color=PUBLISHED, linewidth=0.7, linestyle=":")
         place = (row.first_token, 1 - 0.09 * number)
-        say(ax, str(row.stage), place, (3, 0), size=7, xycoords=("data", "axes fraction"))
+        say(
+            ax,
+            str(row.stage),
+            place,
+            (3, 0),
+            size=7,
+            xycoords=("data", "axes fraction"),
+        )
     asked = f"{found.problem}, {spelled(found.perturbation, code=True)}"
     ax.set(xlabel=f"tokens of the response\n({asked})", ylabel="words of doubt so far")
     if ax.get_legend_handles_labels()[1]:
@@ -327,10 +384,10 @@ def status_bars(table: pd.DataFrame) -> Figure:
             told = [f"{count} {status}" for status, count in counts.items() if count]
             say(ax, ", ".join(told) or "all applied", (1, place), va="center")
         whole = int((part["applied"] == total).sum())
-        ax.set_yticks(places, [spelled(name, code=ax is axes[0]) for name in part["condition"]])
-        title = (
-            f"{panel}: {whole} of {len(part)} perturbations change every program ({total.max()})"
+        ax.set_yticks(
+            places, [spelled(name, code=ax is axes[0]) for name in part["condition"]]
         )
+        title = f"{panel}: {whole} of {len(part)} perturbations change every program ({total.max()})"
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100), title=title)
         ax.grid(False)
     axes[-1].set_xlabel("programs (%)")
@@ -352,7 +409,9 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     figure, axes = panels(
         [""] * len(parts), across, min(height, TALLEST_DRAWN), sharex=True, sharey=True
     )
-    message = "a message" if len(kinds) > 1 else f"one of the {spelled(kinds[0], code=True)}"
+    message = (
+        "a message" if len(kinds) > 1 else f"one of the {spelled(kinds[0], code=True)}"
+    )
     said: set[str] = {*kinds} if len(kinds) == 1 else set()
     for ax, (title, part) in zip(axes, parts.items(), strict=True):
         kind, _, rest = title.partition(", ")
@@ -382,10 +441,18 @@ def published_chart(
     data sets to their names in the chart. The tests do not decide what a hollow mark shows.
     """
     figure = styled_figure(WIDTHS["page"], 7.7)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1.0], squeeze=False)[:, 0]
+    above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1.0], squeeze=False)[
+        :, 0
+    ]
     left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
-    plain = ranks[ranks["perturbation"] == "VAN"].assign(series=ranks["dataset"].map(names))
-    models = plain[plain["dataset"] == next(iter(names))].sort_values("rank")["label"].tolist()
+    plain = ranks[ranks["perturbation"] == "VAN"].assign(
+        series=ranks["dataset"].map(names)
+    )
+    models = (
+        plain[plain["dataset"] == next(iter(names))]
+        .sort_values("rank")["label"]
+        .tolist()
+    )
     limits = (0.5, len(models) + 0.5)
     forest(left, plain, models, limits, value="rank", series="series", published=True)
     left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
@@ -400,12 +467,34 @@ def published_chart(
     )
     left, right = below.subplots(1, 2, sharey=True)
     shown = vanilla.assign(series=vanilla["dataset"].map(names))
-    options: dict[str, Any] = {"label": "perturbation", "decided": True, "published": True}
-    forest(left, shown, perturbations, (-1, 1), value="correlation", series="series", **options)
+    options: dict[str, Any] = {
+        "label": "perturbation",
+        "decided": True,
+        "published": True,
+    }
+    forest(
+        left,
+        shown,
+        perturbations,
+        (-1, 1),
+        value="correlation",
+        series="series",
+        **options,
+    )
     left.set(title="share lost and vanilla score", xlabel="correlation over models")
     left.set_xticks([-1, -0.5, 0, 0.5, 1])
-    forest(right, datasets, perturbations, (-20, 30), value="difference", scale=100, **options)
-    right.set(title=f"{second} - {first}", xlabel="share lost, paired by model (points)")
+    forest(
+        right,
+        datasets,
+        perturbations,
+        (-20, 30),
+        value="difference",
+        scale=100,
+        **options,
+    )
+    right.set(
+        title=f"{second} - {first}", xlabel="share lost, paired by model (points)"
+    )
     for ax in (left, right):
         ax.axvline(0, color="#999999", linewidth=0.6)
     left.set_yticks(range(len(perturbations)), row_names(perturbations))
@@ -413,7 +502,9 @@ def published_chart(
     return figure
 
 
-def _matrix(ax: Axes, alike: pd.DataFrame, names: list[str], datasets: list[str]) -> None:
+def _matrix(
+    ax: Axes, alike: pd.DataFrame, names: list[str], datasets: list[str]
+) -> None:
     """Draws, in `ax`, a matrix of the correlations between the perturbations `names`, from `alike`,
     the result of `agreement`: the first of `datasets` below the diagonal, the second above; decided
     ones are bold."""

@@ -21,7 +21,10 @@ from codestress.paths import shown
     help="Of hints and translations: cruxeval, livecodebench, generated, contest.",
 )
 @click.option(
-    "--n-problems", default=0, show_default=True, help="How many, from the first on; 0 for all."
+    "--n-problems",
+    default=0,
+    show_default=True,
+    help="How many, from the first on; 0 for all.",
 )
 @click.option(
     "--task",
@@ -30,12 +33,21 @@ from codestress.paths import shown
     show_default=True,
     help="Of hints.",
 )
-@click.option("--model", required=True, help="A name from params/models.yaml; the paper: GPT-4o.")
 @click.option(
-    "--output", "-o", required=True, type=click.Path(path_type=Path), help="The file to write."
+    "--model", required=True, help="A name from params/models.yaml; the paper: GPT-4o."
 )
 @click.option(
-    "--seed", default=0, show_default=True, help="As in the artefacts that will use the file."
+    "--output",
+    "-o",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="The file to write.",
+)
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    help="As in the artefacts that will use the file.",
 )
 def write(
     what: str,
@@ -66,7 +78,13 @@ def write(
         written = writing.write_messages(model, seed=seed)
         told, content = "a list to review", writing.messages_to_review(written, model)
     else:
-        _check("--problems", problems, "source", (*SOURCES, *own_sets()), "params/problems.yaml")
+        _check(
+            "--problems",
+            problems,
+            "source",
+            (*SOURCES, *own_sets()),
+            "params/problems.yaml",
+        )
         usable, faults = checked_problems(problems, "python", n_problems, "", seed)
         told = f"{len(usable)} problems, {len(faults)} others cannot be used"
         if what == "hints":
@@ -76,8 +94,12 @@ def write(
         content = writing.with_other_rows(written, written.rows, output)
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(content, encoding="utf-8")
-    beside.write_text(writing.with_other_rows(written, written.rejected, beside), encoding="utf-8")
-    counts = ", ".join(f"{count} {kind}" for kind, count in written.counts.most_common())
+    beside.write_text(
+        writing.with_other_rows(written, written.rejected, beside), encoding="utf-8"
+    )
+    counts = ", ".join(
+        f"{count} {kind}" for kind, count in written.counts.most_common()
+    )
     click.echo(
         f"{shown(output.resolve())}: {told}: {counts}; rejected ones: {shown(beside.resolve())}"
     )
@@ -92,9 +114,17 @@ def write(
     help="Perturbations.",
 )
 @click.option(
-    "--language", type=click.Choice(["python", "javascript"]), default="python", show_default=True
+    "--language",
+    type=click.Choice(["python", "javascript"]),
+    default="python",
+    show_default=True,
 )
-@click.option("--seed", default=0, show_default=True, help="The same seed makes the same variants.")
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    help="The same seed makes the same variants.",
+)
 @click.option(
     "--truth",
     type=click.Choice(["false", "any"]),
@@ -144,7 +174,9 @@ def perturb(
         click.echo(f"{len(left):,} of {len(names):,} problems rejected", err=True)
 
 
-def _check(option: str, name: str, kind: str, known: tuple[str, ...], file: str) -> None:
+def _check(
+    option: str, name: str, kind: str, known: tuple[str, ...], file: str
+) -> None:
     from codestress.validation import nearest
 
     if name not in known:

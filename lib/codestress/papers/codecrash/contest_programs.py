@@ -36,7 +36,9 @@ def contest_problems(language: Language = "python") -> list[Problem]:
     problems cover as many programs as possible.
     """
     calls: dict[str, Any] = json.loads(_content("calls.json"))
-    codes = {name: _content(f"{name}.{SUFFIXES[language]}").rstrip("\n") for name in calls}
+    codes = {
+        name: _content(f"{name}.{SUFFIXES[language]}").rstrip("\n") for name in calls
+    }
     problems = []
     for number in range(max(len(program["calls"]) for program in calls.values())):
         for name, program in calls.items():
@@ -77,6 +79,8 @@ def positional(arguments: str, parameters: list[str], language: Language) -> str
     `KeyError` for a parameter without one."""
     call = ast.parse(f"f({arguments})", mode="eval").body
     assert isinstance(call, ast.Call)
-    values = dict(zip(parameters, (ast.literal_eval(node) for node in call.args), strict=False))
+    values = dict(
+        zip(parameters, (ast.literal_eval(node) for node in call.args), strict=False)
+    )
     values |= {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
     return ", ".join(literal_text(values[name], language) for name in parameters)

@@ -21,10 +21,14 @@ HEADLINE = Headline(
 
 def published() -> Printed:
     """Returns the right predictions of Table 1, of which the paper publishes Pass@1."""
-    cells = published_cells("codecrash/pass_at_1", "label", "mode", "dataset", "perturbation")
+    cells = published_cells(
+        "codecrash/pass_at_1", "label", "mode", "dataset", "perturbation"
+    )
     # Who was asked in one mode alone is a reasoning model, of another table.
     cells = cells[cells.groupby("label")["mode"].transform("nunique") > 1]
-    direct = cells[(cells["mode"] == "direct") & cells["perturbation"].isin(["VAN", *AVERAGED])]
+    direct = cells[
+        (cells["mode"] == "direct") & cells["perturbation"].isin(["VAN", *AVERAGED])
+    ]
     n = direct["dataset"].map(problem_counts())
     counts = pd.DataFrame(
         {

@@ -22,5 +22,7 @@ class DifferenceCalibration(RecomputedByDraws):
         description="shares of a problem's probability that perturbations leave",
     )
     repetitions: int = Field(
-        200, ge=10, description="drawn anew, to count how many intervals contain the true value"
+        200,
+        ge=10,
+        description="drawn anew, to count how many intervals contain the true value",
     )

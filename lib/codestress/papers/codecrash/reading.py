@@ -18,7 +18,9 @@ from codestress.types import Language, Source
 ASKED = re.compile(r"\[ANSWER\] (.*?) (===?) (.*?) \[/ANSWER\]\s*$", re.S)
 HINT = re.compile(r"(?:#|//) The (return value|function call) is (.*)$")
 PRINTED = re.compile(r"^\s*(?:print|console\.log)\(('.*'|\".*\")\);?$")
-COMMENTED = re.compile(r"^(.*?\S)?\s*(?:#|//) (?P<said>[A-Z][^'\"]*(?:'[^']*'[^'\"]*)?\.)$")
+COMMENTED = re.compile(
+    r"^(.*?\S)?\s*(?:#|//) (?P<said>[A-Z][^'\"]*(?:'[^']*'[^'\"]*)?\.)$"
+)
 DOUBTFUL = 4
 """Factor by which a message about a line is believed less often than a hint about the result."""
 HINT_DOUBTS, MESSAGE_DOUBTS, COLLAPSE_DOUBTS = 5, 0.25, 24
@@ -54,7 +56,9 @@ def complete_assertion(reading: Reading, _prefill: str) -> str | None:
     if "??" in left:
         text = _input(left.partition("(")[0], right, code, believed, reading.source)
     else:
-        value = believed[2] if believed else _output(left, code, language, reading.source)
+        value = (
+            believed[2] if believed else _output(left, code, language, reading.source)
+        )
         text = f"{left} {sign} {value}"
     answer = f"[ANSWER] {text} [/ANSWER]"
     if reasons:
@@ -74,7 +78,9 @@ def clean_program(reading: Reading, _prefill: str) -> str | None:
         return None
     lines = [line for line in _program(reading) if not PRINTED.match(line)]
     lines = [re.sub(r"\s*(?:#|//) .*$", "", line) for line in lines]
-    return "\n".join([f"```{asked[1].lower()}", *(line for line in lines if line.strip()), "```"])
+    return "\n".join(
+        [f"```{asked[1].lower()}", *(line for line in lines if line.strip()), "```"]
+    )
 
 
 def _program(reading: Reading) -> list[str]:
@@ -128,7 +134,11 @@ def _without_effect(line: str, language: Language) -> str:
     indent = line[: len(line) - len(line.lstrip())]
     word = line.strip().partition(" ")[0].rstrip(":(")
     if language == "javascript":
-        return line if line.rstrip().endswith(("{", "}")) or word in ("const", "let") else ""
+        return (
+            line
+            if line.rstrip().endswith(("{", "}")) or word in ("const", "let")
+            else ""
+        )
     if word in ("if", "elif", "while"):
         return f"{indent}{word} False:"
     if word == "for":
@@ -162,7 +172,11 @@ def _output(call: str, code: str, language: Language, source: Source) -> str:
 
 
 def _input(
-    function: str, expected: str, code: str, believed: re.Match[str] | None, source: Source
+    function: str,
+    expected: str,
+    code: str,
+    believed: re.Match[str] | None,
+    source: Source,
 ) -> str:
     """Returns the assertion `f(ARGUMENTS) == VALUE`, as text, with `expected` as its value: the
     call is that of the hint, if `believed`; else the first of 40 likely ones for which the program
@@ -193,7 +207,10 @@ def _thought(lines: list[str], contradicted: bool, reading: Reading) -> str:
     collapses = contradicted and reading.random.random() < reading.reader.collapse
     rounds = int(messages * MESSAGE_DOUBTS)
     rounds += HINT_DOUBTS * contradicted + COLLAPSE_DOUBTS * collapses
-    parts = [f"The line `{line.strip()}` comes next, and I note what it does." for line in lines]
+    parts = [
+        f"The line `{line.strip()}` comes next, and I note what it does."
+        for line in lines
+    ]
     parts += ["Wait. " * number + AGAIN for number in range(1, rounds + 1)]
     ending = ["Hmm " * 200_000] if collapses else ["</think>", ""]
     return "\n".join(["<think>", *parts, *ending])

@@ -58,7 +58,13 @@ def doubts(text: str) -> list[int]:
 HINTED = re.compile(r"(?:#|//) *The return value is (.+)$", re.M)
 """Pattern of MHC's hint, as the kit and the paper write it (section 2.2)."""
 SPEAKS_OF_HINT = re.compile(r"\b(comments?|hints?|annotations?)\b", re.I)
-STAGES = ("executes", "checks itself", "weighs the hint", "argues for the hint", "repeats one unit")
+STAGES = (
+    "executes",
+    "checks itself",
+    "weighs the hint",
+    "argues for the hint",
+    "repeats one unit",
+)
 
 
 def hinted_value(code: str) -> str | None:
@@ -108,4 +114,7 @@ def stage_starts(text: str, answer: str, hint: str | None) -> dict[str, int]:
 def _places(value: str, text: str) -> list[int]:
     """Returns the indices of the characters of `text` at which the text `value` stands by itself,
     not within a word or number."""
-    return [one.start() for one in re.finditer(rf"(?<![\w.-]){re.escape(value)}(?!\w|\.\d)", text)]
+    return [
+        one.start()
+        for one in re.finditer(rf"(?<![\w.-]){re.escape(value)}(?!\w|\.\d)", text)
+    ]

@@ -34,8 +34,15 @@ from codestress.mutate.perturbations.variants import (
     make_variants,
 )
 from codestress.notes import noted
-from codestress.papers.codecrash.assertions import score_assertion, score_assertion_as_run
-from codestress.papers.codecrash.contest_programs import contest_files, contest_problems, positional
+from codestress.papers.codecrash.assertions import (
+    score_assertion,
+    score_assertion_as_run,
+)
+from codestress.papers.codecrash.contest_programs import (
+    contest_files,
+    contest_problems,
+    positional,
+)
 from codestress.papers.codecrash.parameters import DifferenceCalibration
 from codestress.parameters import (
     Asked,
@@ -82,7 +89,8 @@ SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
 Source = Annotated[str, known_source(*SOURCES)]
 Mode = Literal["direct", "cot"]
 Truth = Annotated[
-    Literal["any", "false"], BeforeValidator(lambda value: "false" if value is False else value)
+    Literal["any", "false"],
+    BeforeValidator(lambda value: "false" if value is False else value),
 ]
 """Parameter `truth`: whether messages in a program are all false in the asked call (`false`), or
 may be true (`any`). A bare `false`, which YAML reads as a boolean, becomes the text "false"."""
@@ -105,7 +113,9 @@ class Perturbed(Seeded):
         description="generated and contest are the kit's own, the others data sets",
     )
     n_problems: int = Field(
-        0, ge=0, description="how many of each, from the first on; 0: all (generated: 800)"
+        0,
+        ge=0,
+        description="how many of each, from the first on; 0: all (generated: 800)",
     )
     languages: list[Literal["python", "javascript"]] = Field(
         ["python"],
@@ -153,13 +163,22 @@ class Questions(Perturbed, Asked):
     and their sampling (sections 2 and 3)."""
 
     SINGLE = (
-        *("n_problems", "modes", "samples_direct", "samples_cot", "temperature", "top_p"),
+        *(
+            "n_problems",
+            "modes",
+            "samples_direct",
+            "samples_cot",
+            "temperature",
+            "top_p",
+        ),
         *("max_tokens_direct", "max_tokens_cot"),
     )
     OPEN = ("densities", "globals_of")
 
     modes: list[Mode] = Field(
-        ["direct"], min_length=1, description="direct: 2 examples; cot: step by step, 1 example"
+        ["direct"],
+        min_length=1,
+        description="direct: 2 examples; cot: step by step, 1 example",
     )
     ignore: list[bool] = Field(
         [False], min_length=1, description="the model is told to ignore comments"
@@ -186,7 +205,9 @@ class Predictions(Shares):
     """Parameters of studies that show differences to vanilla (unperturbed) programs: those of
     `Shares`, and the unit of the differences."""
 
-    relative: bool = Field(True, description="differences to vanilla in % of it; false: in points")
+    relative: bool = Field(
+        True, description="differences to vanilla in % of it; false: in points"
+    )
 
 
 class DensitySweep(Predictions):
@@ -244,7 +265,10 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
         if problem.id not in codes:
             continue
         try:
-            changed = {"code": codes[problem.id], "arguments": javascript_arguments(problem)}
+            changed = {
+                "code": codes[problem.id],
+                "arguments": javascript_arguments(problem),
+            }
         except NotJson as error:
             raise DataError(
                 f"{path}, {problem.id}: {error}; or take the row out: "
@@ -273,7 +297,11 @@ def read_rows(path: Path, fields: tuple[str, ...]) -> list[dict[str, str]]:
 
 
 def variants(
-    given: Perturbed, source: str, language: Language, perturbation: Perturbation, density: float
+    given: Perturbed,
+    source: str,
+    language: Language,
+    perturbation: Perturbation,
+    density: float,
 ) -> dict[str, Variant]:
     """Returns the `Variant` of each usable problem of a `source` in `language` under a
     `perturbation`, as a dict by problem id: the perturbed problem, or the vanilla one where the
@@ -308,14 +336,18 @@ def _variants(
     problems, _ = checked_problems(*of)
     written = None
     if perturbation == "MHC" and hints != "generated":
-        written = written_hints(hints, source, how["task"], {one.problem.id for one in problems})
+        written = written_hints(
+            hints, source, how["task"], {one.problem.id for one in problems}
+        )
     with Executor() as executor:
         return make_variants(
             problems, perturbation, executor, seed=seed, written_hints=written, **how
         )
 
 
-def written_hints(path: str, source: str, task: Task, problems: set[str]) -> dict[str, str]:
+def written_hints(
+    path: str, source: str, task: Task, problems: set[str]
+) -> dict[str, str]:
     """Returns wrong values that a model wrote for MHC, the misleading hint, as a dict by problem
     id: from the rows of the file `path` about this `task` and the ids `problems`. Raises
     `NotWrittenError` where there are none or the file is missing (not where `problems` is empty);
@@ -339,7 +371,9 @@ def made_variants(
     """Yields (source, language, perturbation, density, variants by problem id) for each combination
     of these parameters in `given`; the density is 1 for perturbations that insert no messages.
     Languages that cannot run here are left out; raises `SandboxError` where none can."""
-    for condition in product(given.problems, runnable(given.languages), given.perturbations):
+    for condition in product(
+        given.problems, runnable(given.languages), given.perturbations
+    ):
         for density in given.densities if condition[-1] in MESSAGES else [1.0]:
             yield *condition, density, variants(given, *condition, density)
 
@@ -376,7 +410,9 @@ def predictions(given: Questions) -> Trials:
             "strict": partial(_judge, given, table, score_assertion),
             "reference": partial(_judge, given, table, score_assertion_as_run),
         },
-        follow_up=partial(_question_on_cleaned, given, table) if any(given.refactor) else None,
+        follow_up=partial(_question_on_cleaned, given, table)
+        if any(given.refactor)
+        else None,
         steps=lambda trial: 2 if trial.factors["refactor"] else 1,
         not_run=not_run(given.languages),
     )
@@ -385,7 +421,9 @@ def predictions(given: Questions) -> Trials:
 def _question_trials(given: Questions, table: VariantTable) -> Iterator[Trial]:
     samples = {"direct": given.samples_direct, "cot": given.samples_cot}
     for (source, language, perturbation, density), by_id in table.items():
-        for mode, ignore, refactor in product(given.modes, given.ignore, given.refactor):
+        for mode, ignore, refactor in product(
+            given.modes, given.ignore, given.refactor
+        ):
             if ignore and perturbation == "VAN":
                 continue
             factors: dict[str, Scalar] = {
@@ -402,7 +440,10 @@ def _question_trials(given: Questions, table: VariantTable) -> Iterator[Trial]:
             first = samples[mode] if perturbation == "AGAIN" else 0
             for name, variant in by_id.items():
                 if variant.status in ("applied", "unchanged"):
-                    own = {"status": variant.status, "question": variant.problem.question or name}
+                    own = {
+                        "status": variant.status,
+                        "question": variant.problem.question or name,
+                    }
                     for sample in range(first, first + samples[mode]):
                         yield Trial(name, factors | own, given.seed, sample=sample)
 
@@ -410,7 +451,12 @@ def _question_trials(given: Questions, table: VariantTable) -> Iterator[Trial]:
 def _variant_problem(table: VariantTable, trial: Trial) -> Problem:
     factors = trial.factors
     density = factors["density"] if factors["perturbation"] in MESSAGES else 1.0
-    condition = factors["dataset"], factors["language"], factors["perturbation"], density
+    condition = (
+        factors["dataset"],
+        factors["language"],
+        factors["perturbation"],
+        density,
+    )
     return table[condition][trial.problem].problem  # type: ignore[index]
 
 
@@ -424,7 +470,9 @@ def _asked(given: Questions, trial: Trial, problem: Problem) -> Prompt:
 def _first_prompt(given: Questions, table: VariantTable, trial: Trial) -> Prompt:
     problem = _variant_problem(table, trial)
     if trial.factors["refactor"]:
-        return cleaning(problem, Sampling(given.temperature, given.top_p, given.max_tokens_cot))
+        return cleaning(
+            problem, Sampling(given.temperature, given.top_p, given.max_tokens_cot)
+        )
     return _asked(given, trial, problem)
 
 
@@ -453,7 +501,9 @@ def _judge(
     return rule(_variant_problem(table, trial), given.task, response)
 
 
-def question(problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: Sampling) -> Prompt:
+def question(
+    problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: Sampling
+) -> Prompt:
     """Returns the prompt about a `problem` in appendix D's form: instruction (with `ignore`, to
     ignore comments too), examples, program, assertion to complete, by `task` and `mode`. The words
     are the kit's own, except for two sentences that the paper prints: `Ensure the provided
@@ -469,7 +519,10 @@ def question(problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: S
         code=problem.code,
         asked=assertion_to_complete(problem, task),
     )
-    messages = (Message("system", prompt_text("codecrash.system")), Message("user", text))
+    messages = (
+        Message("system", prompt_text("codecrash.system")),
+        Message("user", text),
+    )
     return Prompt(messages, sampling, source=problem.source)
 
 
@@ -503,7 +556,8 @@ def written_by_model(problem: Problem, code: str) -> Problem:
     """
     shown = iter(segments(problem.code))
     known = all(
-        any(line in (one, COMMENT.sub("", one)) for one in shown) for line in segments(code)
+        any(line in (one, COMMENT.sub("", one)) for one in shown)
+        for line in segments(code)
     )
     return replace(problem, code=code) if known else from_stranger(problem, code=code)
 
@@ -512,7 +566,9 @@ def javascript_arguments(problem: Problem) -> str:
     """Returns the arguments of a Python `problem` as JSON values separated by commas, in the order
     of the parameters; raises `NotJson` where the arguments have no JSON form."""
     try:
-        arguments = positional(problem.arguments, PythonProgram(problem).parameters(), "javascript")
+        arguments = positional(
+            problem.arguments, PythonProgram(problem).parameters(), "javascript"
+        )
         json_values(arguments)
     except (TypeError, ValueError, KeyError, SyntaxError, RecursionError):
         raise NotJson(problem.arguments) from None
@@ -535,7 +591,9 @@ def runnable(languages: Sequence[Language]) -> list[Language]:
     raises `SandboxError` with the reasons where none can, or none is named."""
     left = {one.value: f"{one.label}: {one.why}" for one in not_run(languages)}
     if len(left) == len(languages):
-        raise SandboxError("; ".join(left.values()) or "languages = []: name at least one")
+        raise SandboxError(
+            "; ".join(left.values()) or "languages = []: name at least one"
+        )
     return [language for language in languages if language not in left]
 
 
@@ -554,7 +612,9 @@ def files_of(given: Perturbed) -> list[Path]:
         if name in given.perturbations:
             files.append(file_of(own.function))
     named = {name: getattr(given, name) for name in given.FILES}
-    return files + [ROOT / path for name, path in named.items() if path not in given.FILES[name]]
+    return files + [
+        ROOT / path for name, path in named.items() if path not in given.FILES[name]
+    ]
 
 
 STUDIES = {

@@ -107,7 +107,12 @@ def write_translations(
 
 
 def write_hints(
-    problems: Sequence[Checked], task: Task, model: str, *, seed: int, store: Path = STORE
+    problems: Sequence[Checked],
+    task: Task,
+    model: str,
+    *,
+    seed: int,
+    store: Path = STORE,
 ) -> Written:
     """Returns wrong values for MHC, the misleading hint, about `problems`, written by `model`
     (appendix B.3): `Written` with rows of id, task, value, model; rejected rows have id, task,
@@ -116,18 +121,24 @@ def write_hints(
     A hint is accepted if it is a wrong output of the true output's type (`task` is `output`), or an
     input for which the program returns something else or fails (`input`).
     """
-    written = _write(problems, model, f"codecrash.hint.{task}", partial(_hint, task), seed, store)
+    written = _write(
+        problems, model, f"codecrash.hint.{task}", partial(_hint, task), seed, store
+    )
     return Written(written.rows, [{**row, "task": task} for row in written.rejected])
 
 
-def with_other_rows(written: Written, rows: Sequence[dict[str, str]], path: Path) -> str:
+def with_other_rows(
+    written: Written, rows: Sequence[dict[str, str]], path: Path
+) -> str:
     """Returns the text of a JSON Lines file to replace that at `path`: its rows (if it exists)
     about other problems or tasks than those in `written`, then `rows`. Raises `DataError` where a
     line of the old file is no object with an id."""
     asked = {(row["id"], row.get("task")) for row in [*written.rows, *written.rejected]}
     before = read_rows(path, ("id",)) if path.is_file() else []
     others = [row for row in before if (row["id"], row.get("task")) not in asked]
-    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in [*others, *rows])
+    return "".join(
+        f"{json.dumps(row, ensure_ascii=False)}\n" for row in [*others, *rows]
+    )
 
 
 def _write(
@@ -149,7 +160,10 @@ def _write(
 
     def asked(name: str) -> str:
         problem = by_name[name].problem
-        values = {name: getattr(problem, name) for name in ("code", "function", "call", "output")}
+        values = {
+            name: getattr(problem, name)
+            for name in ("code", "function", "call", "output")
+        }
         return Template(prompt_text(prompt)).substitute(values)
 
     def left() -> list[str]:
@@ -171,19 +185,31 @@ def _write(
             reasons[name] = _fault(candidate, runs)
             if not reasons[name]:
                 accepted[name] = candidate.row
-    rows = [{"id": name, **accepted[name], "model": model} for name in by_name if name in accepted]
-    rejected = [{"id": name, "reason": reasons[name], "answer": last[name]} for name in left()]
+    rows = [
+        {"id": name, **accepted[name], "model": model}
+        for name in by_name
+        if name in accepted
+    ]
+    rejected = [
+        {"id": name, "reason": reasons[name], "answer": last[name]} for name in left()
+    ]
     return Written(rows, rejected)
 
 
 def _responses(
-    asked: Callable[[str], str], left: Callable[[], list[str]], model: str, seed: int, store: Path
+    asked: Callable[[str], str],
+    left: Callable[[], list[str]],
+    model: str,
+    seed: int,
+    store: Path,
 ) -> Iterator[dict[str, str]]:
     """Yields the responses of `model`, as a dict of texts by name, up to `TRIES` times: each time
     to the prompts `asked(name)` of the names that `left()` returns; nothing when none is left."""
 
     def prompt(trial: Trial) -> Prompt:
-        return Prompt((Message("user", asked(trial.problem)),), Sampling(0.7, 1.0, LONGEST))
+        return Prompt(
+            (Message("user", asked(trial.problem)),), Sampling(0.7, 1.0, LONGEST)
+        )
 
     for number in range(TRIES):
         items = [Trial(name, {}, seed, number) for name in left()]
@@ -192,7 +218,10 @@ def _responses(
                 Trials(items, prompt, {"strict": _unjudged}), [model], store=store
             ).answers
             texts = stored_responses([answer.key for answer in answers], store)
-            yield {one.trial.problem: without_thoughts(texts[one.key].text) for one in answers}
+            yield {
+                one.trial.problem: without_thoughts(texts[one.key].text)
+                for one in answers
+            }
 
 
 def _unjudged(_: Trial, response: Response) -> Score:
@@ -206,10 +235,18 @@ def _fault(candidate: Candidate, runs: Sequence[Execution]) -> str:
     values that it expects (or, if it is to be wrong, does not expect); empty where it is accepted.
     """
     ends = [run.outcome for run in runs if run.outcome is not Ending.RETURNED]
-    same = not ends and all(map(same_value, [run.value for run in runs], candidate.expected))
+    same = not ends and all(
+        map(same_value, [run.value for run in runs], candidate.expected)
+    )
     if candidate.wrong:
         return "not wrong" if same and runs else ""
-    return "" if same else f"ended otherwise: {ends[0]}" if ends else "returns another value"
+    return (
+        ""
+        if same
+        else f"ended otherwise: {ends[0]}"
+        if ends
+        else "returns another value"
+    )
 
 
 def _translation(one: Checked, text: str) -> Candidate:
@@ -218,7 +255,9 @@ def _translation(one: Checked, text: str) -> Candidate:
         raise Unfit("no program in a fenced block")
     calls, expected = [], []
     # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
-    for given, execution in list(zip(one.inputs, one.executions, strict=True))[: 1 + NEAR]:
+    for given, execution in list(zip(one.inputs, one.executions, strict=True))[
+        : 1 + NEAR
+    ]:
         if execution.outcome is not Ending.RETURNED:
             continue
         try:
@@ -228,7 +267,9 @@ def _translation(one: Checked, text: str) -> Candidate:
             if given == one.problem.arguments:
                 raise Unfit("its values have no JSON form") from None
             continue
-        problem = from_stranger(one.problem, code=code, arguments=arguments, language="javascript")
+        problem = from_stranger(
+            one.problem, code=code, arguments=arguments, language="javascript"
+        )
         calls.append((problem, arguments))
     return Candidate({"code": code}, calls, expected)
 
@@ -258,7 +299,9 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate:
 
 # --- messages -------------------------------------------------------------------------------------------------------
 
-WORDS = yaml.safe_load((files(__package__) / "writing.yaml").read_text(encoding="utf-8"))
+WORDS = yaml.safe_load(
+    (files(__package__) / "writing.yaml").read_text(encoding="utf-8")
+)
 """Words for the prompt that asks for messages (writing.yaml), for each kind of place in a program
 and each kind of claim."""
 SPARE = 1.5
@@ -279,7 +322,9 @@ def write_messages(model: str, *, seed: int, store: Path = STORE) -> Written:
     rejected: list[dict[str, str]] = []
 
     def left() -> list[str]:
-        return [kind for kind, own in messages().items() if len(accepted[kind]) < len(own)]
+        return [
+            kind for kind, own in messages().items() if len(accepted[kind]) < len(own)
+        ]
 
     for texts in _responses(_messages_wanted, left, model, seed, store):
         for kind, response in texts.items():
@@ -309,12 +354,17 @@ def messages_to_review(written: Written, model: str) -> str:
     A comment above the messages of each kind of place counts the places in the kit's contest
     programs at which each claim is true, false or undecided in a run.
     """
-    parts = [REVIEW, yaml.safe_dump({"reviewed": False, "written_by": model}, sort_keys=False)]
+    parts = [
+        REVIEW,
+        yaml.safe_dump({"reviewed": False, "written_by": model}, sort_keys=False),
+    ]
     truths = claims_at_places()
     for kind in dict.fromkeys(row["id"] for row in written.rows):
         own = [row for row in written.rows if row["id"] == kind]
         for claim in dict.fromkeys(row["claim"] for row in own):
-            true, false, open_ = (truths[kind, claim, truth] for truth in (True, False, None))
+            true, false, open_ = (
+                truths[kind, claim, truth] for truth in (True, False, None)
+            )
             counts = f"false at {false} places, true at {true}, not decided at {open_}"
             parts.append(f"# {claim}: {counts}\n")
         listed = [{row["claim"]: row["text"]} for row in own]
@@ -325,7 +375,11 @@ def messages_to_review(written: Written, model: str) -> str:
 def _messages_wanted(kind: str) -> str:
     own = messages()[kind]
     claims = {claim for claim, _ in own}
-    told = [f"{claim}: {words}" for claim, words in WORDS["claims"].items() if claim in claims]
+    told = [
+        f"{claim}: {words}"
+        for claim, words in WORDS["claims"].items()
+        if claim in claims
+    ]
     values = {
         "count": round(SPARE * len(own)),
         "place": WORDS["places"].get(kind, f"a call of the method {kind}"),
@@ -339,10 +393,14 @@ def claims_at_places() -> Counter[tuple[str, str, bool | None]]:
     """Returns the number of places in the kit's contest programs at which a message with a claim
     would be true, false or undecided (None) in a run of the program's first call, as a counter by
     (kind of place, claim, truth)."""
-    problems = [vanilla(problem) for problem in contest_problems() if problem.id.endswith("_0")]
+    problems = [
+        vanilla(problem) for problem in contest_problems() if problem.id.endswith("_0")
+    ]
     found: Counter[tuple[str, str, bool | None]] = Counter()
     with Executor() as executor:
-        runs = run_calls([(traced(problem), problem.arguments) for problem in problems], executor)
+        runs = run_calls(
+            [(traced(problem), problem.arguments) for problem in problems], executor
+        )
     for problem, execution in zip(problems, runs, strict=True):
         trace = read_trace(execution.value, problem.language)
         for number, site in enumerate(program_of(problem).message_sites()):

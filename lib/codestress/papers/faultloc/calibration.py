@@ -30,14 +30,22 @@ def chance(prompt: Prompt, reader: Settings, line: int) -> float:
         )
     seen = prospect(prompt, reader)
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
-    fences = [number for number, text in enumerate(seen.pieces) if text.startswith("```")]
-    code = [n for n, text in enumerate(seen.pieces) if n not in fences and text not in question]
+    fences = [
+        number for number, text in enumerate(seen.pieces) if text.startswith("```")
+    ]
+    code = [
+        n
+        for n, text in enumerate(seen.pieces)
+        if n not in fences and text not in question
+    ]
     others = [number for number in range(len(seen.pieces)) if number not in fences]
     right, none_before = 0.0, 1.0
     for number in [*fences, *others]:
         start = seen.lines[number] + (0 if number in fences else 2)
         if none_before > 1e-5:
-            right += none_before * float(seen.kept[number]) * _named(seen, code, start, line)
+            right += (
+                none_before * float(seen.kept[number]) * _named(seen, code, start, line)
+            )
         none_before *= float(seen.missed[number])
     return right * (1 - reader.refusal)
 

@@ -38,13 +38,21 @@ def length_bars(frames: Mapping[str, pd.DataFrame]) -> Figure:
     count (programs), and source, with bars beside each other; a source that begins with
     `published` is grey. The number at a bar's end is the count."""
     figure, axes = panels(list(frames), 2, 2.9, sharex=True, sharey=True)
-    labels = list(dict.fromkeys(name for frame in frames.values() for name in frame["label"]))
+    labels = list(
+        dict.fromkeys(name for frame in frames.values() for name in frame["label"])
+    )
     for ax, frame in zip(axes, frames.values(), strict=True):
         sources = list(dict.fromkeys(frame["source"]))
         height = 0.8 / len(sources)
         for number, (source, part) in enumerate(frame.groupby("source", sort=False)):
-            places = part["label"].map(labels.index) + height * (number - (len(sources) - 1) / 2)
-            colour = PUBLISHED if str(source).startswith("published") else look(number).colour
+            places = part["label"].map(labels.index) + height * (
+                number - (len(sources) - 1) / 2
+            )
+            colour = (
+                PUBLISHED
+                if str(source).startswith("published")
+                else look(number).colour
+            )
             share = 100 * part["count"] / max(part["count"].sum(), 1)
             name = f"{source} ({part['count'].sum():,})"
             ax.barh(places, share, 0.92 * height, color=colour, label=name)
@@ -76,17 +84,33 @@ def share_dots(
     models = looks(dict.fromkeys(own["condition"]))
     of_a_row = max(1, len(own) // max(1, own["label"].nunique() * len(frames)))
     height = min(8.2, 1.1 + len(labels) * max(0.22, 0.1 + 0.085 * of_a_row))
-    figure, axes = panels(list(frames), len(frames), height, width, sharex=True, sharey=True)
+    figure, axes = panels(
+        list(frames), len(frames), height, width, sharex=True, sharey=True
+    )
     for ax, frame in zip(axes, frames.values(), strict=True):
         _draw_published(ax, frame, labels)
-        for row, part in frame[frame["condition"].isin(models)].groupby("label", sort=False):
+        for row, part in frame[frame["condition"].isin(models)].groupby(
+            "label", sort=False
+        ):
             for number, (index, dot) in enumerate(part.iterrows()):
                 place = labels.index(row) + 0.7 * ((number + 0.5) / len(part) - 0.5)
                 colour, marker = models[dot["condition"]]
                 share, reach = interval(part.loc[[index]])
                 face = _tint(colour, dot.get("fill", 1.0))
-                shown: dict[str, Any] = {"color": colour, "mfc": face, "label": dot["condition"]}
-                ax.errorbar(share, [place], xerr=reach, fmt=marker, ms=4, elinewidth=0.8, **shown)
+                shown: dict[str, Any] = {
+                    "color": colour,
+                    "mfc": face,
+                    "label": dot["condition"],
+                }
+                ax.errorbar(
+                    share,
+                    [place],
+                    xerr=reach,
+                    fmt=marker,
+                    ms=4,
+                    elinewidth=0.8,
+                    **shown,
+                )
                 mark(ax, part.loc[[index]], share, place)
         name_rows(ax, [spoken(label) for label in labels])
         ax.set(xlim=(-3, 103), xticks=range(0, 101, 25))
@@ -121,7 +145,15 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
         told = f"{least:,}" if least == most else f"{least:,}–{most:,}"
         at = (103, labels.index(label))
         say(ax, told, at, (3, 0), va="center", annotation_clip=False)
-    ax.text(1.02, 1.01, "n", transform=ax.transAxes, fontsize=6.5, va="bottom", style="italic")
+    ax.text(
+        1.02,
+        1.01,
+        "n",
+        transform=ax.transAxes,
+        fontsize=6.5,
+        va="bottom",
+        style="italic",
+    )
 
 
 def _name_series(
@@ -133,15 +165,21 @@ def _name_series(
     if "fill" in every:
         for fill, change in every.dropna(subset="fill")[["fill", "change"]].to_numpy():
             face = _tint("#000000", fill)
-            handles[change] = Line2D([], [], color="black", marker="o", mfc=face, ms=4, ls="")
+            handles[change] = Line2D(
+                [], [], color="black", marker="o", mfc=face, ms=4, ls=""
+            )
     for ax in axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             if name not in (*labels, "published"):
                 handles.setdefault(name, handle)
-    handles = dict(sorted(handles.items(), key=lambda item: item[0].startswith("published")))
+    handles = dict(
+        sorted(handles.items(), key=lambda item: item[0].startswith("published"))
+    )
     if handles:
         most = max(1, int(15 * figure.get_figwidth()) // (max(map(len, handles)) + 6))
-        figure.legend(handles.values(), list(handles), loc="outside upper center", ncols=most)
+        figure.legend(
+            handles.values(), list(handles), loc="outside upper center", ncols=most
+        )
 
 
 def heat_map(
@@ -151,18 +189,24 @@ def heat_map(
     with the same rows; `xlabel` names the axis below. Each table has a row for each cell: row,
     column (names on the axes), accuracy (0 to 1) and optionally tasks, a number written below the
     accuracy."""
-    first = list(dict.fromkeys(row for frame in frames.values() for row in frame["row"]))
+    first = list(
+        dict.fromkeys(row for frame in frames.values() for row in frame["row"])
+    )
     height = 1.2 + 0.36 * len(first)
     figure, axes = panels(list(frames), len(frames), height, width, sharey=True)
     order = list(
-        dict.fromkeys(column for frame in [*frames.values()][::-1] for column in frame["column"])
+        dict.fromkeys(
+            column for frame in [*frames.values()][::-1] for column in frame["column"]
+        )
     )
     for ax, frame in zip(axes, frames.values(), strict=True):
         columns = [one for one in order if one in set(frame["column"])]
         grid = frame.pivot_table(
             index="row", columns="column", values="accuracy", sort=False
         ).reindex(first)[columns]
-        shades = ax.imshow(grid.to_numpy(float), cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        shades = ax.imshow(
+            grid.to_numpy(float), cmap="Blues", vmin=0, vmax=1, aspect="auto"
+        )
         at = frame["column"].map(columns.index), frame["row"].map(first.index)
         mark(ax, frame, *at, 1, 1)
         for cell in frame.itertuples():
@@ -177,7 +221,9 @@ def heat_map(
         ax.tick_params(length=0)
         ax.grid(False)
     figure.supxlabel(xlabel, fontsize=8)
-    bar = figure.colorbar(shades, ax=axes, fraction=0.03, aspect=60, pad=0.02, ticks=[0, 0.5, 1])
+    bar = figure.colorbar(
+        shades, ax=axes, fraction=0.03, aspect=60, pad=0.02, ticks=[0, 0.5, 1]
+    )
     bar.ax.set_yticklabels(["0 %", "50 %", "100 %"], fontsize=6.5)
     bar.outline.set_visible(False)
     return figure
@@ -189,19 +235,37 @@ def strength_curves(points: pd.DataFrame, lacks: Mapping[str, float]) -> Figure:
     (strength), value, low, high (%). Mean and published are bold; a panel's title says how far the
     mean moves from the first strength to the last, in points. `lacks`: p-values of lack of fit by
     names of lines; poor fits are named below."""
-    names = points["panel"].str.removeprefix("published, ").str.split(", ", n=1, expand=True)
+    names = (
+        points["panel"]
+        .str.removeprefix("published, ")
+        .str.split(", ", n=1, expand=True)
+    )
     points = points.assign(language=names[0], mutation=names[1])
     mutations, languages, models = (
         list(dict.fromkeys(points[name])) for name in ("mutation", "language", "model")
     )
-    mutations = [*(one for one in mutations if one != ALL), *([ALL] if ALL in mutations else [])]
+    mutations = [
+        *(one for one in mutations if one != ALL),
+        *([ALL] if ALL in mutations else []),
+    ]
     figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * len(languages))
-    grid = figure.subplots(len(languages), len(mutations), sharex=True, sharey=True, squeeze=False)
-    for (language, mutation), part in points.groupby(["language", "mutation"], sort=False):
+    grid = figure.subplots(
+        len(languages), len(mutations), sharex=True, sharey=True, squeeze=False
+    )
+    for (language, mutation), part in points.groupby(
+        ["language", "mutation"], sort=False
+    ):
         ax = grid[languages.index(language)][mutations.index(mutation)]
-        for model, (colour, marker) in looks(one for one in models if one not in BOLD).items():
+        for model, (colour, marker) in looks(
+            one for one in models if one not in BOLD
+        ).items():
             curve = part[part["model"] == model].sort_values("density")
-            faint: dict[str, Any] = {"color": colour, "lw": 0.8, "alpha": 0.45, "label": model}
+            faint: dict[str, Any] = {
+                "color": colour,
+                "lw": 0.8,
+                "alpha": 0.45,
+                "label": model,
+            }
             ax.plot(curve["density"], curve["value"], marker=marker, ms=2.5, **faint)
             mark(ax, curve, curve["density"], curve["value"])
         for name in BOLD:
@@ -244,7 +308,9 @@ def relabelled_curves(panels_of: Mapping[str, pd.DataFrame]) -> Figure:
     `panels_of`, whose keys are the models, a curve for each reading (by labels or by changed
     lines). Columns of a table: model (holds the reading), quarter (1 to 4, of the line that the
     reading counts as faulty), accuracy, low, high (%)."""
-    readings = list(dict.fromkeys(name for table in panels_of.values() for name in table["model"]))
+    readings = list(
+        dict.fromkeys(name for table in panels_of.values() for name in table["model"])
+    )
     across = 2 if len(panels_of) <= 4 else 4
     rows = -(-len(panels_of) // across)
     height = min(8.2, 0.8 + 1.7 * rows)
@@ -255,7 +321,9 @@ def relabelled_curves(panels_of: Mapping[str, pd.DataFrame]) -> Figure:
         draw_points(
             ax,
             shares,
-            lambda number, part: part["quarter"] + 0.08 * (number - (len(readings) - 1) / 2),
+            lambda number, part: (
+                part["quarter"] + 0.08 * (number - (len(readings) - 1) / 2)
+            ),
             line="-",
             width=0.7,
         )
@@ -263,7 +331,9 @@ def relabelled_curves(panels_of: Mapping[str, pd.DataFrame]) -> Figure:
         ax.tick_params(labelbottom=True)
     for ax in axes[::across]:
         ax.set_ylabel("accuracy (%)")
-    figure.supxlabel("quarter of the program in which the line that counts stands", fontsize=8)
+    figure.supxlabel(
+        "quarter of the program in which the line that counts stands", fontsize=8
+    )
     legend_above(figure, *axes)
     return figure
 
@@ -276,7 +346,9 @@ def named_lines(table: pd.DataFrame) -> Figure:
     a mark at the line that each model names (at the left: no line), and a box around the faulty
     line; to the right how many named it. `table` has a row for each answer: condition (the
     version), model, faulty_line, named_line (missing: none), cell."""
-    models, conditions = (list(dict.fromkeys(table[name])) for name in ("model", "condition"))
+    models, conditions = (
+        list(dict.fromkeys(table[name])) for name in ("model", "condition")
+    )
     each = min(0.9, max(0.45, 0.1 * len(models)))
     figure, [ax] = panels([""], 1, 1.2 + each * len(conditions))
     last = int(table[["faulty_line", "named_line"]].max().max())
@@ -284,18 +356,34 @@ def named_lines(table: pd.DataFrame) -> Figure:
         cell = table[table["condition"] == condition]
         faulty = int(cell["faulty_line"].iloc[0])
         ax.add_patch(
-            Rectangle((faulty - 0.4, place - 0.42), 0.8, 0.84, fc="#CDEBE1", ec=RIGHT, zorder=1)
+            Rectangle(
+                (faulty - 0.4, place - 0.42),
+                0.8,
+                0.84,
+                fc="#CDEBE1",
+                ec=RIGHT,
+                zorder=1,
+            )
         )
         for number, (model, (colour, marker)) in enumerate(looks(models).items()):
             answers = cell[cell["model"] == model]
-            named = answers["named_line"].astype("Float64").fillna(NO_LINE).astype(float)
+            named = (
+                answers["named_line"].astype("Float64").fillna(NO_LINE).astype(float)
+            )
             at = place + 0.74 * ((number + 0.5) / len(models) - 0.5)
             shown: dict[str, Any] = {"color": colour, "label": None if place else model}
             ax.plot(named, [at] * len(named), marker, ms=4, **shown)
             mark(ax, answers, named, at)
         right = int(cell["named_line"].eq(cell["faulty_line"]).fillna(False).sum())
         end = (last + 1, place)
-        say(ax, f"{right} of {len(cell)}", end, (4, 0), va="center", annotation_clip=False)
+        say(
+            ax,
+            f"{right} of {len(cell)}",
+            end,
+            (4, 0),
+            va="center",
+            annotation_clip=False,
+        )
     ax.set_yticks(range(len(conditions)), [wrap_words(name) for name in conditions])
     numbers = range(1, last + 1)
     ax.set_xticks([NO_LINE, *numbers], ["no\nline", *map(str, numbers)])
@@ -304,7 +392,9 @@ def named_lines(table: pd.DataFrame) -> Figure:
     ax.grid(False, axis="y")
     for place in range(1, len(conditions)):
         ax.axhline(place - 0.5, color="#999999", lw=0.6)
-    ax.set_xlabel("line that was named; box: the faulty line; at the right: how many named it")
+    ax.set_xlabel(
+        "line that was named; box: the faulty line; at the right: how many named it"
+    )
     legend_above(figure, ax, most=6)
     return figure
 
@@ -331,32 +421,51 @@ def published_chart(
 
     The tables come from `results/published.py`; `languages` maps two languages to their names.
     """
-    cells, fall = (table.assign(fault=table["fault"].map(spoken)) for table in (cells, fall))
+    cells, fall = (
+        table.assign(fault=table["fault"].map(spoken)) for table in (cells, fall)
+    )
     figure = styled_figure(WIDTHS["page"], 8.2)
     theirs: dict[str, Any] = {"scale": 100, "published": True}
-    above, middle, below = figure.subfigures(3, 1, height_ratios=[1.5, 1.2, 0.5], squeeze=False)[
-        :, 0
-    ]
+    above, middle, below = figure.subfigures(
+        3, 1, height_ratios=[1.5, 1.2, 0.5], squeeze=False
+    )[:, 0]
     models = list(dict.fromkeys(cells["label"]))
     for ax, (language, name) in zip(
         above.subplots(1, 2, sharey=True), languages.items(), strict=True
     ):
         part = cells[(cells["language"] == language) & (cells["flag"] == "")]
         told: dict[str, Any] = {"title": f"Table II, {name}", "xlabel": "accuracy (%)"}
-        forest(ax, part, models, (0, 100), value="share", series="fault", **told, **theirs)
+        forest(
+            ax, part, models, (0, 100), value="share", series="fault", **told, **theirs
+        )
     above.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=4)
     left, right = middle.subplots(1, 2)
     shown = returns.assign(language=returns["language"].map(languages))
     told = {"title": "misplaced returns - other faults", "xlabel": "accuracy (points)"}
-    forest(left, shown, models, (-35, 35), value="difference", series="language", **told, **theirs)
+    forest(
+        left,
+        shown,
+        models,
+        (-35, 35),
+        value="difference",
+        series="language",
+        **told,
+        **theirs,
+    )
     left.axvline(0, color="#999999", linewidth=0.6)
-    shown = counts[counts["lacks"].isna()].assign(language=counts["language"].map(languages))
+    shown = counts[counts["lacks"].isna()].assign(
+        language=counts["language"].map(languages)
+    )
     shown = shown.sort_values(
-        "language", key=lambda column: column.map(list(languages.values()).index), kind="stable"
+        "language",
+        key=lambda column: column.map(list(languages.values()).index),
+        kind="stable",
     )
     told = {"title": "Figure 7: before mutations", "xlabel": "of all tasks (%)"}
     names = list(dict.fromkeys(shown["label"]))
-    forest(right, shown, names, (0, 30), value="found", series="language", **told, **theirs)
+    forest(
+        right, shown, names, (0, 30), value="found", series="language", **told, **theirs
+    )
     middle.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
     told = {
         "title": "Figure 9: fall from the first quarter to the last",

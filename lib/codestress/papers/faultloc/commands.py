@@ -19,10 +19,16 @@ if TYPE_CHECKING:
     from codestress.papers.faultloc.program_files import ProgramFile
 
 PROGRAMS = click.argument(
-    "programs", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="PROGRAM…"
+    "programs",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    metavar="PROGRAM…",
 )
 LANGUAGE = click.option(
-    "--language", type=click.Choice(["python", "java"]), help="Default: by the file's ending."
+    "--language",
+    type=click.Choice(["python", "java"]),
+    help="Default: by the file's ending.",
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 
@@ -31,7 +37,9 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON Lines
 @PROGRAMS
 @LANGUAGE
 @AS_JSON
-def faults(programs: tuple[Path, ...], language: Language | None, as_json: bool) -> None:
+def faults(
+    programs: tuple[Path, ...], language: Language | None, as_json: bool
+) -> None:
     """Lists every fault of one line that can be made in Python or Java programs, with the line after it.
 
     With --json also the line before and the whole program. Programs are parsed, not run. A file that cannot be read,
@@ -72,7 +80,10 @@ def faults(programs: tuple[Path, ...], language: Language | None, as_json: bool)
     help="Applications of each.",
 )
 @click.option(
-    "--seed", default=0, show_default=True, help="The same seed makes the same mutations."
+    "--seed",
+    default=0,
+    show_default=True,
+    help="The same seed makes the same mutations.",
 )
 @LANGUAGE
 @AS_JSON
@@ -96,7 +107,9 @@ def mutate(
     wanted = mutations.replace(",", " ").split()
     for name in wanted:
         if name not in SPMS:
-            raise ParameterError(f"--mutations {name}: no such mutation{nearest(name, SPMS)}")
+            raise ParameterError(
+                f"--mutations {name}: no such mutation{nearest(name, SPMS)}"
+            )
     chosen = cast("list[Spm]", wanted)
 
     def mutated(file: ProgramFile, name: str) -> list[dict[str, Any]]:

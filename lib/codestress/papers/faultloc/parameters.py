@@ -17,4 +17,6 @@ class Audit(Facts):
         "public",
         description="public: the tasks, a data set; counted: what was counted in them (tolerance 2)",
     )
-    tolerance: int = Field(2, ge=0, description="lines by which the artifact lets an answer be off")
+    tolerance: int = Field(
+        2, ge=0, description="lines by which the artifact lets an answer be off"
+    )

@@ -29,7 +29,11 @@ def perfect_answers(given: Localization, trials: Trials) -> pd.DataFrame:
             continue
         changed = task_of(table, trial).changed
         response = Response(json.dumps({"line_number": changed}), "stop")
-        row: dict[str, Any] = {"model": ORACLE, "problem": trial.problem, **trial.factors}
+        row: dict[str, Any] = {
+            "model": ORACLE,
+            "problem": trial.problem,
+            **trial.factors,
+        }
         for rule, judge in trials.judges.items():
             row[f"value_{rule}"] = judge(trial, response).value
         rows.append(row)

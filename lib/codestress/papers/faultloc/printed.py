@@ -31,10 +31,23 @@ from pydantic import Field
 
 from codestress.mutate.faults.neutral import FaultyProgram
 from codestress.papers.faultloc.programs import first_programs, normalised
-from codestress.papers.faultloc.scoring import TOLERANCE, score_prose, score_specification
+from codestress.papers.faultloc.scoring import (
+    TOLERANCE,
+    score_prose,
+    score_specification,
+)
 from codestress.parameters import Asked, for_each_model
 from codestress.prompts import prompt_text
-from codestress.types import Message, Prompt, Response, Sampling, Scalar, Score, Trial, Trials
+from codestress.types import (
+    Message,
+    Prompt,
+    Response,
+    Sampling,
+    Scalar,
+    Score,
+    Trial,
+    Trials,
+)
 
 Question = Literal["specification", "faulty", "annotated", "edited", "figure 3"]
 COMMENT = "        # Off-by-one fault: the loop stops one row too early\n"
@@ -113,7 +126,9 @@ def _edited(code: str) -> str:
     misleading comment."""
     start = code.index("    def is_safe(")
     end = code.index("        return True", start)
-    head, _, body = re.sub(r"\bboard\b", "final_result", code[start:end]).partition("\n")
+    head, _, body = re.sub(r"\bboard\b", "final_result", code[start:end]).partition(
+        "\n"
+    )
     body = body.removeprefix("\n")
     edited = code[:start] + f"{head}\n{MISLEADING}{body}" + code[end:]
     return edited.replace("solveNQueens", "howManyQueens")

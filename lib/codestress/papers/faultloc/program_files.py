@@ -68,17 +68,24 @@ def read_program(path: Path, language: Language | None = None) -> ProgramFile:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         byte = error.object[error.start]
-        raise NoProgram(f"line {line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8") from None
+        raise NoProgram(
+            f"line {line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8"
+        ) from None
     spoken = language or SUFFIXES.get(path.suffix)
     if spoken is None:
         raise NoProgram(f"neither {' nor '.join(SUFFIXES)}; say --language")
     mark, text = (MARK, text[1:]) if text.startswith(MARK) else ("", text)
-    found = ProgramFile(tuple(re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)), mark, spoken)
+    found = ProgramFile(
+        tuple(re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)), mark, spoken
+    )
     if not found.code.strip():
         raise NoProgram("empty")
     if fault := parse_fault(found.code, spoken):
         raise NoProgram(f"does not parse as {spoken}: {fault}")
-    if spoken == "java" and _depth(parser("java").parse(found.code.encode()).root_node) > DEEPEST:
+    if (
+        spoken == "java"
+        and _depth(parser("java").parse(found.code.encode()).root_node) > DEEPEST
+    ):
         raise NoProgram("nested too deeply")
     return found
 
@@ -107,10 +114,16 @@ def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
         end = _end(before or (file.lines[at - 1] if at else file.end))
         if parses(made, file.language) and (end or not inserted):
             after, mark = made.split("\n")[at] + end, file.mark if at == 0 else ""
-            whole = "".join([*file.lines[:at], after, *file.lines[at + (not inserted) :]])
+            whole = "".join(
+                [*file.lines[:at], after, *file.lines[at + (not inserted) :]]
+            )
             rows.append(
                 {
-                    **{"fault": site.kind, "line": site.line, "code": file.mark + whole},
+                    **{
+                        "fault": site.kind,
+                        "line": site.line,
+                        "code": file.mark + whole,
+                    },
                     **{"before": mark + before, "after": mark + after},
                 }
             )
@@ -136,13 +149,27 @@ def mutated_row(
     body = file.code.rstrip("\n")
     given = file.mark + "".join(file.lines)
     count = body.count("\n") + 1
-    as_given = {"mutation": spm, "state": "rejected", "reason": "", "code": given, "line": line}
+    as_given = {
+        "mutation": spm,
+        "state": "rejected",
+        "reason": "",
+        "code": given,
+        "line": line,
+    }
     if line > count:
         return as_given | {"reason": f"no line {line}: the program has {count}"}
     program = FaultyProgram(body, line)
-    made = drawn_mutation(program, file.language, name, spm, strength, bank(file.language), seed)
+    made = drawn_mutation(
+        program, file.language, name, spm, strength, bank(file.language), seed
+    )
     if isinstance(made, str):
         return as_given | {"state": "refused", "reason": made}
     code = file.mark + (made.code + file.code[len(body) :]).replace("\n", file.end)
     state = "unchanged" if made.code == body else "applied"
-    return {"mutation": spm, "state": state, "reason": "", "code": code, "line": made.line}
+    return {
+        "mutation": spm,
+        "state": state,
+        "reason": "",
+        "code": code,
+        "line": made.line,
+    }

@@ -112,7 +112,11 @@ def first_programs(
 
 
 def _kept(
-    source: Source, min_lines: int, max_lines: int, dropped: Counter[str], selection: Selection
+    source: Source,
+    min_lines: int,
+    max_lines: int,
+    dropped: Counter[str],
+    selection: Selection,
 ) -> Iterator[CorrectProgram]:
     """Yields the programs that `program_set` keeps with these arguments one by one. Adds to
     `dropped`, by reason, each program that fails a filter, also those that `selection` = `artifact`
@@ -169,7 +173,9 @@ def _silent() -> dict[str, list[list[str | int]]]:
     """Faults that no test run of the kit's Java programs shows, by program id: each the fault's
     kind, the offset of the edit and the text put there. bench/silent.py, which runs all faults,
     writes the file that is read."""
-    return dict(json.loads((files(__package__) / "silent.json").read_text(encoding="utf-8")))
+    return dict(
+        json.loads((files(__package__) / "silent.json").read_text(encoding="utf-8"))
+    )
 
 
 def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
@@ -185,7 +191,11 @@ def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
 def normalised(code: str) -> str:
     """Returns the program `code` with line feeds as line ends, spaces for form feeds, no byte-order
     mark and no line end at its end, so that every tool counts the same lines."""
-    return re.sub(r"\r\n?", "\n", code.removeprefix("\ufeff")).replace("\f", " ").rstrip("\n")
+    return (
+        re.sub(r"\r\n?", "\n", code.removeprefix("\ufeff"))
+        .replace("\f", " ")
+        .rstrip("\n")
+    )
 
 
 def _installed() -> Iterator[CorrectProgram]:
@@ -198,10 +208,17 @@ def _installed() -> Iterator[CorrectProgram]:
             tree = ast.parse(text)
             lines = normalised(text).split("\n")
             for node in tree.body:
-                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                    code = textwrap.dedent("\n".join(lines[first_line(node) - 1 : node.end_lineno]))
+                if isinstance(
+                    node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+                ):
+                    code = textwrap.dedent(
+                        "\n".join(lines[first_line(node) - 1 : node.end_lineno])
+                    )
                     yield CorrectProgram(
-                        f"{name}.{node.name}", code, _purpose(ast.get_docstring(node)), "python"
+                        f"{name}.{node.name}",
+                        code,
+                        _purpose(ast.get_docstring(node)),
+                        "python",
                     )
             yield CorrectProgram(
                 name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python"
@@ -238,7 +255,9 @@ def _java() -> list[CorrectProgram]:
 
 def _alpaca() -> Iterator[CorrectProgram]:
     for row in packed_rows("python_seed_programs.jsonl.gz"):
-        yield CorrectProgram(str(row["id"]), normalised(row["code"]), row["instruction"], "python")
+        yield CorrectProgram(
+            str(row["id"]), normalised(row["code"]), row["instruction"], "python"
+        )
 
 
 def _codesearchnet() -> Iterator[CorrectProgram]:
@@ -246,10 +265,20 @@ def _codesearchnet() -> Iterator[CorrectProgram]:
         judged = row.get("csn_relevance") or []
         best = max(judged) if isinstance(judged, list) and judged else None
         yield CorrectProgram(
-            str(row["id"]), normalised(row["code"]), row["instruction"], "java", (), best
+            str(row["id"]),
+            normalised(row["code"]),
+            row["instruction"],
+            "java",
+            (),
+            best,
         )
 
 
 READERS: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
-    **{"installed": _installed, "java": _java, "alpaca": _alpaca, "codesearchnet": _codesearchnet}
+    **{
+        "installed": _installed,
+        "java": _java,
+        "alpaca": _alpaca,
+        "codesearchnet": _codesearchnet,
+    }
 }

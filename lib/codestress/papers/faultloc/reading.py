@@ -27,7 +27,8 @@ SUSPICIOUS = (
 """Patterns of suspicious lines, each with the suspicion that it adds."""
 BASE = 0.02
 ALARM = re.compile(
-    r"wrong|fault|bug|error|off by|too far|careful|fragile|incorrect|fails|broken|must not", re.I
+    r"wrong|fault|bug|error|off by|too far|careful|fragile|incorrect|fails|broken|must not",
+    re.I,
 )
 ALARMED = 6.0
 """Suspicion added to a line below a comment that speaks of a fault, for a reader that believes
@@ -58,16 +59,22 @@ def point_at_fault(reading: Reading, _prefill: str) -> str | None:
     drawn in proportion to suspicion; without one, a sentence that it sees no program. None if
     `ASKED` was not kept."""
     asked = [
-        line for line, (_, text) in zip(reading.lines, reading.kept, strict=True) if ASKED in text
+        line
+        for line, (_, text) in zip(reading.lines, reading.kept, strict=True)
+        if ASKED in text
     ]
     if not asked:
         return None
     placed = zip(reading.lines, reading.kept, strict=True)
-    lines = [(line - asked[0] - 1, text) for line, (_, text) in placed if line > asked[0]]
+    lines = [
+        (line - asked[0] - 1, text) for line, (_, text) in placed if line > asked[0]
+    ]
     if not lines:
         return "I cannot see a program."
     number, text = _suspect(reading, lines)
-    return _thoughtful(reading, text, f"The error is in line {number}:\n\n`{text.strip()}`")
+    return _thoughtful(
+        reading, text, f"The error is in line {number}:\n\n`{text.strip()}`"
+    )
 
 
 ASKED = "Can you identify the specific line of code responsible for the error?"
@@ -77,7 +84,9 @@ def _thoughtful(reading: Reading, text: str, answer: str) -> str:
     """Returns `answer`, for a reader of the style `reasoning` with a thought before it, which says
     that the program line `text` looks wrong."""
     if reading.reader.style == "reasoning":
-        return f"<think>\nThe line `{text.strip()}` looks wrong to me.\n</think>\n{answer}"
+        return (
+            f"<think>\nThe line `{text.strip()}` looks wrong to me.\n</think>\n{answer}"
+        )
     return answer
 
 
@@ -89,7 +98,9 @@ def _suspect(reading: Reading, lines: list[tuple[int, str]]) -> tuple[int, str]:
     alarmed = False
     for _, text in lines:
         weight, alarming = seen_as(text)
-        weights.append(weight + ALARMED * reading.reader.credulity * (alarmed and weight > 0))
+        weights.append(
+            weight + ALARMED * reading.reader.credulity * (alarmed and weight > 0)
+        )
         alarmed = alarming
     total = sum(weights)
     at = reading.random.random() * total
@@ -109,14 +120,19 @@ def seen_as(text: str) -> tuple[float, bool]:
     code = re.sub(r"^\d+: ", "", text)
     if comment := re.match(r"\s*(?:#|//)(.*)", code):
         return 0.0, bool(ALARM.search(comment[1]))
-    return BASE + sum(weight for pattern, weight in SUSPICIOUS if pattern.search(code)), False
+    return BASE + sum(
+        weight for pattern, weight in SUSPICIOUS if pattern.search(code)
+    ), False
 
 
 def _program(reading: Reading) -> list[tuple[int, str]]:
     """Returns the program lines that the reader has kept in `reading`, as pairs of number and text.
     Line 1 stands below the first kept code fence; without a kept fence, line 0 stands two lines
     below the first kept line. Empty if no program line was kept."""
-    placed = [(line, text) for line, (_, text) in zip(reading.lines, reading.kept, strict=True)]
+    placed = [
+        (line, text)
+        for line, (_, text) in zip(reading.lines, reading.kept, strict=True)
+    ]
     fences = [line for line, text in placed if text.startswith("```")]
     start = fences[0] if fences else (placed[0][0] + 2 if placed else 0)
     return [

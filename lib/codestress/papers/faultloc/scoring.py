@@ -44,7 +44,12 @@ def score_prose(response: Response, label: int, code: str, tolerance: int) -> Sc
     names none (truncated if it was cut off, only reasoning if it is empty or all thoughts). A
     refused response is refused."""
     return _scored(
-        response, lambda text: line_in_prose(text, code), "no line is named", label, code, tolerance
+        response,
+        lambda text: line_in_prose(text, code),
+        "no line is named",
+        label,
+        code,
+        tolerance,
     )
 
 
@@ -69,7 +74,9 @@ def _scored(
     # The same but for white space.
     if quoted is not None and (named is None or named.split() != quoted.split()):
         where = [
-            place for place, line in enumerate(lines, start=1) if line.split() == quoted.split()
+            place
+            for place, line in enumerate(lines, start=1)
+            if line.split() == quoted.split()
         ]
         detail += (
             f", but the quoted line stands in {where[:3]}"
@@ -92,11 +99,15 @@ def score_specification(response: Response) -> Score:
         return score
     text = without_thoughts(response.text).lower()
     absent = [rule for rule in RULES if rule not in text]
-    detail = f"not named: {', '.join(absent)}" if absent else "rows, columns and diagonals"
+    detail = (
+        f"not named: {', '.join(absent)}" if absent else "rows, columns and diagonals"
+    )
     return missed(response, detail) if absent else Score(Outcome.CORRECT, 1.0, detail)
 
 
-NUMBERED = re.compile(r"\blines?[ *_]*(?:number|no\.|#)?[ *_]*:?[ *_`]*(\d{1,5})\b", re.I)
+NUMBERED = re.compile(
+    r"\blines?[ *_]*(?:number|no\.|#)?[ *_]*:?[ *_`]*(\d{1,5})\b", re.I
+)
 TOLD_NUMBER = re.compile(r"^\s*(?:[>*-]\s+)?(?:\d+\s*[:|.)]?\s)?")
 """Pattern of a line number or list mark that an answer may put before a line it quotes."""
 STATEMENT = 2
@@ -120,7 +131,9 @@ def line_in_prose(text: str, code: str) -> tuple[int, None] | None:
             places.setdefault(_plain(line), []).append(number)
     pieces = []
     for inline, passage in _passages(text):
-        named = _singled_out([_plain(TOLD_NUMBER.sub("", line)) for line in passage], places)
+        named = _singled_out(
+            [_plain(TOLD_NUMBER.sub("", line)) for line in passage], places
+        )
         if named is not None:
             return named, None
         if inline and len(passage[0]) >= PIECE:
@@ -130,7 +143,10 @@ def line_in_prose(text: str, code: str) -> tuple[int, None] | None:
         return int(told[1]), None
     for piece in pieces:
         holding = [
-            number for line, numbers in places.items() if piece in line for number in numbers
+            number
+            for line, numbers in places.items()
+            if piece in line
+            for number in numbers
         ]
         if len(holding) == 1:
             return holding[0], None

@@ -103,12 +103,16 @@ class Programs(Seeded):
         "faulty programs and their labels where they are at hand (Python); drifted: the kit's, made as the artifact's "
         "(Python, formatted anew after the label was taken)",
     )
-    n_programs: int = Field(0, ge=0, description="how many of each, from the first on; 0: all")
+    n_programs: int = Field(
+        0, ge=0, description="how many of each, from the first on; 0: all"
+    )
     min_lines: int = Field(50, ge=1, description="shortest program")
     max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
     faults: list[Kind] = Field(list(KINDS), min_length=1, description="kinds of faults")
     per_quarter: int = Field(
-        1, ge=0, description="faults of a kind in each quarter of a program; 0: all sites"
+        1,
+        ge=0,
+        description="faults of a kind in each quarter of a program; 0: all sites",
     )
     per_quarter_of: dict[Source, Annotated[int, Field(ge=0)]] = Field(
         {},
@@ -118,7 +122,8 @@ class Programs(Seeded):
         list(SPMS), description="mutations under which localized faults are asked again"
     )
     functions_of: list[Language] = Field(
-        ["java"], description="languages whose functions are shuffled (Table I: only Java)"
+        ["java"],
+        description="languages whose functions are shuffled (Table I: only Java)",
     )
     strengths: list[Strength] = Field(
         [1, 2, 4, 6, 8], min_length=1, description="applications of a mutation"
@@ -128,7 +133,11 @@ class Programs(Seeded):
 def mutations_of(given: Programs, language: Language) -> list[Spm]:
     """Returns those names of mutations in `given.spms` that apply to programs in `language`: all,
     but function shuffling (`functions`) only if `language` is in `given.functions_of`."""
-    return [spm for spm in given.spms if spm != "functions" or language in given.functions_of]
+    return [
+        spm
+        for spm in given.spms
+        if spm != "functions" or language in given.functions_of
+    ]
 
 
 class ProgramsFigure(Programs):
@@ -145,7 +154,8 @@ class Mutations(Programs):
     (section IV-C of Fault Localizability)."""
 
     comments: Put = Field(
-        "replace", description="misleading comments replace those that are there, or are put in"
+        "replace",
+        description="misleading comments replace those that are there, or are put in",
     )
     said: list[Said] = Field(
         ["describes"], min_length=1, description="what misleading comments say"
@@ -238,25 +248,35 @@ Which = tuple[Source, int, int, int, tuple[str, ...], Selection]
 
 
 @cache
-def _tasks(which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int) -> dict[str, Task]:
+def _tasks(
+    which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int
+) -> dict[str, Task]:
     tasks: dict[str, Task] = {}
     for program in first_programs(*which):
         by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
         for site in fault_sites(program.code, program.language):
             total = program.lines + (site.kind == "MisplacedReturn")
-            by_place.setdefault((site.kind, quarter_of(site.line, total)), []).append(site)
+            by_place.setdefault((site.kind, quarter_of(site.line, total)), []).append(
+                site
+            )
         for kind, quarter in itertools.product(kinds, range(4)):
             sites = by_place.get((kind, quarter), [])
-            order = rng(seed, "sites", program.id, kind, quarter).permutation(len(sites))
+            order = rng(seed, "sites", program.id, kind, quarter).permutation(
+                len(sites)
+            )
             number = 0
             for site in (sites[index] for index in order):
                 faulty = FaultyProgram(site.apply(program.code), site.line)
-                if not parses(faulty.code, program.language) or is_silent(program, site):
+                if not parses(faulty.code, program.language) or is_silent(
+                    program, site
+                ):
                     continue
                 number += 1
                 name = f"{program.id}/{kind}/{quarter + 1}.{number}"
                 changed = first_change(program.code, faulty.code)
-                tasks[name] = Task(name, program, kind, faulty, program.refused, changed, site)
+                tasks[name] = Task(
+                    name, program, kind, faulty, program.refused, changed, site
+                )
                 if number == per_quarter:
                     break
     return tasks
@@ -266,7 +286,9 @@ def first_change(before: str, after: str) -> int | None:
     """Returns the number, from 1, of the first line in which the texts `before` and `after` differ
     (or that one of them lacks); None if the texts are the same."""
     lines = itertools.zip_longest(before.split("\n"), after.split("\n"))
-    return next((number for number, (was, now) in enumerate(lines, start=1) if was != now), None)
+    return next(
+        (number for number, (was, now) in enumerate(lines, start=1) if was != now), None
+    )
 
 
 @cache
@@ -282,7 +304,10 @@ def _drifted_tasks(
         if task.correct.language == "python" and task.kind != "MisplacedReturn":
             before = ast.unparse(ast.parse(task.correct.code))
             after = ast.unparse(ast.parse(task.program.code))
-            faulty, changed = FaultyProgram(after, task.program.line), first_change(before, after)
+            faulty, changed = (
+                FaultyProgram(after, task.program.line),
+                first_change(before, after),
+            )
             tasks[name] = replace(task, program=faulty, changed=changed, site=None)
     return tasks
 
@@ -302,7 +327,9 @@ def _published_tasks(
     for program, kind, quarter in itertools.product(programs, kinds, range(4)):
         found = by_place.get((program, kind, quarter), [])
         order = rng(seed, "published", program, kind, quarter).permutation(len(found))
-        tasks |= {found[index].id: found[index] for index in order[: per_quarter or None]}
+        tasks |= {
+            found[index].id: found[index] for index in order[: per_quarter or None]
+        }
     return tasks
 
 
@@ -313,7 +340,9 @@ PUBLISHED_KINDS: dict[str, Kind] = {
 """The kit's name of each kind of fault, by the artifact's name."""
 
 
-def _published_task(program: CorrectProgram, kind: Kind, row: Mapping[str, Any]) -> Task:
+def _published_task(
+    program: CorrectProgram, kind: Kind, row: Mapping[str, Any]
+) -> Task:
     """Returns the task in `row`, a row of the artifact about `program`, with the fault `kind`. The
     task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number); its `refused`
     is the first reason for which the kit's filters would reject the task, empty without one."""
@@ -323,7 +352,10 @@ def _published_task(program: CorrectProgram, kind: Kind, row: Mapping[str, Any])
         (not parses(faulty.code, "python"), "the faulty program does not parse"),
         (row["changed_line"] is None, "the faulty program is the correct one"),
         (faulty.line > faulty.lines, "the label is no line of the program"),
-        (row["changed_line"] != faulty.line, "the label is another line than the changed one"),
+        (
+            row["changed_line"] != faulty.line,
+            "the label is another line than the changed one",
+        ),
     )
     why = next((told for holds, told in reasons if holds), "")
     name = f"{program.id}/{row['sam']}/{row['variant']}"
@@ -336,7 +368,9 @@ class QuarterCalibration(Calibration):
 
     SINGLE = ("n_programs",)
 
-    n_programs: int = Field(40, ge=2, description="how many programs, from the first on")
+    n_programs: int = Field(
+        40, ge=2, description="how many programs, from the first on"
+    )
     min_lines: int = Field(50, ge=1, description="shortest program")
     max_lines: int = Field(150, ge=1, description="longest program")
     numbered: bool = Field(True, description="lines are shown with their numbers")
@@ -386,7 +420,9 @@ def localization(given: Localization) -> Trials:
     # The conditions of a task follow each other, and begin with the same question.
     @lru_cache(maxsize=64)
     def plain_prompt(task: Task) -> Prompt:
-        return localize_prompt(task.correct, task.program.code, given.numbered, sampling)
+        return localize_prompt(
+            task.correct, task.program.code, given.numbered, sampling
+        )
 
     def render(trial: Trial) -> Prompt:
         return plain_prompt(task_of(table, trial))
@@ -424,7 +460,9 @@ def _check_ids(given: Localization, table: Mapping[Source, Mapping[str, Task]]) 
         return
     ids = []
     for source in given.programs:
-        programs = first_programs(source, given.min_lines, given.max_lines, 0, (), given.selection)
+        programs = first_programs(
+            source, given.min_lines, given.max_lines, 0, (), given.selection
+        )
         ids += [program.id for program in programs]
     first = min(unknown)
     hint = nearest(first, ids) if len(ids) <= FEW and first not in ids else ""
@@ -517,7 +555,10 @@ def _localized(task: Task, response: Response) -> bool:
     """Whether `response` names exactly the faulty line of `task`; computed once for each
     response."""
     program = task.program
-    return score_location(response, program.line, program.code, 0).outcome is Outcome.CORRECT
+    return (
+        score_location(response, program.line, program.code, 0).outcome
+        is Outcome.CORRECT
+    )
 
 
 def _mutated(
@@ -566,7 +607,13 @@ def drawn_mutation(
         quarter = draw.integer(0, 3)
         try:
             return mutate(
-                program, spm, language, draw, strength=times, quarter=quarter, content=content
+                program,
+                spm,
+                language,
+                draw,
+                strength=times,
+                quarter=quarter,
+                content=content,
             )
         except NotNeutral as error:
             why = str(error)
@@ -592,7 +639,9 @@ def localize_prompt(
     the question of section II of Fault Localizability, to be answered in JSON. `program` gives
     specification and language. With `numbered`, each line begins with its number."""
     if numbered:
-        code = "\n".join(f"{n}: {line}" for n, line in enumerate(code.split("\n"), start=1))
+        code = "\n".join(
+            f"{n}: {line}" for n, line in enumerate(code.split("\n"), start=1)
+        )
     text = Template(prompt_text("localize")).substitute(
         specification=program.specification,
         numbers=prompt_text("localize.numbers") if numbered else "",
@@ -644,9 +693,9 @@ class LocalizationFigure(Localization, Interval):
     """Parameters of the figures of section V of Fault Localizability, which share their questions;
     its `show` chooses the figure."""
 
-    show: Literal["faults", "quarters", "categories", "versions", "spms", "models", "strengths"] = (
-        Field("faults", description="what the figure tells apart")
-    )
+    show: Literal[
+        "faults", "quarters", "categories", "versions", "spms", "models", "strengths"
+    ] = Field("faults", description="what the figure tells apart")
 
 
 class Relabel(Localization, Interval):
@@ -656,7 +705,8 @@ class Relabel(Localization, Interval):
     FILES = {"answers": ("",)}
 
     answers: str = Field(
-        "", description="a file of answers: JSON Lines of id and line, or an archive; empty: asked"
+        "",
+        description="a file of answers: JSON Lines of id and line, or an archive; empty: asked",
     )
     spms: list[Spm] = Field([], max_length=0, description="none: tasks as they are")
 
@@ -682,7 +732,10 @@ def relabelled(given: Relabel) -> Trials:
             quarter = quarter_of(task.changed, task.program.lines) + 1
         factors = {**trial.factors, "changed_quarter": quarter}
         items.append(replace(trial, factors=factors))
-    changed = {"changed": partial(judge, 0), "changed_reference": partial(judge, TOLERANCE)}
+    changed = {
+        "changed": partial(judge, 0),
+        "changed_reference": partial(judge, TOLERANCE),
+    }
     return replace(trials, items=items, judges={**trials.judges, **changed})
 
 
@@ -701,7 +754,9 @@ STUDIES = {
     "mutations": Study(Mutations, no_questions),
     "published": Study(Recomputed, no_questions),
     "relabel": Study(
-        Relabel, asked_or_read, lambda given: [ROOT / given.answers] if given.answers else []
+        Relabel,
+        asked_or_read,
+        lambda given: [ROOT / given.answers] if given.answers else [],
     ),
     "audit": Study(Audit, no_questions),
     "calibration": Study(QuarterCalibration, quarters_to_calibrate),

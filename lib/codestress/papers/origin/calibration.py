@@ -31,16 +31,22 @@ def chance(prompt: Prompt, reader: Settings) -> float:
         way.append(places[word])
         word = origins[word]
     followed = [
-        follow_probability(reader, below - above) for below, above in itertools.pairwise(way)
+        follow_probability(reader, below - above)
+        for below, above in itertools.pairwise(way)
     ]
     right = float(seen.kept[way].prod() * np.prod(followed))
-    guessed = [way[-1], *(number for number in places.values() if number not in (way[0], way[-1]))]
+    guessed = [
+        way[-1],
+        *(number for number in places.values() if number not in (way[0], way[-1])),
+    ]
     share = share_drawn(0, seen.kept[guessed], np.ones(len(guessed)))
     right += 0.5 * float(seen.missed[way[0]]) * share
     return right * (1 - reader.refusal)
 
 
-def reaches(answers: pd.DataFrame, confidence: float, resamples: int, seed: int) -> pd.DataFrame:
+def reaches(
+    answers: pd.DataFrame, confidence: float, resamples: int, seed: int
+) -> pd.DataFrame:
     """Table of the reach of the decay in `answers` (lines over which accuracy falls to 1/e) on each
     side of d = 0, a row named `MODEL, SIDE`: value, low, high, in lines, with bootstrap intervals
     (`fit_sides`). A side with fewer than three distances has no row."""

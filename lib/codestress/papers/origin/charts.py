@@ -59,7 +59,9 @@ def outcome_map(
     and dotted. Numbers of correct answers stand on the right. A thick line marks the longest list
     in a model's training, from `trained` (lines by model; None: no such line).
     """
-    models = [dict(list(cells.groupby("model", sort=False))) for cells in sources.values()]
+    models = [
+        dict(list(cells.groupby("model", sort=False))) for cells in sources.values()
+    ]
     across = 1 if len(models) < 3 else 2
     heights = [*map(len, models[::across])]
     height = 0.19 * sum(heights) + 0.5 * len(heights) + 0.5
@@ -72,31 +74,49 @@ def outcome_map(
         rows = {model: rows[model] for model in models[number - column]}
         for y, (model, row) in enumerate(rows.items()):
             left = row["lines"].iloc[0] - _step(row) / 2
-            for kind, cells in groupby(_looks(row)):  # neighbouring cells of one kind are one bar
+            for kind, cells in groupby(
+                _looks(row)
+            ):  # neighbouring cells of one kind are one bar
                 width = _step(row) * len(list(cells))
                 edge = 0.0 if kind == "correct" else 0.3
-                ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
+                ax.broken_barh(
+                    [(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind]
+                )
                 left += width
             if title.startswith("published"):
                 middle = row["lines"].mean()
-                mark(ax, row.iloc[:1], middle, y, _step(row) * len(row), 0.76, published=True)
+                mark(
+                    ax,
+                    row.iloc[:1],
+                    middle,
+                    y,
+                    _step(row) * len(row),
+                    0.76,
+                    published=True,
+                )
             else:
                 mark(ax, row, row["lines"], y, _step(row), 0.76)
             if longest := (trained or {}).get(model):
-                ax.vlines(longest + step / 2, y - 0.5, y + 0.5, color="black", linewidth=2)
+                ax.vlines(
+                    longest + step / 2, y - 0.5, y + 0.5, color="black", linewidth=2
+                )
         name_rows(ax, list(rows))
         ax.tick_params(labelleft=column == 0)
         ax.set_xlim(every["lines"].min() - step / 2, every["lines"].max() + step / 2)
         ax.grid(False)
         ax.spines[["left", "bottom"]].set_visible(False)
         right = [(row["outcome"] == "correct").sum() for row in rows.values()]
-        _on_the_right(ax, [f"{n}/{len(row)}" for n, row in zip(right, rows.values(), strict=True)])
+        _on_the_right(
+            ax, [f"{n}/{len(row)}" for n, row in zip(right, rows.values(), strict=True)]
+        )
     for ax in axes[-across:]:
         ax.set_xlabel("lines in the list")
     names = {"other": "no answer: cut off, declined, not readable, failed"}
     kinds = set(_looks(every))
     handles = [
-        Patch(label=names.get(kind, kind), **look) for kind, look in LOOKS.items() if kind in kinds
+        Patch(label=names.get(kind, kind), **look)
+        for kind, look in LOOKS.items()
+        if kind in kinds
     ]
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
@@ -130,7 +150,9 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         values = []
         for number, (name, rows_of) in enumerate(conditions):
             part = rows_of.set_index("label").reindex(labels)
-            places = np.arange(len(labels)) + 0.7 * ((number + 0.5) / len(conditions) - 0.5)
+            places = np.arange(len(labels)) + 0.7 * (
+                (number + 0.5) / len(conditions) - 0.5
+            )
             colour, marker = look(number)
             published = "published" in (title[:9], name[:9])
             colour = PUBLISHED if published else colour
@@ -143,7 +165,9 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
                 mark(ax, part, share, places, published=published)
             else:
                 ax.barh(places, share, 0.7, color=colour)
-                ax.errorbar(share, places, fmt="none", ecolor="#111111", capsize=2, **ends)
+                ax.errorbar(
+                    share, places, fmt="none", ecolor="#111111", capsize=2, **ends
+                )
                 mark(ax, part, share / 2, places, share, 0.7, published=published)
         name_rows(ax, labels)
         _on_the_right(ax, [" / ".join(row) for row in zip(*values, strict=True)])
@@ -267,7 +291,9 @@ def length_curve(
         panel.set_title(label.replace(" (", "\n("))
     for row, ax in enumerate(axes[:, 0]):
         bars = row % each == each - 1
-        ax.set_ylabel("outcomes (%)" if bars else "depth of the clue\n(framed: as in the paper)")
+        ax.set_ylabel(
+            "outcomes (%)" if bars else "depth of the clue\n(framed: as in the paper)"
+        )
     for ax in axes[:, 1:].flat:
         ax.tick_params(labelleft=False)
     about = "" if grid.empty else ", the kit's own texts"
@@ -315,11 +341,16 @@ def _right_interval(panel: Axes, mine: pd.DataFrame, theirs: pd.DataFrame) -> No
         "elinewidth": 0.9,
         "capsize": 2,
     }
-    panel.errorbar(mine.index, share, reach, label="interval of the right answers", **bars)
+    panel.errorbar(
+        mine.index, share, reach, label="interval of the right answers", **bars
+    )
     mark(panel, mine, mine.index, share / 2, 0.8, share)
     same = theirs[theirs["characters"].isin(mine["characters"])]
     if len(same) and not mine["published"].any():
-        at = [mine["characters"].tolist().index(length) + 0.3 for length in same["characters"]]
+        at = [
+            mine["characters"].tolist().index(length) + 0.3
+            for length in same["characters"]
+        ]
         dots: dict[str, Any] = {"color": PUBLISHED, "mfc": "white", "markersize": 4}
         dots |= {"clip_on": False, "label": same["label"].iloc[0]}
         panel.plot(at, 100 * same["accuracy"], "o", **dots)
@@ -348,7 +379,9 @@ def _depth_grid(panel: Axes, mine: pd.DataFrame) -> None:
     cells = 100 * mine.pivot_table("accuracy", "depth", "characters")
     panel.imshow(cells.to_numpy(float), cmap=SHARES, vmin=0, vmax=100, aspect="auto")
     for (x, y), value in np.ndenumerate(cells.T):
-        panel.text(x, y, f"{value:.0f}", ha="center", va="center", fontsize=SMALLEST_TEXT)
+        panel.text(
+            x, y, f"{value:.0f}", ha="center", va="center", fontsize=SMALLEST_TEXT
+        )
     across = cells.columns.get_indexer(mine["characters"])
     down = cells.index.get_indexer(mine["depth"])
     mark(panel, mine, across, down, 1, 1)
@@ -374,7 +407,9 @@ LISTS = {
 """Names of the published lists in words, by their names in tables."""
 
 
-def published_chart(pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.DataFrame) -> Figure:
+def published_chart(
+    pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.DataFrame
+) -> Figure:
     """Figure of the published findings: above, a panel for each comparison of `pairs`; below,
     half-lengths and half-distances (the lines at which half of the answers are correct) with their
     intervals.
@@ -387,14 +422,18 @@ def published_chart(pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.Da
     models = list(dict.fromkeys(lengths["model"]))
     lengths = lengths.replace({"list": LISTS})
     figure = styled_figure(7.0, 7.2)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.0, 1.25], squeeze=False)[:, 0]
+    above, below = figure.subfigures(2, 1, height_ratios=[1.0, 1.25], squeeze=False)[
+        :, 0
+    ]
     comparisons = list(pairs.groupby("comparison", sort=False))
     options: dict[str, Any] = {"label": "model", "decided": True, "published": True}
     tops = above.subplots(1, len(comparisons), sharey=True)
     for ax, (title, part) in zip(tops, comparisons, strict=True):
         reach = 105 if part[["low", "high"]].abs().to_numpy().max() > 0.5 else 50
         ax.axvline(0, color="#999999", linewidth=0.6)
-        forest(ax, part, models, (-reach, reach), value="difference", scale=100, **options)
+        forest(
+            ax, part, models, (-reach, reach), value="difference", scale=100, **options
+        )
         for line in ax.lines:  # not a condition's colour, which the panels below give
             line.set_markerfacecolor(
                 "white" if line.get_markerfacecolor() == "white" else PUBLISHED
@@ -410,7 +449,9 @@ def published_chart(pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.Da
         ax.xaxis.set_major_formatter(ScalarFormatter())
         rows = list(dict.fromkeys(table["model"]))
         table = table.rename(columns={"describes": "decided"})
-        forest(ax, table, rows, limits, value="half", series=series, first=first, **options)
+        forest(
+            ax, table, rows, limits, value="half", series=series, first=first, **options
+        )
         ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2)
     left.axvline(lengths["longest"].max(), color="#999999", linewidth=0.6)
     left.set(title="half-length", xlabel="lines in the list (grey: the longest list)")

@@ -44,7 +44,9 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
     target = [*TARGET[:-1], *(next(drawn) for _ in range(hops - 2)), TARGET[-1]]
     links = []
     for chain in range(chains):
-        vertices = target if chain == chains // 2 else [next(drawn) for _ in range(hops + 1)]
+        vertices = (
+            target if chain == chains // 2 else [next(drawn) for _ in range(hops + 1)]
+        )
         links += [Link(*pair) for pair in pairwise(vertices)]
     return links
 
@@ -52,7 +54,9 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
 def parse_links(text: str) -> list[Link]:
     """List of the links in those lines of `text` that have the form `"A" is connected to "B"`, as
     in the authors' list, a data set checked by its hash; other lines are passed over."""
-    return [Link(*pair) for pair in re.findall(r'"([^"]+)" is connected to "([^"]+)"', text)]
+    return [
+        Link(*pair) for pair in re.findall(r'"([^"]+)" is connected to "([^"]+)"', text)
+    ]
 
 
 def lay_out(links: Sequence[Link], *, d: int, hops: int) -> list[Link]:

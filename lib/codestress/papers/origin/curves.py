@@ -15,7 +15,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from codestress.fitting.exponential import Array, curve, lack_of_fit, least_squares, refit
+from codestress.fitting.exponential import (
+    Array,
+    curve,
+    lack_of_fit,
+    least_squares,
+    refit,
+)
 from codestress.fitting.proportions import (
     UNKNOWN,
     Interval,
@@ -87,10 +93,14 @@ def fit_decay(
     behind = np.maximum(asked.sum(axis=0), 1)
     drawn, counted = copies @ right, copies @ asked
     noise = rng.normal(0, 1 / np.sqrt(behind * (behind + 2)), drawn.shape) * counted
-    smoothed = np.where(drawn.any(axis=1, keepdims=True), np.clip(drawn + noise, 0, counted), 0)
+    smoothed = np.where(
+        drawn.any(axis=1, keepdims=True), np.clip(drawn + noise, 0, counted), 0
+    )
     means = np.divide(smoothed, counted, out=np.zeros_like(drawn), where=counted > 0)
     fitted, good = refit(places, means, _weights(smoothed, counted), best, 2, HIGHEST)
-    draws = np.clip(stretched(fitted[good, :2], best[:2], len(scores), confidence), 0, HIGHEST[:2])
+    draws = np.clip(
+        stretched(fitted[good, :2], best[:2], len(scores), confidence), 0, HIGHEST[:2]
+    )
     # Quantiles of the rate, turned round: a rate of zero is a reach of infinity.
     rates = percentile_interval(draws[:, 1], confidence, best[1])
     reach = Interval(_reach(rates.high), _reach(rates.low))
@@ -98,7 +108,9 @@ def fit_decay(
     failed = resamples - len(draws)
     weights = _weights(right.sum(axis=0), asked.sum(axis=0))
     lack = lack_of_fit(places, right, asked, best, weights, 2, rng)
-    return FittedSide(label, sign, float(best[0]), _reach(best[1]), top, reach, failed, lack)
+    return FittedSide(
+        label, sign, float(best[0]), _reach(best[1]), top, reach, failed, lack
+    )
 
 
 def _weights(right: Array, asked: Array) -> Array:
@@ -125,7 +137,12 @@ def _fit(x: Array, right: Array, asked: Array) -> Array | None:
     slope, level = np.polyfit(x, np.log((right + 1) / (asked + 2)), 1)
     start = np.clip([np.exp(level), -slope], [0.01, 1e-4], [1, 10])
     return least_squares(
-        x, right / asked, _weights(right, asked) ** -0.5, start, HIGHEST[:2], max_nfev=200
+        x,
+        right / asked,
+        _weights(right, asked) ** -0.5,
+        start,
+        HIGHEST[:2],
+        max_nfev=200,
     )
 
 
@@ -168,7 +185,9 @@ def fit_half_length(
     fine = np.geomspace(halves[first], halves[last], 2 * STEPS)
     around = np.sort(steepest[first : last + 1]) * STEEPNESS[1] / STEEPNESS[0]
     least = max(around[0] * (STEEPNESS[0] / STEEPNESS[1]) ** 2, STEEPNESS[0])
-    steepnesses = np.geomspace(least, min(around[-1], STEEPNESS[-1]), len(STEEPNESS) * 2)
+    steepnesses = np.geomspace(
+        least, min(around[-1], STEEPNESS[-1]), len(STEEPNESS) * 2
+    )
     profile, steepness = _profile(places, correct, total, fine, steepnesses)
     limit = profile.max() - reach
     lowest, highest = (int(np.flatnonzero(profile >= limit)[end]) for end in (0, -1))
@@ -193,12 +212,16 @@ def _profile(
     # -log of the share, (k, halves, steepnesses).
     lost = math.log(2) * np.exp(np.clip(power * steepnesses, -27, 6))
     wrong = asked - right
-    likelihood = -np.tensordot(right, lost, 1) + np.tensordot(wrong, np.log(-np.expm1(-lost)), 1)
+    likelihood = -np.tensordot(right, lost, 1) + np.tensordot(
+        wrong, np.log(-np.expm1(-lost)), 1
+    )
     best = likelihood.argmax(axis=1)
     return likelihood[np.arange(len(halves)), best], steepnesses[best]
 
 
-def _crossing(logs: Array, profile: Array, inside: int, outside: int, limit: float) -> float:
+def _crossing(
+    logs: Array, profile: Array, inside: int, outside: int, limit: float
+) -> float:
     """Half at which the log-likelihoods `profile` cross `limit`, between the index `inside` the
     interval and the next index `outside`, interpolated in `logs`, the logarithms of the halves."""
     part = (profile[inside] - limit) / (profile[inside] - profile[outside])
@@ -206,7 +229,11 @@ def _crossing(logs: Array, profile: Array, inside: int, outside: int, limit: flo
 
 
 def misfit(
-    fit: HalfLength, x: ArrayLike, right: ArrayLike, asked: ArrayLike, rng: np.random.Generator
+    fit: HalfLength,
+    x: ArrayLike,
+    right: ArrayLike,
+    asked: ArrayLike,
+    rng: np.random.Generator,
 ) -> float:
     """Probability (0 to 1) that answers drawn by `rng` from the curve `fit` lie as far from the
     curve as the real answers, `right` of `asked` at places `x` (all (k,)); small if the curve does
@@ -223,8 +250,12 @@ def misfit(
 
     def distance(counts: Array) -> Array:
         away = counts - expected * total
-        parts = [(away[..., block].sum(-1) / total[block].sum()) ** 2 for block in blocks]
+        parts = [
+            (away[..., block].sum(-1) / total[block].sum()) ** 2 for block in blocks
+        ]
         return np.asarray(np.sum(parts, axis=0))
 
-    drawn = rng.binomial(total.astype(int), expected, size=(2000, len(places))).astype(float)
+    drawn = rng.binomial(total.astype(int), expected, size=(2000, len(places))).astype(
+        float
+    )
     return float((1 + (distance(drawn) >= distance(correct) - 1e-12).sum()) / 2001)

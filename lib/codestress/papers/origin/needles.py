@@ -45,7 +45,9 @@ def printed_prompts(paper: str, test: str) -> list[str]:
     6, word for word, in the paper's order (shortest first). `test`: inefficient_code, clue or
     unlock. `StopIteration` if `paper` lacks the test's section."""
     sections = _HEADING.split(paper)
-    section = next(section for section in sections if section.startswith(_SECTIONS[test]))
+    section = next(
+        section for section in sections if section.startswith(_SECTIONS[test])
+    )
     return _PRINTED.findall(section)
 
 
@@ -54,9 +56,13 @@ def _library() -> tuple[list[str], list[int], list[int]]:
     """Three lists: the lines of the library's source, the line numbers after which it may be cut
     (0, before or after a function or class, the end), and the indices in these of the cuts at which
     a listing may begin."""
-    lines = Path(click.core.__file__).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    lines = (
+        Path(click.core.__file__).read_text(encoding="utf-8").rstrip("\n").split("\n")
+    )
     tree = ast.parse("\n".join(lines))
-    parts = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    parts = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    ]
     tops = [first_line(part) - 1 for part in parts]
     ends = [function.end_lineno or 0 for function in _functions(tree)]
     cuts = sorted({0, *tops, *ends, len(lines)})
@@ -88,7 +94,9 @@ def _run_of(
 
     def best(begin: int) -> tuple[int, int, int]:
         counts = range(1, len(lengths) + 1)
-        return min((abs(around[begin + n] - around[begin] - wanted), begin, n) for n in counts)
+        return min(
+            (abs(around[begin + n] - around[begin] - wanted), begin, n) for n in counts
+        )
 
     _, begin, count = sorted(best(begin) for begin in begins)[variant % len(begins)]
     return begin, count
@@ -106,7 +114,9 @@ def listing(characters: int, variant: int = 0) -> str:
     source, cuts, begins = _library()
     pieces = [sum(len(line) + 1 for line in source[a:b]) for a, b in pairwise(cuts)]
     if not 1000 <= wanted <= sum(pieces):
-        raise DataError(f"a listing can have 1500 to {sum(pieces)} characters, not {characters}")
+        raise DataError(
+            f"a listing can have 1500 to {sum(pieces)} characters, not {characters}"
+        )
     first, count = _run_of(pieces, wanted, variant, begins)
     around = [*source, "", "", *source]
     begin, end = cuts[first], cuts[(first + count) % len(pieces)] or len(source)
@@ -124,7 +134,9 @@ def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
     length = list(accumulate((len(line) + 1 for line in shown), initial=0))
     chosen = []
     for function, place in zip(planted, LISTING_PLACES, strict=True):
-        start = min(indents, key=lambda line: abs(length[line - 1] - place * length[-1]))
+        start = min(
+            indents, key=lambda line: abs(length[line - 1] - place * length[-1])
+        )
         lines = textwrap.indent(function, " " * indents.pop(start)).split("\n")
         chosen.append((start, [*lines, ""]))
     # From the end, so that places above stay what they are.

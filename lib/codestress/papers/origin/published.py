@@ -16,7 +16,13 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import Interval, newcombe, paired_difference, ratio
-from codestress.fitting.significance import LEVEL, holm, sign_flips, two_shares_p, with_holm
+from codestress.fitting.significance import (
+    LEVEL,
+    holm,
+    sign_flips,
+    two_shares_p,
+    with_holm,
+)
 from codestress.papers.origin.curves import fit_half_length, misfit
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import read_published
@@ -25,8 +31,17 @@ from codestress.seeding import rng
 BLOCKS = (3, 6)
 """Numbers of neighbouring sizes that change sides together, in tests that do not take sizes as
 independent."""
-LISTS = {"d = 1": "fig01", "d = 15": "fig02", "d = -15": "fig03", "d = 15, shuffled": "fig10"}
-SHUFFLING, DIRECTION, APART = "shuffled - in order", "up - down", "15 lines apart - adjacent"
+LISTS = {
+    "d = 1": "fig01",
+    "d = 15": "fig02",
+    "d = -15": "fig03",
+    "d = 15, shuffled": "fig10",
+}
+SHUFFLING, DIRECTION, APART = (
+    "shuffled - in order",
+    "up - down",
+    "15 lines apart - adjacent",
+)
 PAIRED = {
     SHUFFLING: ("d = 15", "d = 15, shuffled"),
     DIRECTION: ("d = 15", "d = -15"),
@@ -49,7 +64,9 @@ def by_size(figure: str) -> pd.DataFrame:
     for model, bits in numbers.get("outcomes", {}).items():
         first, last = numbers["lines"]
         sizes = range(first, last + 1, STEP)
-        rows += [(model, lines, int(bit)) for lines, bit in zip(sizes, bits, strict=True)]
+        rows += [
+            (model, lines, int(bit)) for lines, bit in zip(sizes, bits, strict=True)
+        ]
     return pd.DataFrame(rows, columns=["model", "lines", "right"])
 
 
@@ -87,16 +104,24 @@ def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
             row |= paired_difference(change, confidence=confidence)._asdict()
             row["lag_1"] = pd.Series(change).autocorr() if change.std() else math.nan
             for name, block in zip(tests, (1, *BLOCKS), strict=True):
-                row[name] = sign_flips(np.bincount(np.arange(len(change)) // block, weights=change))
+                row[name] = sign_flips(
+                    np.bincount(np.arange(len(change)) // block, weights=change)
+                )
             rows.append(row)
     comparisons = pd.DataFrame(rows)
     for name in tests:
-        comparisons[f"{name}_holm"] = comparisons.groupby("comparison")[name].transform(holm)
+        comparisons[f"{name}_holm"] = comparisons.groupby("comparison")[name].transform(
+            holm
+        )
     return comparisons.assign(decided=comparisons["p_holm"] < LEVEL)
 
 
 def _curve(
-    x: pd.Series, right: pd.Series, asked: pd.Series, confidence: float, random: np.random.Generator
+    x: pd.Series,
+    right: pd.Series,
+    asked: pd.Series,
+    confidence: float,
+    random: np.random.Generator,
 ) -> dict[str, Any]:
     fit = fit_half_length(x, right, asked, confidence)
     wrong = misfit(fit, x, right, asked, random)
@@ -111,7 +136,10 @@ def headline(pairs: pd.DataFrame) -> str:
     tests = [f"p_{block}_holm" for block in BLOCKS]
     robust = pairs["decided"] & (pairs[tests] < LEVEL).all(axis=1)
     known = pairs[robust].set_index("comparison")["difference"]
-    helped, harmed = int((known[[SHUFFLING]] > 0).sum()), int((known[[APART]] < 0).sum())
+    helped, harmed = (
+        int((known[[SHUFFLING]] > 0).sum()),
+        int((known[[APART]] < 0).sum()),
+    )
     return (
         f"Shuffling helps {helped} of {pairs['model'].nunique()} models, "
         f"15 lines between the links harm {harmed}"
@@ -129,9 +157,16 @@ def half_lengths(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFr
     rows = []
     for (model, name), part in table.groupby(["model", "list"], sort=False):
         lines, random = part["lines"], rng(seed, "misfit", model, name)
-        row = {"model": model, "list": name, "correct": part["right"].sum(), "sizes": len(part)}
+        row = {
+            "model": model,
+            "list": name,
+            "correct": part["right"].sum(),
+            "sizes": len(part),
+        }
         row |= {"shortest": lines.min(), "longest": lines.max()}
-        rows.append(row | _curve(lines, part["right"], part["right"] ** 0, confidence, random))
+        rows.append(
+            row | _curve(lines, part["right"], part["right"] ** 0, confidence, random)
+        )
     return pd.DataFrame(rows)
 
 
@@ -139,7 +174,9 @@ def by_distance() -> pd.DataFrame:
     """Table of the counts that Figures 6 to 9 publish, a row for each model and d: model, d,
     correct (answers), n (answers in all)."""
     figures = [read_published("origin")[figure] for figure in BY_DISTANCE]
-    parts = [pd.DataFrame(figure["rows"]).assign(model=figure["model"]) for figure in figures]
+    parts = [
+        pd.DataFrame(figure["rows"]).assign(model=figure["model"]) for figure in figures
+    ]
     return pd.concat(parts, ignore_index=True)[["model", "d", "correct", "n"]]
 
 
@@ -148,7 +185,9 @@ def half_distances(table: pd.DataFrame, confidence: float, seed: int) -> pd.Data
     |d| (lines) at which half of the answers are correct, by the curve of `half_lengths`. Columns:
     model, side (`down` or `up`), half, low, high, steepness, misfit, describes."""
     rows = []
-    for (model, sign), part in table.groupby(["model", np.sign(table["d"])], sort=False):
+    for (model, sign), part in table.groupby(
+        ["model", np.sign(table["d"])], sort=False
+    ):
         random = rng(seed, "misfit", str(model), int(sign))
         found = _curve(part["d"].abs(), part["correct"], part["n"], confidence, random)
         rows.append({"model": model, "side": "down" if sign > 0 else "up"} | found)
@@ -160,7 +199,9 @@ def directions(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     `by_distance()`: model, distance, down, up (shares), difference, low, high, p (two independent
     shares: Newcombe's interval, the pooled z test), p_holm (over all rows), decided (bool)."""
     rows = []
-    for (model, distance), part in table.groupby(["model", table["d"].abs()], sort=False):
+    for (model, distance), part in table.groupby(
+        ["model", table["d"].abs()], sort=False
+    ):
         (_, down, down_n), (_, up, up_n) = part.sort_values("d", ascending=False)[
             ["d", "correct", "n"]
         ].to_numpy()
@@ -184,9 +225,7 @@ DEPENDENT = (
     "Their intervals take sizes as independent given the curve: simulated ones cover 95 %, but about 60 % where "
     "neighbouring sizes correlate by 0.45 given the curve."
 )
-MCNEMAR = (
-    "McNemar, exact; beside it sign flips of blocks of 3 and of 6 neighbouring sizes (p_3, p_6)"
-)
+MCNEMAR = "McNemar, exact; beside it sign flips of blocks of 3 and of 6 neighbouring sizes (p_3, p_6)"
 
 
 def findings(
@@ -199,7 +238,9 @@ def findings(
     """List of the seven main findings from the published outcomes, on shuffling, direction,
     distance and length. The tables `pairs`, `lengths`, `distances` and `sides` are those of
     `paired_by_size()`, `half_lengths()`, `half_distances()` and `directions()`."""
-    shuffling, direction, apart = (pairs[pairs["comparison"] == name] for name in PAIRED)
+    shuffling, direction, apart = (
+        pairs[pairs["comparison"] == name] for name in PAIRED
+    )
     helped, hurt, neither = _by_sign(shuffling)
     up, down, even = _by_sign(direction)
     more, fewer, _ = _by_sign(apart)
@@ -268,7 +309,9 @@ def _paired(pairs: pd.DataFrame, finding: str, caveat: str = "") -> Finding:
     blocks decide otherwise."""
     told = []
     for block in BLOCKS:
-        otherwise = list(pairs["model"][pairs["decided"] != (pairs[f"p_{block}_holm"] < LEVEL)])
+        otherwise = list(
+            pairs["model"][pairs["decided"] != (pairs[f"p_{block}_holm"] < LEVEL)]
+        )
         told.append(f"blocks of {block} decide otherwise of {listed(otherwise)}")
     most = pairs.loc[pairs["lag_1"].idxmax()]
     caveat += (
@@ -276,7 +319,11 @@ def _paired(pairs: pd.DataFrame, finding: str, caveat: str = "") -> Finding:
         f"{most['lag_1']:.2f} from one to the next; {'; '.join(told)}. {ONE_LIST}"
     )
     return Finding(
-        finding, MCNEMAR, BY_SIZE, f"Holm over {len(pairs)} models, level {LEVEL}", caveat
+        finding,
+        MCNEMAR,
+        BY_SIZE,
+        f"Holm over {len(pairs)} models, level {LEVEL}",
+        caveat,
     )
 
 
@@ -326,7 +373,9 @@ def _distances(distances: pd.DataFrame, confidence: float) -> Finding:
     told = []
     for model, part in distances.groupby("model", sort=False):
         down, up = (part[part["side"] == side].iloc[0] for side in ("down", "up"))
-        below, above = ((row["half"], Interval(row["low"], row["high"])) for row in (down, up))
+        below, above = (
+            (row["half"], Interval(row["low"], row["high"])) for row in (down, up)
+        )
         interval = ratio(below, above)
         followed = "" if part["describes"].all() else ", which the points do not follow"
         told.append(

@@ -22,7 +22,11 @@ def find_origin(reading: Reading, prefill: str) -> str | None:
     asked = _ASKED.search(reading.question)
     if not asked:
         return None
-    back = {m[2]: (number, m[1]) for number, text in reading.kept for m in LINK.finditer(text)}
+    back = {
+        m[2]: (number, m[1])
+        for number, text in reading.kept
+        for m in LINK.finditer(text)
+    }
     word = asked[1]
     steps: list[str] = []
     here: int | None = None
@@ -58,7 +62,9 @@ def review_code(reading: Reading, prefill: str) -> str | None:
             functions[-1][1].append(text.strip())
     found = [f"- {name}: {flaw}" for name, lines in functions if (flaw := _flaw(lines))]
     found = found or [f"- {name}: could be simplified" for name, _ in functions[:2]]
-    return write(["These functions could be improved:", *found[:6]], "", "", reading, prefill)
+    return write(
+        ["These functions could be improved:", *found[:6]], "", "", reading, prefill
+    )
 
 
 def _flaw(lines: list[str]) -> str | None:
@@ -88,7 +94,9 @@ def decrypt(reading: Reading, prefill: str) -> str | None:
         unread = "The text ends with a ciphertext, but I see nothing that tells how to read it."
         return write([unread], "", "", reading, prefill)
     shift = int(clue[1])
-    plain = "".join(chr((ord(letter) - ord("a") - shift) % 26 + ord("a")) for letter in cipher[1])
+    plain = "".join(
+        chr((ord(letter) - ord("a") - shift) % 26 + ord("a")) for letter in cipher[1]
+    )
     steps = [
         "The leader of the apes is called Caesar, which points to a Caesar cipher.",
         f"The shift is {clue[1]}.",

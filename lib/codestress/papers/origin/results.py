@@ -39,7 +39,8 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     if "outcomes" in numbers:
         outcomes = numbers["outcomes"].items()
         rows = [
-            {"label": model, "correct": bits.count("1"), "n": len(bits)} for model, bits in outcomes
+            {"label": model, "correct": bits.count("1"), "n": len(bits)}
+            for model, bits in outcomes
         ]
     elif "correct" in numbers:
         counts, bars = numbers["correct"].items(), numbers["bar_percent"]
@@ -48,8 +49,12 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
             for model, right in counts
         ]
     else:
-        rows = [{"label": numbers["model"]} | row for row in numbers["rows"] if "n" in row]
-    frame = pd.DataFrame(rows, columns=["label", "correct", "n", "d", "characters", "depth", "bar"])
+        rows = [
+            {"label": numbers["model"]} | row for row in numbers["rows"] if "n" in row
+        ]
+    frame = pd.DataFrame(
+        rows, columns=["label", "correct", "n", "d", "characters", "depth", "bar"]
+    )
     frame = with_accuracy(frame, "correct", "n", confidence)
     model = frame["label"].map(published_models(PAPER))
     return frame.assign(
@@ -100,13 +105,19 @@ def with_pairs(
     does not show the outcome of each size, or if other sizes were asked."""
     name = artefact.partition("/")[2]
     shown = by_size(OUTCOMES_OF.get(name, name)).set_index("lines")
-    theirs = dict(list(shown.groupby(shown["model"].map(published_models(PAPER)))["right"]))
+    theirs = dict(
+        list(shown.groupby(shown["model"].map(published_models(PAPER)))["right"])
+    )
     ends = []
     for model in summary["model"]:
-        ours = answers[answers["model"] == model].groupby("lines")[f"value_{rule}"].mean()
+        ours = (
+            answers[answers["model"] == model].groupby("lines")[f"value_{rule}"].mean()
+        )
         same = model in theirs and set(ours.index) == set(theirs[model].index)
         ends.append(paired_difference(ours - theirs[model]) if same else UNKNOWN)
-    return summary.assign(pair_low=[low for low, _ in ends], pair_high=[high for _, high in ends])
+    return summary.assign(
+        pair_low=[low for low, _ in ends], pair_high=[high for _, high in ends]
+    )
 
 
 def token_counts(trials: Trials, size: str = "lines") -> pd.DataFrame:
@@ -144,7 +155,9 @@ def beside_published(
     theirs = published.assign(label=published["label"] + f" ({title})").sort_values(by)
     ours = summary.rename(columns={"model": "label"}).assign(published=False)
     columns = ["label", "published", by, "accuracy", "low", "high", "cell"]
-    parts = [part[part.columns.intersection(columns)] for part in (theirs, ours) if len(part)]
+    parts = [
+        part[part.columns.intersection(columns)] for part in (theirs, ours) if len(part)
+    ]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -165,20 +178,28 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
         shown = by_size(figure.partition("/")[2])
         if artefact == NANO:
             shown = shown[shown["lines"] <= answers["lines"].max()]
-        outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
+        outcome = shown["right"].map(
+            {1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value}
+        )
         columns = {"source": source, "model": shown["model"], "lines": shown["lines"]}
         known = pd.DataFrame({**columns, "outcome": outcome})
         theirs += [part for _, part in known.groupby("model", sort=False)]
     if artefact == NANO:
         theirs.sort(key=_right, reverse=True)
-    several = answers["shuffled"].nunique() > 1 or len(PUBLISHED_MAPS.get(artefact, ())) > 1
+    several = (
+        answers["shuffled"].nunique() > 1 or len(PUBLISHED_MAPS.get(artefact, ())) > 1
+    )
     for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
         most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
         source = "regenerated" + (", shuffled" if shuffled else ", in order") * several
-        cells = most.rename("outcome").reset_index().assign(model=model, shuffled=shuffled)
+        cells = (
+            most.rename("outcome").reset_index().assign(model=model, shuffled=shuffled)
+        )
         cells = with_cells(cells, ["model", "shuffled", "lines"]).assign(source=source)
         ours.append(cells[["source", "model", "lines", "outcome", "cell"]])
-    ours.sort(key=lambda cells: (cells["source"].iloc[0].endswith("order"), -_right(cells)))
+    ours.sort(
+        key=lambda cells: (cells["source"].iloc[0].endswith("order"), -_right(cells))
+    )
     return pd.concat([*theirs, *ours], ignore_index=True)
 
 
@@ -213,7 +234,11 @@ def _right(cells: pd.DataFrame) -> int:
 def _most(reasons: pd.Series) -> str:
     right = int((reasons == Outcome.CORRECT.value).sum())
     others = reasons[reasons != Outcome.CORRECT.value]
-    return Outcome.CORRECT.value if right > len(reasons) / 2 else str(others.mode().iloc[0])
+    return (
+        Outcome.CORRECT.value
+        if right > len(reasons) / 2
+        else str(others.mode().iloc[0])
+    )
 
 
 def largest(values: pd.Series, where: str) -> str:
@@ -243,7 +268,9 @@ def trained_headline(cells: pd.DataFrame, model: str, longest: int) -> str:
     mine = cells[cells["model"] == model]
     parts = mine.groupby(mine["lines"] > longest)["outcome"]
     right, sizes = parts.agg(lambda cell: (cell == "correct").sum()), parts.size()
-    within, beyond = (f"{right.get(past, 0)} of {sizes.get(past, 0)}" for past in (False, True))
+    within, beyond = (
+        f"{right.get(past, 0)} of {sizes.get(past, 0)}" for past in (False, True)
+    )
     return f"{model} is right at {within} sizes as in its training (mark), at {beyond} longer ones"
 
 
@@ -275,8 +302,12 @@ def best_first(shares: pd.DataFrame) -> pd.DataFrame:
     """Copy of the table `shares` (columns label, condition, accuracy) sorted by label (the model),
     the model with the largest accuracy under the condition of the first row first."""
     first = shares[shares["condition"] == shares["condition"].iloc[0]]
-    order = first.sort_values("accuracy", ascending=False, kind="stable")["label"].tolist()
-    return shares.sort_values("label", key=lambda labels: labels.map(order.index), kind="stable")
+    order = first.sort_values("accuracy", ascending=False, kind="stable")[
+        "label"
+    ].tolist()
+    return shares.sort_values(
+        "label", key=lambda labels: labels.map(order.index), kind="stable"
+    )
 
 
 def share_panels(
@@ -284,7 +315,9 @@ def share_panels(
 ) -> dict[str, pd.DataFrame]:
     """Tables to draw, by title: the paper's bars (`published`), and accuracies of the models asked
     here (`regenerated`). Those of the paper's own models stand in the rows of its bars."""
-    own = regenerated.assign(condition=regenerated["condition"].map(_told_apart(regenerated)))
+    own = regenerated.assign(
+        condition=regenerated["condition"].map(_told_apart(regenerated))
+    )
     names = dict(zip(published["model"], published["label"], strict=True))
     if not set(own["label"]) <= set(names):
         panels = {published_title(artefact): published, "regenerated here": own}
@@ -313,7 +346,10 @@ def shares_headline(
     from zero after Holm's correction."""
     if differences.empty:
         parts = {"% in the paper": published, "% here": regenerated}
-        shares = {where: 100 * part.set_index("label")["accuracy"] for where, part in parts.items()}
+        shares = {
+            where: 100 * part.set_index("label")["accuracy"]
+            for where, part in parts.items()
+        }
         best = [largest(part, where) for where, part in shares.items() if len(part)]
         asked = str(regenerated["condition"].iloc[0]).removesuffix(", in order")
         return f"{asked}: right at most {', '.join(best)}"
@@ -334,9 +370,13 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     or `regenerated`), and the columns of `summary` (its column `model` as `label`), with accuracies
     under every rule and the count of each outcome (nan for published ones)."""
     ours = summary.rename(columns={"model": "label"}).assign(source="regenerated")
-    theirs = published[["label", "condition", "accuracy", "low", "high"]].assign(source="published")
+    theirs = published[["label", "condition", "accuracy", "low", "high"]].assign(
+        source="published"
+    )
     columns = ["source", *ours.columns.drop("source")]
-    return pd.concat([part for part in (theirs, ours) if len(part)], ignore_index=True)[columns]
+    return pd.concat([part for part in (theirs, ours) if len(part)], ignore_index=True)[
+        columns
+    ]
 
 
 def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
@@ -347,7 +387,9 @@ def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
         ("Published by the paper", published),
         ("Regenerated", regenerated),
     ):
-        condition = " (" + part["condition"] + ")" if part["condition"].nunique() > 1 else ""
+        condition = (
+            " (" + part["condition"] + ")" if part["condition"].nunique() > 1 else ""
+        )
         shares = 100 * part[["accuracy", "low", "high"]]
         parts.append(shares.assign(source=source, name=part["label"] + condition))
     form = "{name} {accuracy:.1f} % [{low:.1f} %, {high:.1f} %]"
@@ -373,7 +415,9 @@ def fit_sides(
         for sign, side in ((1, "d > 0"), (-1, "d < 0")):
             distance = (sign * part["d"]).rename("x")
             chosen = part[distance > 0]
-            wide = chosen.pivot_table(f"value_{rule}", "problem", distance[distance > 0])
+            wide = chosen.pivot_table(
+                f"value_{rule}", "problem", distance[distance > 0]
+            )
             if wide.shape[1] < 3:
                 continue
             fit = fit_decay(
@@ -388,7 +432,9 @@ def fit_sides(
             fits.append(fit)
             decay = fit.top, fit.reach, fit.reach * math.log(2)
             ends = *fit.top_interval, *fit.reach_interval
-            rows.append((str(model), side, *decay, *ends, fit.failed, resamples, fit.lack))
+            rows.append(
+                (str(model), side, *decay, *ends, fit.failed, resamples, fit.lack)
+            )
     return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 
@@ -424,7 +470,9 @@ def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
     """Description in words of accuracy against d, the number of lines between the links, with the
     fitted curves. The table `points` has the columns label, d, accuracy; `fits` are the curves of
     `fit_sides`."""
-    rows = points.sort_values("d", kind="stable").assign(percent=100 * points["accuracy"])
+    rows = points.sort_values("d", kind="stable").assign(
+        percent=100 * points["accuracy"]
+    )
     head, form = (
         "Accuracy against d, the lines between the links.",
         "d = {d} {percent:.0f} %",
@@ -478,7 +526,9 @@ def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
     labelled = answers.assign(label=text_labels(answers), outcome=outcome)
     counts = labelled.groupby(["label", *CELL, "outcome"], sort=False)
     table = counts.size().rename("count").reset_index()
-    table["share"] = table["count"] / table.groupby(["label", *CELL])["count"].transform("sum")
+    table["share"] = table["count"] / table.groupby(["label", *CELL])[
+        "count"
+    ].transform("sum")
     return table
 
 
@@ -494,11 +544,15 @@ def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
     theirs = counts[counts["text"] != "own"].sort_values("characters")
     for model, part in theirs.groupby("model", sort=False):
         if len(part) > 1:
-            values = part[["characters", "accuracy", "independent"]].itertuples(index=False)
+            values = part[["characters", "accuracy", "independent"]].itertuples(
+                index=False
+            )
             (short, first, first_n), *_, (long, last, last_n) = values
             ends = newcombe(first, first_n, last, last_n, confidence)
             rows.append((model, short, long, last - first, *ends, min(first_n, last_n)))
-    return pd.DataFrame(rows, columns=["model", "short", "long", "difference", "low", "high", "n"])
+    return pd.DataFrame(
+        rows, columns=["model", "short", "long", "difference", "low", "high", "n"]
+    )
 
 
 def noticed(outcomes: pd.DataFrame, test: str, confidence: float) -> pd.DataFrame:
@@ -528,7 +582,9 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
     for cell in numbers["rows"]:
         counts = cell.get("outcomes", {})
         silent = cell["n"] - sum(counts.values()) if counts else 0
-        for name, count in (counts | {"not told": silent} if silent else counts).items():
+        for name, count in (
+            counts | {"not told": silent} if silent else counts
+        ).items():
             place = ("the paper's", cell["characters"], cell["depth"], True)
             rows.append(
                 (
@@ -579,7 +635,9 @@ def realized(trials: Trials, test: str) -> pd.DataFrame:
     planted_at (depth at which the planted part begins, as a share of the text). `test`:
     inefficient_code, clue or unlock."""
     columns = [*CELL, "variant"]
-    cells = {tuple(trial.factors[name] for name in columns): trial for trial in trials.items}
+    cells = {
+        tuple(trial.factors[name] for name in columns): trial for trial in trials.items
+    }
     rows = []
     for cell, trial in cells.items():
         text = trials.render(trial).messages[-1].content

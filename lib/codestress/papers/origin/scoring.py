@@ -52,7 +52,9 @@ def score_reference(response: Response, expected: str) -> Score:
     if early := unanswered(response):
         return early
     found = re.search(
-        r'answer[: ]*"?' + re.escape(expected), without_thoughts(response.text), re.IGNORECASE
+        r'answer[: ]*"?' + re.escape(expected),
+        without_thoughts(response.text),
+        re.IGNORECASE,
     )
     if found:
         return Score(Outcome.CORRECT, 1.0, found[0])
@@ -83,7 +85,9 @@ def score_inefficient_code(response: Response, listing: str) -> Score:
     if named == 2 and named_others > most_others(others):
         return Score(Outcome.INCORRECT, 0.0, "indiscriminate")
     detail = ("none", "one", "both")[named]
-    return Score(Outcome.CORRECT, 1.0, detail) if named == 2 else missed(response, detail)
+    return (
+        Score(Outcome.CORRECT, 1.0, detail) if named == 2 else missed(response, detail)
+    )
 
 
 def other_functions(listing: str) -> set[str]:
@@ -102,7 +106,10 @@ def names(prose: str, function: str) -> bool:
     """Whether the text `prose` names the function `function`, in words or as the code writes it,
     case aside."""
     words = r"[_ ]?".join(map(re.escape, function.strip("_").split("_")))
-    return re.search(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", prose, re.IGNORECASE) is not None
+    return (
+        re.search(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", prose, re.IGNORECASE)
+        is not None
+    )
 
 
 _CAESAR = re.compile(r"c(?:a|æ)?e?sar", re.IGNORECASE)
@@ -154,5 +161,7 @@ def score_unlock(response: Response) -> Score:
     words = re.sub(r"\W+", " ", text.casefold()).strip()
     if words == "microbes are small":
         return Score(Outcome.CORRECT, 1.0, "said it")
-    noticed = "microbes are small" in words or re.search(r"unlock\w*|\$ ?100", text, re.IGNORECASE)
+    noticed = "microbes are small" in words or re.search(
+        r"unlock\w*|\$ ?100", text, re.IGNORECASE
+    )
     return missed(response, "mentioned it" if noticed else "nothing noticed")

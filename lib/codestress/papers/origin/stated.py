@@ -42,7 +42,8 @@ def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
     1), and counts and shares without an interval (nan)."""
     models = list(table["model"].unique())
     known = {
-        names: part.set_index("size")["right"] for names, part in table.groupby(["list", "model"])
+        names: part.set_index("size")["right"]
+        for names, part in table.groupby(["list", "model"])
     }
     terms: dict[Key, Terms] = {}
     for model in models:
@@ -55,7 +56,9 @@ def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
     for model in models:
         change = known[SHUFFLED, model] - known[DOWN, model]
         ends += [(factor, change.iloc[SHORT:]), (-factor, change.iloc[:SHORT])]
-    rows.append(("shuffling, beyond the shortest - shortest", SHUFFLED, "mean", *_of(ends)))
+    rows.append(
+        ("shuffling, beyond the shortest - shortest", SHUFFLED, "mean", *_of(ends))
+    )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -71,7 +74,10 @@ def _of(terms: Terms) -> tuple[float, float, float, int]:
         ]
         moved = combined(shares)
         intervals.append(moved.interval(math.ceil(sizes / block)))
-    low, high = min(ends.low for ends in intervals), max(ends.high for ends in intervals)
+    low, high = (
+        min(ends.low for ends in intervals),
+        max(ends.high for ends in intervals),
+    )
     return moved.value, low, high, sizes // BLOCKS[0]
 
 
@@ -105,7 +111,10 @@ def _of_list(known: Outcomes, models: Sequence[str], name: str) -> dict[Key, Ter
         terms["larger - smaller", name, larger] = sides
     others = [model for model in models if model != "GPT4o"]
     mean = [(-1 / len(others), known[name, model]) for model in others]
-    terms["share - mean of the others", name, "GPT4o"] = [(1.0, known[name, "GPT4o"]), *mean]
+    terms["share - mean of the others", name, "GPT4o"] = [
+        (1.0, known[name, "GPT4o"]),
+        *mean,
+    ]
     others = [model for model in models if model not in GEMINI]
     for model in GEMINI if name in (DOWN, UP) else ():
         changes = [*_apart(known, model, ADJACENT, name)]
@@ -120,9 +129,13 @@ def _of_counts(known: Outcomes, models: Sequence[str]) -> list[tuple[object, ...
     nothing = (math.nan, math.nan, 0)
     rows: list[tuple[object, ...]] = [("models", "", "all", len(models), *nothing)]
     for name in (DOWN, UP):
-        falls = sum(_of(_apart(known, model, ADJACENT, name))[0] < 0 for model in models)
+        falls = sum(
+            _of(_apart(known, model, ADJACENT, name))[0] < 0 for model in models
+        )
         rows.append(("models that lose", name, "all", falls, *nothing))
-    wrong = sum(known[DOWN, model].min() == known[UP, model].min() == 0 for model in models)
+    wrong = sum(
+        known[DOWN, model].min() == known[UP, model].min() == 0 for model in models
+    )
     rows.append(("models that fail", "", "all", wrong, *nothing))
     longest = read_published("origin")["sec62"]["rows"][-1]["tokens"]
     context = load_registry()["gpt-4-turbo-2024-04-09"].context or math.nan
@@ -137,7 +150,9 @@ def slopes(confidence: float) -> pd.DataFrame:
     count as independent."""
     rows = []
     table = by_distance()
-    for (model, sign), part in table.groupby(["model", np.sign(table["d"])], sort=False):
+    for (model, sign), part in table.groupby(
+        ["model", np.sign(table["d"])], sort=False
+    ):
         away = part["d"].abs() - part["d"].abs().mean()
         factors = 100 * away / (away**2).sum()
         doubted = (part["correct"] + 1) / (part["n"] + 2)
@@ -146,7 +161,9 @@ def slopes(confidence: float) -> pd.DataFrame:
         half = normal_quantile(confidence) * error
         side = "down" if sign > 0 else "up"
         rows.append((model, side, value, value - half, value + half, part["n"].min()))
-    return pd.DataFrame(rows, columns=["model", "side", "value", "low", "high", "items"])
+    return pd.DataFrame(
+        rows, columns=["model", "side", "value", "low", "high", "items"]
+    )
 
 
 def token_steps() -> pd.DataFrame:

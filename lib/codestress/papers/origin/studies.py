@@ -46,7 +46,9 @@ Depth = Annotated[float, Field(ge=0, le=1)]
 Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
 Distances = Annotated[
     list[Distance],
-    Field(description="lines from a chain's first link down to its second (negative: up)"),
+    Field(
+        description="lines from a chain's first link down to its second (negative: up)"
+    ),
 ]
 
 
@@ -80,12 +82,16 @@ class Chains(Interval):
     first_lines: int = Field(
         4, ge=2, description="fewest lines in a list, if the target chain fits in them"
     )
-    lines_below: int = Field(950, gt=4, description="all lists have fewer lines than this")
+    lines_below: int = Field(
+        950, gt=4, description="all lists have fewer lines than this"
+    )
     step: int = Field(
         8, ge=1, description="lines by which a list grows (8 lines are about 84 tokens)"
     )
     lists: Lists = 1
-    samples: int = Field(1, ge=1, description="times that each prompt is asked (the paper: 1)")
+    samples: int = Field(
+        1, ge=1, description="times that each prompt is asked (the paper: 1)"
+    )
     hops: int = Field(2, ge=2, le=6, description="links in a chain (the paper: 2)")
     depth: float = Field(
         0.5, ge=0, le=1, description="depth of the target in the list, 0 first, 1 last"
@@ -93,18 +99,26 @@ class Chains(Interval):
     words: Literal["embedded", "authors"] = Field(
         "embedded", description="the kit's words or the authors' list"
     )
-    temperature: float = Field(0.0, ge=0, le=2, description="of the sampling (section 4: 0)")
+    temperature: float = Field(
+        0.0, ge=0, le=2, description="of the sampling (section 4: 0)"
+    )
     max_tokens: int = Field(
-        1024, ge=1, description="longest answer; the authors' harness cut answers at 256"
+        1024,
+        ge=1,
+        description="longest answer; the authors' harness cut answers at 256",
     )
     retry_temperature: float = Field(
-        0.8, ge=0, le=2, description="at which refused answers are asked again (section 7)"
+        0.8,
+        ge=0,
+        le=2,
+        description="at which refused answers are asked again (section 7)",
     )
     retries: int = Field(
         2, ge=0, description="times that a refused answer is asked again (section 7)"
     )
     system: str = Field(
-        "You are a helpful assistant.", description="system message; the paper prints none"
+        "You are a helpful assistant.",
+        description="system message; the paper prints none",
     )
 
     @model_validator(mode="after")
@@ -168,7 +182,8 @@ def find_the_origin(given: Chains) -> Trials:
             factors |= {"lines": lines, "size": size, "list": number}
             problem = f"list {number}, size {size}"
             trials += [
-                Trial(problem, factors, given.seed, sample) for sample in range(given.samples)
+                Trial(problem, factors, given.seed, sample)
+                for sample in range(given.samples)
             ]
     sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
     origin, *_, destination = connections.TARGET
@@ -210,11 +225,17 @@ def _links(
 def list_of(trial: Trial, given: Chains) -> list[connections.Link]:
     """Links that the prompt of `trial` shows, in order: the window of the list drawn by `given`,
     shuffled around the target if the trial is shuffled."""
-    d, lines, number = (int(trial.factors[name] or 0) for name in ("d", "lines", "list"))
+    d, lines, number = (
+        int(trial.factors[name] or 0) for name in ("d", "lines", "list")
+    )
     laid_out, chain = _links(given.words, given.hops, trial.seed, number, d)
-    shown = connections.window(laid_out, lines=lines, d=d, hops=given.hops, depth=given.depth)
+    shown = connections.window(
+        laid_out, lines=lines, d=d, hops=given.hops, depth=given.depth
+    )
     if trial.factors["shuffled"]:
-        return connections.shuffle_around_target(shown, chain, number, d, lines, seed=trial.seed)
+        return connections.shuffle_around_target(
+            shown, chain, number, d, lines, seed=trial.seed
+        )
     return shown
 
 
@@ -296,7 +317,9 @@ def needle_in_haystack(given: NeedleInHaystack) -> Trials:
 
     def text_of(trial: Trial) -> str:
         cell = cells[trial.problem]
-        return published.get(cell) or own_text(cell.characters, cell.depth, cell.variant)
+        return published.get(cell) or own_text(
+            cell.characters, cell.depth, cell.variant
+        )
 
     def render(trial: Trial) -> Prompt:
         return Prompt((Message("user", text_of(trial)),), sampling)
@@ -330,9 +353,7 @@ class NeedleCell(NamedTuple):
     variant: int
 
     def __str__(self) -> str:
-        return (
-            f"{self.text}, {self.characters} characters, depth {self.depth}, variant {self.variant}"
-        )
+        return f"{self.text}, {self.characters} characters, depth {self.depth}, variant {self.variant}"
 
 
 def _published_texts(given: NeedleInHaystack) -> dict[NeedleCell, str]:
@@ -340,13 +361,19 @@ def _published_texts(given: NeedleInHaystack) -> dict[NeedleCell, str]:
     texts. Raises `DataError` if a data set is not at hand."""
     texts: list[tuple[PlantedText, str]] = []
     if "printed" in given.text:
-        paper = data_file("origin-paper", "origin-paper/paper.md").read_text(encoding="utf-8")
-        texts += [("printed", text) for text in needles.printed_prompts(paper, given.test)]
+        paper = data_file("origin-paper", "origin-paper/paper.md").read_text(
+            encoding="utf-8"
+        )
+        texts += [
+            ("printed", text) for text in needles.printed_prompts(paper, given.test)
+        ]
     if "authors" in given.text:
         path = data_file("origin-long-prompts", needles.LONG_PROMPTS[given.test])
         texts.append(("authors", path.read_text(encoding="utf-8")))
     return {
-        NeedleCell(source, len(text), round(needle_depth(text, given.test), 3), True, 0): text
+        NeedleCell(
+            source, len(text), round(needle_depth(text, given.test), 3), True, 0
+        ): text
         for source, text in texts
     }
 

@@ -26,14 +26,18 @@ def chance(problem: Problem, prompt: Prompt, reader: Settings) -> float:
     """
     seen = prospect(prompt, reader)
     lines = problem.code.split("\n")
-    start = next(n for n in range(len(seen.pieces)) if seen.pieces[n : n + len(lines)] == lines)
+    start = next(
+        n for n in range(len(seen.pieces)) if seen.pieces[n : n + len(lines)] == lines
+    )
     values = parse_literal(problem.output).value
     needed = [0, 1]
     for number, line in enumerate(lines):
         assigned = re.match(r" +arr\[(\d+)\] = ", line)
         if assigned and values[int(assigned[1])] != 0:
             needed.append(number)
-    return float(seen.kept[[start + number for number in needed]].prod()) * (1 - reader.refusal)
+    return float(seen.kept[[start + number for number in needed]].prod()) * (
+        1 - reader.refusal
+    )
 
 
 def middle_dips(answers: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
@@ -44,5 +48,7 @@ def middle_dips(answers: pd.DataFrame, confidence: float, seed: int) -> pd.DataF
     scores, with intervals at the level `confidence`, paired by problem (`position_dip`). nan with
     fewer than three positions.
     """
-    table = dips(answers, metrics=["strict"], confidence=confidence, resamples=100, seed=seed)
+    table = dips(
+        answers, metrics=["strict"], confidence=confidence, resamples=100, seed=seed
+    )
     return estimates(table, ("dip_points", "dip_low", "dip_high"), table["model"])

@@ -45,7 +45,9 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
         list(dict.fromkeys(points[name])) for name in ("row", "column", "model")
     )
     figure = styled_figure(7.0, 1.0 + min(1.65 * len(rows), 7.0))
-    grid = figure.subplots(len(rows), len(columns), sharex=True, sharey="row", squeeze=False)
+    grid = figure.subplots(
+        len(rows), len(columns), sharex=True, sharey="row", squeeze=False
+    )
     for (row, column), part in points.groupby(["row", "column"], sort=False):
         ax = grid[rows.index(row)][columns.index(column)]
         draw_curves(ax, part, models, "depth", value="shown", scale=100, size=3)
@@ -57,7 +59,8 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     for ax in grid[-1]:
         ax.set_xticks([0, 50, 100])
     figure.supxlabel(
-        "depth of the target in the context (% of the distractors before it)", fontsize=8
+        "depth of the target in the context (% of the distractors before it)",
+        fontsize=8,
     )
     legend_above(figure, grid[0][0])
     return figure
@@ -92,26 +95,48 @@ def removal_curve(
         areas = 3 + 60 * part["n"] / part["n"].max()
         shown: dict[str, Any] = {"color": colour, "alpha": 0.75, "zorder": 3}
         ax.scatter(
-            removed, accuracy, areas, marker=marker, edgecolor="white", linewidth=0.5, **shown
+            removed,
+            accuracy,
+            areas,
+            marker=marker,
+            edgecolor="white",
+            linewidth=0.5,
+            **shown,
         )
         mark(ax, part, removed, accuracy)
         curve = curves[(curves["model"] == model) & (curves["task"] == task)]
         half = _draw_fit(ax, curve, colour)
         words = f"{part['n'].sum():,} versions{half}"
-        corner: dict[str, Any] = {"xycoords": "axes fraction", "ha": "right", "va": "top"}
+        corner: dict[str, Any] = {
+            "xycoords": "axes fraction",
+            "ha": "right",
+            "va": "top",
+        }
         say(ax, words, (1, 1), (0, -9 * number), color=colour, **corner)
-        axes[0].scatter([], [], marker=marker, color=colour, label=task.replace("_", " "))
+        axes[0].scatter(
+            [], [], marker=marker, color=colour, label=task.replace("_", " ")
+        )
     if published:
         x, y = (100 * number for number in published)
-        hollow: dict[str, Any] = {"markersize": 7, "color": PUBLISHED, "mfc": "none", "zorder": 4}
+        hollow: dict[str, Any] = {
+            "markersize": 7,
+            "color": PUBLISHED,
+            "mfc": "none",
+            "zorder": 4,
+        }
         axes[0].plot(x, y, "D", label="published: one line removed", ls="", **hollow)
         mark(axes[0], pd.DataFrame(index=["published"]), x, y, published=True)
     rejected = curves["lack_of_fit"] < DOUBTED
-    for name, style, drawn in (("fit", "-", ~rejected), ("rejected fit", ":", rejected)):
+    for name, style, drawn in (
+        ("fit", "-", ~rejected),
+        ("rejected fit", ":", rejected),
+    ):
         if drawn.any():
             axes[0].plot([], [], style, color="#777777", label=name)
     for ax in axes:
-        ax.set(xlim=(-2, 102), ylim=(-3, 103 + 14 * len(tasks)), yticks=range(0, 101, 25))
+        ax.set(
+            xlim=(-2, 102), ylim=(-3, 103 + 14 * len(tasks)), yticks=range(0, 101, 25)
+        )
     figure.supxlabel("lines removed (%)", fontsize=8)
     figure.supylabel("right answers (%)", fontsize=8)
     title = f"area: versions behind a point; band: {confidence:.0%} interval"
@@ -151,7 +176,9 @@ def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure
     figure, axes = panels([*titles, "sensitivity (Equation 5)"], len(tasks) + 1, height)
     for ax, task in zip(axes, tasks, strict=False):
         shown = points[points["task"] == task]
-        draw_curves(ax, shown, models, "share_removed", value="accuracy", scale=100, size=3.5)
+        draw_curves(
+            ax, shown, models, "share_removed", value="accuracy", scale=100, size=3.5
+        )
         ax.set(xlabel="lines removed (%)", xlim=(-4, 104), ylim=(-4, 104))
     axes[0].set_ylabel("correct (%)")
     rows = with_cells(sensitivity, ["model", "task"])
@@ -185,7 +212,9 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     words = table["condition"].str.partition(", ")
     table = table.assign(data=words[0], keys=words[2])
     table["kind"] = table["data"].str.replace(r".*(?=-[IO]$)", "", regex=True)
-    names, kinds, keys = (list(dict.fromkeys(table[name])) for name in ("label", "kind", "keys"))
+    names, kinds, keys = (
+        list(dict.fromkeys(table[name])) for name in ("label", "kind", "keys")
+    )
     height = 1.1 + len(names) * (0.2 if len(keys) == 1 else 0.28)
     figure, axes = panels(kinds, len(kinds), height, sharex=True, sharey=True)
     for ax, kind in zip(axes, kinds, strict=True):
@@ -198,13 +227,23 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
             colour, marker = look(number)
             style: dict[str, Any] = {"color": colour, "label": key or "here"}
             if paper:
-                style = {"color": PUBLISHED, "mfc": "white", "label": f"published {key}".strip()}
-            ax.errorbar(share, places, xerr=reach, fmt=marker, ms=4, elinewidth=0.9, **style)
+                style = {
+                    "color": PUBLISHED,
+                    "mfc": "white",
+                    "label": f"published {key}".strip(),
+                }
+            ax.errorbar(
+                share, places, xerr=reach, fmt=marker, ms=4, elinewidth=0.9, **style
+            )
             mark(ax, part, share, places, published=bool(paper))
         _say_rows(ax, shown, names)
         sources = shown.groupby("paper")["data"].first()
-        title = [f"published: {name}" if paper else name for paper, name in sources.items()]
-        ax.set_title("\n".join(title) if sources.nunique() > 1 else sources.iloc[0], fontsize=8)
+        title = [
+            f"published: {name}" if paper else name for paper, name in sources.items()
+        ]
+        ax.set_title(
+            "\n".join(title) if sources.nunique() > 1 else sources.iloc[0], fontsize=8
+        )
         ax.set_xlim(-4, 107)
         name_rows(ax, names)
     figure.supxlabel("right answers (%), without distractors", fontsize=8)
@@ -222,11 +261,21 @@ def _say_rows(ax: Axes, shown: pd.DataFrame, names: Sequence[str]) -> None:
         values = 100 * part[part["paper"] == paper].set_index("keys")["accuracy"]
         text = f"{values.iloc[0]:.1f}"
         if keyed:
-            change = values.get("with keys", math.nan) - values.get("without keys", math.nan)
+            change = values.get("with keys", math.nan) - values.get(
+                "without keys", math.nan
+            )
             text = f"{change:+.1f}" if change == change else ""
         place = 1, names.index(str(label))
         colour = PUBLISHED if paper else "black"
-        say(ax, text, place, (2, 0), xycoords=("axes fraction", "data"), va="center", color=colour)
+        say(
+            ax,
+            text,
+            place,
+            (2, 0),
+            xycoords=("axes fraction", "data"),
+            va="center",
+            color=colour,
+        )
 
 
 def rope_bases(table: pd.DataFrame, context: int) -> Figure:
@@ -247,7 +296,14 @@ def rope_bases(table: pd.DataFrame, context: int) -> Figure:
             say(ax, "not published", (1.2e3, place), va="center", color="#555555")
     bound = table["smallest_base"].iloc[0]
     ax.axvline(bound, color="black", linestyle="--", linewidth=1)
-    say(ax, f"{context:,} tokens: {bound:,.0f}", (bound, -0.75), (-4, 0), ha="right", va="center")
+    say(
+        ax,
+        f"{context:,} tokens: {bound:,.0f}",
+        (bound, -0.75),
+        (-4, 0),
+        ha="right",
+        va="center",
+    )
     ax.set_xscale("log")
     ax.set_xlim(1e3, 3e6)
     name_rows(ax, table["name"].tolist(), length=None)
@@ -272,13 +328,27 @@ def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
     axes = list(figure.subplots(down, 2, squeeze=False, height_ratios=heights).flat)
     for ax, (task, text) in zip(axes, pages.items(), strict=False):
         characters = [
-            f"{prompt.characters:,} with {count}" for name, count, prompt in prompts if name == task
+            f"{prompt.characters:,} with {count}"
+            for name, count, prompt in prompts
+            if name == task
         ]
         ax.set_title(f"{task.replace('_', ' ')}\n", fontsize=8)
         told = f"characters: {', '.join(characters)} distractors"
         say(ax, told, (0, 1), (0, 4), xycoords="axes fraction")
-        style: dict[str, Any] = {"va": "top", "family": "monospace", "parse_math": False}
-        say(ax, text, (0, 1), (3, -3), xycoords="axes fraction", in_layout=False, **style)
+        style: dict[str, Any] = {
+            "va": "top",
+            "family": "monospace",
+            "parse_math": False,
+        }
+        say(
+            ax,
+            text,
+            (0, 1),
+            (3, -3),
+            xycoords="axes fraction",
+            in_layout=False,
+            **style,
+        )
         ax.set(xticks=[], yticks=[])
         ax.spines[["top", "right"]].set_visible(True)
     for ax in axes[len(pages) :]:
@@ -295,7 +365,10 @@ def _page(prompt: Prompt) -> str:
 
 
 def recall_panels(
-    shares: pd.DataFrame, found: pd.DataFrame, printed: pd.DataFrame, printed_found: pd.DataFrame
+    shares: pd.DataFrame,
+    found: pd.DataFrame,
+    printed: pd.DataFrame,
+    printed_found: pd.DataFrame,
 ) -> Figure:
     """Figure of SemTrace's accuracy against each lexical recall (retrieval of a line, of a
     function), with a named point for each model; below, the paper's values of both.
@@ -325,7 +398,9 @@ def recall_panels(
         words = part.sort_values("stronger")["group"].unique()
         counts = part["group"].value_counts()
         ax.set_xticks([0, 1], [f"{word} ({counts[word]} models)" for word in words])
-        higher = f"right group higher in {row['stronger_higher']} of {row['pairs']} pairs"
+        higher = (
+            f"right group higher in {row['stronger_higher']} of {row['pairs']} pairs"
+        )
         _head(ax, "published", row, row["measure"], higher)
         ax.set_xlabel(f"{row['measure']} (section 3.2)")
     grid[0, 0].set_ylabel("SemTrace (%)")
@@ -340,7 +415,9 @@ def recall_panels(
 ENDS = ["accuracy", "low", "high"]
 
 
-def _head(ax: Axes, source: str, row: Mapping[Hashable, Any], lexical: str, pairs: str) -> None:
+def _head(
+    ax: Axes, source: str, row: Mapping[Hashable, Any], lexical: str, pairs: str
+) -> None:
     """Write above the panel `ax` its title (`source` and the measure `lexical`) and, below,
     Kendall's tau with interval and p-value, the smallest tau that so few models can decide, and the
     text `pairs`. `row` is a mapping with tau, low, high, p, models, least_decided."""
@@ -376,7 +453,16 @@ def _named_points(
         (across,), xerr = interval(x.loc[[name]], scale=1)
         (up,), yerr = interval(y.loc[[name]], scale=1)
         shown: dict[str, Any] = {"color": colour or own[name].colour, "markersize": 4}
-        ax.errorbar(across, up, yerr, xerr, own[name].marker, label=name, elinewidth=0.7, **shown)
+        ax.errorbar(
+            across,
+            up,
+            yerr,
+            xerr,
+            own[name].marker,
+            label=name,
+            elinewidth=0.7,
+            **shown,
+        )
         mark(ax, y.loc[[name]], across, up)
         left = across > sum(limits) / 2
         height = max(up + LINE / 2, height + LINE)
@@ -385,13 +471,27 @@ def _named_points(
         while ((crossed - height).abs() < 0.8 * LINE).any():
             height += LINE / 4
         place = across + (-0.04 if left else 0.04) * (limits[1] - limits[0]), height
-        line = {"arrowstyle": "-", "color": "#999999", "linewidth": 0.4, "shrinkA": 0, "shrinkB": 2}
+        line = {
+            "arrowstyle": "-",
+            "color": "#999999",
+            "linewidth": 0.4,
+            "shrinkA": 0,
+            "shrinkB": 2,
+        }
         side = "right" if left else "left"
         name_beside = ax.annotate(
-            name, (across, up), place, fontsize=6.5, ha=side, va="center", arrowprops=line
+            name,
+            (across, up),
+            place,
+            fontsize=6.5,
+            ha=side,
+            va="center",
+            arrowprops=line,
         )
         name_beside.set_in_layout(False)
-        name_beside.set_bbox({"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5})
+        name_beside.set_bbox(
+            {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
+        )
 
 
 LINE = 6.0
@@ -407,10 +507,14 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     (-1 to 1), decided (bool). Differences that are not decided are hollow points.
     """
     figure = styled_figure(7.0, 6.4)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.2, 1.0], squeeze=False)[:, 0]
+    above, below = figure.subfigures(2, 1, height_ratios=[1.2, 1.0], squeeze=False)[
+        :, 0
+    ]
     plain = table[~table["keys"]]
     models = (
-        plain[plain["task"] == "SemTrace"].sort_values("share", ascending=False)["model"].tolist()
+        plain[plain["task"] == "SemTrace"]
+        .sort_values("share", ascending=False)["model"]
+        .tolist()
     )
     left, right = above.subplots(1, 2, sharey=True)
     options: dict[str, Any] = {"label": "model", "scale": 100, "series": "task"}
@@ -420,9 +524,13 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3)
     right.axvline(0, color="#999999", linewidth=0.6)
     forest(right, keys, models, (-16, 16), value="difference", decided=True, **options)
-    right.set(title="with keys - without", xlabel="accuracy (points); filled: decided (Holm)")
+    right.set(
+        title="with keys - without", xlabel="accuracy (points); filled: decided (Holm)"
+    )
     sides = below.subplots(1, 2, sharey=True)
-    for number, (ax, task) in enumerate(zip(sides, ("CRUXEval-I", "CRUXEval-O"), strict=True)):
+    for number, (ax, task) in enumerate(
+        zip(sides, ("CRUXEval-I", "CRUXEval-O"), strict=True)
+    ):
         (x, xerr), (y, yerr) = (
             interval(plain[plain["task"] == name].sort_values("model"), "share")
             for name in (task, "SemTrace")

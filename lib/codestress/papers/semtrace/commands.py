@@ -12,12 +12,20 @@ from codestress.errors import ParameterError
 
 @click.command("what-if")
 @click.argument("artefact", metavar="semtrace/ARTEFACT")
-@click.option("--profile", default="demo", show_default=True, help="A file in params/profiles/.")
 @click.option(
-    "--models", default="", help="Names from params/models.yaml, separated by spaces or commas."
+    "--profile", default="demo", show_default=True, help="A file in params/profiles/."
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="Overrides a parameter."
+    "--models",
+    default="",
+    help="Names from params/models.yaml, separated by spaces or commas.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Overrides a parameter.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def what_if(

@@ -60,16 +60,26 @@ def trace_problems(
     ]
 
 
-def _problem(number: int, x_digits: int, y_digits: int, random: np.random.Generator) -> Problem:
+def _problem(
+    number: int, x_digits: int, y_digits: int, random: np.random.Generator
+) -> Problem:
     size = int(random.integers(FEWEST, MOST + 1))
     x = int(random.integers(10 ** (x_digits - 1), 10**x_digits))
     added = random.integers(-(10**y_digits), 10**y_digits, size).tolist()
     order = random.permutation(size)
-    lines = [f"    arr[{i}] = x {'-' if added[i] < 0 else '+'} {abs(added[i])}" for i in order]
+    lines = [
+        f"    arr[{i}] = x {'-' if added[i] < 0 else '+'} {abs(added[i])}"
+        for i in order
+    ]
     zeros = ", ".join("0" * size)
     code = "\n".join(["def f(x):", f"    arr = [{zeros}]", *lines, "    return arr"])
     return Problem(
-        f"semtrace_{number}", code, "f", str(x), str([x + y for y in added]), source=Source.KIT
+        f"semtrace_{number}",
+        code,
+        "f",
+        str(x),
+        str([x + y for y in added]),
+        source=Source.KIT,
     )
 
 
@@ -94,7 +104,9 @@ def distractors(source: Distractors) -> tuple[str, ...]:
     Left out are functions that use the name `f`, which every target has, functions that do not
     parse, and duplicates. `DataError` when the source's data set is not at hand.
     """
-    codes = {"installed": _installed, "cosqa": _cosqa, "codesearchnet": _codesearchnet}[source]()
+    codes = {"installed": _installed, "cosqa": _cosqa, "codesearchnet": _codesearchnet}[
+        source
+    ]()
     functions = [code for code in dict.fromkeys(codes) if not USES_F.search(code)]
     lengths = sorted(map(len, functions))
     low, high = (lengths[int(share * (len(lengths) - 1))] for share in QUARTILES)
@@ -109,21 +121,27 @@ def _parses(code: str) -> bool:
 
 
 def _cosqa() -> Iterator[str]:
-    text = gzip.decompress(data_file("codesearchnet-python", COSQA).read_bytes()).decode("utf-8")
+    text = gzip.decompress(
+        data_file("codesearchnet-python", COSQA).read_bytes()
+    ).decode("utf-8")
     return _written_alike(json.loads(line)["code"] for line in text.splitlines())
 
 
 def _codesearchnet() -> Iterator[str]:
     from pyarrow import parquet
 
-    rows = parquet.read_table(data_file("codexglue-python", CODESEARCHNET), columns=["code"])
+    rows = parquet.read_table(
+        data_file("codexglue-python", CODESEARCHNET), columns=["code"]
+    )
     return _written_alike(rows["code"].to_pylist())
 
 
 def _written_alike(functions: Iterable[str]) -> Iterator[str]:
     """Yields the texts `functions` without common indentation and with tabs as four spaces; a text
     that does not parse, or does not begin with a function, is left out."""
-    return filter(_parses, (textwrap.dedent(code.expandtabs(4)).strip("\n") for code in functions))
+    return filter(
+        _parses, (textwrap.dedent(code.expandtabs(4)).strip("\n") for code in functions)
+    )
 
 
 def _installed() -> Iterator[str]:
@@ -132,7 +150,9 @@ def _installed() -> Iterator[str]:
             lines = text.split("\n")
             for node in ast.walk(ast.parse(text)):
                 if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-                    yield textwrap.dedent("\n".join(lines[node.lineno - 1 : node.end_lineno]))
+                    yield textwrap.dedent(
+                        "\n".join(lines[node.lineno - 1 : node.end_lineno])
+                    )
 
 
 BLANK = ""
@@ -230,7 +250,9 @@ def mix(
     return Mixture(pieces[: len(pieces) - blank_between], places)
 
 
-def line_keys(random: np.random.Generator, functions: Sequence[str]) -> dict[tuple[int, int], str]:
+def line_keys(
+    random: np.random.Generator, functions: Sequence[str]
+) -> dict[tuple[int, int], str]:
     """Unique key of six hexadecimal digits for every line that `mix` can put out, drawn by
     `random`, as a dict by origin: a pair of function (-1 for the target, then 0, 1, …) and line
     number in it, from 0. `functions` are source texts, the target first.
@@ -290,4 +312,6 @@ def without_lines(code: str, removed: int) -> str:
     """Text of the program `code` without the lines in the bit mask `removed` (0: none, to 2 **
     `removable(code)` - 1: all but the first): bit i, from 0, removes line i + 2, counted from 1."""
     first, *others = code.split("\n")
-    return "\n".join([first, *(line for i, line in enumerate(others) if not removed >> i & 1)])
+    return "\n".join(
+        [first, *(line for i, line in enumerate(others) if not removed >> i & 1)]
+    )

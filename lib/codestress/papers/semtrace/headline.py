@@ -17,6 +17,10 @@ HEADLINE = Headline(
 
 def published() -> Printed:
     """Returns the right answers of Table 1."""
-    cells = published_baselines("semtrace/tab01", 0.95).rename(columns={"label": "model"})
+    cells = published_baselines("semtrace/tab01", 0.95).rename(
+        columns={"label": "model"}
+    )
     counts = cells[["model", "correct", "n"]]
-    return Printed("semtrace/tab01", counts, "questions of the table's three columns together")
+    return Printed(
+        "semtrace/tab01", counts, "questions of the table's three columns together"
+    )

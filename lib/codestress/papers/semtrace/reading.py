@@ -22,7 +22,9 @@ TRIES = 40
 def _keyed_lines(reading: Reading) -> dict[str, str]:
     """Kept lines of the context as a dict by their keys, in order and without the keys; lines
     without a key are left out."""
-    return {text[:6]: KEYED.sub("", text) for _, text in reading.kept if KEYED.match(text)}
+    return {
+        text[:6]: KEYED.sub("", text) for _, text in reading.kept if KEYED.match(text)
+    }
 
 
 def retrieve_line(reading: Reading, prefill: str) -> str | None:
@@ -49,7 +51,9 @@ def retrieve_function(reading: Reading, prefill: str) -> str | None:
     if not asked:
         return None
     lines = _keyed_lines(reading)
-    first, last = (list(lines).index(key) if key in lines else None for key in asked.groups())
+    first, last = (
+        list(lines).index(key) if key in lines else None for key in asked.groups()
+    )
     kept = [] if first is None else [*lines.values()][first : (last or first) + 1]
     return "\n".join(["", *kept, "```"])
 
@@ -72,7 +76,9 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
     if zeros:
         elements = zeros[1].split(", ")
         unresolved = reading.reader.style == "verbose" and reading.random.random() < 0.3
-        for index, sign, y in re.findall(r"^ +arr\[(\d+)\] = x ([+-]) (\d+)$", code, re.M):
+        for index, sign, y in re.findall(
+            r"^ +arr\[(\d+)\] = x ([+-]) (\d+)$", code, re.M
+        ):
             if int(index) < len(elements):
                 total = f"{asked[1]} {sign} {y}"
                 value = int(asked[1]) + int(sign + y)
@@ -93,8 +99,14 @@ def predict_input(reading: Reading, prefill: str) -> str | None:
     lines = kept_function(reading)
     output = _value(asked[1])
     tries = likely_inputs(asked[1], parameters(lines), thorough=reading.reader.thorough)
-    programs = [_call(lines, arguments, reading.source) for arguments in tries] if lines else []
-    found = first_right(programs, lambda value: value is not None and same_value(value, output))
+    programs = (
+        [_call(lines, arguments, reading.source) for arguments in tries]
+        if lines
+        else []
+    )
+    found = first_right(
+        programs, lambda value: value is not None and same_value(value, output)
+    )
     return f"{asked[1] if found is None else tries[found]})\n```"
 
 
@@ -108,7 +120,10 @@ def likely_inputs(written: str, parameters: int, *, thorough: bool) -> list[str]
     values = ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1}, output)
     likely = [written, *map(repr, values)]
     if not thorough:
-        return [", ".join(chosen) for chosen in islice(product(likely, repeat=parameters), TRIES)]
+        return [
+            ", ".join(chosen)
+            for chosen in islice(product(likely, repeat=parameters), TRIES)
+        ]
     likely = list(dict.fromkeys([*map(repr, made_of(output)), *likely]))
     numbers = product(range(len(likely)), repeat=min(parameters, 3))
     places = sorted(numbers, key=sum)[:TRIES]
@@ -129,24 +144,41 @@ def made_of(output: Any) -> list[Any]:
     size = len(output) if isinstance(output, str | list | tuple | dict) else 0
     if isinstance(output, str):
         back = output[::-1]
-        values += [back, output.upper(), output.lower(), output.swapcase(), back.swapcase()]
+        values += [
+            back,
+            output.upper(),
+            output.lower(),
+            output.swapcase(),
+            back.swapcase(),
+        ]
         values += [output.strip(), output.split(), list(output)]
     elif isinstance(output, list | tuple):
         turned = output[::-1]
         values += [list(turned), list(output)]
         if output and all(isinstance(part, str) for part in output):
-            values += ["".join(output), " ".join(output), " ".join(turned), "".join(turned)]
+            values += [
+                "".join(output),
+                " ".join(output),
+                " ".join(turned),
+                "".join(turned),
+            ]
             for parts in (output, turned):
-                values.append([int(part) for part in parts if part.lstrip("-").isdigit()])
+                values.append(
+                    [int(part) for part in parts if part.lstrip("-").isdigit()]
+                )
     elif isinstance(output, dict):
         values += [list(output), list(output.values())]
         if all(isinstance(key, str) for key in output):
-            parts = [key * n if isinstance(n, int) else key for key, n in output.items()]
+            parts = [
+                key * n if isinstance(n, int) else key for key, n in output.items()
+            ]
             values.append("".join(parts))
     elif isinstance(output, int):
         values += [output, str(output)]
         size = output
-    values += [("abcdefghij" * 5)[:n] for n in (size, size + 1, 2 * size) if 0 < n <= 50]
+    values += [
+        ("abcdefghij" * 5)[:n] for n in (size, size + 1, 2 * size) if 0 < n <= 50
+    ]
     return values
 
 

@@ -43,7 +43,11 @@ def score_output_completion(
     if score.outcome is Outcome.UNPARSABLE:
         return score if value.closed else unread(response, score.detail)
     cut = score.outcome is Outcome.INCORRECT and not value.closed
-    return replace(missed(response, score.detail), unresolved=score.unresolved) if cut else score
+    return (
+        replace(missed(response, score.detail), unresolved=score.unresolved)
+        if cut
+        else score
+    )
 
 
 def score_partial_trace(
@@ -72,9 +76,14 @@ def score_partial_trace(
         return unread(response, str(error))
     if not isinstance(found, list) or (len(found) != len(expected) and not any_length):
         return exact
-    right = sum(same_value(one, other) for one, other in zip(found, expected, strict=False))
+    right = sum(
+        same_value(one, other) for one, other in zip(found, expected, strict=False)
+    )
     return Score(
-        Outcome.INCORRECT, right / max(len(found), len(expected)), exact.detail, exact.unresolved
+        Outcome.INCORRECT,
+        right / max(len(found), len(expected)),
+        exact.detail,
+        exact.unresolved,
     )
 
 
@@ -87,7 +96,9 @@ def score_input_completion(
     the part read."""
     if score := unanswered(response):
         return score
-    arguments = begun_arguments(without_thoughts(response.text), begun, problem.function, rule)
+    arguments = begun_arguments(
+        without_thoughts(response.text), begun, problem.function, rule
+    )
     if arguments is None:
         return unread(response, "the call is not closed")
     # The line break ends a comment that stands behind the last argument.
@@ -107,12 +118,20 @@ def score_completion(
     """Score of the input (if `task` is `input_prediction`) or the output (any other task) predicted
     in `response` to `problem`; `begun` is the prefill, `rule` the part of the completion that is
     read."""
-    score = score_input_completion if task == "input_prediction" else score_output_completion
+    score = (
+        score_input_completion
+        if task == "input_prediction"
+        else score_output_completion
+    )
     return score(problem, response, begun, rule)
 
 
 def score_retrieval(
-    lines: Sequence[str], keys: Sequence[str], response: Response, begun: str, separator: str = " "
+    lines: Sequence[str],
+    keys: Sequence[str],
+    response: Response,
+    begun: str,
+    separator: str = " ",
 ) -> Score:
     """Score (1 or 0) of the block retrieved in `response`, begun by the prefill `begun`: correct
     when the block equals `lines` to the character, either all without keys or each with its key of

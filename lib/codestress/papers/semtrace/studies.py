@@ -70,14 +70,19 @@ from codestress.types import Source as ProgramSource
 Source = Annotated[str, known_source("generated", "cruxeval")]
 Dataset = Annotated[str, known_source("generated", "cruxeval", "semtrace")]
 Prediction = Literal["input_prediction", "output_prediction"]
-Task = Literal["input_prediction", "output_prediction", "function_retrieval", "line_retrieval"]
+Task = Literal[
+    "input_prediction", "output_prediction", "function_retrieval", "line_retrieval"
+]
 Digits = Annotated[int, Field(ge=1, le=9)]
 Count = Annotated[int, Field(ge=0, le=1000)]
 Counts = Annotated[
-    list[Count], Field(min_length=1, description="unrelated functions around the target")
+    list[Count],
+    Field(min_length=1, description="unrelated functions around the target"),
 ]
 Matched = Literal["count", "tokens"]
-Subsample = Annotated[float, Field(gt=0, le=1, description="share of them, drawn by the seed")]
+Subsample = Annotated[
+    float, Field(gt=0, le=1, description="share of them, drawn by the seed")
+]
 Prefill = Annotated[
     Literal["assistant", "user"],
     Field(
@@ -108,7 +113,9 @@ class Sensitivity(Interval):
     )
 
     tasks: list[Prediction] = Field(
-        ["input_prediction", "output_prediction"], min_length=1, description="what is asked"
+        ["input_prediction", "output_prediction"],
+        min_length=1,
+        description="what is asked",
     )
     shown: Literal["prompt", "program"] = Field(
         "prompt",
@@ -121,7 +128,9 @@ class Sensitivity(Interval):
     n_problems: int = Field(800, ge=1, description="how many, from the first on")
     subsample: Subsample = 1.0
     versions: int = Field(
-        0, ge=0, description="most versions of a program, drawn by the seed; 0: all (the paper)"
+        0,
+        ge=0,
+        description="most versions of a program, drawn by the seed; 0: all (the paper)",
     )
     prefill: Prefill = "assistant"
     reading: Reading = "first_fence"
@@ -130,7 +139,9 @@ class Sensitivity(Interval):
         "complete",
         description="the program that must return the output for an input: section 3.4 does not say which",
     )
-    epsilon: float = Field(1e-9, gt=0, description="of equation 5, which leaves it open")
+    epsilon: float = Field(
+        1e-9, gt=0, description="of equation 5, which leaves it open"
+    )
     complete_wrong: Literal["left_out", "zero"] = Field(
         "left_out",
         description="programs answered wrongly when complete, in equation 5; zero: nothing is lost of them",
@@ -149,7 +160,8 @@ class LineRemoval(Sensitivity, Parameters):
         description="the curve that is fitted; the paper does not say whether its curves have a floor",
     )
     weighted: bool = Field(
-        False, description="weight each share of lines removed by its number of programs"
+        False,
+        description="weight each share of lines removed by its number of programs",
     )
     resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
 
@@ -174,7 +186,11 @@ class Contexts(Interval):
         Alike(
             "functions of CodeSearchNet, of about 200 tokens",
             (
-                {"distractor_source": "cosqa", "matched": "tokens", "distractor_tokens": 200},
+                {
+                    "distractor_source": "cosqa",
+                    "matched": "tokens",
+                    "distractor_tokens": 200,
+                },
                 {
                     "distractor_source": "codesearchnet",
                     "matched": "tokens",
@@ -186,16 +202,22 @@ class Contexts(Interval):
     )
 
     tasks: list[Task] = Field(
-        ["input_prediction", "output_prediction"], min_length=1, description="what is asked"
+        ["input_prediction", "output_prediction"],
+        min_length=1,
+        description="what is asked",
     )
     problems: list[Dataset] = Field(
         ["cruxeval"],
         min_length=1,
         description="cruxeval, semtrace (outputs only), or generated: the kit's own",
     )
-    n_problems: int = Field(800, ge=1, description="how many of each, from the first on")
+    n_problems: int = Field(
+        800, ge=1, description="how many of each, from the first on"
+    )
     subsample: Subsample = 1.0
-    digits: list[Digits] = Field([2], min_length=1, description="of the numbers in SemTrace")
+    digits: list[Digits] = Field(
+        [2], min_length=1, description="of the numbers in SemTrace"
+    )
     digits_of: Sized = Field(
         "both", description="which numbers have them: x, y (the other has two), or both"
     )
@@ -212,27 +234,40 @@ class Contexts(Interval):
         200, ge=10, description="length of the paper's average distractor"
     )
     redrawn: bool = Field(
-        False, description="other distractors at each position; off: a problem has the same ones"
+        False,
+        description="other distractors at each position; off: a problem has the same ones",
     )
     blank_between: bool = Field(True, description="a blank line between functions")
-    positions: int = Field(11, ge=1, description="positions of the target, equally spaced")
+    positions: int = Field(
+        11, ge=1, description="positions of the target, equally spaced"
+    )
     fragments: int = Field(
-        1, ge=1, le=MOST_FRAGMENTS, description="parts the target is cut into (the paper: 1)"
+        1,
+        ge=1,
+        le=MOST_FRAGMENTS,
+        description="parts the target is cut into (the paper: 1)",
     )
     qac: list[bool] = Field(
-        [True], min_length=1, description="the query stands before the code as well as after it"
+        [True],
+        min_length=1,
+        description="the query stands before the code as well as after it",
     )
     keys: list[bool] = Field(
-        [False], min_length=1, description="hexadecimal keys before all lines, in predictions too"
+        [False],
+        min_length=1,
+        description="hexadecimal keys before all lines, in predictions too",
     )
     key_separator: Separator = Field("space", description="between a key and its line")
     keyed_blank: bool = Field(True, description="blank lines have keys too")
     line_asked: Literal["any", "body"] = Field(
-        "any", description="any: a line of the target that is not blank; body: nor its first"
+        "any",
+        description="any: a line of the target that is not blank; body: nor its first",
     )
     prefill: Prefill = "assistant"
     reading: Reading = "first_fence"
-    max_tokens: int = Field(256, ge=1, description="longest answer; functions may be twice as long")
+    max_tokens: int = Field(
+        256, ge=1, description="longest answer; functions may be twice as long"
+    )
     wrong_length: Literal["zero", "by_position"] = Field(
         "zero",
         description="what a list of another length is worth in part; by_position: right elements of the longer",
@@ -247,7 +282,9 @@ class Questions(Contexts, Parameters):
     `metrics` and the number of bootstrap `resamples`."""
 
     metrics: list[Literal["strict", "partial"]] = Field(
-        ["strict"], min_length=1, description="partial: the share of right elements (SemTrace)"
+        ["strict"],
+        min_length=1,
+        description="partial: the share of right elements (SemTrace)",
     )
     resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
 
@@ -257,9 +294,12 @@ class Positions(Questions):
     drawn."""
 
     show: Literal["accuracy", "unresolved"] = Field(
-        "accuracy", description="unresolved: the share of answers with arithmetic left in"
+        "accuracy",
+        description="unresolved: the share of answers with arithmetic left in",
     )
-    relative: bool = Field(False, description="accuracies relative to each curve's maximum")
+    relative: bool = Field(
+        False, description="accuracies relative to each curve's maximum"
+    )
 
 
 class Recall(Contexts):
@@ -281,9 +321,13 @@ class PositionCalibration(Calibration):
 
     SINGLE = ("n_problems",)
 
-    n_problems: int = Field(40, ge=2, description="how many problems, from the first on")
+    n_problems: int = Field(
+        40, ge=2, description="how many problems, from the first on"
+    )
     distractors: Count = Field(10, description="unrelated functions around the target")
-    positions: int = Field(5, ge=3, description="positions of the target, equally spaced")
+    positions: int = Field(
+        5, ge=3, description="positions of the target, equally spaced"
+    )
 
 
 @for_each_model
@@ -338,7 +382,9 @@ def target_positions(given: Contexts) -> Trials:
     judges = {"strict": partial(_score_target, given)}
     if "semtrace" in given.problems:
         judges["partial"] = partial(_score_target, given, in_part=True)
-    return Trials(list(_trials_by_position(given)), partial(_target_prompt, given), judges)
+    return Trials(
+        list(_trials_by_position(given)), partial(_target_prompt, given), judges
+    )
 
 
 def _trials_by_position(given: Contexts) -> Iterator[Trial]:
@@ -346,7 +392,9 @@ def _trials_by_position(given: Contexts) -> Iterator[Trial]:
         tasks = ("output_prediction",) if dataset == "semtrace" else given.tasks
         digits = given.digits if dataset == "semtrace" else given.digits[:1]
         for size in digits:
-            names = _drawn(target_problems(given, dataset, size), given.subsample, given.seed)
+            names = _drawn(
+                target_problems(given, dataset, size), given.subsample, given.seed
+            )
             conditions = [
                 {"dataset": dataset, "digits": size, "task": task, "qac": qac, **place}
                 for task, qac in product(tasks, given.qac)
@@ -365,7 +413,12 @@ def _places(given: Contexts, task: str) -> Iterator[dict[str, Scalar]]:
         for count in given.distractors:
             for position in range(given.positions) if count else (0,):
                 depth = position / last if last else 0.0
-                yield {"keys": keyed, "distractors": count, "position": position, "depth": depth}
+                yield {
+                    "keys": keyed,
+                    "distractors": count,
+                    "position": position,
+                    "depth": depth,
+                }
 
 
 def _asked(given: Contexts, trial: Trial) -> tuple[Problem, str]:
@@ -404,7 +457,9 @@ def _score_target(
     begun = _begun(task, _query(given, problem, task, trial.seed), given.prefill)
     if task in RETRIEVAL:
         wanted = _wanted(given, problem, task, trial.seed)
-        return recall.score_retrieval(*wanted, response, begun, SEPARATORS[given.key_separator])
+        return recall.score_retrieval(
+            *wanted, response, begun, SEPARATORS[given.key_separator]
+        )
     if in_part and trial.factors["dataset"] == "semtrace":
         any_length = given.wrong_length == "by_position"
         return recall.score_partial_trace(
@@ -436,9 +491,17 @@ def in_context(
     counted, drawn and mixed."""
     tokens = given.distractor_tokens if given.matched == "tokens" else None
     drawn_for = f"{problem.id}, position {position}" if given.redrawn else problem.id
-    others = distractor_context(drawn_for, count, given.distractor_source, tokens, given.seed)
+    others = distractor_context(
+        drawn_for, count, given.distractor_source, tokens, given.seed
+    )
     return mix(
-        _shown(problem, others, given.seed, keyed and given.key_separator, given.keyed_blank),
+        _shown(
+            problem,
+            others,
+            given.seed,
+            keyed and given.key_separator,
+            given.keyed_blank,
+        ),
         position=position,
         positions=given.positions,
         fragments=given.fragments,
@@ -480,7 +543,9 @@ def distractor_context(
     wanted = count
     if tokens is not None:
         lengths = np.cumsum([len(code) + 2 for code in functions])
-        wanted = 1 + int(np.searchsorted(lengths, count * tokens * CHARACTERS_PER_TOKEN))
+        wanted = 1 + int(
+            np.searchsorted(lengths, count * tokens * CHARACTERS_PER_TOKEN)
+        )
     if wanted > len(pool):
         raise ParameterError(
             f"distractors = {count}: {source} has only {len(pool)} functions of a fitting length; "
@@ -490,11 +555,17 @@ def distractor_context(
 
 
 @lru_cache(maxsize=64)
-def _keys(problem: Problem, others: tuple[str, ...], seed: int) -> dict[tuple[int, int], str]:
-    return line_keys(rng(seed, "keys", problem.id, problem.code), [problem.code, *others])
+def _keys(
+    problem: Problem, others: tuple[str, ...], seed: int
+) -> dict[tuple[int, int], str]:
+    return line_keys(
+        rng(seed, "keys", problem.id, problem.code), [problem.code, *others]
+    )
 
 
-def _wanted(given: Contexts, problem: Problem, task: str, seed: int) -> tuple[list[str], list[str]]:
+def _wanted(
+    given: Contexts, problem: Problem, task: str, seed: int
+) -> tuple[list[str], list[str]]:
     """Pair of lists: the lines to retrieve for `task` (all of the function of `problem`, or for
     `line_retrieval` one drawn by `seed`), and their keys; the key of a blank line is empty unless
     `given.keyed_blank`."""
@@ -507,7 +578,8 @@ def _wanted(given: Contexts, problem: Problem, task: str, seed: int) -> tuple[li
         numbers = [shown[rng(seed, "line", problem.id).integers(len(shown))]]
     wanted = [lines[number] for number in numbers]
     keyed = [
-        keys[-1, number] if given.keyed_blank or lines[number].strip() else "" for number in numbers
+        keys[-1, number] if given.keyed_blank or lines[number].strip() else ""
+        for number in numbers
     ]
     return wanted, keyed
 
@@ -546,7 +618,9 @@ def _prompt(
         parts.append("begin_with")
         shown = {**shown, "begun": _begun(task, shown, "assistant")}
     text = "\n\n".join(filled(part, shown) for part in parts)
-    return Prompt((Message("user", text),), sampling, _begun(task, shown, prefill), source)
+    return Prompt(
+        (Message("user", text),), sampling, _begun(task, shown, prefill), source
+    )
 
 
 def _begun(task: str, shown: Mapping[str, str], prefill: str) -> str:
@@ -570,7 +644,9 @@ def line_removal(given: Sensitivity) -> Trials:
     for name in _drawn(table, given.subsample, given.seed):
         lines = removable(table[name].code)
         for mask in _masks(table[name], given.versions, given.seed) if lines else ():
-            versions.append((name, {"lines": lines, "removed": mask.bit_count(), "mask": mask}))
+            versions.append(
+                (name, {"lines": lines, "removed": mask.bit_count(), "mask": mask})
+            )
     both = given.shown == "prompt" and given.problems != "semtrace"
     trials = [
         Trial(name, {"task": task, **version}, given.seed)
@@ -580,7 +656,9 @@ def line_removal(given: Sensitivity) -> Trials:
 
     def incomplete(trial: Trial) -> Problem:
         problem = table[trial.problem]
-        return replace(problem, code=without_lines(problem.code, int(trial.factors["mask"] or 0)))
+        return replace(
+            problem, code=without_lines(problem.code, int(trial.factors["mask"] or 0))
+        )
 
     def render(trial: Trial) -> Prompt:
         problem = incomplete(trial)
@@ -591,7 +669,10 @@ def line_removal(given: Sensitivity) -> Trials:
                 problem.call,
                 problem.source,
             )
-        task, sampling = str(trial.factors["task"]), Sampling(max_tokens=given.max_tokens)
+        task, sampling = (
+            str(trial.factors["task"]),
+            Sampling(max_tokens=given.max_tokens),
+        )
         shown = _predicted(problem) | {"code_block": problem.code}
         return _prompt(task, shown, sampling, problem.source, given.prefill)
 
@@ -614,7 +695,9 @@ def _masks(problem: Problem, versions: int, seed: int) -> list[int]:
     masks = range(2 ** removable(problem.code))
     if not versions or versions >= len(masks):
         return [*masks]
-    drawn = rng(seed, "versions", problem.id).permutation(len(masks) - 1)[: versions - 1]
+    drawn = rng(seed, "versions", problem.id).permutation(len(masks) - 1)[
+        : versions - 1
+    ]
     return [0, *sorted(int(i) + 1 for i in drawn)]
 
 
@@ -623,7 +706,8 @@ class Templates(Seeded):
     each number of `distractors` (unrelated functions), without requests."""
 
     problems: Source = Field(
-        "cruxeval", description="cruxeval: the paper's, a data set; generated: the kit's own"
+        "cruxeval",
+        description="cruxeval: the paper's, a data set; generated: the kit's own",
     )
     problem: int = Field(0, ge=0, description="number of the problem")
     distractors: Counts = [0, 20, 80]

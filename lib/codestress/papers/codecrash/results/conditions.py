@@ -64,11 +64,16 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     program) and question (the cluster of problems made from one question). Where answers are of
     several data sets, rows of all together are added as the data set `MERGE`."""
     if answers["dataset"].nunique() > 1:
-        names = {name: answers["dataset"] + "/" + answers[name] for name in ("problem", "question")}
+        names = {
+            name: answers["dataset"] + "/" + answers[name]
+            for name in ("problem", "question")
+        }
         answers = pd.concat([answers, answers.assign(dataset=MERGE, **names)])
     grouped = answers.groupby([*CELL, "problem"], sort=False, as_index=False)
     return grouped.agg(
-        score=(f"value_{rule}", "mean"), status=("status", "first"), question=("question", "first")
+        score=(f"value_{rule}", "mean"),
+        status=("status", "first"),
+        question=("question", "first"),
     )
 
 
@@ -106,7 +111,9 @@ def cell_of(row: Mapping[Any, Any]) -> dict[Hashable, Any]:
     return {name: row[name] for name in CELL if name in row and row[name] != MERGE}
 
 
-def named(table: pd.DataFrame, among: Sequence[str] = ("dataset", *SETTING)) -> pd.DataFrame:
+def named(
+    table: pd.DataFrame, among: Sequence[str] = ("dataset", *SETTING)
+) -> pd.DataFrame:
     """Returns the table with three more columns: `panel` (name of a figure's panel, from those
     columns of `among` that vary in the table), `condition` (the perturbation's name in a figure)
     and `cell` (values that select the answers behind the row)."""
@@ -135,7 +142,9 @@ def row_names(conditions: Sequence[str]) -> list[str]:
     for number, condition in enumerate(conditions):
         kind, _, rest = condition.partition(", ")
         earlier = [other.partition(", ")[0] for other in conditions[:number]]
-        names.append(f"… {rest}" if rest and kind in earlier else spelled(condition, code=True))
+        names.append(
+            f"… {rest}" if rest and kind in earlier else spelled(condition, code=True)
+        )
     return names
 
 
@@ -144,7 +153,10 @@ def most_and_least(means: pd.Series, verb: str, form: str) -> str:
     `verb` says what happens most under the first, `form` formats a number."""
     if means.empty:
         return f"{verb}: not known"
-    ends = [f"{spelled(str(name))} ({form.format(means[name])}" for name in means.index[[0, -1]]]
+    ends = [
+        f"{spelled(str(name))} ({form.format(means[name])}"
+        for name in means.index[[0, -1]]
+    ]
     if len(means) == 1:
         return f"{verb} under {ends[0]} on average)"
     return f"{verb} most under {ends[0]} on average), least under {ends[1]})"
@@ -154,14 +166,20 @@ def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
     """Returns the points that `share_dots` draws, from the column `share` (0 to 1) of `table`, with
     the interval in the columns `low` and `high`: model, panel, condition, cell, value, low, high
     (in %), and hollow, from the column `hollow` (in %), if any."""
-    points = named(table).rename(columns={share: "value"} | dict.fromkeys(hollow, "hollow"))
+    points = named(table).rename(
+        columns={share: "value"} | dict.fromkeys(hollow, "hollow")
+    )
     points[["value", "low", "high"]] *= 100
     names = ["model", "panel", "condition", "cell", "value", "low", "high"]
     return points[[*names, *(["hollow"] if hollow else [])]]
 
 
 def prompt_files(
-    task: str, modes: Sequence[str], languages: Sequence[str], ignore: bool, refactor: bool
+    task: str,
+    modes: Sequence[str],
+    languages: Sequence[str],
+    ignore: bool,
+    refactor: bool,
 ) -> list[str]:
     """Returns the names of the prompt files that a study of `task` in the `modes` and `languages`
     uses; their hashes go into the manifest. `ignore` and `refactor` say whether these defences are

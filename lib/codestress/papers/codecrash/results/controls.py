@@ -25,7 +25,9 @@ PAIRS = (("VAN", NEUTRAL), (NEUTRAL, "MCC"), ("VAN", "MCC"))
 is the second minus the first."""
 
 
-def neutral_costs(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+def neutral_costs(
+    answers: pd.DataFrame, *, rule: str, confidence: float
+) -> pd.DataFrame:
     """Returns the differences of Pass@1 in `answers` between vanilla programs, neutral comments
     (NCC) and misleading ones (MCC), by `PAIRS`, for each model and setting. They are paired on the
     problems that have all three conditions, so that the first two differences add up to the last
@@ -41,7 +43,10 @@ def neutral_costs(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.
     for cell, neutral in cells(scores[scores["perturbation"] == NEUTRAL]):
         beside = scores[(scores[same] == [cell[name] for name in same]).all(axis=1)]
         beside = beside[beside["density"].isin([0.0, cell["density"]])]
-        sides = {name: part.set_index("problem") for name, part in beside.groupby("perturbation")}
+        sides = {
+            name: part.set_index("problem")
+            for name, part in beside.groupby("perturbation")
+        }
         if not {"VAN", "MCC"} <= set(sides):
             continue
         problems = sides["VAN"].index.intersection(sides["MCC"].index)
@@ -49,7 +54,11 @@ def neutral_costs(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.
         for against, name in PAIRS:
             first, second = sides[against].loc[problems], sides[name].loc[problems]
             scored, questions = (first["score"], second["score"]), first["question"]
-            row = cell | {"perturbation": name, "against": against, "problems": len(problems)}
+            row = cell | {
+                "perturbation": name,
+                "against": against,
+                "problems": len(problems),
+            }
             row["questions"] = questions.nunique()
             row["before_pct"], row["after_pct"] = (100 * side.mean() for side in scored)
             rows.append(row | relative_difference(*scored, confidence, questions))
@@ -66,5 +75,7 @@ def with_neutral_costs(
     added = costs[costs["against"] == NEUTRAL]
     if added.empty:
         return points
-    more = difference_points(added, relative=relative).assign(condition=f"MCC, against {NEUTRAL}")
+    more = difference_points(added, relative=relative).assign(
+        condition=f"MCC, against {NEUTRAL}"
+    )
     return pd.concat([points, more], ignore_index=True)

@@ -35,7 +35,11 @@ from codestress.papers.codecrash.results.conditions import (
     undefended,
 )
 from codestress.papers.codecrash.studies import MESSAGES
-from codestress.report.published import published_cells, published_models, published_numbers
+from codestress.report.published import (
+    published_cells,
+    published_models,
+    published_numbers,
+)
 from codestress.types import Response
 
 POINTS = ("points", "points_low", "points_high")
@@ -118,7 +122,9 @@ def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
     `relative`, else in points)."""
     kind = RELATIVE if relative else POINTS
     columns = ["model", "panel", "condition", "cell"]
-    return compared(table)[[*columns, *kind]].set_axis([*columns, "value", "low", "high"], axis=1)
+    return compared(table)[[*columns, *kind]].set_axis(
+        [*columns, "value", "low", "high"], axis=1
+    )
 
 
 def compared(table: pd.DataFrame) -> pd.DataFrame:
@@ -135,7 +141,13 @@ def averages(table: pd.DataFrame) -> pd.DataFrame:
     number), points, relative_pct, applied_points, applied_relative_pct, lost_pct, and net_points
     and net_lost_pct where `table` has them."""
     by = ["dataset", *SETTING, "perturbation", "density"]
-    columns = ["points", "relative_pct", "applied_points", "applied_relative_pct", "lost_pct"]
+    columns = [
+        "points",
+        "relative_pct",
+        "applied_points",
+        "applied_relative_pct",
+        "lost_pct",
+    ]
     columns += [name for name in ("net_points", "net_lost_pct") if name in table]
     return table.groupby(by, sort=False, as_index=False).agg(
         models=("model", "nunique"), **{column: (column, "mean") for column in columns}
@@ -154,12 +166,19 @@ def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     models that follow the pattern), which (their names).
     """
     plain = undefended(table[table["density"] == 1])
-    sources = {"regenerated": plain, "published": published.assign(model=published["label"])}
+    sources = {
+        "regenerated": plain,
+        "published": published.assign(model=published["label"]),
+    }
     rows: list[tuple[object, ...]] = []
     for source, frame in sources.items():
-        shown = frame[frame["perturbation"].isin(["MCC", "MPS"]) & (frame["dataset"] != MERGE)]
+        shown = frame[
+            frame["perturbation"].isin(["MCC", "MPS"]) & (frame["dataset"] != MERGE)
+        ]
         datasets = list(shown["dataset"].unique()[:2])
-        for mode, part in shown.groupby("mode", sort=False) if len(datasets) == 2 else ():
+        for mode, part in (
+            shown.groupby("mode", sort=False) if len(datasets) == 2 else ()
+        ):
             wide = part.pivot_table(
                 "relative_pct", "model", ["perturbation", "dataset"], sort=False
             )
@@ -189,24 +208,36 @@ def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["model", "dataset", "mode"]
     names = {"pass_at_1_pct": "pct", "relative_pct": "relative_pct"}
-    columns = [f"{way}_{name}" for name in names.values() for way in ("without", "with")]
-    defence = next((name for name in ("ignore", "refactor") if table[name].nunique() > 1), "")
+    columns = [
+        f"{way}_{name}" for name in names.values() for way in ("without", "with")
+    ]
+    defence = next(
+        (name for name in ("ignore", "refactor") if table[name].nunique() > 1), ""
+    )
     if not defence:
         return pd.DataFrame(columns=[*keys, "perturbation", *columns])
-    vanilla = table.sort_values("problems", ascending=False, kind="stable").drop_duplicates(keys)
+    vanilla = table.sort_values(
+        "problems", ascending=False, kind="stable"
+    ).drop_duplicates(keys)
     plain = {"perturbation": "VAN", defence: False, "relative_pct": math.nan}
     vanilla = vanilla.assign(**plain, pass_at_1_pct=vanilla["vanilla_pct"])
     rows = pd.concat([vanilla, table]).rename(columns=names)
     indexed = rows.set_index([*keys, "perturbation"])
     defended = indexed[defence].astype(bool)
     ways = {"without": indexed[~defended], "with": indexed[defended]}
-    parts = [part[[*names.values()]].add_prefix(f"{way}_") for way, part in ways.items()]
+    parts = [
+        part[[*names.values()]].add_prefix(f"{way}_") for way, part in ways.items()
+    ]
     laid = pd.concat(parts, axis=1)[columns].reset_index()
     return laid.sort_values(keys, kind="stable", ignore_index=True)
 
 
 def by_density(
-    answers: pd.DataFrame, texts: Mapping[str, Response], *, rule: str, confidence: float
+    answers: pd.DataFrame,
+    texts: Mapping[str, Response],
+    *,
+    rule: str,
+    confidence: float,
 ) -> pd.DataFrame:
     """Returns Pass@1, difference to vanilla and tokens for each model, setting, perturbation and
     density (0: vanilla). `texts` are responses by key, `rule` is the scoring rule.
@@ -226,7 +257,9 @@ def by_density(
         scores = part.groupby("problem")[f"value_{rule}"].mean()
         row = {"tokens": tokens, "tokens_low": low, "tokens_high": high}
         rows.append(cell | row | {"pass_at_1_pct": 100 * scores.mean()})
-    merged = pd.DataFrame(rows).merge(table.drop(columns="pass_at_1_pct"), on=CELL, how="left")
+    merged = pd.DataFrame(rows).merge(
+        table.drop(columns="pass_at_1_pct"), on=CELL, how="left"
+    )
     merged.loc[merged["density"] == 0, [*POINTS, *RELATIVE]] = 0.0
     return merged.sort_values(CELL, kind="stable", ignore_index=True)
 
@@ -235,9 +268,13 @@ def with_tokens(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.Data
     """Returns the answers with the column `tokens`: the server's count of the whole response, else
     an estimate at four characters a token from its text in `texts` (responses by key); nan without
     both."""
-    written = [len(texts[key].text) / 4 if key in texts else math.nan for key in answers["key"]]
+    written = [
+        len(texts[key].text) / 4 if key in texts else math.nan for key in answers["key"]
+    ]
     counted = answers["completion_tokens"]
-    return answers.assign(tokens=np.where(counted.notna(), counted, written).astype(float))
+    return answers.assign(
+        tokens=np.where(counted.notna(), counted, written).astype(float)
+    )
 
 
 SMALL = {
@@ -253,7 +290,9 @@ LARGER = [
 """Registry names of open models of both families that are larger than those in `SMALL`."""
 
 
-def density_orders(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+def density_orders(
+    answers: pd.DataFrame, *, rule: str, confidence: float
+) -> pd.DataFrame:
     """Returns the differences between the largest density and vanilla programs (section 4.1),
     paired by problem, with intervals at `confidence` over questions.
 
@@ -265,10 +304,14 @@ def density_orders(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd
     keys = [*PAIRED[:-1], "question", "problem"]
     by = [*keys, "perturbation", "density"]
     means = answers.groupby(by)[[f"value_{rule}", "tokens"]].mean().reset_index()
-    vanilla = means[means["perturbation"] == "VAN"].drop(columns=["perturbation", "density"])
+    vanilla = means[means["perturbation"] == "VAN"].drop(
+        columns=["perturbation", "density"]
+    )
     highest = means[means["density"] == means["density"].max()]
     most = highest[highest["perturbation"].isin(MESSAGES)]
-    pairs = most.merge(vanilla, on=keys, suffixes=("", "_before")).set_index("question", drop=False)
+    pairs = most.merge(vanilla, on=keys, suffixes=("", "_before")).set_index(
+        "question", drop=False
+    )
     rows = []
     for key, part in pairs.groupby(["dataset", "mode", "perturbation"], sort=False):
         kept: dict[str, Moved] = {}
@@ -279,14 +322,18 @@ def density_orders(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd
             found.append(("tokens", str(name), "", longer))
         for reading, small in SMALL.items():
             if {*small, *LARGER} <= {*kept}:
-                first, second = (mean([kept[name] for name in names]) for names in (LARGER, small))
+                first, second = (
+                    mean([kept[name] for name in names]) for names in (LARGER, small)
+                )
                 added = combined([(100, first), (-100, second)])
                 found.append(("small - larger", "open", reading, added))
         questions = part.drop_duplicates("problem")["question"]
         numbers = (questions.nunique(), effective_number(questions))
         for number, model, reading, estimate in found:
             interval = estimate.interval(numbers[0], confidence)
-            rows.append((number, model, *key, reading, estimate.value, *interval, *numbers))
+            rows.append(
+                (number, model, *key, reading, estimate.value, *interval, *numbers)
+            )
     columns = ["number", "model", "dataset", "mode", "perturbation", "reading"]
     numbers_of = ["value", "low", "high", "questions", "independent"]
     return pd.DataFrame(rows, columns=[*columns, *numbers_of])
@@ -302,7 +349,9 @@ CHANGED = {
 second less that of the first."""
 
 
-def setting_effects(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+def setting_effects(
+    answers: pd.DataFrame, *, rule: str, confidence: float
+) -> pd.DataFrame:
     """Returns the change in a perturbation's difference to vanilla from the first to the second
     value of a setting (`CHANGED`; sections 4.2 and 4.3), for each condition of `answers` asked with
     both. Intervals are over questions, which both values share. `rule` is the scoring rule.
@@ -319,7 +368,9 @@ def setting_effects(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
     for setting, values in CHANGED.items():
         by = [name for name in CELL if name != setting]
         for key, part in pairs.groupby(by, sort=False):
-            sides = [part[part[setting] == value].set_index("question") for value in values]
+            sides = [
+                part[part[setting] == value].set_index("question") for value in values
+            ]
             if any(side.empty for side in sides):
                 continue
             questions = part.drop_duplicates("problem")["question"]
@@ -328,15 +379,32 @@ def setting_effects(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
             cell |= {"problems": len(questions), "questions": clusters}
             cell["independent"] = effective_number(questions)
             ways = {
-                "points": [share(side["score"] - side["score_before"]) for side in sides],
-                "% of vanilla": [share(side["score"], side["score_before"]) for side in sides],
+                "points": [
+                    share(side["score"] - side["score_before"]) for side in sides
+                ],
+                "% of vanilla": [
+                    share(side["score"], side["score_before"]) for side in sides
+                ],
             }
             for reading, (first, second) in ways.items():
                 effect = combined([(100, second), (-100, first)])
                 low, high = effect.interval(clusters, confidence)
-                numbers = {"reading": reading, "value": effect.value, "low": low, "high": high}
+                numbers = {
+                    "reading": reading,
+                    "value": effect.value,
+                    "low": low,
+                    "high": high,
+                }
                 rows.append(cell | numbers)
-    numbers_of = ["reading", "value", "low", "high", "problems", "questions", "independent"]
+    numbers_of = [
+        "reading",
+        "value",
+        "low",
+        "high",
+        "problems",
+        "questions",
+        "independent",
+    ]
     return pd.DataFrame(rows, columns=["setting", *CELL, *numbers_of])
 
 
@@ -359,14 +427,19 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
     panels = table["perturbation"]
     if any(table[name].nunique() > 1 for name in ("dataset", *SETTING)):
         panels = panels + ", " + named(table)["panel"]
-    asked = table.assign(perturbation=table["perturbation"].where(table["density"] > 0, "VAN"))
+    asked = table.assign(
+        perturbation=table["perturbation"].where(table["density"] > 0, "VAN")
+    )
     axes = ["model", "panel", "density", "cell"]
     points = table.assign(panel=panels, cell=named(asked)["cell"])[[*axes, *columns]]
     return points.set_axis([*axes, "value", "low", "high"], axis=1)
 
 
 def relative_difference(
-    first: ArrayLike, second: ArrayLike, confidence: float, clusters: ArrayLike | None = None
+    first: ArrayLike,
+    second: ArrayLike,
+    confidence: float,
+    clusters: ArrayLike | None = None,
 ) -> dict[str, float]:
     """Returns the difference of two paired means with intervals, in %: by `POINTS` second - first,
     by `RELATIVE` (second - first) / first (CodeCrash, section 3.1), which is nan where the first
@@ -378,17 +451,26 @@ def relative_difference(
     of the same items, so their common variation cancels.
     """
     one, two = (np.asarray(side, dtype=float) for side in (first, second))
-    before, after = (float(side.mean()) if side.size else math.nan for side in (one, two))
+    before, after = (
+        float(side.mean()) if side.size else math.nan for side in (one, two)
+    )
     ratio = after / before - 1 if before else math.nan
     points = ratios = UNKNOWN
     names = np.arange(one.size) if clusters is None else np.asarray(clusters)
     if len(np.unique(names)) > 1:
         points = paired_difference(two - one, names, confidence)
         alike = one.std() * two.std()
-        together = float(((one - before) * (two - after)).mean() / alike) if alike else 0.0
-        ratios = ratio_of_shares(before, after, effective_number(names), together, confidence)
+        together = (
+            float(((one - before) * (two - after)).mean() / alike) if alike else 0.0
+        )
+        ratios = ratio_of_shares(
+            before, after, effective_number(names), together, confidence
+        )
     numbers = (after - before, *points, ratio, *(end - 1 for end in ratios))
-    return {name: 100 * number for name, number in zip((*POINTS, *RELATIVE), numbers, strict=True)}
+    return {
+        name: 100 * number
+        for name, number in zip((*POINTS, *RELATIVE), numbers, strict=True)
+    }
 
 
 INDEPENDENT = {
@@ -408,7 +490,10 @@ WEIGHTED, MERGED, ALIKE = (
 )
 """Names of the possible readings of the abstract's average: over problems, of all problems' score,
 over data sets."""
-PROVENANCES = {"leaderboard": "from the leaderboard alone", "read": "read from a picture"}
+PROVENANCES = {
+    "leaderboard": "from the leaderboard alone",
+    "read": "read from a picture",
+}
 """Words for the sources of numbers that the paper's text lacks (`about` in the file of published
 numbers says more)."""
 
@@ -426,22 +511,32 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     artefact = f"codecrash/{'input' if task == 'input' else 'pass_at_1'}"
     if task == "input":
         cells = published_cells(artefact, "label", "column").assign(dataset="cruxeval")
-        cells[["perturbation", "mode"]] = cells["column"].str.rsplit(" ", n=1, expand=True)
+        cells[["perturbation", "mode"]] = cells["column"].str.rsplit(
+            " ", n=1, expand=True
+        )
     else:
         axes = ["label", "mode", "dataset", "perturbation"]
         cells = published_cells(artefact, *axes)
         counts = cells["dataset"].map(problem_counts())
-        merged = cells.assign(value=counts * cells["value"], count=counts, dataset=MERGE)
+        merged = cells.assign(
+            value=counts * cells["value"], count=counts, dataset=MERGE
+        )
         merged = merged.groupby(axes, sort=False, as_index=False).sum()
         merged["value"] /= merged["count"]
         cells = pd.concat([cells, merged], ignore_index=True)
         order = cells.groupby(["label", "mode"], sort=False).ngroup()
         cells = cells.iloc[np.argsort(order, kind="stable")]
     key = ["label", "dataset", "mode"]
-    vanilla = cells[cells["perturbation"] == "VAN"].set_index(key)["value"].rename("vanilla_pct")
+    vanilla = (
+        cells[cells["perturbation"] == "VAN"]
+        .set_index(key)["value"]
+        .rename("vanilla_pct")
+    )
     frame = cells[cells["perturbation"] != "VAN"].join(vanilla, on=key)
     # Who was asked in one mode alone is a reasoning model.
-    frame = frame[frame.groupby("label")["mode"].transform("nunique") > 1].reset_index(drop=True)
+    frame = frame[frame.groupby("label")["mode"].transform("nunique") > 1].reset_index(
+        drop=True
+    )
     before = frame["vanilla_pct"]
     after = before * (1 + frame["value"] / 100) if task == "input" else frame["value"]
     provenance = (published_numbers(artefact) or {}).get("provenance", "")
@@ -496,7 +591,9 @@ def headlines(published: pd.DataFrame) -> pd.DataFrame:
     return means.rename("degradation").reset_index()
 
 
-def compared_tables(table: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def compared_tables(
+    table: pd.DataFrame, published: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
     """Returns, as a dict by name, the tables with which the ledger compares the paper's statements:
     `published` (published cells of the modes and perturbations asked here), `differences`
     (regenerated cells in the paper's setting) and `headline` (of `headlines`). Regenerated rows of
@@ -504,7 +601,9 @@ def compared_tables(table: pd.DataFrame, published: pd.DataFrame) -> dict[str, p
     from `published_differences`."""
     asked = as_the_paper_asked(table)
     if set(asked["dataset"]) - {MERGE} != set(problem_counts()):
-        asked = asked[asked["dataset"] != MERGE]  # of other problems, or of one data set alone
+        asked = asked[
+            asked["dataset"] != MERGE
+        ]  # of other problems, or of one data set alone
     wanted = published
     for name in ("mode", "perturbation"):
         wanted = wanted[wanted[name].isin(table[name])]
@@ -543,8 +642,12 @@ def own_headlines(
     wanted = set(itertools.product(published["model"], counts, names))
     rows = []
     for mode, part in asked.groupby("mode"):
-        sums = part.groupby(["model", "dataset", "perturbation", "question"])[f"value_{rule}"].sum()
-        cells = {key: one.droplevel([0, 1, 2]) for key, one in sums.groupby(level=[0, 1, 2])}
+        sums = part.groupby(["model", "dataset", "perturbation", "question"])[
+            f"value_{rule}"
+        ].sum()
+        cells = {
+            key: one.droplevel([0, 1, 2]) for key, one in sums.groupby(level=[0, 1, 2])
+        }
         if not wanted <= set(cells):
             continue
         clusters = part.drop_duplicates(["dataset", "problem"])["question"]
@@ -552,7 +655,15 @@ def own_headlines(
         for reading, loss in _average_losses(cells, counts).items():
             interval = loss.interval(numbers[0], confidence)
             rows.append((mode, reading, loss.value, *interval, *numbers))
-    columns = ["mode", "reading", "degradation", "low", "high", "questions", "independent"]
+    columns = [
+        "mode",
+        "reading",
+        "degradation",
+        "low",
+        "high",
+        "questions",
+        "independent",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -563,7 +674,9 @@ def _average_losses(
     the summed scores of each question by model, data set and perturbation, and `counts`, the
     numbers of problems by data set."""
     terms: dict[str, list[tuple[float, Moved]]] = {WEIGHTED: [], MERGED: [], ALIKE: []}
-    for model, name in sorted({(model, name) for model, _, name in cells if name != "VAN"}):
+    for model, name in sorted(
+        {(model, name) for model, _, name in cells if name != "VAN"}
+    ):
         sides = [(cells[model, one, name], cells[model, one, "VAN"]) for one in counts]
         after, before = (pd.concat(both) for both in zip(*sides, strict=True))
         terms[MERGED].append((1.0, share(after, before)))
@@ -589,8 +702,14 @@ def counterparts(asked: Iterable[str], published: Iterable[str]) -> dict[str, st
     datasets = set(published)
     names = list(dict.fromkeys(asked))
     own = {name: name for name in names if name in datasets - {MERGE}}
-    beside = own or {name: LIKE[name] for name in names if LIKE.get(name) in datasets - {MERGE}}
-    if MERGE in names and set(beside.values()) == datasets - {MERGE} and len(beside) > 1:
+    beside = own or {
+        name: LIKE[name] for name in names if LIKE.get(name) in datasets - {MERGE}
+    }
+    if (
+        MERGE in names
+        and set(beside.values()) == datasets - {MERGE}
+        and len(beside) > 1
+    ):
         beside[MERGE] = MERGE
     return beside
 
@@ -615,7 +734,9 @@ def published_points(
         places = dict(zip(rows["dataset"], rows["panel"], strict=True))
         pairs = beside or {rows["dataset"].iloc[0]: whole}
         for dataset, theirs in pairs.items():
-            chosen = published[(published["mode"] == mode) & (published["dataset"] == theirs)]
+            chosen = published[
+                (published["mode"] == mode) & (published["dataset"] == theirs)
+            ]
             values = {
                 "panel": places.get(dataset),
                 "condition": chosen["perturbation"],
@@ -648,7 +769,9 @@ def headline(table: pd.DataFrame, *, relative: bool) -> str:
         both = rows[rows.groupby("perturbation")[setting].transform("nunique") == 2]
         lost = -both.groupby(setting)[column].mean()
         if len(lost.dropna()) == 2:
-            first, second = (f"{lost[name]:.0f} {unit} {{}} {said}" for name, said in words.items())
+            first, second = (
+                f"{lost[name]:.0f} {unit} {{}} {said}" for name, said in words.items()
+            )
             told = f"Perturbations cost {first.format('of Pass@1 on average')}, {second.format('')}"
             return told.replace("  ", " ")
     means = rows.groupby("condition", sort=False)[column].mean().dropna().sort_values()

@@ -22,7 +22,10 @@ from codestress.fitting.significance import (
     rank_correlation,
     with_holm,
 )
-from codestress.papers.codecrash.results.differences import INDEPENDENT, published_differences
+from codestress.papers.codecrash.results.differences import (
+    INDEPENDENT,
+    published_differences,
+)
 from codestress.report.findings import Finding, listed, points, span
 from codestress.report.published import published_numbers, read_published
 from codestress.seeding import rng
@@ -44,7 +47,9 @@ def scores() -> pd.DataFrame:
     table = table[(table["mode"] == "direct") & table["dataset"].isin(list(DATASETS))]
     vanilla = table.drop_duplicates(["label", "dataset"])
     shares = {"pass_at_1_pct": vanilla["vanilla_pct"], "relative_pct": 0.0}
-    every = pd.concat([vanilla.assign(perturbation=VANILLA, **shares), table], ignore_index=True)
+    every = pd.concat(
+        [vanilla.assign(perturbation=VANILLA, **shares), table], ignore_index=True
+    )
     return every[["label", "dataset", "perturbation"]].assign(
         share=every["pass_at_1_pct"] / 100,
         independent=every["dataset"].map(INDEPENDENT),
@@ -121,7 +126,9 @@ def by_vanilla(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFram
     (p_holm below 0.05).
     """
     rows = []
-    plain = table[table["perturbation"] == VANILLA].set_index(["dataset", "label"])["share"]
+    plain = table[table["perturbation"] == VANILLA].set_index(["dataset", "label"])[
+        "share"
+    ]
     for dataset, losses in _losses(table).items():
         vanilla, n = plain[dataset][losses.index].to_numpy(), INDEPENDENT[dataset]
         for perturbation, lost in losses.items():
@@ -139,8 +146,19 @@ def by_vanilla(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFram
             apart = np.abs(_correlations(shuffled, lost.to_numpy()[None])) >= abs(value)
             interval = fisher_interval(value, len(vanilla), 1.0, confidence)
             p_value = (1 + max(int(far.sum()), int(apart.sum()))) / (1 + DRAWS)
-            rows.append((dataset, perturbation, value, *interval, value**2, alike, p_value))
-    columns = ["dataset", "perturbation", "correlation", "low", "high", "explained", "alike", "p"]
+            rows.append(
+                (dataset, perturbation, value, *interval, value**2, alike, p_value)
+            )
+    columns = [
+        "dataset",
+        "perturbation",
+        "correlation",
+        "low",
+        "high",
+        "explained",
+        "alike",
+        "p",
+    ]
     return with_holm(pd.DataFrame(rows, columns=columns))
 
 
@@ -148,7 +166,9 @@ def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Returns the Pearson correlations, as an array, of each row of `x` with the row of `y` at its
     place, or with the only row of `y`."""
     x, y = x - x.mean(axis=1, keepdims=True), y - y.mean(axis=1, keepdims=True)
-    return np.asarray((x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1)))
+    return np.asarray(
+        (x * y).sum(axis=1) / np.sqrt((x**2).sum(axis=1) * (y**2).sum(axis=1))
+    )
 
 
 def between_datasets(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
@@ -166,13 +186,34 @@ def between_datasets(table: pd.DataFrame, confidence: float, seed: int) -> pd.Da
     for perturbation, first in cruxeval.items():
         second = livecodebench[perturbation].reindex(first.index)
         found = mean_difference(second - first, confidence)
-        same = rank_correlation(first, second, confidence, rng(seed, "datasets", perturbation))
+        same = rank_correlation(
+            first, second, confidence, rng(seed, "datasets", perturbation)
+        )
         more = int((second > first).sum())
         means = first.mean(), second.mean()
         tested = found.value, *found.interval, found.p_value
-        rows.append((perturbation, *means, *tested, more, found.models, same.value, *same.interval))
+        rows.append(
+            (
+                perturbation,
+                *means,
+                *tested,
+                more,
+                found.models,
+                same.value,
+                *same.interval,
+            )
+        )
     columns = [
-        *("perturbation", *DATASETS, "difference", "low", "high", "p", "more", "models"),
+        *(
+            "perturbation",
+            *DATASETS,
+            "difference",
+            "low",
+            "high",
+            "p",
+            "more",
+            "models",
+        ),
         *("correlation", "correlation_low", "correlation_high"),
     ]
     return with_holm(pd.DataFrame(rows, columns=columns))
@@ -262,7 +303,9 @@ def _agreement(alike: pd.DataFrame) -> Finding:
             f"{row.first} and {row.second} {row.correlation:.2f} {span(row.low, row.high, 1, 2)}"
             for row in sure.itertuples()
         ]
-        told.append(f"{name}: {len(sure)} of {len(part)} pairs of perturbations ({listed(pairs)})")
+        told.append(
+            f"{name}: {len(sure)} of {len(part)} pairs of perturbations ({listed(pairs)})"
+        )
     rest = alike[~alike["decided"]]
     positive = (rest["low"] > 0).sum()
     return Finding(
@@ -280,7 +323,9 @@ def _vanilla(vanilla: pd.DataFrame) -> Finding:
     told = [
         f"{row.perturbation} on {DATASETS[row.dataset]} {100 * row.explained:.0f} % "
         f"(r = {row.correlation:+.2f} {span(row.low, row.high, 1, 2)}, p by Holm {row.p_holm:.2f})"
-        for row in vanilla.sort_values("explained", ascending=False).head(4).itertuples()
+        for row in vanilla.sort_values("explained", ascending=False)
+        .head(4)
+        .itertuples()
     ]
     return Finding(
         f"How much of the share lost goes with the vanilla score: {100 * vanilla['explained'].median():.0f} % of its "

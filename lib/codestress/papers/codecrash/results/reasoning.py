@@ -48,17 +48,26 @@ PAPER_STAGES = dict(zip(STAGES, ("1", "2", "3 and 4", "5", "6"), strict=True))
 """Stages of Appendix F.6 that correspond to each rule-based stage."""
 
 
-def with_reasoning(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
+def with_reasoning(
+    answers: pd.DataFrame, texts: Mapping[str, Response]
+) -> pd.DataFrame:
     """Returns the answers with the columns `reasoning_tokens` (nan where the request failed) and
     `collapsed` (whether the response ends in endless repetition). `texts` are responses by key."""
     responses = [texts.get(key) for key in answers["key"]]
     return answers.assign(
-        reasoning_tokens=[reasoning_tokens(one) if one else math.nan for one in responses],
-        collapsed=[one is not None and collapse_start(one.text) is not None for one in responses],
+        reasoning_tokens=[
+            reasoning_tokens(one) if one else math.nan for one in responses
+        ],
+        collapsed=[
+            one is not None and collapse_start(one.text) is not None
+            for one in responses
+        ],
     )
 
 
-def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+def reasoning_table(
+    answers: pd.DataFrame, *, rule: str, confidence: float
+) -> pd.DataFrame:
     """Returns Table 4, a row for each condition. `answers` come from `with_reasoning`, `rule` is
     the scoring rule.
 
@@ -72,7 +81,9 @@ def reasoning_table(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
     for cell, part in cells(answers):
         known = part.dropna(subset="reasoning_tokens")
         spent = known["reasoning_tokens"]
-        mean, (low, high), *_ = clustered_mean(spent, known["question"], confidence=confidence)
+        mean, (low, high), *_ = clustered_mean(
+            spent, known["question"], confidence=confidence
+        )
         unpaired = 0.0 if cell["perturbation"] == "VAN" else math.nan
         row = cell | {
             "n": len(part),
@@ -112,13 +123,18 @@ def token_growth(
             both = spent[[perturbation, "VAN"]].dropna()
             if both.empty:
                 continue
-            ratio, questions = share(both[perturbation], both["VAN"]), both.index.nunique()
+            ratio, questions = (
+                share(both[perturbation], both["VAN"]),
+                both.index.nunique(),
+            )
             numbers = (ratio.value, *ratio.interval(questions, confidence))
             condition = model, dataset, perturbation
             rows.append(("regenerated", *condition, len(both), questions, *numbers))
     numbers_of = ["problems", "questions", "times", "low", "high"]
     columns = ["source", "model", "dataset", "perturbation", *numbers_of]
-    vanilla = published.groupby(["label", "dataset"])["average_tokens"].transform("first")
+    vanilla = published.groupby(["label", "dataset"])["average_tokens"].transform(
+        "first"
+    )
     times = published["average_tokens"] / vanilla
     theirs = published.assign(source="published", model=published["label"], times=times)
     theirs = theirs[theirs["perturbation"] != "VAN"]
@@ -154,7 +170,9 @@ def published_claims(published: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def token_points(table: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+def token_points(
+    table: pd.DataFrame, published: pd.DataFrame
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Returns both tables that `token_dots` draws: the points of `table`, the result of
     `reasoning_table` (model, panel, condition, cell, average, low, high, hollow: the maximum), and
     those of `published`, the result of `published_reasoning` (the same, without intervals, and
@@ -171,12 +189,16 @@ def token_points(table: pd.DataFrame, published: pd.DataFrame) -> tuple[pd.DataF
     theirs["model"] = theirs["label"].map(published_models("codecrash"))
     pairs = counterparts(panels, theirs["dataset"]).items()
     parts = [
-        theirs[theirs["dataset"] == other].assign(panel=panels[own], beside=NAMES[other])
+        theirs[theirs["dataset"] == other].assign(
+            panel=panels[own], beside=NAMES[other]
+        )
         for own, other in pairs
     ]
     theirs = pd.concat([*parts, theirs[:0].assign(panel="", beside="")])
     points = drawn[["model", "panel", "condition", "cell", *names.values()]]
-    return points, theirs[["model", "panel", "condition", "average", "hollow", "beside"]]
+    return points, theirs[
+        ["model", "panel", "condition", "average", "hollow", "beside"]
+    ]
 
 
 def token_headline(growth: pd.DataFrame) -> str:
@@ -184,7 +206,9 @@ def token_headline(growth: pd.DataFrame) -> str:
     which perturbations thought grows."""
     own = growth[growth["source"] == "regenerated"]
     means = own.groupby("perturbation", sort=False)["times"].mean().dropna()
-    return most_and_least(means.sort_values(ascending=False), "Thought grows", "{:.1f} times")
+    return most_and_least(
+        means.sort_values(ascending=False), "Thought grows", "{:.1f} times"
+    )
 
 
 def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
@@ -198,7 +222,9 @@ def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
         total = float(((ys - ys.mean()) ** 2).sum())
         lacks = [float(((ys - np.polyval(fit, xs)) ** 2).sum()) / total for fit in fits]
         numbers = [*fits[0][::-1], *(1 - lack for lack in lacks)]
-    return dict(zip(("c0", "c1", "c2", "r2_quadratic", "r2_linear"), numbers, strict=True))
+    return dict(
+        zip(("c0", "c1", "c2", "r2_quadratic", "r2_linear"), numbers, strict=True)
+    )
 
 
 def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> float:
@@ -271,15 +297,25 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
     row: Any = max(answers.itertuples(), key=rank)
     text = texts[row.key].text
     start = collapse_start(text)
-    thought = text[:start] if start is not None else (split_thoughts(text).thoughts or text)
+    thought = (
+        text[:start] if start is not None else (split_thoughts(text).thoughts or text)
+    )
     places = [0.0, *(place / CHARACTERS_PER_TOKEN for place in doubts(thought))]
     curve = pd.DataFrame({"tokens": places, "doubts": range(len(places))})
     return Collapse(
-        *(row.model, row.problem, row.perturbation, -(-len(text) // CHARACTERS_PER_TOKEN)),
+        *(
+            row.model,
+            row.problem,
+            row.perturbation,
+            -(-len(text) // CHARACTERS_PER_TOKEN),
+        ),
         None if start is None else start // CHARACTERS_PER_TOKEN,
         curve,
         fit_growth(places, curve["doubts"]),
-        {name: lack_of_growth(places, degree, rng(0, name)) for name, degree in DEGREES.items()},
+        {
+            name: lack_of_growth(places, degree, rng(0, name))
+            for name, degree in DEGREES.items()
+        },
         text if start is not None else thought,
         {
             "source": row.dataset,

@@ -16,7 +16,11 @@ from codestress.papers.codecrash.results.differences import (
     published_differences,
 )
 from codestress.papers.codecrash.results.reasoning import published_reasoning
-from codestress.report.published import published_cells, published_models, published_numbers
+from codestress.report.published import (
+    published_cells,
+    published_models,
+    published_numbers,
+)
 
 Number = tuple[str, str, float]
 """Number that the paper states, recomputed: its name, the reading of the paper's words (empty where
@@ -34,7 +38,12 @@ def tables() -> dict[str, pd.DataFrame]:
     (less, more)."""
     sizes = by_size()
     pairs = sizes[["less", "more"]].drop_duplicates()
-    return {"recounted": recounted(), "by_size": sizes, "sizes": pairs, "averages": averages()}
+    return {
+        "recounted": recounted(),
+        "by_size": sizes,
+        "sizes": pairs,
+        "averages": averages(),
+    }
 
 
 def recounted() -> pd.DataFrame:
@@ -59,9 +68,15 @@ def by_size() -> pd.DataFrame:
     (section 3.2), in direct mode, for each pair of models and reading of an average. Columns: less,
     more (labels; `more` is the robust one), reading, value (difference of losses, each in %)."""
     losses = average_losses(published_differences())
-    chosen = losses[(losses["mode"] == "direct") & losses["perturbation"].isin(HEADLINE)]
-    means = chosen.groupby(["reading", "label"], sort=False)["lost"].mean().unstack("label")
-    pairs = published_cells("codecrash/scaling", "more").rename(columns={"value": "less"})
+    chosen = losses[
+        (losses["mode"] == "direct") & losses["perturbation"].isin(HEADLINE)
+    ]
+    means = (
+        chosen.groupby(["reading", "label"], sort=False)["lost"].mean().unstack("label")
+    )
+    pairs = published_cells("codecrash/scaling", "more").rename(
+        columns={"value": "less"}
+    )
     rows = [
         (pair.less, pair.more, reading, float(part[pair.less] - part[pair.more]))
         for pair in pairs.itertuples()
@@ -77,18 +92,33 @@ def averages() -> pd.DataFrame:
     Columns: table, mode, dataset, perturbation, mode_name, dataset_name (in words), published (as
     printed), value (recomputed), both in points for Tables 13 and 16, in % for Table 5.
     """
-    points = published_cells("codecrash/averages_direct_points", "perturbation", "dataset")
-    points = points.assign(table="Tables 13 and 16", mode="direct", task="output", unit="points")
+    points = published_cells(
+        "codecrash/averages_direct_points", "perturbation", "dataset"
+    )
+    points = points.assign(
+        table="Tables 13 and 16", mode="direct", task="output", unit="points"
+    )
     numbers = published_numbers("codecrash/input") or {}
     inputs = pd.Series(numbers["columns"][2:]).str.split(" ", expand=True)
-    inputs = inputs.set_axis(["perturbation", "mode"], axis=1).assign(value=numbers["averages"])
-    inputs = inputs.assign(table="Table 5", dataset="cruxeval", task="input", unit="relative_pct")
-    rows = pd.concat([points, inputs], ignore_index=True).rename(columns={"value": "published"})
+    inputs = inputs.set_axis(["perturbation", "mode"], axis=1).assign(
+        value=numbers["averages"]
+    )
+    inputs = inputs.assign(
+        table="Table 5", dataset="cruxeval", task="input", unit="relative_pct"
+    )
+    rows = pd.concat([points, inputs], ignore_index=True).rename(
+        columns={"value": "published"}
+    )
     ours = pd.concat([published_differences(task) for task in ("output", "input")])
     key = ["task", "mode", "dataset", "perturbation"]
-    means = ours.groupby(key)[["points", "relative_pct"]].mean().rename_axis("unit", axis=1)
+    means = (
+        ours.groupby(key)[["points", "relative_pct"]].mean().rename_axis("unit", axis=1)
+    )
     rows = rows.join(means.stack().rename("value"), on=[*key, "unit"])
-    names = {"dataset_name": rows["dataset"].map(NAMES), "mode_name": rows["mode"].map(MODES)}
+    names = {
+        "dataset_name": rows["dataset"].map(NAMES),
+        "mode_name": rows["mode"].map(MODES),
+    }
     return rows.assign(**names)[["table", *key[1:], *names, "published", "value"]]
 
 
@@ -103,28 +133,50 @@ def _average(losses: pd.DataFrame) -> Iterator[Number]:
     for reading in losses["reading"].unique():
         direct, cot = (means.loc[(reading, mode)] for mode in ("direct", "cot"))
         yield "PSC-ALL ahead", reading, _ahead(direct[list(HEADLINE)], "PSC-ALL")
-        yield "PSC-ALL ahead of its parts", reading, _ahead(direct[["PSC-ALL", *SINGLE]], "PSC-ALL")
+        yield (
+            "PSC-ALL ahead of its parts",
+            reading,
+            _ahead(direct[["PSC-ALL", *SINGLE]], "PSC-ALL"),
+        )
         saved = 100 * (1 - cot / direct)[list(HEADLINE)]
         yield "MHC ahead in what is saved", reading, _ahead(saved, "MHC")
 
 
 def _datasets(direct: pd.DataFrame) -> Iterator[Number]:
-    lost = -direct.pivot(index="label", columns=["dataset", "perturbation"], values="relative_pct")
+    lost = -direct.pivot(
+        index="label", columns=["dataset", "perturbation"], values="relative_pct"
+    )
     crux, contest = (lost[dataset] for dataset in BOTH)
-    yield "MHC, LiveCodeBench - CRUXEval", "", float((contest["MHC"] - crux["MHC"]).mean())
+    yield (
+        "MHC, LiveCodeBench - CRUXEval",
+        "",
+        float((contest["MHC"] - crux["MHC"]).mean()),
+    )
     more = crux > contest
     yield "same data set for both messages", "", int((more["MCC"] == more["MPS"]).sum())
     first, second = (part["MCC"] > part["MPS"] for part in (crux, contest))
     yield "same message on both data sets", "", int((first == second).sum())
     flash = lost[MERGE][list(HEADLINE)].mean(axis=1)
-    yield "Gemini, new - old", "", float(flash["Gemini-2.0-Flash"] - flash["Gemini-1.5-Flash"])
+    yield (
+        "Gemini, new - old",
+        "",
+        float(flash["Gemini-2.0-Flash"] - flash["Gemini-1.5-Flash"]),
+    )
 
 
 def _step_by_step(losses: pd.DataFrame, outputs: pd.DataFrame) -> Iterator[Number]:
     vanilla = outputs.pivot_table("vanilla_pct", ["label", "dataset"], "mode")
-    yield "vanilla, step by step - direct", "", float((vanilla["cot"] - vanilla["direct"]).mean())
+    yield (
+        "vanilla, step by step - direct",
+        "",
+        float((vanilla["cot"] - vanilla["direct"]).mean()),
+    )
     chosen = losses[losses["perturbation"].isin(HEADLINE)]
-    means = chosen.groupby(["reading", "label", "mode"], sort=False)["lost"].mean().unstack()
+    means = (
+        chosen.groupby(["reading", "label", "mode"], sort=False)["lost"]
+        .mean()
+        .unstack()
+    )
     saved = (100 * (1 - means["cot"] / means["direct"])).unstack("reading")
     for reading, part in saved.items():
         yield "saved by capable models", str(reading), _above_others(part, CAPABLE)
@@ -145,9 +197,13 @@ def _above_others(values: pd.Series, labels: list[str]) -> float:
 def _thinking(outputs: pd.DataFrame) -> Iterator[Number]:
     """Yields (name, reading, value) of the numbers about reasoning models, from Pass@1 of the
     leaderboard, tokens of Table 4, and `outputs`, the result of `published_differences`."""
-    scores = published_cells("codecrash/pass_at_1", "label", "mode", "dataset", "perturbation")
+    scores = published_cells(
+        "codecrash/pass_at_1", "label", "mode", "dataset", "perturbation"
+    )
     scores = scores[~scores["label"].isin(outputs["label"])]
-    wide = scores.pivot(index=["label", "dataset"], columns="perturbation", values="value")
+    wide = scores.pivot(
+        index=["label", "dataset"], columns="perturbation", values="value"
+    )
     lost = 100 * (1 - wide.div(wide["VAN"], axis=0))
     chain = outputs[(outputs["mode"] == "cot") & (outputs["perturbation"] == "PSC-ALL")]
     for dataset in BOTH:
@@ -164,7 +220,11 @@ def _thinking(outputs: pd.DataFrame) -> Iterator[Number]:
     )
     longer = tokens[["MCC", "MPS"]].gt(tokens["VAN"], axis=0)
     yield "longer under messages", "", int(longer.to_numpy().sum())
-    yield "longer under hints than comments", "", int((tokens["MHC"] > tokens["MCC"]).sum())
+    yield (
+        "longer under hints than comments",
+        "",
+        int((tokens["MHC"] > tokens["MCC"]).sum()),
+    )
     yield "longest", "", float(table["most_tokens"].max())
 
 
@@ -179,18 +239,33 @@ def _inputs(outputs: pd.DataFrame) -> Iterator[Number]:
         yield "MCC helps", str(mode), float(part["MCC"])
         yield "MPS helps", str(mode), float(part["MPS"])
     for name in ("PSC-ALL", "MHC"):
-        sides = [1 - part.loc["cot", name] / part.loc["direct", name] for part in (theirs, means)]
-        yield "saved, outputs - inputs", f"of the loss to {name}", 100 * float(sides[0] - sides[1])
+        sides = [
+            1 - part.loc["cot", name] / part.loc["direct", name]
+            for part in (theirs, means)
+        ]
+        yield (
+            "saved, outputs - inputs",
+            f"of the loss to {name}",
+            100 * float(sides[0] - sides[1]),
+        )
     gains = []
     for part in (own, inputs):
         wide = part.pivot_table("vanilla_pct", "label", "mode", aggfunc="first")
         gains.append((wide["cot"] - wide["direct"]).mean())
-    yield "saved, outputs - inputs", "of the programs as they are", float(gains[0] - gains[1])
+    yield (
+        "saved, outputs - inputs",
+        "of the programs as they are",
+        float(gains[0] - gains[1]),
+    )
 
 
 def _counts() -> Iterator[Number]:
     yield "questions", "", sum(problem_counts().values())
-    yield "contest questions", "", (published_numbers("codecrash/questions") or {})["livecodebench"]
+    yield (
+        "contest questions",
+        "",
+        (published_numbers("codecrash/questions") or {})["livecodebench"],
+    )
     yield "models", "", published_differences()["label"].nunique()
     settings = published_reasoning()["label"]
     yield "reasoning models", "settings of Table 4", settings.nunique()

@@ -52,8 +52,12 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
         made = found.values()
         counts = Counter[str](one.status for one in made)
         if counts.total() != len(usable):
-            raise AssertionError(f"{perturbation}: {dict(counts)} of {len(usable)} problems")
-        rejected = {name: one.why for name, one in found.items() if one.status == "rejected"}
+            raise AssertionError(
+                f"{perturbation}: {dict(counts)} of {len(usable)} problems"
+            )
+        rejected = {
+            name: one.why for name, one in found.items() if one.status == "rejected"
+        }
         refused = [one.why for one in made if one.status == "refused"]
         doubts = [one.doubt for one in made if one.doubt]
         reasons = Counter(refused + doubts).most_common()
@@ -69,7 +73,9 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
             "sites": float(np.mean([len(one.sites) for one in made])) if found else 0.0,
             "left_out": len(faults),
             "reasons": "; ".join(f"{why} ({count})" for why, count in reasons),
-            "why": "; ".join(f"{name}: {why}" for name, why in (faults | rejected).items())[:500],
+            "why": "; ".join(
+                f"{name}: {why}" for name, why in (faults | rejected).items()
+            )[:500],
         }
         rows.append(row)
     return pd.DataFrame(rows)
@@ -80,7 +86,9 @@ def _checked(
 ) -> tuple[list[Checked], dict[str, str]]:
     """Returns the usable problems of a `source` in `language`, and a dict of the others' faults by
     id (`checked_problems`)."""
-    return checked_problems(source, language, given.n_problems, given.translations, given.seed)
+    return checked_problems(
+        source, language, given.n_problems, given.translations, given.seed
+    )
 
 
 def reasons(given: Perturbed) -> pd.DataFrame:
@@ -167,7 +175,8 @@ def refactored(answers: pd.DataFrame, given: Perturbed) -> pd.DataFrame:
     by = ["model", "dataset", "language", "perturbation"]
     rows = answers[answers["refactor"]]
     cleaned = [
-        (*earlier, key)[0] for earlier, key in zip(rows["earlier"], rows["key"], strict=True)
+        (*earlier, key)[0]
+        for earlier, key in zip(rows["earlier"], rows["key"], strict=True)
     ]
     rows = rows.assign(cleaned=cleaned).drop_duplicates([*by, "cleaned"])
     texts = stored_responses(rows["cleaned"]) if len(rows) else {}
@@ -175,9 +184,13 @@ def refactored(answers: pd.DataFrame, given: Perturbed) -> pd.DataFrame:
     kinds: list[str] = []
     waiting: dict[int, Problem] = {}
     for number, row in enumerate(rows.itertuples()):
-        found = variants(given, row.dataset, row.language, row.perturbation, row.density or 1.0)
+        found = variants(
+            given, row.dataset, row.language, row.perturbation, row.density or 1.0
+        )
         problem = found[row.problem].problem
-        code = fenced_program(without_thoughts(texts[row.cleaned].text), problem.function)
+        code = fenced_program(
+            without_thoughts(texts[row.cleaned].text), problem.function
+        )
         kinds.append("failed" if code else "none")
         if code:
             waiting[number] = written_by_model(problem, code)

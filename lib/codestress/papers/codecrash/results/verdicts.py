@@ -23,7 +23,9 @@ from codestress.seeding import rng
 from codestress.types import Response, Trials
 
 
-def changed_verdicts(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+def changed_verdicts(
+    answers: pd.DataFrame, *, rule: str, confidence: float
+) -> pd.DataFrame:
     """Returns, for each perturbed condition in `answers`, the numbers of problems that all vanilla
     (unperturbed) candidates get right and all perturbed candidates get wrong, and the reverse.
     `rule` is the scoring rule.
@@ -49,19 +51,25 @@ def changed_verdicts(answers: pd.DataFrame, *, rule: str, confidence: float) -> 
     return pd.DataFrame(rows)
 
 
-def _paired(answers: pd.DataFrame, rule: str) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+def _paired(
+    answers: pd.DataFrame, rule: str
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yields each perturbed condition in `answers` as a dict of its values of `CELL`, with a table
     of its scores by problem (by `rule`) and, in the column `before`, the vanilla score of the same
     problem; problems without that score are left out."""
     scores = scores_by_problem(answers, rule)
     scores = scores[scores["dataset"] != MERGE]
-    keys = [name for name in [*CELL, "problem"] if name not in ("perturbation", "density")]
+    keys = [
+        name for name in [*CELL, "problem"] if name not in ("perturbation", "density")
+    ]
     plain = scores[scores["perturbation"] == "VAN"].rename(columns={"score": "before"})
     for cell, part in cells(scores[scores["perturbation"] != "VAN"]):
         yield cell, part.merge(plain[[*keys, "before"]], on=keys)
 
 
-def cases(answers: pd.DataFrame, *, rule: str, per_condition: int, seed: int) -> pd.DataFrame:
+def cases(
+    answers: pd.DataFrame, *, rule: str, per_condition: int, seed: int
+) -> pd.DataFrame:
     """Returns problems that all candidates in `answers` got right before a perturbation and wrong
     after it, drawn by `seed`, at most `per_condition` for each condition. `rule` is the scoring
     rule.
@@ -69,7 +77,9 @@ def cases(answers: pd.DataFrame, *, rule: str, per_condition: int, seed: int) ->
     Columns: `CELL` (the condition), problem, key_before, key_after (of the first candidates'
     responses), answer_before, answer_after. Empty where there is no such problem.
     """
-    first = answers[answers["sample"] == answers["sample"].min()].set_index([*CELL, "problem"])
+    first = answers[answers["sample"] == answers["sample"].min()].set_index(
+        [*CELL, "problem"]
+    )
     rows = []
     for cell, part in _paired(answers, rule):
         broken = part.loc[(part["before"] == 1) & (part["score"] == 0), "problem"]
@@ -77,9 +87,18 @@ def cases(answers: pd.DataFrame, *, rule: str, per_condition: int, seed: int) ->
         vanilla = cell | {"perturbation": "VAN", "density": 0.0}
         for problem in broken.iloc[sorted(order[:per_condition])]:
             both = [first.loc[(*one.values(), problem)] for one in (vanilla, cell)]
-            shown = [one[column] for column in ("key", f"detail_{rule}") for one in both]
+            shown = [
+                one[column] for column in ("key", f"detail_{rule}") for one in both
+            ]
             rows.append((*cell.values(), problem, *shown))
-    columns = [*CELL, "problem", "key_before", "key_after", "answer_before", "answer_after"]
+    columns = [
+        *CELL,
+        "problem",
+        "key_before",
+        "key_after",
+        "answer_before",
+        "answer_after",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -102,7 +121,9 @@ def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
     return "\n".join(
         [
             f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}",
-            *difflib.unified_diff(before, after, "vanilla", "perturbed", lineterm="", n=2),
+            *difflib.unified_diff(
+                before, after, "vanilla", "perturbed", lineterm="", n=2
+            ),
             f"--- answer to the vanilla program\n{ending(case.key_before)}",
             f"--- answer to the perturbed program\n{ending(case.key_after)}\n",
         ]
@@ -151,4 +172,6 @@ def stability_headline(points: pd.DataFrame) -> str:
     """Returns the title of the figure of `points`, the points of `share_points` made of
     `stability`: on which programs candidates agree."""
     means = points.groupby("condition", sort=False)["value"].mean().dropna()
-    return most_and_least(means.sort_values(ascending=False), "Candidates agree", "{:.0f} %")
+    return most_and_least(
+        means.sort_values(ascending=False), "Candidates agree", "{:.0f} %"
+    )

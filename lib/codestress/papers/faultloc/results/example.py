@@ -21,7 +21,16 @@ CONDITIONS = {
     "edited": "Figure 1, with Figure 3's edits",
     "figure 3": "Figure 3",
 }
-COLUMNS = ["condition", "model", "faulty_line", "faulty", "named_line", "named", "found", "cell"]
+COLUMNS = [
+    "condition",
+    "model",
+    "faulty_line",
+    "faulty",
+    "named_line",
+    "named",
+    "found",
+    "cell",
+]
 
 
 def named_lines(
@@ -32,7 +41,9 @@ def named_lines(
     named_line (missing if none is named), named (its text), found (0 or 1, by the scoring rule
     `rule`), cell (selects this answer). The responses are read from `store`, the response store."""
     answers = [
-        one for one in answers if one.trial.factors["question"] in CONDITIONS and not one.error
+        one
+        for one in answers
+        if one.trial.factors["question"] in CONDITIONS and not one.error
     ]
     texts = stored_responses([one.key for one in answers], store)
     rows = []
@@ -40,7 +51,9 @@ def named_lines(
         question = answer.trial.factors["question"]
         program = printed_program(question, given.elided)  # type: ignore[arg-type]
         lines = dict(enumerate(program.code.split("\n"), start=1))
-        number, _ = line_in_prose(without_thoughts(texts[answer.key].text), program.code) or (
+        number, _ = line_in_prose(
+            without_thoughts(texts[answer.key].text), program.code
+        ) or (
             None,
             None,
         )
@@ -48,7 +61,9 @@ def named_lines(
         found = answer.scores[rule].value
         cell = {"model": answer.model, "question": question}
         condition = CONDITIONS[str(question)]
-        rows.append((condition, answer.model, program.line, faulty, number, named, found, cell))
+        rows.append(
+            (condition, answer.model, program.line, faulty, number, named, found, cell)
+        )
     return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
 
 
@@ -58,9 +73,12 @@ def listing(given: Printed, question: str) -> str:
     program = printed_program(question, given.elided)  # type: ignore[arg-type]
     lines = enumerate(program.code.split("\n"), start=1)
     shown = [
-        f"{'>' if number == program.line else ' '} {number:3} {line}" for number, line in lines
+        f"{'>' if number == program.line else ' '} {number:3} {line}"
+        for number, line in lines
     ]
-    return "\n".join([f"=== {CONDITIONS[question]}: fault in line {program.line}", *shown])
+    return "\n".join(
+        [f"=== {CONDITIONS[question]}: fault in line {program.line}", *shown]
+    )
 
 
 def example_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -71,7 +89,11 @@ def example_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     for row in table.itertuples():
         line = "no line" if pd.isna(row.named_line) else f"line {row.named_line}"
         words.append(line if row.found else f"{line}, not {row.faulty_line}")
-    return {"N-Queens": table.assign(row=table["condition"], column=table["model"], text=words)}
+    return {
+        "N-Queens": table.assign(
+            row=table["condition"], column=table["model"], text=words
+        )
+    }
 
 
 def headline(table: pd.DataFrame) -> str:

@@ -48,7 +48,9 @@ def with_places(cells: pd.DataFrame, rows: Sequence[str]) -> pd.DataFrame:
     words) and place (the row's index in `rows`)."""
     cells = cells.assign(place=cells["row"].map(list(rows).index))
     cells = cells.sort_values(["place", "quarter"], ignore_index=True)
-    return cells.assign(column=[QUARTERS[int(quarter) - 1] for quarter in cells["quarter"]])
+    return cells.assign(
+        column=[QUARTERS[int(quarter) - 1] for quarter in cells["quarter"]]
+    )
 
 
 def localized(
@@ -70,25 +72,53 @@ def localized(
     models = plain[plain["model"] != ORACLE]
     kept = models.groupby(task)[value].max().gt(0).rename("kept")
     plain = plain.join(kept, on=task)
-    plain = plain.assign(kept=plain["kept"].eq(True))  # of what no model was asked, nothing is kept
+    plain = plain.assign(
+        kept=plain["kept"].eq(True)
+    )  # of what no model was asked, nothing is kept
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
         every, filtered = (
             clustered_share(one[value], one["seed_program"], confidence)
             for one in (part, part[part["kept"]])
         )
-        tasks, kept_tasks = (len(one[task].drop_duplicates()) for one in (part, part[part["kept"]]))
-        row = [*group, tasks, len(part), int(part[value].sum()), every.value, *every.interval]
+        tasks, kept_tasks = (
+            len(one[task].drop_duplicates()) for one in (part, part[part["kept"]])
+        )
+        row = [
+            *group,
+            tasks,
+            len(part),
+            int(part[value].sum()),
+            every.value,
+            *every.interval,
+        ]
         row += [kept_tasks, filtered.clusters, filtered.value, *filtered.interval]
-        row += [int(part["value_reference"].sum()), float(part["value_reference"].mean())]
+        row += [
+            int(part["value_reference"].sum()),
+            float(part["value_reference"].mean()),
+        ]
         rows.append(row)
-    shares, kept_shares = ["accuracy", "low", "high"], ["accuracy_kept", "kept_low", "kept_high"]
-    columns = ["model", *by, "tasks", "answers", "found", *shares, "kept", "programs_kept"]
+    shares, kept_shares = (
+        ["accuracy", "low", "high"],
+        ["accuracy_kept", "kept_low", "kept_high"],
+    )
+    columns = [
+        "model",
+        *by,
+        "tasks",
+        "answers",
+        "found",
+        *shares,
+        "kept",
+        "programs_kept",
+    ]
     columns += [*kept_shares, "found_reference", "accuracy_reference"]
     return with_cells(pd.DataFrame(rows, columns=columns), ["model", *by])
 
 
-def compared(answers: pd.DataFrame, programs: Sequence[str], confidence: float) -> pd.DataFrame:
+def compared(
+    answers: pd.DataFrame, programs: Sequence[str], confidence: float
+) -> pd.DataFrame:
     """Returns the rows of the paper's Table II from `answers`: the table of `localized` by language
     and kind of fault, under both scoring rules in `READINGS`. Further columns: reading (the rule in
     words), programs (the names in `programs`, the programs' sources), and asked: `all ten` if
@@ -97,12 +127,16 @@ def compared(answers: pd.DataFrame, programs: Sequence[str], confidence: float) 
     asked = "all ten" if set(answers["model"]) - {ORACLE} == models else "others"
     tables = []
     for rule, reading in READINGS.items():
-        table = localized(answers, ["language", "fault"], rule=rule, confidence=confidence)
+        table = localized(
+            answers, ["language", "fault"], rule=rule, confidence=confidence
+        )
         tables.append(table.assign(reading=reading))
     return pd.concat(tables).assign(programs=" ".join(sorted(programs)), asked=asked)
 
 
-def by_factor(answers: pd.DataFrame, factor: str, *, rule: str, confidence: float) -> pd.DataFrame:
+def by_factor(
+    answers: pd.DataFrame, factor: str, *, rule: str, confidence: float
+) -> pd.DataFrame:
     """Returns the table of `localized` by the columns language and `factor`, from those of
     `answers` that have a value in the column `factor`; empty if none has. `factor` is `relevance`,
     the human rating of the fit of specification and program, or `refused`, the reason for which the
@@ -113,7 +147,9 @@ def by_factor(answers: pd.DataFrame, factor: str, *, rule: str, confidence: floa
     return localized(known, ["language", factor], rule=rule, confidence=confidence)
 
 
-def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+def place_effect(
+    answers: pd.DataFrame, *, rule: str, confidence: float
+) -> pd.DataFrame:
     """Returns the effect of a fault's place, a row for each model and language, from `answers` to
     unmutated tasks: model, language, found (number of faults), of_found_1 to of_found_4 (share of
     the found faults in each quarter; nan if none is found), last_to_first (accuracy in the last
@@ -121,10 +157,14 @@ def place_effect(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.D
     clusters)."""
     value = f"value_{rule}"
     rows = []
-    for (model, language), part in unmutated(answers).groupby(["model", "language"], sort=False):
+    for (model, language), part in unmutated(answers).groupby(
+        ["model", "language"], sort=False
+    ):
         sums = part.groupby("quarter")[value].sum().reindex(range(1, 5))
         ends = [part[part["quarter"] == quarter] for quarter in (1, 4)]
-        first, last = (clustered_share(end[value], end["seed_program"], confidence) for end in ends)
+        first, last = (
+            clustered_share(end[value], end["seed_program"], confidence) for end in ends
+        )
         low, high = ratio((first.value, first.interval), (last.value, last.interval))
         total = float(sums.sum())
         row = {"model": model, "language": language, "found": int(total)}
@@ -159,7 +199,9 @@ def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     of_a_fault = with_cells(cells, ["fault", "quarter"])["cell"]
     of_all = with_cells(cells, ["quarter"])["cell"]
     of_a_fault = of_a_fault.where(cells["fault"] != ALL_FAULTS, of_all)
-    cells = cells.assign(row=cells["fault"], cell=of_a_fault.where(cells["fault"] != ORACLE))
+    cells = cells.assign(
+        row=cells["fault"], cell=of_a_fault.where(cells["fault"] != ORACLE)
+    )
     return with_places(cells, (*KINDS, ALL_FAULTS, ORACLE))
 
 
@@ -174,13 +216,17 @@ def share_panels(
     columns, n = ["accuracy", "low", "high"], "asked_again"
     if value == "accuracy_kept":
         columns, n = ["accuracy_kept", "kept_low", "kept_high"], "kept"
-    dots = pd.DataFrame({"label": table[label].astype(str), "condition": table["model"]})
+    dots = pd.DataFrame(
+        {"label": table[label].astype(str), "condition": table["model"]}
+    )
     dots = dots.assign(n=table[n], cell=table["cell"], told=dots["label"])
     dots[["accuracy", "low", "high"]] = table[columns]
     if label != "model":
         dots["told"] = table["model"] + ", " + dots["label"].map(spoken)
     elif "change" in table:
-        dots["fill"] = table["change"].map({"blank_line": 0.0, "unchanged": 0.4}).fillna(1.0)
+        dots["fill"] = (
+            table["change"].map({"blank_line": 0.0, "unchanged": 0.4}).fillna(1.0)
+        )
         dots["change"] = table["change"].map(spoken)
         dots["told"] += ", " + dots["change"]
     languages = dots.groupby(table["language"], sort=False)
@@ -208,10 +254,14 @@ def headline(table: pd.DataFrame, versions: pd.DataFrame, show: str) -> str:
         first = table["model"].iloc[0]
         if not decided:
             return f"No later version is shown to differ from {first}"
-        return f"{decided} of {len(versions)} comparisons show a difference from {first}"
+        return (
+            f"{decided} of {len(versions)} comparisons show a difference from {first}"
+        )
     by = "fault" if show == "faults" else "model"
     large = models[models["kept"] >= FEWEST]
-    groups = large.assign(found=large["accuracy_kept"] * large["kept"]).groupby(["language", by])
+    groups = large.assign(found=large["accuracy_kept"] * large["kept"]).groupby(
+        ["language", by]
+    )
     shares = groups["found"].sum() / groups["kept"].sum()
     if shares.empty:
         return f"No row has {FEWEST} tasks that a model localizes"

@@ -16,9 +16,22 @@ def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:
     word where it is unknown), category (empty if unknown), licence."""
     rows = []
     for entry in models:
-        undisclosed = "undisclosed" if entry.licence == "proprietary" else "not in the registry"
-        size = str(entry.architecture.get("size", "simulated" if entry.simulated else undisclosed))
-        rows.append((entry.name, size, str(entry.architecture.get("category", "")), entry.licence))
+        undisclosed = (
+            "undisclosed" if entry.licence == "proprietary" else "not in the registry"
+        )
+        size = str(
+            entry.architecture.get(
+                "size", "simulated" if entry.simulated else undisclosed
+            )
+        )
+        rows.append(
+            (
+                entry.name,
+                size,
+                str(entry.architecture.get("category", "")),
+                entry.licence,
+            )
+        )
     return pd.DataFrame(rows, columns=["name", "size", "category", "licence"])
 
 
@@ -27,7 +40,9 @@ def categories(models: Sequence[ModelEntry]) -> dict[str, str]:
     `architecture.category`, else `simulated` for a simulated reader, else `uncategorised`."""
     return {
         entry.name: str(
-            entry.architecture.get("category", "simulated" if entry.simulated else "uncategorised")
+            entry.architecture.get(
+                "category", "simulated" if entry.simulated else "uncategorised"
+            )
         )
         for entry in models
     }

@@ -13,14 +13,20 @@ from codestress.fitting.summaries import with_accuracy
 from codestress.mutate.faults.sites import KINDS
 from codestress.papers.faultloc.artifact import packed_rows
 from codestress.papers.faultloc.results.localization import ALL_FAULTS, with_places
-from codestress.report.published import published_cells, published_models, read_published
+from codestress.report.published import (
+    published_cells,
+    published_models,
+    read_published,
+)
 from codestress.types import LANGUAGE_NAMES
 
 
 def published_heat() -> pd.DataFrame:
     """Returns the paper's Figure 9, a row for each cell: row (kind of fault), column (quarter of
     the program), accuracy (0 to 1)."""
-    return published_cells("faultloc/fig09", "row", "column").rename(columns={"value": "accuracy"})
+    return published_cells("faultloc/fig09", "row", "column").rename(
+        columns={"value": "accuracy"}
+    )
 
 
 A_PROGRAM = 4
@@ -44,7 +50,9 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     for row in published_counts().dropna(subset=["lacks"]).itertuples():
         flags[row.language, row.lacks, row.label] = " (missing in Figure 7)"
     cells = published_cells("faultloc/tab02", "language", "fault", "label")
-    of = [numbers["denominators"][row.language][row.fault] for row in cells.itertuples()]
+    of = [
+        numbers["denominators"][row.language][row.fault] for row in cells.itertuples()
+    ]
     programs = [n / A_PROGRAM for n in of]
     shares = zip(cells["value"], programs, strict=True)
     intervals = [wilson(value / 100 * n, n, confidence) for value, n in shares]
@@ -55,7 +63,10 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
         programs=programs,
         low=[low for low, _ in intervals],
         high=[high for _, high in intervals],
-        flag=[flags.get((row.language, row.fault, row.label), "") for row in cells.itertuples()],
+        flag=[
+            flags.get((row.language, row.fault, row.label), "")
+            for row in cells.itertuples()
+        ],
     )
 
 
@@ -65,15 +76,22 @@ def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
     models. `cells` are the cells of Table II (`published_localization`)."""
 
     def best(part: pd.DataFrame) -> int:
-        groups = part.assign(right=part["value"] * part["of"]).groupby(["label", "fault"])
-        best_faults = (groups["right"].sum() / groups["of"].sum()).unstack().idxmax(axis=1)
+        groups = part.assign(right=part["value"] * part["of"]).groupby(
+            ["label", "fault"]
+        )
+        best_faults = (
+            (groups["right"].sum() / groups["of"].sum()).unstack().idxmax(axis=1)
+        )
         return int((best_faults == "MisplacedReturn").sum())
 
     rows = [
         ("tasks of both languages together", best(cells)),
         ("mean of both languages", best(cells.assign(of=1))),
     ]
-    rows += [(f"{name} alone", best(part)) for name, part in cells.groupby("name", sort=False)]
+    rows += [
+        (f"{name} alone", best(part))
+        for name, part in cells.groupby("name", sort=False)
+    ]
     return pd.DataFrame(rows, columns=["reading", "models"])
 
 
@@ -87,7 +105,9 @@ def lines_of_a_program() -> pd.DataFrame:
     lines. The readings are all lines by the number of tasks, all lines by the number of prompts,
     and the mean of the programs that the authors published."""
     values = published_statistics()
-    counts, lines = zip(*read_published("faultloc")["tab04"]["seed_lines"].values(), strict=True)
+    counts, lines = zip(
+        *read_published("faultloc")["tab04"]["seed_lines"].values(), strict=True
+    )
     rows = [
         ("all lines by its tasks", values["total_loc"] / values["total_fl_tasks"]),
         ("all lines by its prompts", values["total_loc"] / values["total_prompts"]),
@@ -100,7 +120,9 @@ def published_spm_bars() -> pd.DataFrame:
     """Returns the paper's Figure 6, a row for each bar: label (mutation), condition (model),
     accuracy (0 to 1)."""
     cells = published_cells("faultloc/fig06", "condition", "label")
-    return cells.assign(accuracy=cells["value"] / 100)[["label", "condition", "accuracy"]]
+    return cells.assign(accuracy=cells["value"] / 100)[
+        ["label", "condition", "accuracy"]
+    ]
 
 
 UNSAID = "published, before or\nafter mutations unsaid"
@@ -118,13 +140,20 @@ def beside_published(panels: Mapping[str, pd.DataFrame], show: str) -> Frames:
     """
     if show in ("categories", "versions"):
         figure = {"categories": "fig10", "versions": "fig11"}[show]
-        cells = published_cells(f"faultloc/{figure}", "label").assign(condition="published")
-        return {**panels, UNSAID: _strokes(cells.assign(label=_registered(cells["label"])))}
+        cells = published_cells(f"faultloc/{figure}", "label").assign(
+            condition="published"
+        )
+        return {
+            **panels,
+            UNSAID: _strokes(cells.assign(label=_registered(cells["label"]))),
+        }
     parts = {}
     for name, panel in panels.items():
         if show == "faults":
             cells = published_localization()
-            cells = cells[cells["name"] == name].assign(condition="published (Table II)")
+            cells = cells[cells["name"] == name].assign(
+                condition="published (Table II)"
+            )
             cells = cells.assign(label=cells["fault"])
         else:
             cells = published_cells("faultloc/fig06", "condition", "label")
@@ -133,10 +162,16 @@ def beside_published(panels: Mapping[str, pd.DataFrame], show: str) -> Frames:
             models = _registered(
                 published_cells("faultloc/fig06", "condition", "label")["condition"]
             )
-            cells = cells.assign(label=models).groupby(["label", "condition"], sort=False)
+            cells = cells.assign(label=models).groupby(
+                ["label", "condition"], sort=False
+            )
             rows = [_strokes(cells["value"].mean().reset_index())]
         else:
-            mean = cells.groupby(["label", "condition"], sort=False)["value"].mean().reset_index()
+            mean = (
+                cells.groupby(["label", "condition"], sort=False)["value"]
+                .mean()
+                .reset_index()
+            )
             mean["condition"] += ", mean"
             each = cells.assign(condition="published, by model")
             rows = [_strokes(each), _strokes(mean)]
@@ -173,8 +208,12 @@ def published_counts() -> pd.DataFrame:
         index=["language", "label"], columns="series", values="value", sort=False
     ).reset_index()
     lacks = read_published("faultloc")["fig07"]["lacks"]
-    counts["lacks"] = [lacks.get(row.language, {}).get(row.label) for row in counts.itertuples()]
-    return counts[["language", "label", "total", "pf_localized", "pf_spm_localized", "lacks"]]
+    counts["lacks"] = [
+        lacks.get(row.language, {}).get(row.label) for row in counts.itertuples()
+    ]
+    return counts[
+        ["language", "label", "total", "pf_localized", "pf_spm_localized", "lacks"]
+    ]
 
 
 def published_strengths() -> pd.DataFrame:
@@ -183,7 +222,9 @@ def published_strengths() -> pd.DataFrame:
     value (%), low, high (both equal to value: no intervals are published)."""
     cells = published_cells("faultloc/fig08", "language", "density")
     panel = "published, " + cells["language"].map(LANGUAGE_NAMES) + ", all mutations"
-    points = cells.assign(model="published", panel=panel, low=cells["value"], high=cells["value"])
+    points = cells.assign(
+        model="published", panel=panel, low=cells["value"], high=cells["value"]
+    )
     return points[["model", "panel", "density", "value", "low", "high"]]
 
 
@@ -198,7 +239,12 @@ def published_sizes() -> pd.DataFrame:
     ]
     language = cells["language"].map(LANGUAGE_NAMES)
     return pd.DataFrame(
-        {"language": language, "source": "published", "lines": lines, "programs": cells["value"]}
+        {
+            "language": language,
+            "source": "published",
+            "lines": lines,
+            "programs": cells["value"],
+        }
     )
 
 
@@ -226,14 +272,18 @@ def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
     single quarters, with the added columns row (the fault), column (the quarter in words) and place
     (the row's index)."""
     shown = table[table["quarter"] > 0]
-    shown = shown.assign(row=shown["fault"].replace({"BooleanLogic": "IncorrectBooleanLogic"}))
+    shown = shown.assign(
+        row=shown["fault"].replace({"BooleanLogic": "IncorrectBooleanLogic"})
+    )
     return with_places(shown, (*KINDS, ALL_FAULTS))
 
 
 def _count_labels(tolerance: int) -> pd.DataFrame:
     """Numbers of the public Python tasks and of labels within `tolerance` lines of the changed
     line, a row for each fault and labelled quarter: fault, quarter (1 to 4), tasks, within."""
-    rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz")).dropna(subset=["changed_line"])
+    rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz")).dropna(
+        subset=["changed_line"]
+    )
     percent = rows["line_no_percent"].str.rstrip("%").astype(int)
     quarters = 1 + np.searchsorted([25, 50, 75], percent, side="right")
     within = (rows["line_no"] - rows["changed_line"]).abs() <= tolerance

@@ -42,8 +42,13 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
                 size = f"{low} to {high - 1}" if high < math.inf else f"{low} and more"
                 kept.append((source, size, count))
         dropped.append((source, "kept", len(chosen)))
-        though = "kept, though: " if any(one.refused for one in programs.programs) else ""
-        dropped += [(source, though + why, count) for why, count in programs.dropped.most_common()]
+        though = (
+            "kept, though: " if any(one.refused for one in programs.programs) else ""
+        )
+        dropped += [
+            (source, though + why, count)
+            for why, count in programs.dropped.most_common()
+        ]
     return (
         pd.DataFrame(kept, columns=["source", "lines", "programs"]),
         pd.DataFrame(dropped, columns=["source", "what", "programs"]),
@@ -61,7 +66,11 @@ def seed_counts(given: Programs) -> pd.DataFrame:
     """Returns numbers of programs, a row for each source in `given.programs`: source, published
     (all of the source's), passed (by the kit's filters)."""
     rows = [
-        (source, programs.published, sum(not program.refused for program in programs.programs))
+        (
+            source,
+            programs.published,
+            sum(not program.refused for program in programs.programs),
+        )
         for source, programs in program_sets(given).items()
     ]
     return pd.DataFrame(rows, columns=["source", "published", "passed"])
@@ -73,8 +82,12 @@ def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.Dat
     (range of lengths in lines), count (programs)."""
     java = kept["source"].isin(["java", "codesearchnet"])
     own = kept.assign(language=java.map({True: "Java", False: "Python"}))
-    both = pd.concat([own, published]).rename(columns={"lines": "label", "programs": "count"})
-    return {str(language): part for language, part in both.groupby("language", sort=False)}
+    both = pd.concat([own, published]).rename(
+        columns={"lines": "label", "programs": "count"}
+    )
+    return {
+        str(language): part for language, part in both.groupby("language", sort=False)
+    }
 
 
 def task_statistics(given: Programs) -> pd.DataFrame:
@@ -85,7 +98,9 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     rows = []
     for source, tasks in all_tasks(given).items():
         lines = [task.program.lines for task in tasks.values()]
-        mutations = [mutations_of(given, task.correct.language) for task in tasks.values()]
+        mutations = [
+            mutations_of(given, task.correct.language) for task in tasks.values()
+        ]
         times = 1 + len(given.strengths) * max(map(len, mutations), default=0)
         rows.append(
             {
@@ -95,7 +110,9 @@ def task_statistics(given: Programs) -> pd.DataFrame:
                 "tasks": len(tasks) * times,
                 "mean_lines": float(np.mean(lines)) if lines else math.nan,
                 "total_lines": sum(lines) * times,
-                "tokens": sum(len(task.program.code) for task in tasks.values()) * times // 4,
+                "tokens": sum(len(task.program.code) for task in tasks.values())
+                * times
+                // 4,
             }
         )
     return pd.DataFrame(rows)
@@ -112,8 +129,12 @@ def statistics_shown(table: pd.DataFrame, published: Mapping[str, int]) -> pd.Da
         "total_lines": published["total_loc"],
         "tokens": published["total_tokens"],
     }
-    rows = pd.concat([table.rename(columns={"source": "programs_of"}), pd.DataFrame([row])])
-    shown = rows.set_index("programs_of").map(lambda n: "" if pd.isna(n) else f"{n:,.0f}")
+    rows = pd.concat(
+        [table.rename(columns={"source": "programs_of"}), pd.DataFrame([row])]
+    )
+    shown = rows.set_index("programs_of").map(
+        lambda n: "" if pd.isna(n) else f"{n:,.0f}"
+    )
     return shown.reset_index()
 
 
@@ -121,7 +142,10 @@ def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
     """Returns a check of the labels (the faulty lines' numbers) of `tasks` (by id), a row for each
     language and kind of fault: language, fault, tasks, label_is_right (number of tasks whose
     labelled line is the one that differs from the correct program). All of the kit's own pass."""
-    rows = [(task.correct.language, task.kind, task.label_is_right) for task in tasks.values()]
+    rows = [
+        (task.correct.language, task.kind, task.label_is_right)
+        for task in tasks.values()
+    ]
     table = pd.DataFrame(rows, columns=["language", "fault", "right"])
     counts = table.groupby(["language", "fault"], as_index=False, sort=False)["right"]
     return counts.agg(tasks="size", label_is_right="sum")
@@ -138,10 +162,14 @@ def selected(given: Programs) -> pd.DataFrame:
     return _counted(rows, ["source", "fault", "refused"], sort=False)
 
 
-def _counted(rows: list[tuple[Any, ...]], columns: list[str], *, sort: bool) -> pd.DataFrame:
+def _counted(
+    rows: list[tuple[Any, ...]], columns: list[str], *, sort: bool
+) -> pd.DataFrame:
     """Returns the different ones of `rows` as a table with the columns `columns` and the added
     column tasks, the number of each; with `sort` in ascending order, else as they first occur."""
-    groups = pd.DataFrame(rows, columns=columns).groupby(columns, as_index=False, sort=sort)
+    groups = pd.DataFrame(rows, columns=columns).groupby(
+        columns, as_index=False, sort=sort
+    )
     return groups.size().rename(columns={"size": "tasks"})
 
 
@@ -155,25 +183,41 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
         spms = mutations_of(given, task.correct.language)
         for spm, strength in product(spms, given.strengths):
             for said in given.said if "comments" in spm else [""]:
-                content = bank(task.correct.language, said or "describes", given.comments)
+                content = bank(
+                    task.correct.language, said or "describes", given.comments
+                )
                 mutated = mutated_program(task, spm, strength, content, given.seed)
                 state, why = "applied", ""
                 if isinstance(mutated, str):
-                    why = re.sub(r"\d+", "…", mutated.removeprefix("no neutral mutation: "))
+                    why = re.sub(
+                        r"\d+", "…", mutated.removeprefix("no neutral mutation: ")
+                    )
                     state = "refused"
                 rows.append((task.correct.language, spm, strength, said, state, why))
-    return _counted(rows, ["language", "spm", "strength", "said", "state", "why"], sort=True)
+    return _counted(
+        rows, ["language", "spm", "strength", "said", "state", "why"], sort=True
+    )
 
 
 def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Returns the cells of a heat map from `refused`, the table of `refusals`, under an empty
     title: row (mutation, in words and as its code), column (language and strength), accuracy (share
     of tasks to which a neutral mutation can be made), tasks."""
-    counts = refused.assign(made=refused["tasks"].where(refused["state"] == "applied", 0))
-    sums = counts.groupby(["language", "spm", "strength"], as_index=False)[["made", "tasks"]].sum()
-    column = sums["language"].map(LANGUAGE_NAMES) + ",\nstrength " + sums["strength"].astype(str)
+    counts = refused.assign(
+        made=refused["tasks"].where(refused["state"] == "applied", 0)
+    )
+    sums = counts.groupby(["language", "spm", "strength"], as_index=False)[
+        ["made", "tasks"]
+    ].sum()
+    column = (
+        sums["language"].map(LANGUAGE_NAMES)
+        + ",\nstrength "
+        + sums["strength"].astype(str)
+    )
     row = [
-        spoken(spm).replace("names + ", "names\n+ ") if "+" in spm else f"{spoken(spm)}\n({spm})"
+        spoken(spm).replace("names + ", "names\n+ ")
+        if "+" in spm
+        else f"{spoken(spm)}\n({spm})"
         for spm in sums["spm"]
     ]
     cells = sums.assign(row=row, column=column, accuracy=sums["made"] / sums["tasks"])
@@ -191,7 +235,9 @@ def catalogue_headline(table: pd.DataFrame, cells: pd.DataFrame) -> str:
     )
 
 
-def headline(lines: pd.Series, table: pd.DataFrame, published: Mapping[str, int], show: str) -> str:
+def headline(
+    lines: pd.Series, table: pd.DataFrame, published: Mapping[str, int], show: str
+) -> str:
     """Returns a sentence on the programs whose numbers of lines are `lines`; with `show` =
     `statistics`, on the tasks in `table` (made by `task_statistics`) and in `published`."""
     if show == "statistics":
@@ -210,7 +256,9 @@ def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:
     program = task.program
     parts = [f"=== {task.id}: {task.kind} in line {program.line}", _around(program)]
     for spm in spms:
-        mutated = mutated_program(task, spm, strength, bank(task.correct.language), seed)
+        mutated = mutated_program(
+            task, spm, strength, bank(task.correct.language), seed
+        )
         parts.append(f"--- {spm}, strength {strength}")
         if isinstance(mutated, FaultyProgram):
             mutated = f"fault in line {mutated.line}\n{_around(mutated)}"

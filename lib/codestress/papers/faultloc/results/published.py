@@ -49,12 +49,17 @@ def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """
     rows = []
     for (language, label), part in table.groupby(["language", "label"], sort=False):
-        [cell], rest = part[part["fault"] == RETURNS].itertuples(), part[part["fault"] != RETURNS]
+        [cell], rest = (
+            part[part["fault"] == RETURNS].itertuples(),
+            part[part["fault"] != RETURNS],
+        )
         if cell.flag:
             continue
         share, of = cell.share, rest["of"].sum()
         others = (rest["share"] * rest["of"]).sum() / of
-        interval = newcombe(others, of / (3 * A_PROGRAM), share, cell.of / A_PROGRAM, confidence)
+        interval = newcombe(
+            others, of / (3 * A_PROGRAM), share, cell.of / A_PROGRAM, confidence
+        )
         rows.append((language, label, share, others, share - others, *interval))
     columns = ["language", "label", "returns", "others", "difference", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
@@ -69,10 +74,15 @@ def localized(confidence: float) -> pd.DataFrame:
     """
     counts = published_counts()
     programs = counts["language"].map(
-        published_cells("faultloc/fig05", "language", "lines").groupby("language")["value"].sum()
+        published_cells("faultloc/fig05", "language", "lines")
+        .groupby("language")["value"]
+        .sum()
     )
     found = counts["pf_localized"] / counts["total"]
-    ends = [wilson(share * n, n, confidence) for share, n in zip(found, programs, strict=True)]
+    ends = [
+        wilson(share * n, n, confidence)
+        for share, n in zip(found, programs, strict=True)
+    ]
     return counts.assign(
         found=found, low=[one.low for one in ends], high=[one.high for one in ends]
     )
@@ -105,7 +115,10 @@ def excess_fall(table: pd.DataFrame) -> tuple[float, Interval]:
     """Returns how much more the accuracy on misplaced returns falls than the mean of the other
     kinds, as a share, and its interval, put together from independent intervals (MOVER, Donner and
     Zou 2012). `table` was made by `quarters`."""
-    [row], rest = table[table["fault"] == RETURNS].itertuples(), table[table["fault"] != RETURNS]
+    [row], rest = (
+        table[table["fault"] == RETURNS].itertuples(),
+        table[table["fault"] != RETURNS],
+    )
     value = float(row.fall - rest["fall"].mean())
     below = (rest["fall"] - rest["low"]) / len(rest)
     above = (rest["high"] - rest["fall"]) / len(rest)
@@ -114,7 +127,9 @@ def excess_fall(table: pd.DataFrame) -> tuple[float, Interval]:
     return value, Interval(value - down, value + up)
 
 
-def over_models(returning: pd.DataFrame, counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
+def over_models(
+    returning: pd.DataFrame, counts: pd.DataFrame, confidence: float
+) -> pd.DataFrame:
     """Returns tests paired across models, a row for each question: question, difference, low, high
     (Student), p (exact sign flips), more (models with a positive difference), models, p_holm (over
     all rows), decided (bool). The questions are misplaced returns against other faults, by language
@@ -136,7 +151,9 @@ def over_models(returning: pd.DataFrame, counts: pd.DataFrame, confidence: float
     for question, values in differences.items():
         found = mean_difference(values, confidence)
         more = int((values > 0).sum())
-        rows.append((question, found.value, *found.interval, found.p_value, more, found.models))
+        rows.append(
+            (question, found.value, *found.interval, found.p_value, more, found.models)
+        )
     columns = ["question", "difference", "low", "high", "p", "more", "models"]
     return with_holm(pd.DataFrame(rows, columns=columns))
 
@@ -160,7 +177,10 @@ def headline(means: pd.DataFrame) -> str:
 
 # --- findings -----------------------------------------------------------------------------------------------------
 
-STUDENT, FLIPS = "Student, paired across models", "exact sign flips of each model's difference"
+STUDENT, FLIPS = (
+    "Student, paired across models",
+    "exact sign flips of each model's difference",
+)
 MODELS = "Ten models of seven families are no sample of models at large"
 
 
@@ -176,7 +196,9 @@ def findings(
     `quarters`, `counts` by `localized`, all at level `confidence`."""
     family = f"Holm over {len(means)} tests, level {LEVEL}"
     returning, languages = means.iloc[:-1], means.iloc[-1:]
-    complete = counts[~counts["label"].isin(counts.loc[counts["lacks"].notna(), "label"])]
+    complete = counts[
+        ~counts["label"].isin(counts.loc[counts["lacks"].notna(), "label"])
+    ]
     sums = complete.groupby("language")[["pf_localized", "total"]].sum()
     shares = 100 * sums["pf_localized"] / sums["total"]
     return [
@@ -258,7 +280,8 @@ def _table(table: pd.DataFrame, confidence: float) -> Finding:
 
 def _quarters(fall: pd.DataFrame) -> Finding:
     told = [
-        f"{row.fault} {100 * row.fall:.0f} {span(row.low, row.high)}" for row in fall.itertuples()
+        f"{row.fault} {100 * row.fall:.0f} {span(row.low, row.high)}"
+        for row in fall.itertuples()
     ]
     value, (low, high) = excess_fall(fall)
     return Finding(

@@ -75,7 +75,11 @@ def _lines(path: Path, trials: Trials) -> Iterator[Row]:
             row = parse_row(line)
             task, answered, model = row["id"], row["line"], row.get("model", path.name)
             right = isinstance(task, str) and isinstance(model, str)
-            if not right or isinstance(answered, bool) or not isinstance(answered, int | None):
+            if (
+                not right
+                or isinstance(answered, bool)
+                or not isinstance(answered, int | None)
+            ):
                 raise TypeError
         except (ValueError, TypeError, KeyError, AttributeError):
             raise DataError(
@@ -86,9 +90,16 @@ def _lines(path: Path, trials: Trials) -> Iterator[Row]:
                 f"{where}: no task has the id {task!r}; they look like {min(known)!r}, and the artefact's tasks.csv, "
                 "built without a file of answers, lists them all"
             )
-        yield where, model, task, Response(json.dumps({"line_number": answered}), "stop")
+        yield (
+            where,
+            model,
+            task,
+            Response(json.dumps({"line_number": answered}), "stop"),
+        )
     if empty:
-        raise DataError(f"{shown(path)}: has no answers; give rows of this form: {FORM}")
+        raise DataError(
+            f"{shown(path)}: has no answers; give rows of this form: {FORM}"
+        )
 
 
 def _archived(path: Path, trials: Trials) -> Iterator[Row]:
@@ -126,7 +137,10 @@ def judged(trials: Trials, answers: Answers) -> pd.DataFrame:
             row: dict[str, Any] = {"model": model, "problem": task, **trial.factors}
             for rule, judge in trials.judges.items():
                 score = judge(trial, response)
-                row |= {f"value_{rule}": score.value, f"outcome_{rule}": score.outcome.value}
+                row |= {
+                    f"value_{rule}": score.value,
+                    f"outcome_{rule}": score.outcome.value,
+                }
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -175,13 +189,20 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     by_labels_high (difference of both falls), verdict (whether the fall survives under the changed
     lines). All intervals are over programs, at level `confidence`.
     """
-    placed = with_seed(answers[answers["changed_quarter"].notna()]).set_index("seed_program")
+    placed = with_seed(answers[answers["changed_quarter"].notna()]).set_index(
+        "seed_program"
+    )
     rows = []
     for model, part in placed.groupby("model", sort=False):
         programs = part.index.nunique()
         for rule, other in CHANGED.items():
             label, changed = _fall(part, rule), _fall(part, other)
-            row: list[Any] = [model, 0 if rule == "strict" else TOLERANCE, len(part), programs]
+            row: list[Any] = [
+                model,
+                0 if rule == "strict" else TOLERANCE,
+                len(part),
+                programs,
+            ]
             for fall in (label, changed, combined([(1.0, label), (-1.0, changed)])):
                 row += [fall.value, *fall.interval(programs, confidence)]
             rows.append((*row, _verdict(row[4:10])))
@@ -195,7 +216,8 @@ def _fall(answers: pd.DataFrame, rule: str) -> Moved:
     """Accuracy of `answers` by the scoring rule `rule` in the first quarter of programs minus
     accuracy in the last, the quarter being that of the line that the rule takes as faulty."""
     first, last = (
-        answers.loc[answers[READINGS[rule][1]] == quarter, f"value_{rule}"] for quarter in (1, 4)
+        answers.loc[answers[READINGS[rule][1]] == quarter, f"value_{rule}"]
+        for quarter in (1, 4)
     )
     return combined([(1.0, share(first)), (-1.0, share(last))])
 
@@ -232,7 +254,10 @@ def statement(effects: pd.DataFrame, rule: str) -> str:
     if len(models) > FEW:
         counts = models["verdict"].value_counts()
         told = [
-            *(f"{verdict}: {count} of {len(models)} models" for verdict, count in counts.items()),
+            *(
+                f"{verdict}: {count} of {len(models)} models"
+                for verdict, count in counts.items()
+            ),
             *told,
         ]
     return f"Fall from the first quarter to the last, by the labels and by the changed lines: {'; '.join(told)}"
@@ -243,7 +268,9 @@ def headline(effects: pd.DataFrame, rule: str) -> str:
     models' falls survive. Parameters as for `statement`."""
     rows = effects[effects["tolerance"] == (0 if rule == "strict" else TOLERANCE)]
     survives = rows.loc[rows["model"] != ORACLE, "verdict"] == "survives"
-    parts = [f"A fall survives the changed lines for {survives.sum()} of {len(survives)} models"]
+    parts = [
+        f"A fall survives the changed lines for {survives.sum()} of {len(survives)} models"
+    ]
     for row in rows[rows["model"] == ORACLE].itertuples():
         parts.append(
             f"the {ORACLE}'s goes from {100 * row.fall:.0f} to {100 * row.fall_changed:.0f} points"
@@ -261,4 +288,6 @@ def curves(table: pd.DataFrame) -> Mapping[str, pd.DataFrame]:
     are in %."""
     percent = table.assign(model=table["reading"])
     percent[["accuracy", "low", "high"]] *= 100
-    return {str(model): part for model, part in percent.groupby(table["model"], sort=False)}
+    return {
+        str(model): part for model, part in percent.groupby(table["model"], sort=False)
+    }

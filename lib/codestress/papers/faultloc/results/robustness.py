@@ -40,7 +40,13 @@ def robustness(
         asked = part[~skipped]
         value = asked[f"value_{rule}"]
         estimate = clustered_share(value, asked["seed_program"], confidence)
-        row = [*group, len(part), int((~unlocalized).sum()), len(asked), int(value.sum())]
+        row = [
+            *group,
+            len(part),
+            int((~unlocalized).sum()),
+            len(asked),
+            int(value.sum()),
+        ]
         reference = float(asked["value_reference"].mean())
         rows.append((*row, estimate.value, *estimate.interval, reference))
     counts = [
@@ -53,7 +59,9 @@ def robustness(
         "high",
         "accuracy_reference",
     ]
-    return with_cells(pd.DataFrame(rows, columns=["model", *by, *counts]), ["model", *by])
+    return with_cells(
+        pd.DataFrame(rows, columns=["model", *by, *counts]), ["model", *by]
+    )
 
 
 MUTATED = "mutated"
@@ -71,7 +79,10 @@ def asked_again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Returns those of `answers` to trials under mutations, with the columns of `with_change`;
     without controls, and without trials that the scoring rule `rule` scores as skipped."""
     again = with_change(answers)
-    return again[(again["change"] == MUTATED) & (again[f"outcome_{rule}"] != Outcome.SKIPPED.value)]
+    return again[
+        (again["change"] == MUTATED)
+        & (again[f"outcome_{rule}"] != Outcome.SKIPPED.value)
+    ]
 
 
 def losses(
@@ -99,7 +110,13 @@ def losses(
             interval = UNKNOWN
             if several:
                 interval = paired_difference(net, part["seed_program"], confidence)
-            row = [*group, len(part), 1 - part[value].mean(), control, 1 - part["kept"].mean()]
+            row = [
+                *group,
+                len(part),
+                1 - part[value].mean(),
+                control,
+                1 - part["kept"].mean(),
+            ]
             rows.append((*row, net.mean(), *interval, PUBLISHED_LOST))
     measures = [
         "asked_again",
@@ -119,7 +136,9 @@ PUBLISHED_LOST = 0.78
 of Fault Localizability)."""
 
 
-def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+def strength_slopes(
+    answers: pd.DataFrame, *, rule: str, confidence: float
+) -> pd.DataFrame:
     """Returns the least-squares slope of accuracy after mutations over their strength (section V-B3
     of Fault Localizability), from `answers`, a table of answers, a row for each model and language:
     model, language, slope, low, high (points a step), programs, answers, lack_of_fit.
@@ -132,13 +151,27 @@ def strength_slopes(answers: pd.DataFrame, *, rule: str, confidence: float) -> p
     rows = []
     for (model, language), part in again.groupby(["model", "language"], sort=False):
         placed = part.set_index("seed_program")
-        found, programs = slope(placed["strength"], placed[f"value_{rule}"]), placed.index.nunique()
-        numbers = [100 * end for end in (found.value, *found.interval(programs, confidence))]
+        found, programs = (
+            slope(placed["strength"], placed[f"value_{rule}"]),
+            placed.index.nunique(),
+        )
+        numbers = [
+            100 * end for end in (found.value, *found.interval(programs, confidence))
+        ]
         values = placed.groupby("strength")[f"value_{rule}"]
         shares = {strength: share(value) for strength, value in values}
         lack = lack_of_line([*shares], [*shares.values()], programs)
         rows.append((model, language, *numbers, programs, len(part), lack))
-    columns = ["model", "language", "slope", "low", "high", "programs", "answers", "lack_of_fit"]
+    columns = [
+        "model",
+        "language",
+        "slope",
+        "low",
+        "high",
+        "programs",
+        "answers",
+        "lack_of_fit",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -185,7 +218,9 @@ def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
             numbers = [100 * min(max(end, 0.0), 1.0) for end in (found.value, *ends)]
             panel = f"{LANGUAGE_NAMES[language]}, {kind.replace('_', ' ')}"
             rows.append((MEAN, panel, cell, strength, *numbers))
-    return pd.DataFrame(rows, columns=["model", "panel", "cell", "density", "value", "low", "high"])
+    return pd.DataFrame(
+        rows, columns=["model", "panel", "cell", "density", "value", "low", "high"]
+    )
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
@@ -193,7 +228,9 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     accusing if its comments accuse; unchanged if it has no column spm."""
     if "spm" not in table:
         return table
-    accusing = table["said"].eq("accuses elsewhere").map({True: ", accusing", False: ""})
+    accusing = (
+        table["said"].eq("accuses elsewhere").map({True: ", accusing", False: ""})
+    )
     return table.assign(mutation=table["spm"] + accusing)
 
 
@@ -203,11 +240,19 @@ def describe_strengths(points: pd.DataFrame) -> str:
     parts = []
     for (panel, model), part in points.groupby(["panel", "model"], sort=False):
         values = part.sort_values("density")["value"]
-        parts.append(f"{panel}, {model}: {values.iloc[0]:.0f} % to {values.iloc[-1]:.0f} %")
-    return "Localized again, from the lowest strength to the highest. " + "; ".join(parts) + "."
+        parts.append(
+            f"{panel}, {model}: {values.iloc[0]:.0f} % to {values.iloc[-1]:.0f} %"
+        )
+    return (
+        "Localized again, from the lowest strength to the highest. "
+        + "; ".join(parts)
+        + "."
+    )
 
 
-def headline(table: pd.DataFrame, losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
+def headline(
+    table: pd.DataFrame, losses: pd.DataFrame, points: pd.DataFrame, show: str
+) -> str:
     """Returns the finding of a figure that compares what `show` says, in a sentence. `table` was
     made by `robustness`, `losses` by the function of that name, and `points` by `mean_points`."""
     if show == "strengths":
@@ -217,7 +262,9 @@ def headline(table: pd.DataFrame, losses: pd.DataFrame, points: pd.DataFrame, sh
             ends = part.sort_values("density")["value"]
             falls = falls and ends.iloc[-1] < ends.iloc[0]
             language = str(panel).partition(",")[0]
-            parts.append(f"from {ends.iloc[0]:.0f} to {ends.iloc[-1]:.0f} % in {language}")
+            parts.append(
+                f"from {ends.iloc[0]:.0f} to {ends.iloc[-1]:.0f} % in {language}"
+            )
         least, most = points["density"].min(), points["density"].max()
         moves = "falls" if falls else "goes"
         return f"From strength {least:g} to {most:g} the mean {moves} {' and '.join(parts)}"
@@ -244,5 +291,7 @@ def skipped_reasons(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     reason: model, language, spm (the mutation), why, trials."""
     skipped = answers[answers[f"outcome_{rule}"] == Outcome.SKIPPED.value]
     skipped = skipped.assign(why=skipped[f"detail_{rule}"])
-    counts = skipped.groupby(["model", "language", "spm", "why"], as_index=False, sort=False).size()
+    counts = skipped.groupby(
+        ["model", "language", "spm", "why"], as_index=False, sort=False
+    ).size()
     return counts.rename(columns={"size": "trials"})

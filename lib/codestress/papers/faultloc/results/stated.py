@@ -49,7 +49,9 @@ def stated_numbers(
             rows.append((name, language, reading, estimate.value, *interval, count))
 
     for family, models in read_published("faultloc")["groups"].items():
-        own, mutated = (table[table["model"].isin(models)] for table in (answers, again))
+        own, mutated = (
+            table[table["model"].isin(models)] for table in (answers, again)
+        )
         if not set(models) <= set(own["model"]):
             continue
         plain = own[own["spm"] == "none"]
@@ -84,11 +86,17 @@ def _over_all(plain: pd.DataFrame, again: pd.DataFrame, value: str) -> Iterator[
     if again["language"].nunique() > 1:
         readings["mean of two languages"] = ["model", "language"]
     for reading, levels in readings.items():
-        single = {spm: _mean(again[again["spm"] == spm], value, *levels) for spm in SINGLE}
+        single = {
+            spm: _mean(again[again["spm"] == spm], value, *levels) for spm in SINGLE
+        }
         for spm, accuracy in single.items():
             yield f"accuracy under {spm}", reading, accuracy
         for easier, harder in (("names", "comments"), ("comments", "dead_code")):
-            yield f"{easier} - {harder}", reading, _difference(single[easier], single[harder])
+            yield (
+                f"{easier} - {harder}",
+                reading,
+                _difference(single[easier], single[harder]),
+            )
     localized = plain[plain[value] > 0]
     for quarter in (1, 4):
         placed = localized.assign(here=(localized["quarter"] == quarter).astype(float))
@@ -109,7 +117,10 @@ def _over_strengths(again: pd.DataFrame, language: str, value: str) -> Iterator[
     step (section V-B3 of Fault Localizability: first to last), each under two readings. `again` has
     the answers after mutations to programs in `language`; `value` is the column with the score."""
     weakest, strongest = again[again["strength"] == 1], again[again["strength"] == 8]
-    readings = {"mutations together": ["model"], "mean of the mutations": ["model", "spm"]}
+    readings = {
+        "mutations together": ["model"],
+        "mean of the mutations": ["model", "spm"],
+    }
     for reading, levels in readings.items():
         first, last = _mean(weakest, value, *levels), _mean(strongest, value, *levels)
         fall = _difference(first, last)
@@ -120,7 +131,11 @@ def _over_strengths(again: pd.DataFrame, language: str, value: str) -> Iterator[
 
 
 def _gain(
-    plain: pd.DataFrame, again: pd.DataFrame, family: str, models: Sequence[str], value: str
+    plain: pd.DataFrame,
+    again: pd.DataFrame,
+    family: str,
+    models: Sequence[str],
+    value: str,
 ) -> Iterator[Number]:
     """Yields the accuracy of the later of the two `models` of `family` minus that of the earlier,
     before mutations (answers `plain`) and after (`again`), since the paper does not say which is
@@ -128,7 +143,9 @@ def _gain(
     if again.empty:
         return
     for reading, part in (("as they are", plain), ("after mutations", again)):
-        earlier, later = (share(part.loc[part["model"] == model, value]) for model in models)
+        earlier, later = (
+            share(part.loc[part["model"] == model, value]) for model in models
+        )
         yield f"gain, {family}", reading, _difference(later, earlier)
 
 
@@ -151,18 +168,26 @@ def run_totals(
     if set(own["model"]) != set(models):
         return pd.DataFrame(columns=columns)
     asked = own[own[f"outcome_{rule}"] != Outcome.SKIPPED.value]
-    keys = [[*earlier, key] for earlier, key in zip(own["earlier"], own["key"], strict=True)]
+    keys = [
+        [*earlier, key] for earlier, key in zip(own["earlier"], own["key"], strict=True)
+    ]
     unique = own.assign(keys=keys).explode("keys").drop_duplicates(["model", "keys"])
     by_program = {
         "tasks": asked.groupby("seed_program").size(),
         "prompts": unique.groupby("seed_program").size(),
-        "tokens": asked["prompt_tokens"].astype(float).groupby(asked["seed_program"]).sum(),
+        "tokens": asked["prompt_tokens"]
+        .astype(float)
+        .groupby(asked["seed_program"])
+        .sum(),
     }
     seeds, sources = own["seed_program"].unique(), " ".join(sorted(programs))
     rows = []
     for name, sums in by_program.items():
         each = sums.reindex(seeds, fill_value=0).astype(float)
-        total, deviation = float(each.sum()), float(each.std(ddof=0)) * len(seeds) ** 0.5
+        total, deviation = (
+            float(each.sum()),
+            float(each.std(ddof=0)) * len(seeds) ** 0.5,
+        )
         half = normal_quantile(confidence) * deviation
         interval = (total - half, total + half)
         rows.append((name, total, *interval, deviation, 0.0, len(seeds), sources))

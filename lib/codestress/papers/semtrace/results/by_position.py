@@ -34,13 +34,25 @@ PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 """Columns that identify a figure's panels, beside the number of distractors."""
 CURVE = ["model", *PANEL[:-1], "distractors"]
 """Columns that identify the curves of one metric."""
-SHARE, RELATIVE = ["accuracy", "low", "high"], ["relative", "relative_low", "relative_high"]
-DATASETS = {"cruxeval": "CRUXEval", "semtrace": "SemTrace", "generated": "generated problems"}
+SHARE, RELATIVE = (
+    ["accuracy", "low", "high"],
+    ["relative", "relative_low", "relative_high"],
+)
+DATASETS = {
+    "cruxeval": "CRUXEval",
+    "semtrace": "SemTrace",
+    "generated": "generated problems",
+}
 METRICS = {"strict": "", "partial": "partial matches"}
 
 
 def accuracy_by_position(
-    answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+    answers: pd.DataFrame,
+    *,
+    metrics: Sequence[str],
+    confidence: float,
+    resamples: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Accuracy table of `answers` with one row for each model, panel (dataset, task, digits, qac,
     keys, metric), number of distractors and position, with depth and the columns of `summarize`.
@@ -53,17 +65,25 @@ def accuracy_by_position(
     """
     by = [*CURVE, "position", "depth"]
     parts = [
-        summarize(answers, by=by, rule=metric, confidence=confidence).assign(metric=metric)
+        summarize(answers, by=by, rule=metric, confidence=confidence).assign(
+            metric=metric
+        )
         for metric in metrics
     ]
     relative = _relative_curves(answers, metrics, confidence, resamples, seed)
-    table = pd.concat(parts).merge(relative, on=[*CURVE, "metric", "position"], how="left")
+    table = pd.concat(parts).merge(
+        relative, on=[*CURVE, "metric", "position"], how="left"
+    )
     unresolved = answers.groupby(by, sort=False)["unresolved_strict"].sum()
     return table.join(unresolved.rename("unresolved"), on=by)
 
 
 def _relative_curves(
-    answers: pd.DataFrame, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+    answers: pd.DataFrame,
+    metrics: Sequence[str],
+    confidence: float,
+    resamples: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Table of accuracies in `answers` as shares of their curve's maximum, on the problems that
     were asked at all positions: the columns `CURVE`, metric, position, relative, relative_low,
@@ -74,7 +94,10 @@ def _relative_curves(
         weights = cluster_weights(count, resamples, random) / count
         shares = cells.mean() / (cells.mean().max() or np.nan)
         intervals = relative_to_best(cells.to_numpy(float), weights, confidence)
-        rows += [(*curve, *one, *ends) for one, ends in zip(shares.items(), intervals, strict=True)]
+        rows += [
+            (*curve, *one, *ends)
+            for one, ends in zip(shares.items(), intervals, strict=True)
+        ]
     return pd.DataFrame(rows, columns=[*CURVE, "metric", "position", *RELATIVE])
 
 
@@ -86,7 +109,10 @@ def _cells(
     `columns` names. Problems without a score at every value are left out."""
     for metric in metrics:
         for group, part in answers.groupby(CURVE, sort=False):
-            yield (*group, metric), part.pivot_table(f"value_{metric}", "problem", columns).dropna()
+            yield (
+                (*group, metric),
+                part.pivot_table(f"value_{metric}", "problem", columns).dropna(),
+            )
 
 
 def _draws(seed: int, name: str, curve: tuple[Any, ...]) -> np.random.Generator:
@@ -109,7 +135,9 @@ def position_points(
     if by_digits:
         column = table["digits"].map(lambda n: f"{n} digits")
     else:
-        column = table["distractors"].map(lambda n: f"{n} distractors" if n else "no distractors")
+        column = table["distractors"].map(
+            lambda n: f"{n} distractors" if n else "no distractors"
+        )
     rows = [_panel_name(row, varying) for row in table.to_dict("records")]
     points = with_cells(table, [*CURVE, "depth"]).assign(row=rows, column=column)
     axes = ["model", "row", "column", "depth", "cell"]
@@ -128,7 +156,9 @@ SPOKEN: dict[str, dict[Any, str]] = {
 
 
 def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
-    words = [str(row["task"]).replace("_", " ")] if "task" in varying or not varying else []
+    words = (
+        [str(row["task"]).replace("_", " ")] if "task" in varying or not varying else []
+    )
     if "dataset" in varying:
         words.append(DATASETS.get(str(row["dataset"]), str(row["dataset"])))
     if "metric" in varying:
@@ -155,7 +185,12 @@ in points or in % of the best position."""
 
 
 def dips(
-    answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+    answers: pd.DataFrame,
+    *,
+    metrics: Sequence[str],
+    confidence: float,
+    resamples: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Table of the dip in the middle and the largest drop over positions in `answers`, a row for
     each model, dataset, task, digits, qac, keys, number of distractors and metric of `metrics`.
@@ -168,7 +203,9 @@ def dips(
     rows = []
     for curve, cells in _cells(answers, metrics, "position"):
         random = _draws(seed, "dip", curve)
-        dip = position_dip(cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random)
+        dip = position_dip(
+            cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random
+        )
         rows.append((*curve, *(100 * np.hstack(dip[:-2])), dip.p_value, dip.items))
     return pd.DataFrame(rows, columns=[*CURVE, "metric", *DIP, "p_value", "problems"])
 
@@ -187,7 +224,9 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> st
     for model, part in curves:
         dipped = part[(part["dip_low"] > 0) & (part["p_value"] * len(part) < LEVEL)]
         if len(dipped):
-            sure[str(model)] = dipped["dip_relative_pct" if relative else "dip_points"].max()
+            sure[str(model)] = dipped[
+                "dip_relative_pct" if relative else "dip_points"
+            ].max()
     names = list(curves.groups)
     if not sure:
         who = names[0] if len(names) == 1 else f"any of {len(names)}"
@@ -212,7 +251,9 @@ def unresolved_headline(points: pd.DataFrame) -> str:
     return f"{first} leaves up to {100 * most[first]:.0f} % of its answers unresolved{others}"
 
 
-def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float) -> pd.DataFrame:
+def troughs(
+    answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float
+) -> pd.DataFrame:
     """Table of the fifth of the context in which each curve of `answers` is lowest: the paper says
     "the context's fourth quintile" (3.1, 3.2). Columns: those that name the curve (`CURVE`: model,
     dataset, task, …), metric (of `metrics`), problems, fifth_1 to fifth_5, lowest, may_be_lowest.
@@ -226,7 +267,9 @@ def troughs(answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float)
     for curve, cells in _cells(answers.assign(fifth=fifth), metrics, "fifth"):
         if cells.shape[1] > 1:
             means, names = cells.mean(), lowest_places(cells, confidence)
-            row = dict(zip([*CURVE, "metric"], curve, strict=True)) | {"problems": len(cells)}
+            row = dict(zip([*CURVE, "metric"], curve, strict=True)) | {
+                "problems": len(cells)
+            }
             row |= means.add_prefix("fifth_")
             row["lowest"] = means.idxmin() if len(cells) else math.nan
             rows.append(row | {"may_be_lowest": ", ".join(map(str, names))})
@@ -247,9 +290,14 @@ def lowest_places(scores: pd.DataFrame, confidence: float = 0.95) -> list[Any]:
     two_sided = 1 - 2 * (1 - confidence) / (len(scores.columns) - 1)
 
     def lower(other: Any, place: Any) -> bool:
-        return paired_difference(scores[place] - scores[other], confidence=two_sided).low > 0
+        return (
+            paired_difference(scores[place] - scores[other], confidence=two_sided).low
+            > 0
+        )
 
-    return [place for place in scores if not any(lower(other, place) for other in scores)]
+    return [
+        place for place in scores if not any(lower(other, place) for other in scores)
+    ]
 
 
 def factor_differences(
@@ -296,10 +344,13 @@ def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """
     rows = []
     asked = answers[
-        (answers["task"] == "output_prediction") & answers["dataset"].isin(["semtrace", "cruxeval"])
+        (answers["task"] == "output_prediction")
+        & answers["dataset"].isin(["semtrace", "cruxeval"])
     ]
     for group, models in read_published("semtrace")["groups"].items():
-        for distractors, part in asked[asked["model"].isin(models)].groupby("distractors"):
+        for distractors, part in asked[asked["model"].isin(models)].groupby(
+            "distractors"
+        ):
             counts = part.groupby("dataset")[["model", "problem"]].nunique()
             if len(counts) == 2 and (counts["model"] == len(models)).all():
                 rows += [
@@ -307,7 +358,8 @@ def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
                     for gain in _gains(part, counts["problem"], confidence)
                 ]
     return pd.DataFrame(
-        rows, columns=["group", "distractors", "reading", "gain", "low", "high", "problems"]
+        rows,
+        columns=["group", "distractors", "reading", "gain", "low", "high", "problems"],
     )
 
 
@@ -319,7 +371,11 @@ def _gains(
     of problems by data set. `confidence`: level of the intervals."""
     # Problems of two data sets are different even if their ids are the same.
     names = answers["dataset"] + "/" + answers["problem"].astype(str)
-    shares = answers.set_index(names).groupby(["dataset", "model"])["value_strict"].apply(share)
+    shares = (
+        answers.set_index(names)
+        .groupby(["dataset", "model"])["value_strict"]
+        .apply(share)
+    )
     cruxeval, semtrace = shares["cruxeval"], shares["semtrace"]
     if not all(model.value for model in cruxeval):
         return
@@ -354,9 +410,18 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     ):
         problem = target_problems(given, dataset, int(digits))[name]
         mixed = in_context(given, problem, int(count), int(position))
-        tokens = mixed.depth / CHARACTERS_PER_TOKEN, len(mixed.text) / CHARACTERS_PER_TOKEN
+        tokens = (
+            mixed.depth / CHARACTERS_PER_TOKEN,
+            len(mixed.text) / CHARACTERS_PER_TOKEN,
+        )
         rows.append((count, place, mixed.granularity, mixed.concentration, *tokens))
-    columns = [*keys[:2], "granularity", "concentration", "depth_tokens", "context_tokens"]
+    columns = [
+        *keys[:2],
+        "granularity",
+        "concentration",
+        "depth_tokens",
+        "context_tokens",
+    ]
     return pd.DataFrame(rows, columns=columns).groupby(keys[:2], as_index=False).mean()
 
 
@@ -389,7 +454,12 @@ OWN, MEAN, MOST = (
 
 
 def largest_drops(
-    answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float, resamples: int, seed: int
+    answers: pd.DataFrame,
+    *,
+    metrics: Sequence[str],
+    confidence: float,
+    resamples: int,
+    seed: int,
 ) -> pd.DataFrame:
     """Table of the largest drop (best minus worst position) in `answers`, in points and in % of the
     best, for each model and for each of the paper's groups whose models were all asked. `metrics`
@@ -409,7 +479,8 @@ def largest_drops(
             random = rng(seed, "largest drops", metric, *map(str, panel))
             curves = _curves(part, f"value_{metric}", problems, resamples, random)
             rows += [
-                names | row | {"problems": len(problems)} for row in _panel(curves, confidence)
+                names | row | {"problems": len(problems)}
+                for row in _panel(curves, confidence)
             ]
     columns = ["model", *PANEL, "context", "reading", "problems"]
     return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
@@ -424,7 +495,9 @@ def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
     """
     models = read_published("semtrace")["groups"]["all"]
     chosen = drops[
-        drops["model"].isin(models) & (drops["context"] == ANY) & (drops["metric"] == "strict")
+        drops["model"].isin(models)
+        & (drops["context"] == ANY)
+        & (drops["metric"] == "strict")
     ]
     rows = [
         (dataset, part["relative"].median(), part["problems"].min())
@@ -452,13 +525,20 @@ def _curves(
     weights = cluster_weights(len(problems), resamples, random)
     found: _Curves = {}
     for (model, distractors), one in part.groupby(["model", "distractors"], sort=False):
-        cells = one.pivot_table(index="problem", columns="position", values=value).dropna()
+        cells = one.pivot_table(
+            index="problem", columns="position", values=value
+        ).dropna()
         drawn = weights[:, [places[problem] for problem in cells.index]]
         kept = drawn.sum(axis=1, keepdims=True)
         if len(cells) > 1 and kept.all():
             draws = drawn @ cells.to_numpy(float) / kept
-            draws += random.normal(0, 1 / math.sqrt(len(cells) * (len(cells) + 2)), draws.shape)
-            found[str(model), int(distractors)] = cells.mean().to_numpy(float), np.clip(draws, 0, 1)
+            draws += random.normal(
+                0, 1 / math.sqrt(len(cells) * (len(cells) + 2)), draws.shape
+            )
+            found[str(model), int(distractors)] = (
+                cells.mean().to_numpy(float),
+                np.clip(draws, 0, 1),
+            )
     return found
 
 
@@ -475,7 +555,10 @@ def _panel(curves: _Curves, confidence: float) -> Iterator[dict[str, Any]]:
             for n in sorted({n for _, n in curves})
             if all((model, n) in curves for model in models)
         ]
-        if not counts or len({len(curves[model, n][0]) for model in models for n in counts}) > 1:
+        if (
+            not counts
+            or len({len(curves[model, n][0]) for model in models for n in counts}) > 1
+        ):
             continue
         means, draws = (
             np.stack([[curves[model, n][kind] for n in counts] for model in models])
@@ -490,7 +573,11 @@ def _panel(curves: _Curves, confidence: float) -> Iterator[dict[str, Any]]:
                 row = {"model": name, "context": context, "reading": reading}
                 for unit in ("points", "relative"):
                     row |= numbers_of(
-                        means[:, chosen, None], draws[:, chosen], unit, reading, confidence
+                        means[:, chosen, None],
+                        draws[:, chosen],
+                        unit,
+                        reading,
+                        confidence,
                     )
                 yield row
 
@@ -510,7 +597,11 @@ def numbers_of(
     noise = float(np.nanmean(_largest(flat, unit, reading)))
     half = normal_quantile(confidence) * deviation
     # In this order, nan stays nan: of nothing right nothing is lost.
-    numbers = {"": value, "_low": max(value - half - noise, 0.0), "_high": min(value + half, 100.0)}
+    numbers = {
+        "": value,
+        "_low": max(value - half - noise, 0.0),
+        "_high": min(value + half, 100.0),
+    }
     numbers |= {"_deviation": deviation, "_without_effect": noise}
     return {unit + name: number for name, number in numbers.items()}
 
@@ -523,6 +614,12 @@ def _largest(curves: Array, unit: str, reading: str) -> Array:
     shown = curves.mean(axis=0, keepdims=True) if reading == MEAN else curves
     best, worst = shown.max(axis=-1), shown.min(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        drops = best - worst if unit == "points" else np.where(best > 0, 1 - worst / best, np.nan)
+        drops = (
+            best - worst
+            if unit == "points"
+            else np.where(best > 0, 1 - worst / best, np.nan)
+        )
     largest = drops.max(axis=1)
-    return np.asarray(100 * (largest.max(axis=0) if reading == MOST else largest.mean(axis=0)))
+    return np.asarray(
+        100 * (largest.max(axis=0) if reading == MOST else largest.mean(axis=0))
+    )

@@ -40,7 +40,11 @@ COLUMNS = [
 ]
 PANEL = ["dataset", "task", "digits", "qac"]
 PREDICTIONS = ("input_prediction", "output_prediction")
-MIDDLE, FOURTH, COUNT = "middle - ends", "fourth fifth - the rest", "most distractors - fewest"
+MIDDLE, FOURTH, COUNT = (
+    "middle - ends",
+    "fourth fifth - the rest",
+    "most distractors - fewest",
+)
 ANY = "any"
 
 Numbers = dict[str, dict[str, Moved]]
@@ -58,17 +62,23 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """
     rows: list[tuple[object, ...]] = []
     predicted = answers["task"].isin(PREDICTIONS)
-    answers = answers[~(answers["keys"].astype(bool) & predicted)].reset_index(drop=True)
+    answers = answers[~(answers["keys"].astype(bool) & predicted)].reset_index(
+        drop=True
+    )
     for panel, part in answers.groupby(PANEL, sort=False):
         for count, some in [(ANY, part), *part.groupby("distractors")]:
             numbers = _numbers(some)
             if count == ANY:
                 numbers |= _by_count(part) | _families(part)
-            rows += _rows(numbers, (*panel, str(count)), part["problem"].nunique(), confidence)
+            rows += _rows(
+                numbers, (*panel, str(count)), part["problem"].nunique(), confidence
+            )
     for (dataset, digits), part in answers.groupby(["dataset", "digits"], sort=False):
         problems = part["problem"].nunique()
         for task, numbers in _across(part).items():
-            rows += _rows(numbers, (dataset, task, digits, ANY, ANY), problems, confidence)
+            rows += _rows(
+                numbers, (dataset, task, digits, ANY, ANY), problems, confidence
+            )
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -150,8 +160,16 @@ def _by_count(part: pd.DataFrame) -> Numbers:
     counts = part["distractors"]
     if counts.nunique() < 2:
         return {}
-    most, fewest = (_shares(part[counts == count]) for count in (counts.max(), counts.min()))
-    return {COUNT: {model: _minus(most[model], fewest[model]) for model in most if model in fewest}}
+    most, fewest = (
+        _shares(part[counts == count]) for count in (counts.max(), counts.min())
+    )
+    return {
+        COUNT: {
+            model: _minus(most[model], fewest[model])
+            for model in most
+            if model in fewest
+        }
+    }
 
 
 def _families(part: pd.DataFrame) -> Numbers:
@@ -173,14 +191,19 @@ def _across(part: pd.DataFrame) -> dict[str, Numbers]:
         model = str(name)
         by_task = {str(task): some for task, some in own.groupby("task")}
         if {"function_retrieval", "line_retrieval"} <= {*by_task}:
-            sides = _share(by_task["function_retrieval"]), _share(by_task["line_retrieval"])
+            sides = (
+                _share(by_task["function_retrieval"]),
+                _share(by_task["line_retrieval"]),
+            )
             by_question["function - line"]["share"][model] = _minus(*sides)
         for task, some in by_task.items():
             ways = [_numbers(way) for _, way in some.groupby("qac")]
             if len(ways) == 2:
                 for number in ("share", MIDDLE):
                     without, leading = (way[number][model] for way in ways)
-                    by_question[task][f"{number}, with - without"][model] = _minus(leading, without)
+                    by_question[task][f"{number}, with - without"][model] = _minus(
+                        leading, without
+                    )
     return by_question
 
 
@@ -224,18 +247,24 @@ def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
         ["dataset", "task", "digits", "metric", "model"], sort=False
     ):
         if len(part) == 2:
-            apart = _drops_apart(part.sort_values("qac", ascending=False), "points", confidence)
+            apart = _drops_apart(
+                part.sort_values("qac", ascending=False), "points", confidence
+            )
             cell = (dataset, task, digits, ANY, metric)
             rows.append(("without - with, points", model, *cell, *apart))
     return pd.DataFrame(rows, columns=columns)
 
 
-def _drops_apart(drops: pd.DataFrame, unit: str, confidence: float) -> tuple[float, ...]:
+def _drops_apart(
+    drops: pd.DataFrame, unit: str, confidence: float
+) -> tuple[float, ...]:
     """Last of several `drops` (rows of `largest_drops()`) minus the mean of the others, both ends
     of the difference's interval, and the number of problems. `unit`: `points` or `relative`."""
     *rest, last = drops[unit]
     *errors, error = drops[f"{unit}_deviation"]
-    half = normal_quantile(confidence) * math.hypot(error, *(one / len(rest) for one in errors))
+    half = normal_quantile(confidence) * math.hypot(
+        error, *(one / len(rest) for one in errors)
+    )
     value = last - float(np.mean(rest))
     return value, value - half, value + half, drops["problems"].iloc[-1]
 
@@ -243,7 +272,9 @@ def _drops_apart(drops: pd.DataFrame, unit: str, confidence: float) -> tuple[flo
 # --- Tables 1 and 2 as printed ------------------------------------------------------------------------------------
 
 
-def printed(table: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame) -> pd.DataFrame:
+def printed(
+    table: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame
+) -> pd.DataFrame:
     """Table of the numbers behind the text's statements on Tables 1 and 2, from the tables `table`
     of `scores()`, `keys` of `with_keys()` and `means` of `over_models()`. Columns: number, reading,
     model, task, value (differences of shares, or counts), low, high (Newcombe; nan for a count),
@@ -257,13 +288,25 @@ def printed(table: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame) -> pd.
         for name, (small, large) in FAMILIES.items()
     ]
     sides += [
-        ("input - output", model, "", own[model, "CRUXEval-I"], own[model, "CRUXEval-O"])
+        (
+            "input - output",
+            model,
+            "",
+            own[model, "CRUXEval-I"],
+            own[model, "CRUXEval-O"],
+        )
         for model in FAMILIES["Gemma 3"]
     ]
-    tested = {model: found for (model, task), found in own.items() if task == "SemTrace"}
+    tested = {
+        model: found for (model, task), found in own.items() if task == "SemTrace"
+    }
     low = min(tested[model] for model in groups["larger"])
-    high = max(found for model, found in tested.items() if model not in groups["larger"])
-    sides.append(("least of the larger - most of the smaller", "all", "SemTrace", low, high))
+    high = max(
+        found for model, found in tested.items() if model not in groups["larger"]
+    )
+    sides.append(
+        ("least of the larger - most of the smaller", "all", "SemTrace", low, high)
+    )
     gemma = "gemma-3-27b"
     better = min(tested[model] for model in groups["larger but GPT 4.1"])
     sides.append(("Gemma 3 27B - the larger", gemma, "SemTrace", tested[gemma], better))
@@ -275,7 +318,9 @@ def printed(table: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame) -> pd.
     return pd.DataFrame([*rows, *_counts(plain, keys, means)], columns=columns)
 
 
-def _apart(first: tuple[float, int], second: tuple[float, int]) -> tuple[float, float, float, int]:
+def _apart(
+    first: tuple[float, int], second: tuple[float, int]
+) -> tuple[float, float, float, int]:
     interval = newcombe(*second, *first)
     return first[0] - second[0], *interval, min(first[1], second[1])
 
@@ -290,7 +335,11 @@ def _counts(
     lite = wide.rank(method="min").loc["deepseek-coder-v2-lite"]
     counts = [
         ("models", "", len(wide)),
-        ("more on output than on input", "", (wide["CRUXEval-O"] > wide["CRUXEval-I"]).sum()),
+        (
+            "more on output than on input",
+            "",
+            (wide["CRUXEval-O"] > wide["CRUXEval-I"]).sum(),
+        ),
         ("tasks of Qwen 32B", "best but for GPT 4.1", best.sum()),
         ("tasks of Qwen 32B", "better than two larger models", better.sum()),
         ("tasks of DeepSeek Lite", "", (lite <= 3).sum()),

@@ -32,7 +32,9 @@ INTERPRETER = "python"
 def with_share_removed(answers: pd.DataFrame) -> pd.DataFrame:
     """Copy of `answers` with the added column `share_removed`: removed lines over removable lines
     (the columns `removed` and `lines`), 0 to 1, rounded so that equal fractions are equal."""
-    return answers.assign(share_removed=(answers["removed"] / answers["lines"]).round(9))
+    return answers.assign(
+        share_removed=(answers["removed"] / answers["lines"]).round(9)
+    )
 
 
 def accuracy_by_share(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -73,10 +75,15 @@ def fit_removal(
     counts each share of lines by its number of programs, else all shares count alike.
     """
     fits = {}
-    for (model, task), part in with_share_removed(answers).groupby(["model", "task"], sort=False):
-        cells = part.groupby(["problem", "share_removed"])["value_strict"].agg(["sum", "count"])
+    for (model, task), part in with_share_removed(answers).groupby(
+        ["model", "task"], sort=False
+    ):
+        cells = part.groupby(["problem", "share_removed"])["value_strict"].agg(
+            ["sum", "count"]
+        )
         right, asked = (
-            cells[column].unstack(fill_value=0).sort_index(axis=1) for column in ("sum", "count")
+            cells[column].unstack(fill_value=0).sort_index(axis=1)
+            for column in ("sum", "count")
         )
         fits[str(model), str(task)] = fit_exponential(
             right.columns.to_numpy(float),
@@ -87,7 +94,9 @@ def fit_removal(
             confidence=confidence,
             resamples=resamples,
             check=True,
-            rng=rng(seed, "removal"),  # the same programs in each resample of all models
+            rng=rng(
+                seed, "removal"
+            ),  # the same programs in each resample of all models
         )
     return fits
 
@@ -106,12 +115,18 @@ def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.Dat
             row |= {name: getattr(fit, name), f"{name}_low": low, f"{name}_high": high}
         loss, low, high = fit.loss_at(0.5, confidence)
         row |= {"loss_at_half": loss, "loss_low": low, "loss_high": high}
-        row |= {"programs": fit.items, "r_squared": fit.r_squared, "failed_resamples": fit.failed}
+        row |= {
+            "programs": fit.items,
+            "r_squared": fit.r_squared,
+            "failed_resamples": fit.failed,
+        }
         rows.append(row | {"lack_of_fit": fit.lack})
     return pd.DataFrame(rows)
 
 
-def mean_losses(fits: Sequence[ExponentialFit], confidence: float) -> tuple[float, Array]:
+def mean_losses(
+    fits: Sequence[ExponentialFit], confidence: float
+) -> tuple[float, Array]:
     """Pair of the share (0 to 1) of the accuracy that is lost without half of the lines, as the
     mean over `fits`: of the fitted curves (a number), and in every resample (an array)."""
     fitted = np.mean([fit.loss_at(0.5, confidence)[0] for fit in fits])
@@ -139,7 +154,9 @@ def group_losses(
             chosen = [fits[model, task] for model in models]
             programs = max(fit.items for fit in chosen)
             start, half = np.mean([fit.at(ENDS) for fit in chosen], axis=0)
-            starts, halves = np.mean([curve(ENDS, fit.draws) for fit in chosen], axis=0).T
+            starts, halves = np.mean(
+                [curve(ENDS, fit.draws) for fit in chosen], axis=0
+            ).T
             fitted = {
                 FITTED: mean_losses(chosen, confidence),
                 OF_MEAN: (1 - half / start, 1 - halves / starts),
@@ -149,11 +166,24 @@ def group_losses(
                 ends = percentile_interval(draws, confidence, loss)
                 rows.append((group, task, reading, loss, *ends, programs))
             own = shares[(shares["task"] == task) & shares["model"].isin(models)]
-            for reading, relative in ((OBSERVED, True), (f"{OBSERVED}, in points", False)):
-                seen = mean([_observed(part, relative) for _, part in own.groupby("model")])
+            for reading, relative in (
+                (OBSERVED, True),
+                (f"{OBSERVED}, in points", False),
+            ):
+                seen = mean(
+                    [_observed(part, relative) for _, part in own.groupby("model")]
+                )
                 ends = seen.interval(programs, confidence)
                 rows.append((group, task, reading, seen.value, *ends, programs))
-    columns = ["model", "task", "reading", "loss_at_half", "loss_low", "loss_high", "programs"]
+    columns = [
+        "model",
+        "task",
+        "reading",
+        "loss_at_half",
+        "loss_low",
+        "loss_high",
+        "programs",
+    ]
     return pd.DataFrame(rows, columns=columns).dropna(subset="loss_at_half")
 
 
@@ -169,7 +199,8 @@ def _observed(part: pd.DataFrame, relative: bool) -> Moved:
     `NOTHING` without answers at half, or without a correct answer to complete programs."""
     scores = part.set_index("problem")
     whole, half = (
-        share(scores["value_strict"][scores["share_removed"] == end].astype(float)) for end in ENDS
+        share(scores["value_strict"][scores["share_removed"] == end].astype(float))
+        for end in ENDS
     )
     if not whole.value > 0 or math.isnan(half.value):
         return NOTHING
@@ -179,7 +210,9 @@ def _observed(part: pd.DataFrame, relative: bool) -> Moved:
     return combined([(-1, kept)])._replace(value=1 - kept.value)
 
 
-def removal_orders(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
+def removal_orders(
+    fits: Mapping[Curve, ExponentialFit], confidence: float
+) -> pd.DataFrame:
     """Table of comparisons of the losses in `fits` at half of the lines removed (differences of
     shares, -1 to 1): outputs minus inputs, larger models minus smaller. Columns: number (the
     comparison), model (`all`), value, low, high, programs. A row is missing unless all of its
@@ -188,7 +221,10 @@ def removal_orders(fits: Mapping[Curve, ExponentialFit], confidence: float) -> p
     smaller = [model for model in groups["all"] if model not in groups["larger"]]
     outputs, inputs = "output_prediction", "input_prediction"
     sides = {
-        "output - input, all models": ((groups["all"], outputs), (groups["all"], inputs)),
+        "output - input, all models": (
+            (groups["all"], outputs),
+            (groups["all"], inputs),
+        ),
         "larger - smaller, output": ((groups["larger"], outputs), (smaller, outputs)),
     }
     rows = []
@@ -196,12 +232,15 @@ def removal_orders(fits: Mapping[Curve, ExponentialFit], confidence: float) -> p
         first, second = ([(model, task) for model in models] for models, task in curves)
         if {*first, *second} <= {*fits}:
             (value, draws), (other, others) = (
-                mean_losses([fits[curve] for curve in side], confidence) for side in (first, second)
+                mean_losses([fits[curve] for curve in side], confidence)
+                for side in (first, second)
             )
             ends = percentile_interval(draws - others, confidence, value - other)
             programs = max(fits[curve].items for curve in first)
             rows.append((number, "all", value - other, *ends, programs))
-    return pd.DataFrame(rows, columns=["number", "model", "value", "low", "high", "programs"])
+    return pd.DataFrame(
+        rows, columns=["number", "model", "value", "low", "high", "programs"]
+    )
 
 
 def fitted_curves(
@@ -215,7 +254,9 @@ def fitted_curves(
     for (model, task), fit in fits.items():
         x = np.linspace(reach["min"][model, task], reach["max"][model, task], 101)
         low, high = fit.band(x, confidence)
-        part = pd.DataFrame({"share_removed": x, "accuracy": fit.at(x), "low": low, "high": high})
+        part = pd.DataFrame(
+            {"share_removed": x, "accuracy": fit.at(x), "low": low, "high": high}
+        )
         part.insert(0, "model", model)
         part.insert(1, "task", task)
         parts.append(part.assign(lack_of_fit=fit.lack))
@@ -255,15 +296,30 @@ def recall_sensitivity(
     the interpreter, and when the interpreter was not asked). The parameters `epsilon` and
     `complete_wrong` are those of `program_sensitivities`.
     """
-    each = program_sensitivities(answers, epsilon=epsilon, complete_wrong=complete_wrong)
+    each = program_sensitivities(
+        answers, epsilon=epsilon, complete_wrong=complete_wrong
+    )
     python = each[each["model"] == INTERPRETER].set_index("problem")["sensitivity"]
     rows = []
     for (model, task), part in each.groupby(["model", "task"], sort=False):
         known = part.set_index("problem")["sensitivity"].dropna()
         mean, (low, high), *_ = clustered_share(known, known.index, confidence)
-        row = {"model": model, "task": task, "sensitivity": mean, "low": low, "high": high}
-        row |= {"programs": len(known), "complete_wrong": int((part["complete"] == 0).sum())}
-        other = python if task == "output_prediction" and model != INTERPRETER else python[:0]
+        row = {
+            "model": model,
+            "task": task,
+            "sensitivity": mean,
+            "low": low,
+            "high": high,
+        }
+        row |= {
+            "programs": len(known),
+            "complete_wrong": int((part["complete"] == 0).sum()),
+        }
+        other = (
+            python
+            if task == "output_prediction" and model != INTERPRETER
+            else python[:0]
+        )
         more = (known - other).dropna()
         low, high = paired_difference(more, confidence=confidence)
         row |= {"to_python": more.mean(), "to_python_low": low, "to_python_high": high}
@@ -295,7 +351,10 @@ def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
         return pd.DataFrame()
     first = removed.iloc[0]
     python = with_share_removed(answers[answers["model"] == INTERPRETER])
-    single, beyond = python[python["removed"] == 1], python[python["share_removed"] > 0.2]
+    single, beyond = (
+        python[python["removed"] == 1],
+        python[python["share_removed"] > 0.2],
+    )
     far = clustered_share(beyond["value_strict"], beyond["problem"])
     numbers = {
         "share_removed": first["share_removed"],
@@ -306,7 +365,8 @@ def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
         "versions": len(python),
         "single": len(single),
         "single_drop": 1 - single["value_strict"].mean(),
-        "single_drop_by_program": 1 - single.groupby("problem")["value_strict"].mean().mean(),
+        "single_drop_by_program": 1
+        - single.groupby("problem")["value_strict"].mean().mean(),
         "far": far.value,
         "far_low": far.interval.low,
         "far_high": far.interval.high,
@@ -321,7 +381,9 @@ def removal_title(sensitivity: pd.DataFrame) -> str:
     models in `sensitivity`, the table of `recall_sensitivity`."""
     means = 100 * sensitivity.groupby("task", sort=False)["sensitivity"].mean()
     tasks = means.index.str.replace("_prediction", "s")
-    names = [f"{mean:.0f} % of right {task}" for task, mean in zip(tasks, means, strict=True)]
+    names = [
+        f"{mean:.0f} % of right {task}" for task, mean in zip(tasks, means, strict=True)
+    ]
     models = list(dict.fromkeys(sensitivity["model"]))
     if len(models) == 1:
         return f"{models[0]} loses {listed(names)} when lines are missing"
@@ -336,9 +398,13 @@ def sensitivity_title(sensitivity: pd.DataFrame) -> str:
     if beside.empty:
         return removal_title(sensitivity)
     less = list(beside[beside["to_python_high"] < 0]["model"])
-    who = listed(less) if 0 < len(less) < 3 else f"{len(less) or 'none'} of {len(beside)}"
+    who = (
+        listed(less) if 0 < len(less) < 3 else f"{len(less) or 'none'} of {len(beside)}"
+    )
     verb = "keeps" if len(less) < 2 else "keep"
-    return f"Without some lines, {who} clearly {verb} more of what was right than Python"
+    return (
+        f"Without some lines, {who} clearly {verb} more of what was right than Python"
+    )
 
 
 def describe_sensitivity(sensitivity: pd.DataFrame) -> str:
@@ -346,7 +412,9 @@ def describe_sensitivity(sensitivity: pd.DataFrame) -> str:
     of `recall_sensitivity`, the share of the accuracy that is lost."""
     form = "{model}, {task}: {sensitivity:.1%} of the accuracy is lost"
     rows = sensitivity.assign(task=sensitivity["task"].str.replace("_", " "))
-    return told("Accuracy against the share of lines removed, and Equation 5.", rows, form)
+    return told(
+        "Accuracy against the share of lines removed, and Equation 5.", rows, form
+    )
 
 
 def describe_removal(table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]) -> str:

@@ -68,7 +68,9 @@ def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     """Table of the accuracies that the paper prints in the table named `artefact`: label (model),
     condition, percent (as printed), n, correct (count), accuracy, and Wilson's low and high (0 to
     1) from the paper's 800 problems (100 for GPT 4.1). Empty when `artefact` has no such table."""
-    cells = published_cells(artefact, "label", "condition").rename(columns={"value": "percent"})
+    cells = published_cells(artefact, "label", "condition").rename(
+        columns={"value": "percent"}
+    )
     asked = cells["label"].map(FEWER).fillna(PROBLEMS).astype(int)
     counted = cells.assign(n=asked, correct=(cells["percent"] * asked / 100).round())
     table = with_accuracy(counted, "correct", "n", confidence)
@@ -88,7 +90,9 @@ def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     return pd.concat([plain, printed], ignore_index=True)
 
 
-def headline(regenerated: pd.DataFrame, published: pd.DataFrame, differences: pd.DataFrame) -> str:
+def headline(
+    regenerated: pd.DataFrame, published: pd.DataFrame, differences: pd.DataFrame
+) -> str:
     """Title of the figure of Table 1 or 2, from the tables `regenerated` of `baseline_shares` and
     `published` of `published_baselines`: how many models find SemTrace harder than the outputs of
     other programs; or, where keys vary, how many of `differences` (p_value) are told from 0."""
@@ -112,7 +116,9 @@ def clear_effect(factor: str, differences: pd.DataFrame) -> str:
     Holm's correction."""
     told = told_from_zero(differences["p_value"])
     head = (
-        f"A clear effect of {factor} in {told}" if told else f"No clear effect of {factor} in any"
+        f"A clear effect of {factor} in {told}"
+        if told
+        else f"No clear effect of {factor} in any"
     )
     return f"{head} of {len(differences)} comparisons"
 
@@ -194,7 +200,9 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
 def bound_table(context: int) -> pd.DataFrame:
     """Table of one row: the column `context`, the argument `context` in tokens, and the column
     `thousands`, the smallest RoPE base for so many tokens in thousands."""
-    return pd.DataFrame([{"context": context, "thousands": smallest_rope_base(context) / 1000}])
+    return pd.DataFrame(
+        [{"context": context, "thousands": smallest_rope_base(context) / 1000}]
+    )
 
 
 def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -231,7 +239,13 @@ def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
     for task, count, prompt in prompts:
         lengths = prompt.characters, len(prompt.prefill), round(prompt.characters / 4)
         rows.append((task.replace("_", " "), count, *lengths))
-    columns = ["task", "distractors", "characters", "prefill_characters", "tokens_at_4_characters"]
+    columns = [
+        "task",
+        "distractors",
+        "characters",
+        "prefill_characters",
+        "tokens_at_4_characters",
+    ]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -240,10 +254,16 @@ def scores(confidence: float) -> pd.DataFrame:
     SemTrace), keys (whether lines have keys), n, share, low, high (0 to 1, Wilson, at the level
     `confidence`)."""
     plain, keyed = (
-        published_baselines(f"semtrace/{name}", confidence) for name in ("tab01", "tab02")
+        published_baselines(f"semtrace/{name}", confidence)
+        for name in ("tab01", "tab02")
     )
-    table = pd.concat([plain.assign(keys=False), keyed.assign(keys=True)], ignore_index=True)
-    task, share = table["condition"].str.removesuffix(", with keys"), table["correct"] / table["n"]
+    table = pd.concat(
+        [plain.assign(keys=False), keyed.assign(keys=True)], ignore_index=True
+    )
+    task, share = (
+        table["condition"].str.removesuffix(", with keys"),
+        table["correct"] / table["n"],
+    )
     named = table.assign(model=table["label"], task=task, share=share)
     return named[["model", "task", "keys", "n", "share", "low", "high"]]
 
@@ -256,7 +276,9 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     rows = []
     for (model, task), part in table.groupby(["model", "task"], sort=False):
         if part["keys"].nunique() == 2:
-            plain, n, keyed, keyed_n = part.sort_values("keys")[["share", "n"]].to_numpy().ravel()
+            plain, n, keyed, keyed_n = (
+                part.sort_values("keys")[["share", "n"]].to_numpy().ravel()
+            )
             sides = plain, n, keyed, keyed_n
             ends, p_value = newcombe(*sides, confidence), two_shares_p(*sides)
             rows.append((model, task, plain, keyed, keyed - plain, *ends, p_value))
@@ -272,7 +294,9 @@ def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
     for task, part in keys.groupby("task", sort=False):
         found = mean_difference(part["difference"], confidence)
         rows.append((task, found.value, *found.interval, found.p_value, found.models))
-    frame = pd.DataFrame(rows, columns=["task", "difference", "low", "high", "p", "models"])
+    frame = pd.DataFrame(
+        rows, columns=["task", "difference", "low", "high", "p", "models"]
+    )
     return with_holm(frame)
 
 
@@ -288,7 +312,9 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
         table[~table["keys"]].pivot_table(value, "model", "task", sort=False)
         for value in ("share", "n")
     )
-    separated = {task: set(open_ranks(wide[task], numbers[task], LEVEL).told) for task in wide}
+    separated = {
+        task: set(open_ranks(wide[task], numbers[task], LEVEL).told) for task in wide
+    }
     rows = []
     for first, second in combinations(wide.columns, 2):
         draws = rng(seed, "orders", first, second)
@@ -356,8 +382,12 @@ def _baselines(table: pd.DataFrame, confidence: float) -> Finding:
             for row in ordered.iloc[[0, -1]].itertuples()
         ]
         apart = f"{len(ranks.told)} of {len(part) * (len(part) - 1) // 2} pairs of models are told apart"
-        told.append(f"{task}: {' to '.join(ends)}; {apart}, the best may be {listed(first)}")
-    half = 100 * float(((table["high"] - table["low"]) / 2)[table["n"] == PROBLEMS].max())
+        told.append(
+            f"{task}: {' to '.join(ends)}; {apart}, the best may be {listed(first)}"
+        )
+    half = 100 * float(
+        ((table["high"] - table["low"]) / 2)[table["n"] == PROBLEMS].max()
+    )
     return Finding(
         f"Without distractors. {'. '.join(told)}. Half an interval of {PROBLEMS} problems: {half:.1f} points at most.",
         "pooled z test of two shares for each pair of models",

@@ -50,10 +50,16 @@ def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
     found = {}
     for (dataset, task), part in answers.groupby(["dataset", "task"], sort=False):
         words = str(task).replace("_", " ")
-        name = words if words in LEXICAL else COLUMNS.get((dataset, task), f"{dataset}, {words}")
+        name = (
+            words
+            if words in LEXICAL
+            else COLUMNS.get((dataset, task), f"{dataset}, {words}")
+        )
         found[name] = part.pivot_table("value_strict", "problem", "model", sort=False)
         if name == SEMTRACE:
-            found[PARTIAL] = part.pivot_table("value_partial", "problem", "model", sort=False)
+            found[PARTIAL] = part.pivot_table(
+                "value_partial", "problem", "model", sort=False
+            )
     if SEMTRACE not in found or not any(name in found for name in LEXICAL):
         raise ParameterError(
             "problems must have semtrace, and tasks a retrieval: two recalls are compared"
@@ -70,7 +76,9 @@ def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
             known = column.dropna()
             share = clustered_share(known, known.index, confidence)
             rows.append((measure, model, share.value, *share.interval, share.clusters))
-    return pd.DataFrame(rows, columns=["measure", "model", "accuracy", "low", "high", "problems"])
+    return pd.DataFrame(
+        rows, columns=["measure", "model", "accuracy", "low", "high", "problems"]
+    )
 
 
 def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame:
@@ -93,18 +101,40 @@ def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame
             first, second = first[models], second[models]
             draws = rng(seed, "two recalls", lexical, other)
             # What is equal but for rounding is tied.
-            found = kendall(first.mean().round(9), second.mean().round(9), confidence, draws)
-            row = {"lexical": lexical, "other": other, "models": len(models), "tau": found.value}
-            row |= found.interval._asdict() | {"p": found.p_value, "least_decided": found.least}
+            found = kendall(
+                first.mean().round(9), second.mean().round(9), confidence, draws
+            )
+            row = {
+                "lexical": lexical,
+                "other": other,
+                "models": len(models),
+                "tau": found.value,
+            }
+            row |= found.interval._asdict() | {
+                "p": found.p_value,
+                "least_decided": found.least,
+            }
             rows.append(row | ordered_alike(first, second, confidence))
-    columns = ["lexical", "other", "models", "tau", "low", "high", "p", "least_decided", *ALIKE]
+    columns = [
+        "lexical",
+        "other",
+        "models",
+        "tau",
+        "low",
+        "high",
+        "p",
+        "least_decided",
+        *ALIKE,
+    ]
     return with_holm(pd.DataFrame(rows, columns=columns))
 
 
 ALIKE = ["alike", "opposite", "open", "pairs", "among_low", "among_high"]
 
 
-def ordered_alike(first: pd.DataFrame, second: pd.DataFrame, confidence: float) -> dict[str, float]:
+def ordered_alike(
+    first: pd.DataFrame, second: pd.DataFrame, confidence: float
+) -> dict[str, float]:
     """Dict of six numbers for two measures of the same models, the tables `first` and `second` of
     problems by models: `alike`, `opposite` and `open` count pairs of models that both order alike,
     that they order oppositely, that stay open; `pairs` all; `among_low` and `among_high` are the
@@ -164,7 +194,9 @@ def published_recalls(confidence: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[columns]
 
 
-def published_correlations(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
+def published_correlations(
+    table: pd.DataFrame, confidence: float, seed: int
+) -> pd.DataFrame:
     """Table of rank correlations between the lexical groups and SemTrace in `table`, that of
     `published_recalls()`, a row for each measure: measure, models, tau, low, high, p,
     least_decided, p_holm and decided as in `correlations`; stronger_higher, the number of pairs of
@@ -174,7 +206,9 @@ def published_correlations(table: pd.DataFrame, confidence: float, seed: int) ->
     for measure, part in table.groupby("measure", sort=False):
         draws = rng(seed, "printed", str(measure))
         test = kendall(part["stronger"], part["accuracy"], confidence, draws)
-        upper, lower = (part[part["stronger"] == side]["accuracy"] for side in (True, False))
+        upper, lower = (
+            part[part["stronger"] == side]["accuracy"] for side in (True, False)
+        )
         higher = np.greater.outer(upper.to_numpy(), lower.to_numpy())
         ends = test.value, *test.interval, test.p_value, test.least
         rows.append((measure, len(part), *ends, higher.sum(), higher.size))
