@@ -210,11 +210,9 @@ def f(x):
     "NUL": "x = '\0'",
 }
 
-MANY = "for i in range(10 ** 6): x += 1"
-"""Ten times as many steps as a program has."""
-STEPS = {
-    "another tracer for doctest": "sys.gettrace = lambda: None\n    import doctest\n    doctest.testmod()\n    {many}",
-    "trace off and on": "t = sys.gettrace()\n    sys.settrace(None)\n    {many}\n    sys.settrace(t)",
+ENDLESS = "while True: x = 1"
+UNCOUNTED = {
+    "trace off": "sys.settrace(None)\n    {endless}",
     "trace off at the deepest": """
     def deeper():
         try:
@@ -222,72 +220,37 @@ STEPS = {
         except RecursionError:
             sys.settrace(None)
     tried(deeper)
-    {many}""",
-    "no lines of a frame": "sys._getframe().f_trace_lines = False\n    {many}",
-    "no trace of a frame": "sys._getframe().f_trace = None\n    {many}",
-    "too deep, caught": "def deeper(): deeper()\n    tried(deeper)\n    {many}",
-    "code named otherwise": "names = {'x': x}\n    exec(compile('{many}', 'other.py', 'exec'), names)",
-    "code named as the library's": "names = {'x': x}\n    exec(compile('{many}', os.__file__, 'exec'), names)",
-    "code named as if frozen": "names = {'x': x}\n    exec(compile('{many}', '<frozen os>', 'exec'), names)",
-    "code renamed": "f.__code__ = f.__code__.replace(co_filename=os.__file__)\n    {many}",
-    "eval": "return eval('sum(1 for i in range(10 ** 6))')",
-    "the counter's code": "sys.gettrace().__code__ = (lambda *a: None).__code__\n    {many}",
-    "the counter's defaults": "sys.gettrace().__defaults__ = ()\n    {many}",
+    {endless}""",
+    "no lines of a frame": "sys._getframe().f_trace_lines = False\n    {endless}",
+    "code named otherwise": "exec(compile('{endless}', 'other.py', 'exec'))",
+    "code named as the library's": "exec(compile('{endless}', os.__file__, 'exec'))",
     "the counter's cells": """
     for cell in sys.gettrace().__closure__ or ():
-        cell.cell_contents = 10 ** 9
-    {many}""",
-    "what tells the library": """
-    for part in sys.gettrace().__defaults__:
-        if hasattr(part, '__wrapped__'):
-            part.__wrapped__.__code__ = (lambda *a: True).__code__
-    {many}""",
-    "a search for the counter": "import gc\n    for one in gc.get_objects(): pass\n    {many}",
-    "another sys": """
-    import _imp
-    from importlib.machinery import BuiltinImporter
-    _imp.create_builtin(BuiltinImporter.find_spec('sys')).settrace(None)
-    {many}""",
+        cell.cell_contents = lambda *a: None
+    {endless}""",
     "another interpreter": """
     import _xxsubinterpreters as others
-    others.run_string(others.create(), 'for i in range(10 ** 7): pass')""",
-    "a hook": "def hook(*a):\n        x = 0\n        {many}\n    sys.addaudithook(hook)",
-    "a profile": "sys.setprofile(lambda *a: None)\n    {many}",
+    others.run_string(others.create(), '{endless}')""",
     "a tree without lines": """
     import ast
-    tree = ast.parse('{many}')
+    tree = ast.parse('{endless}')
     for node in ast.walk(tree):
         if hasattr(node, 'lineno'):
             node.lineno = node.end_lineno = -1
-    exec(compile(tree, 'x', 'exec'), {'x': 0})""",
-    "unpacked code": "import marshal\n    exec(marshal.loads(marshal.dumps(compile('{many}', 'x', 'exec'))), {'x': 0})",
-    "a thread": "import _thread, time\n    _thread.start_new_thread(exec, ('{many}', {'x': 0}))\n    time.sleep(1)",
+    exec(compile(tree, 'x', 'exec'))""",
     "a signal": """
     import signal
     def handler(*a):
-        x = 0
-        {many}
+        {endless}
     signal.signal(signal.SIGALRM, handler)
     signal.setitimer(signal.ITIMER_REAL, 0.001)
     signal.pause()""",
-    "a collection": """
-    import gc
-    def called(*a):
-        x = 0
-        {many}
-    gc.callbacks.append(called)
-    gc.collect()""",
-    "an end": """
-    class Ended:
-        def __del__(self, x=0):
-            {many}
-    Ended()""",
-    "by C": "import ctypes\n    ctypes.pythonapi.PyEval_SetTrace(None, None)\n    {many}",
+    "by C": "import ctypes\n    ctypes.pythonapi.PyEval_SetTrace(None, None)\n    {endless}",
 }
-"""Bodies of a function that takes steps that are not to be seen."""
+"""Bodies of an endless function whose steps are not to be counted."""
 ATTACKS |= {
-    name: f"import sys\ndef f(x):\n    {body.strip().replace('{many}', MANY)}\n    return x"
-    for name, body in STEPS.items()
+    name: f"import os, sys\ndef f(x):\n    {body.strip().replace('{endless}', ENDLESS)}\n    return x"
+    for name, body in UNCOUNTED.items()
 }
 
 

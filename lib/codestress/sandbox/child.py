@@ -25,17 +25,11 @@ LONGEST_MESSAGE = 200
 
 
 def run_programs(
-    programs: list[dict[str, Any]],
-    limits: dict[str, Any],
-    token: str,
-    result: int,
-    own: bool,
+    programs: list[dict[str, Any]], limits: dict[str, Any], token: str, result: int
 ) -> None:
     """Runs the programs one after the other, writes the outcome of each to the descriptor `result`
-    as a line (`token`, then JSON), and ends the process.
-
-    Untrusted programs (`own` false) are ended when they reach for the counter of their steps. Each
-    program gets the CPU time of `limits` anew.
+    as a line (`token`, then JSON), and ends the process. Each program gets the CPU time of `limits`
+    anew.
     """
     for number, program in enumerate(programs):
         if number:
@@ -46,12 +40,12 @@ def run_programs(
                     resource.RLIMIT_CPU,
                     (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]),
                 )
-        _run(program, limits, token, result, own)
+        _run(program, limits, token, result)
     os._exit(0)
 
 
 def _run(
-    program: dict[str, Any], limits: dict[str, Any], token: str, result: int, own: bool
+    program: dict[str, Any], limits: dict[str, Any], token: str, result: int
 ) -> None:
     def report(*outcome: object) -> None:
         text = json.dumps(outcome)
@@ -81,17 +75,9 @@ def _run(
         report("syntax error", _told(error))
         return
     names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
-    told = f"more than {limits['steps']:,} steps"
-    tracer = steps.counter(
-        limits["steps"], steps.ending(result, token, "step limit", told)
-    )
-    reached = steps.ending(
-        result, token, "tampered", "it reached for the counter of steps"
-    )
-    sys.settrace(tracer)
-    if not own:
-        steps.guard(tracer, reached)
-    del tracer
+    reason = f"more than {limits['steps']:,} steps"
+    end = steps.ending(result, token, "step limit", reason)
+    sys.settrace(steps.counter(limits["steps"], end))
     try:
         value = _value(code, call, program["function"], arguments, names)
         report("returned", encode(value))

@@ -43,7 +43,8 @@ class Outcome(StrEnum):
     """The program ended in an exception; `detail` names it."""
     SYNTAX_ERROR = "syntax error"
     STEP_LIMIT = "step limit"
-    """The program executed more than `Limits.steps` of its own lines: the same on every machine."""
+    """The program executed more than `Limits.steps` of its own lines: the same on every machine, for
+    programs that leave the counter alone."""
     NOT_DATA = "not data"
     """The program returned a value that is not plain data: a generator, a function, an object of
     its own class."""
@@ -56,8 +57,7 @@ class Outcome(StrEnum):
     DIED = "died"
     """The program's process ended before it returned: `os._exit`, a crash of the interpreter."""
     TAMPERED = "tampered"
-    """The program wrote to the channel of results, reached for the counter of its steps, or could
-    not be counted."""
+    """The program wrote to the channel of results, or could not be counted."""
     HARNESS_ERROR = "harness error"
     """The worker itself failed, twice."""
 
@@ -80,7 +80,7 @@ class Limits:
 
     steps: int = 100_000
     """Maximum number of lines of its own that a program executes (CRUXEval's filter). This limit
-    decides; the others are backstops."""
+    decides; the others are backstops, also for programs that turn the counter off."""
     cpu_s: int = 8
     """CPU time in seconds. The slowest version of a CRUXEval program needs 6.4 of them for 100,000
     steps on a slow machine of 2026; most need less than 0.1."""

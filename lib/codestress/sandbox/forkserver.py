@@ -11,7 +11,6 @@ import contextlib
 import gc
 import importlib
 import json
-import json.encoder
 import os
 import select
 import signal
@@ -22,7 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from codestress.sandbox import child, data, layers, steps
+from codestress.sandbox import child, layers
 
 RESULT = 3
 """Number of a child's descriptor to which results are written."""
@@ -47,7 +46,6 @@ def main(readable: list[str], backend: str, packages: list[str]) -> None:
     layers.drop_privileges()
     around = "seatbelt" if backend == "sandbox-exec" else "namespaces"
     server = Server(readable, {around: backend} if backend != "none" else {})
-    steps.prepare(child, steps, data, json, json.encoder, contextlib)
     gc.collect()
     gc.freeze()
     send({"layers": server.layers})
@@ -199,7 +197,7 @@ class Server:
         if self.filter:
             self.filter()
         os.close(READY)
-        child.run_programs(programs, limits, token, RESULT, job["shared"])
+        child.run_programs(programs, limits, token, RESULT)
 
     def filter_runtime(self, path: int) -> None:
         """Applies the filter of system calls for Node to this process alone, where filters
