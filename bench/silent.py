@@ -61,6 +61,8 @@ def ran(
         "java",
         "-Xss16m",
         "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-Xmn400m",
         str(SEARCHER),
         str(int(1000 * limit_s)),
     ]
