@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
 import socket
 import subprocess
@@ -598,20 +599,16 @@ def serving(
 
 
 def voila(notebook: Path, outputs: Path) -> AbstractContextManager[str]:
-    """The notebook as a page of its own, with the extensions that `make explore` allows."""
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    widgets = re.search(
-        r"^WIDGETS := \$\(addprefix (\S+),((?:.|\\\n)*?)\)$", makefile, re.MULTILINE
-    )
-    assert widgets is not None
-    allowed = [f"{widgets[1]}{name}" for name in widgets[2].replace("\\", " ").split()]
+    """The notebook as a page of its own, with the options of `make explore`."""
+    dry = ["make", "--no-print-directory", "--dry-run", "explore"]
+    commands = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True)
+    words = shlex.split(commands.stdout.partition("/voila")[2])
+    options = [word for word in words if word.startswith("--")]
+    assert any("extension_allowlist" in option for option in options)
     templates = str(ROOT / "lib" / "codestress" / "explore" / "jupyter")
-    tags = "--TagRemovePreprocessor.remove_cell_tags=static"
-    assert tags in makefile
-    options = [str(notebook), "--template=codestress", *allowed, tags]
     return serving(
         "voila",
-        options,
+        [str(notebook), *options],
         outputs,
         "voila/static/",
         JUPYTER_PATH=templates,
