@@ -14,6 +14,7 @@ import sys
 import time
 import urllib.request
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
@@ -27,7 +28,6 @@ import openai_server
 from codestress.errors import EngineError
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines.base import RequestFailed
-from codestress.inference.engines.limiter import Limiter
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
 from codestress.scoring.judging import unanswered
@@ -1017,38 +1017,35 @@ def test_a_wall_of_429_gets_fewer_requests_and_loses_none() -> None:
     assert busy["refused"] > 0
 
 
-def test_the_limit_falls_by_half_and_rises_by_one_a_round() -> None:
-    async def check() -> None:
-        limiter = Limiter(16)
-        async with limiter.slot() as first, limiter.slot() as second:
-            limiter.overloaded(first)
-            limiter.overloaded(second)  # sent before the fall: no second one
-        assert limiter.limit == 8
-        for _ in range(8):
-            limiter.answered()
-        assert 8.8 < limiter.limit < 9.1
-        for _ in range(1000):
-            limiter.answered()
-        assert limiter.limit == 16
-        for _ in range(20):
-            async with limiter.slot() as sent:
-                limiter.overloaded(sent)
-        assert limiter.limit == 1
-        together = 0
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_more_requests_are_in_flight_than_the_concurrency(most: int) -> None:
+    """Also where some fail and are sent again."""
+    in_flight = {"now": 0, "most": 0}
 
-        async def one() -> None:
-            nonlocal together
-            async with limiter.slot():
-                together = max(together, limiter.in_flight)
-                await asyncio.sleep(0)
+    def counting(received: Received) -> Reply:
+        in_flight["now"] += 1
+        in_flight["most"] = max(in_flight.values())
 
-        await asyncio.wait_for(asyncio.gather(*(one() for _ in range(50))), 60)
-        assert together == 1
+        def ended() -> bool:
+            in_flight["now"] -= 1
+            return True
 
-    asyncio.run(check())
+        oops = failure(500, "oops", headers={"retry-after-ms": "1"})
+        reply = echo(received) if received.seen else oops
+        return replace(reply, delay=0.01, until=ended)
+
+    with OpenAIServer(counting) as server:
+        ask(
+            server.base_url,
+            *map(question, "abcdefgh"),
+            retries=2,
+            concurrency=most,
+        )
+        assert len(server.requests) == 16
+    assert in_flight == {"now": 0, "most": most}
 
 
-def test_retry_after_holds_all_requests_back() -> None:
+def test_retry_after_holds_a_place_among_the_requests() -> None:
     def first_waits(received: Received) -> Reply:
         first = len(server.requests) == 1
         return (

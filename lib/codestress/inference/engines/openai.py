@@ -3,8 +3,8 @@
 The openai client retries failures that may pass (408, 409, 429, 5xx, time-outs, broken connections)
 with backoff and jitter, and waits as long as `Retry-After` says, up to two minutes; a longer wait
 fails the request at once. Replies that the client would accept as answers (HTML, other JSON, an
-error with status 200, the answer to another request) are checked and retried by this module. A
-server that reports overload gets fewer requests at the same time (`limiter`).
+error with status 200, the answer to another request) are checked and retried by this module. At most
+`settings.concurrency` requests are in flight at the same time, their waits between tries included.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ from codestress.inference.engines.base import (
     conversation,
     served_identity,
 )
-from codestress.inference.engines.limiter import LONGEST_PAUSE_S, Limiter
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.network import (
     AROUND,
@@ -68,6 +67,8 @@ if (
 identity = served_identity
 
 CONNECT_S = 30.0
+LONGEST_PAUSE_S = 120.0
+"""Longest Retry-After in seconds that is waited for."""
 GARBLED_RETRIES = 2
 GARBLED_PAUSE_S = 0.5
 """Seconds to wait before the second try of a request with an invalid reply; doubled before the
@@ -238,15 +239,14 @@ class OpenAIEngine(Engine):
                     api_key=key or "none",  # the client insists on one
                     base_url=base_url,
                     max_retries=settings.retries,
-                    http_client=_http_client(
-                        settings, Limiter(settings.concurrency), self
-                    ),
+                    http_client=_http_client(settings, self),
                 )
         except Exception as error:  # what the libraries read in the environment
             words = self.secret.shown(str(error))
             raise EngineError(
                 f"{entry.name}: no connection can be set up: {words}"
             ) from None
+        self._slots = asyncio.Semaphore(settings.concurrency)
         self.budget = Budget()
         """The budget that counts each try; without limits until a caller sets another."""
         self._gathering: dict[str, tuple[list[Request], Gathered]] = {}
@@ -422,7 +422,8 @@ class OpenAIEngine(Engine):
             if number:
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
             # `post`, because `create` checks again what is sent, which takes a third of all the time
-            reply = await self.client.post(path, cast_to=httpx2.Response, body=body)
+            async with self._slots:
+                reply = await self.client.post(path, cast_to=httpx2.Response, body=body)
             try:
                 content = parse_json(reply.content)
                 seconds, most = (
@@ -794,12 +795,9 @@ def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
     )
 
 
-def _http_client(
-    settings: Settings, limiter: Limiter, engine: OpenAIEngine
-) -> httpx2.AsyncClient:
+def _http_client(settings: Settings, engine: OpenAIEngine) -> httpx2.AsyncClient:
     """Returns an HTTP client with at most `settings.concurrency` connections, and the deadline
-    `settings.timeout_s` for each try. It tells `limiter` of successes and overload, and has
-    `engine` count what each try costs.
+    `settings.timeout_s` for each try. It has `engine` count what each try costs.
 
     httpx's own read time-out starts again with every byte, so a server that trickles would hold a
     request for ever.
@@ -810,7 +808,7 @@ def _http_client(
         async def send(
             self, request: httpx2.Request, **options: Any
         ) -> httpx2.Response:
-            async with limiter.slot() as sent_in, engine.paid(request) as came:
+            async with engine.paid(request) as came:
                 try:
                     reply = await self._once(request, options)
                     while engine.is_loading(reply):
@@ -822,17 +820,11 @@ def _http_client(
                             _status_of(reply.content) or reply.status_code
                         )
                 except TimeoutError:
-                    limiter.overloaded(sent_in)
                     raise httpx2.ReadTimeout("deadline", request=request) from None
                 if reply.status_code in limits.OVERLOADED:
                     wait = _seconds(reply.headers.get("retry-after"))
                     if wait > min(settings.timeout_s, LONGEST_PAUSE_S):
-                        # The request fails at once, and holds nobody else back.
-                        reply.headers["x-should-retry"] = "false"
-                        wait = 0.0
-                    limiter.overloaded(sent_in, wait)
-                elif reply.is_success:
-                    limiter.answered()
+                        reply.headers["x-should-retry"] = "false"  # fails at once
                 return reply
 
         async def _once(self, request: httpx2.Request, options: Any) -> httpx2.Response:
