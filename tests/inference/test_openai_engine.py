@@ -12,7 +12,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -25,7 +24,7 @@ from pydantic import ValidationError
 
 import openai_server
 from codestress.errors import EngineError
-from codestress.inference.budget import Budget, BudgetReached
+from codestress.inference.budget import Budget
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
@@ -771,7 +770,7 @@ def test_server_script() -> None:
             process.send_signal(signal.SIGTERM)
 
 
-# What continues a begun answer, and what asks for several
+# What continues a begun answer
 
 
 def test_a_prefill_is_probed_once_before_it_is_used() -> None:
@@ -816,127 +815,26 @@ def test_completions_get_the_prompt_rendered_here() -> None:
         Settings(endpoint="completions")
 
 
-def test_candidates_of_one_prompt_are_asked_for_together() -> None:
+def test_repeated_samples_of_one_prompt_are_sent_one_by_one() -> None:
     requests = [
         Request("served-1", "", question("a").prompt, sample) for sample in range(10)
     ]
-    with OpenAIServer() as server:
-        responses = ask(server.base_url, *requests, question("b"), candidates=4)
-    assert sorted(received.body.get("n", 1) for received in server.requests) == [
-        1,
-        2,
-        4,
-        4,
-    ]
-    assert [response.text for response in responses] == [echo_text("a")] * 10 + [
-        echo_text("b")
-    ]
-    assert sum(response.usage.completion_tokens or 0 for response in responses) == 4 * 7
+
+    def numbered(received: Received) -> Reply:
+        return completion(f"{received.prompt} {received.seen}")
+
+    with OpenAIServer(numbered) as server:
+        responses = ask(server.base_url, *requests)
+    assert not any("n" in received.body for received in server.requests)
+    assert len({response.text for response in responses}) == 10
+    assert {response.usage.completion_tokens for response in responses} == {7}
+    two = completion_body("4")
+    two["choices"] *= 2
     with (
-        OpenAIServer(
-            lambda _: as_json(completion_body("4") | {"choices": [{}] * 9})
-        ) as server,
-        refused(RequestFailed, "served", "9 choices", "4"),
+        OpenAIServer(lambda _: as_json(two)) as server,
+        refused(RequestFailed, "served", "2 choices", "not 1"),
     ):
-        ask(server.base_url, *requests[:4], candidates=4)
-
-
-def refuses_several(received: Received) -> Reply:
-    if received.body.get("n", 1) > 1:
-        return failure(
-            400, "Only one completion choice is allowed with this temperature"
-        )
-    return echo(received)
-
-
-def ignores_several(received: Received) -> Reply:
-    text = f"{received.prompt} {received.seen}"
-    return completion(text)
-
-
-def gives_three(received: Received) -> Reply:
-    body = completion_body(f"{received.prompt} {received.seen}")
-    body["choices"] *= min(3, received.body.get("n", 1))
-    return as_json(body)
-
-
-@pytest.mark.parametrize(
-    ("behaviour", "sent"),
-    [(refuses_several, 1 + 10 + 1), (ignores_several, 11), (gives_three, 1 + 7 + 1)],
-)
-def test_a_server_that_gives_one_answer_a_request_is_asked_for_each(
-    behaviour: Behaviour, sent: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Also where the prompt is long, which a refusal without a reason might be about."""
-    requests = [
-        Request("served-1", "", question("a" * 5000).prompt, sample)
-        for sample in range(10)
-    ]
-
-    async def asking(server: OpenAIServer) -> list[Response]:
-        engine = open_engine(entry(server.base_url, candidates=10))
-        engine.budget = Budget(requests=sent)
-        together = await asyncio.gather(*map(engine.answer, requests))
-        last = await engine.answer(question("b"))
-        with pytest.raises(BudgetReached):
-            await engine.answer(question("c"))
-        await engine.close()
-        return [*together, last]
-
-    with OpenAIServer(behaviour) as server:
-        responses = asyncio.run(asking(server))
-    bodies = [received.body for received in server.requests]
-    assert [body.get("n", 1) for body in bodies] == [10] + [1] * (sent - 1)
-    assert all(body["temperature"] == 0 and body["top_p"] == 1 for body in bodies)
-    assert not any(response.dialects for response in responses)
-    texts = Counter(response.text for response in responses[:10])
-    assert sum(texts.values()) == 10
-    if behaviour is not refuses_several:
-        assert (
-            len(texts) == sent - 1
-        )  # each reply's text is that of as many answers as it had
-    names(capsys.readouterr().err, "candidates")
-
-
-def test_a_failure_of_one_candidate_is_its_own() -> None:
-    """Where candidates are asked for one by one, the others keep their answers."""
-
-    def third_fails(received: Received) -> Reply:
-        if received.body.get("n", 1) > 1:
-            return failure(422, "n: must be 1")
-        return failure(500, "no") if received.seen == 3 else echo(received)
-
-    async def asking(server: OpenAIServer) -> list[Response | BaseException]:
-        engine = open_engine(entry(server.base_url, candidates=4))
-        outcomes = await asyncio.gather(
-            *(engine.answer(question("a")) for _ in range(4)), return_exceptions=True
-        )
-        await engine.close()
-        return outcomes
-
-    with OpenAIServer(third_fails) as server:
-        outcomes = asyncio.run(asking(server))
-    assert [isinstance(one, Response) for one in outcomes].count(True) == 3
-
-
-def test_a_dialect_of_a_server_that_gives_several_answers_is_still_found() -> None:
-    def strict(received: Received) -> Reply:
-        if "max_tokens" in received.body:
-            return failure(
-                400, "Unsupported parameter: max_tokens; use max_completion_tokens"
-            )
-        return echo(received)
-
-    with OpenAIServer(strict) as server:
-
-        async def asking() -> None:
-            engine = open_engine(entry(server.base_url, candidates=4))
-            for text in "ab":
-                await asyncio.gather(*(engine.answer(question(text)) for _ in range(4)))
-            await engine.close()
-
-        asyncio.run(asking())
-    assert server.requests[-1].body["n"] == 4
+        ask(server.base_url)
 
 
 LOADING = failure(503, "Loading model", delay=0)

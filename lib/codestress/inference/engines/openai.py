@@ -73,8 +73,6 @@ GARBLED_RETRIES = 2
 GARBLED_PAUSE_S = 0.5
 """Seconds to wait before the second try of a request with an invalid reply; doubled before the
 third."""
-GATHERING_TURNS = 4
-"""Turns of the event loop in which requests for candidates of one prompt are gathered."""
 LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
 """Regular expression for the parser's words on JSON texts whose end is missing."""
 CUT = "the connection broke within the reply"
@@ -97,8 +95,6 @@ TOKENS = (
 )
 """Paths of the fields of `usage` in which servers count tokens: of the prompt, of the completion,
 of reasoning, and of the prompt from a cache."""
-REFUSES_SEVERAL = (400, 403, 404, 405, 415, 422, 500, 501)
-"""Statuses of refusals that may mean that the server gives one completion a request."""
 MAY_BE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
 """Statuses of refusals that may mean that the server speaks a dialect (`dialects`)."""
 MOST_TRIALS = 16
@@ -136,9 +132,6 @@ class Settings(Strict):
     prefill: Literal["none", "vllm"] = "none"
     """Way in which a chat endpoint continues a begun answer: not at all, or by vLLM's
     `continue_final_message`, which is verified before the first request that needs it."""
-    candidates: int = Field(default=1, ge=1)
-    """Maximum number of completions of one prompt that one request asks for (`n`), where a study
-    samples several."""
     concurrency: int = Field(default=16, ge=1)
     """Maximum number of requests, and connections, in flight at the same time."""
     timeout_s: float = Field(default=600, gt=0)
@@ -188,9 +181,6 @@ class Settings(Strict):
                 "`chat_template` belongs to `endpoint: completions`, and is needed there"
             )
         return self
-
-
-Gathered = asyncio.Task[list[Response | BaseException]]
 
 
 class TooLongError(Exception):
@@ -249,12 +239,8 @@ class OpenAIEngine(Engine):
         self._slots = asyncio.Semaphore(settings.concurrency)
         self.budget = Budget()
         """The budget that counts each try; without limits until a caller sets another."""
-        self._gathering: dict[str, tuple[list[Request], Gathered]] = {}
-        """Requests for candidates of one prompt that are about to be sent as one request, by the
-        prompt's digest."""
         self._replies: dict[int, str] = {}
         """Digest of the prompt that each reply answered, by the reply's hash."""
-        self._one_by_one = settings.candidates == 1
         self._continues: asyncio.Future[str] | None = None
         self._answered = 0
         """Characters of the longest prompt that was answered."""
@@ -269,68 +255,18 @@ class OpenAIEngine(Engine):
         self._adapting = asyncio.Lock()
 
     async def answer(self, request: Request) -> Response:
-        """Returns the response to `request`, which is sent together with waiting requests of the
-        same prompt, up to `settings.candidates`. Raises `RequestFailed` where this request fails,
-        `EngineError` where none can succeed, and `BudgetReached` before a limit is crossed."""
-        if self._one_by_one:
-            return (await self._answers(request, 1))[0]
-        digest = request.prompt.digest
-        asked, replied = self._gathering.get(digest, ([], None))
-        if replied is None or len(asked) == self._settings.candidates:
-            asked = list[Request]()
-            replied = asyncio.create_task(self._gathered(asked))
-            self._gathering[digest] = asked, replied
-        asked.append(request)
-        number = len(asked) - 1
-        outcome = (await asyncio.shield(replied))[number]
-        if isinstance(outcome, BaseException):
-            raise outcome
-        return outcome
-
-    async def _gathered(self, asked: list[Request]) -> list[Response | BaseException]:
-        """Returns the responses to the requests in `asked`, all of one prompt, in their order, or
-        their failures. Others may be added to `asked` during the first turns of the event loop;
-        then one joint request is sent for all. Those that the server does not answer together are
-        sent one by one, as all later requests then are."""
-        for _ in range(GATHERING_TURNS):  # lets those that are ready now come
-            await asyncio.sleep(0)
-        request, spoken = asked[0], self._spoken
-        if self._gathering[request.prompt.digest][0] is asked:
-            del self._gathering[request.prompt.digest]
-        answers = await self._answers(request, len(asked))
-        if len(answers) == len(asked):
-            return [*answers]
-        answers = answers or await self._answers(request, 1)
-        if (
-            self._spoken == spoken and not self._one_by_one
-        ):  # else a dialect was the reason
-            self._one_by_one = True
-            line = "its server gives one answer a request, and is asked for each"
-            tqdm.write(
-                f"{self._entry.name}: {line} (settings.candidates: 1)", sys.stderr
-            )
-        rest = (self._answers(one, 1) for one in asked[len(answers) :])
-        return [
-            *answers,
-            *[
-                one if isinstance(one, BaseException) else one[0]
-                for one in await asyncio.gather(*rest, return_exceptions=True)
-            ],
-        ]
-
-    async def _answers(self, request: Request, count: int) -> list[Response]:
-        """Returns `count` responses to `request`, adapted to the server's dialect, or fewer where the
-        server gives fewer or refuses so many; errors are those of `answer`."""
+        """Returns the response to `request`, adapted to the server's dialect. Raises
+        `RequestFailed` where this request fails, `EngineError` where none can succeed, and
+        `BudgetReached` before a limit is crossed."""
         try:
-            answers = await self._understood(request, count)
+            response = await self._understood(request)
         except Exception as error:
             raise await self._judged(self.failure(error), error, request) from None
-        if answers:
-            await self._check_room(request, answers[0])
-        return answers
+        await self._check_room(request, response)
+        return response
 
-    async def _understood(self, request: Request, count: int) -> list[Response]:
-        """Returns `count` responses to `request`; where the server refuses it in a dialect, to the
+    async def _understood(self, request: Request) -> Response:
+        """Returns the response to `request`; where the server refuses it in a dialect, to the
         request as the dialect wants it, as all later ones of this engine are. Raises the openai
         client's errors."""
         from openai import APIStatusError
@@ -338,28 +274,26 @@ class OpenAIEngine(Engine):
         while True:
             spoken = self._spoken
             try:
-                return await self._asked(request, count, spoken)
+                return await self._asked(request, spoken)
             except APIStatusError as error:
                 refusal = error
-            if count > 1 and refusal.status_code in REFUSES_SEVERAL:
-                return []
             async with self._adapting:
                 if (
                     self._spoken == spoken
                 ):  # else another request found a dialect meanwhile
-                    if answers := await self._adapted(request, count, refusal, spoken):
-                        return answers
+                    answer = await self._adapted(request, refusal, spoken)
+                    if answer is not None:
+                        return answer
                     raise refusal
 
     async def _adapted(
         self,
         request: Request,
-        count: int,
         refusal: APIStatusError,
         spoken: tuple[str, ...],
-    ) -> list[Response]:
-        """Returns `count` responses to `request` in the first dialect that the server answers, which
-        is kept; empty where none is answered.
+    ) -> Response | None:
+        """Returns the response to `request` in the first dialect that the server answers, which
+        is kept; None where none is answered.
 
         `refusal` is what the server said to the request in the dialects `spoken`. Where it says
         something else to a changed request, the change is kept and the next is looked for.
@@ -375,7 +309,7 @@ class OpenAIEngine(Engine):
             or "prompt" in signs
             or "other" in signs
         ):
-            return []
+            return None
         body = request_body(request, settings, spoken)
         names = dialects.DIALECTS
         usable = [
@@ -395,28 +329,24 @@ class OpenAIEngine(Engine):
             self._trials += 1
             trial = (*spoken, *change)
             try:
-                answers = await self._asked(request, count, trial)
+                answer: Response | None = await self._asked(request, trial)
                 self._spoken = trial
             except APIStatusError as error:
                 if not change or dialects.same_refusal(words, error.response.text):
                     continue
-                answers = await self._adapted(request, count, error, trial)
-            if answers:
-                return answers
-        return []
+                answer = await self._adapted(request, error, trial)
+            if answer is not None:
+                return answer
+        return None
 
-    async def _asked(
-        self, request: Request, count: int, spoken: tuple[str, ...]
-    ) -> list[Response]:
-        """Returns `count` responses to `request`, which is sent in the dialects `spoken`. Raises
+    async def _asked(self, request: Request, spoken: tuple[str, ...]) -> Response:
+        """Returns the response to `request`, which is sent in the dialects `spoken`. Raises
         the openai client's errors."""
         import httpx2
 
         prompt, body = request.prompt, request_body(request, self._settings, spoken)
         if prompt.prefill and self._settings.endpoint == "chat":
             await self._check_prefill(request.model)
-        if count > 1:
-            body["n"] = count
         path = "/completions" if "prompt" in body else "/chat/completions"
         for number in range(1 + min(self._settings.retries, GARBLED_RETRIES)):
             if number:
@@ -430,21 +360,21 @@ class OpenAIEngine(Engine):
                     reply.elapsed.total_seconds(),
                     prompt.sampling.max_tokens,
                 )
-                answers = responses(content, seconds, self.secret, count, most)
+                answer = response_of(content, seconds, self.secret, most)
                 # A cache or proxy that mixes replies up sends one to another prompt too.
                 name = _at(content, "id")
-                same = hash((str(name), str(_at(content, "created")), answers[0].text))
+                same = hash((str(name), str(_at(content, "created")), answer.text))
                 named = name and isinstance(name, str)
                 if (
                     not named
                     or self._replies.setdefault(same, prompt.digest) == prompt.digest
                 ):
-                    spoken = (*spoken, *answers[0].dialects)
+                    spoken = (*spoken, *answer.dialects)
                     for new in sorted(set(spoken) - self._said):
                         line = f"its server speaks a dialect: {dialects.DIALECTS[new].line}"
                         tqdm.write(f"{self._entry.name}: {line}", sys.stderr)
                     self._said.update(spoken)
-                    return [replace(answer, dialects=spoken) for answer in answers]
+                    return replace(answer, dialects=spoken)
                 problem = (
                     "it repeats, with its id and time, the answer to another request"
                 )
@@ -527,7 +457,7 @@ class OpenAIEngine(Engine):
         shorter = limits.shortened(request.prompt)
         if shorter and length < self._unfit.get(limit, length + 1):
             with suppress(RequestFailed):
-                [answer] = await self._answers(replace(request, prompt=shorter), 1)
+                answer = await self.answer(replace(request, prompt=shorter))
                 if not answer.refused:
                     self._unfit[limit] = length
         return length >= self._unfit.get(limit, length + 1)
@@ -772,15 +702,13 @@ def request_body(
 
 def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
     """Returns upper bounds of the tokens of a request with the JSON body `body`, as a pair: of its
-    prompt, by the number of characters, and of all its completions together."""
+    prompt, by the number of characters, and of its completion."""
     texts = [
         body.get("prompt", ""),
         *(message["content"] for message in body.get("messages", ())),
     ]
     answer = body.get("max_completion_tokens", body.get("max_tokens", 0))
-    return -(-sum(map(len, texts)) // FEWEST_CHARACTERS_PER_TOKEN), answer * body.get(
-        "n", 1
-    )
+    return -(-sum(map(len, texts)) // FEWEST_CHARACTERS_PER_TOKEN), answer
 
 
 def _said_tokens(content: bytes) -> tuple[int | None, int | None]:
@@ -910,46 +838,40 @@ def _seconds(retry_after: str | None) -> float:
         return 0.0
 
 
-def responses(
-    body: Any, seconds: float, secret: Secret, count: int = 1, most: int | None = None
-) -> list[Response]:
-    """Returns the `count` responses in the JSON body `body` of a reply, in order, with the key of
-    `secret` replaced in their texts; raises `ValueError`, with the reason, where the body is no
-    valid reply or has another number of choices.
+def response_of(
+    body: Any, seconds: float, secret: Secret, most: int | None = None
+) -> Response:
+    """Returns the response in the JSON body `body` of a reply that took `seconds`, with the key of
+    `secret` replaced in its texts; raises `ValueError`, with the reason, where the body is no valid
+    reply or has another number of choices than one.
 
-    `seconds` is the time that each response gets. The first response carries the tokens of all,
-    which the server counts together; the others carry 0. `most` is the largest number of tokens of
-    one completion that was asked for: one of so many tokens is cut off where the server does not
-    say why it ended.
+    `most` is the largest number of tokens that was asked for: a completion of so many tokens is cut
+    off where the server does not say why it ended.
     """
     choices = _at(body, "choices") or []
     if _at(body, "error") is not None:  # some servers report one with status 200
         raise ValueError("error")
     if not isinstance(choices, list):
-        raise ValueError(f"no list of choices, not {count}")
-    if not 0 < len(choices) <= count:
+        raise ValueError("no list of choices, not 1")
+    if len(choices) != 1:
         kind = NoTextError if _at(body, "choices") == [] else ValueError
-        raise kind(f"{len(choices)} choices, not {count} as asked")
+        raise kind(f"{len(choices)} choices, not 1 as asked")
+    [choice] = choices
     usage = Usage(*(_count(body, "usage", *path) for path in TOKENS))
     names = _text(body, "model"), _text(body, "system_fingerprint")
     by, at = secret.out_of(" ".join(filter(None, names))), now()
-    answers = list[Response]()
-    for number, choice in enumerate(choices):
-        text, reason = _said(choice, f"choices.{number}")
-        odd = {
-            "finish_reason": _at(choice, "finish_reason") not in FINISHED,
-            "parts": isinstance(_at(choice, "message", "content"), list),
-        }
-        full = most is not None and (usage.completion_tokens or 0) >= most * len(
-            choices
-        )
-        if full and reason == "stop" and odd["finish_reason"]:
-            reason = "length"
-        spoken = tuple(name for name in odd if odd[name])
-        said = secret.out_of(text)
-        answers.append(Response(said, reason, usage, seconds, by, at, dialects=spoken))
-        usage = Usage(0, 0, 0, 0)
-    return answers
+    text, reason = _said(choice, "choices.0")
+    odd = {
+        "finish_reason": _at(choice, "finish_reason") not in FINISHED,
+        "parts": isinstance(_at(choice, "message", "content"), list),
+    }
+    full = most is not None and (usage.completion_tokens or 0) >= most
+    if full and reason == "stop" and odd["finish_reason"]:
+        reason = "length"
+    spoken = tuple(name for name in odd if odd[name])
+    return Response(
+        secret.out_of(text), reason, usage, seconds, by, at, dialects=spoken
+    )
 
 
 def _said(choice: Any, place: str) -> tuple[str, FinishReason]:

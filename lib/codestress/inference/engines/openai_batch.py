@@ -177,7 +177,7 @@ class OpenAIBatch(BatchEngine):
         reply = reply if isinstance(reply, dict) else {}
         if reply.get("status_code") == 200:
             try:
-                return openai.responses(reply.get("body"), 0.0, self._engine.secret)[0]
+                return openai.response_of(reply.get("body"), 0.0, self._engine.secret)
             except ValueError as error:
                 return RequestFailed(f"{self._entry.name}: no chat completion: {error}")
         status = reply.get("status_code")
