@@ -212,14 +212,12 @@ TROUBLE = {
 
 
 @pytest.mark.parametrize("reply", TROUBLE.values(), ids=TROUBLE)
-@pytest.mark.parametrize("candidates", [1, pytest.param(4, marks=pytest.mark.slow)])
-def test_every_request_counts(tmp_path: Path, reply: Reply, candidates: int) -> None:
+def test_every_request_counts(tmp_path: Path, reply: Reply) -> None:
     with OpenAIServer(lambda _: reply) as server:
         settings = {
             "base_url": server.base_url,
             "key_env": "",
             "retries": 4,
-            "candidates": candidates,
         }
         budget = Budget(requests=3)
         with pytest.raises((BudgetReached, IncompleteError, EngineError)):

@@ -18,11 +18,12 @@ from codestress.inference import registry
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.dialects import DIALECTS, adapted, shown_to
 from codestress.inference.engines.openai import open_engine
-from codestress.inference.probe import checked, models_of, served_at
+from codestress.inference.probe import checked
 from codestress.inference.registry import ModelEntry, keep, load_registry
 from codestress.inference.requests import request_for
 from codestress.inference.results import Results
 from codestress.inference.run import run
+from codestress.inference.served import models_of, served_at
 from codestress.inference.store import Store
 from codestress.types import (
     Message,

@@ -19,8 +19,8 @@ from codestress.errors import EngineError
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.network import base_of
-from codestress.inference.probe import models_of
 from codestress.inference.registry import ModelEntry
+from codestress.inference.served import models_of
 from codestress.types import Message, Prompt, Request, Response, Sampling
 from conftest import codestress
 from openai_server import MODEL, OpenAIServer, Reply

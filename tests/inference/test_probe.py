@@ -11,15 +11,15 @@ import pytest
 from codestress.errors import EngineError, ParameterError
 from codestress.inference import probe, registry
 from codestress.inference.engines.openai import Settings
-from codestress.inference.probe import (
+from codestress.inference.probe import checked
+from codestress.inference.registry import load_registry
+from codestress.inference.served import (
     LONGEST_NAME,
-    checked,
     function_in,
     models_of,
     row_name,
     served_at,
 )
-from codestress.inference.registry import load_registry
 from conftest import ROOT
 from openai_server import MODEL, OpenAIServer, Reply, as_json, completion
 from told import refused

@@ -10,8 +10,9 @@ from test_probe import store  # noqa: F401  (around each test)
 
 from codestress.errors import EngineError, ParameterError
 from codestress.inference import probe
-from codestress.inference.probe import LOOK_S, models_of, name_of, served_at
+from codestress.inference.probe import name_of
 from codestress.inference.registry import load_registry
+from codestress.inference.served import LOOK_S, models_of, served_at
 from openai_server import MODEL, OpenAIServer, Reply, as_json, failure
 from told import names, refused
 

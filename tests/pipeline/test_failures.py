@@ -15,7 +15,6 @@ import sqlite3
 import subprocess
 import sys
 import time
-from base64 import b64encode
 from pathlib import Path
 
 import nbformat
@@ -283,10 +282,9 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(
     project: Project,
 ) -> None:
     project.artefact("one")
-    encoded = b64encode(b"sk-marker-123").decode()
 
     def echoing(received: Received) -> Reply:
-        said = f"{received.headers['authorization']} {encoded}"
+        said = received.headers["authorization"]
         body = completion_body(
             f"{said}\nFINAL ANSWER: workbench", reasoning_content=said
         )
@@ -337,9 +335,7 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(
         exported: gzip.decompress(exported.read_bytes()),
     }
     for path, content in texts.items():
-        assert not any(
-            one in content for one in (b"sk-marker-123", encoded.encode())
-        ), path
+        assert b"sk-marker-123" not in content, path
 
 
 @pytest.mark.slow

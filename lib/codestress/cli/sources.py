@@ -74,7 +74,7 @@ def probe(model: str) -> None:
     """
     from codestress.inference.coroutines import run_coroutine
     from codestress.inference.probe import probe as abilities_of
-    from codestress.inference.probe import served_at
+    from codestress.inference.served import served_at
 
     if "://" in model:
         entry = served_at(model, "", "", "probe")

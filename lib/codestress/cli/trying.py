@@ -61,7 +61,7 @@ def try_command(
 def offers() -> Iterator[str]:
     """Yields lines of text: for each of the known local servers that answers, a command for each of
     its models that write text; if no server answers, how to start one."""
-    from codestress.inference.probe import LOOK_S, models_of
+    from codestress.inference.served import LOOK_S, models_of
 
     silent = True
     for server, (url, _) in LOCAL_SERVERS.items():

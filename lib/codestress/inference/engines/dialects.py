@@ -56,28 +56,31 @@ def ending(*words: object) -> FinishReason | None:
     """Returns the meaning of the first of `words`, finish reasons of another API, that says
     anything; None where the text is not complete."""
     word = str(next(filter(None, words), ""))
-    endings = DIALECTS["finish_reason"].endings.items()
-    return next(meaning for sign, meaning in endings if re.search(sign, word, re.I))
+    for sign, meaning in DIALECTS["finish_reason"].endings.items():
+        if re.search(sign, word, re.I):
+            reason: FinishReason | None = meaning
+            return reason
+    return "stop"
 
 
 def words_of(refusal: str, numbers: bool = False) -> str:
     """Returns the JSON of `refusal` with readable letters, without what repeats the request and,
-    unless `numbers`, without whole numbers; a refusal that is no JSON unchanged."""
+    unless `numbers`, with 0 for each whole number; a refusal that is no JSON unchanged."""
     parse_int = int if numbers else lambda _: 0
     try:
         body = json.loads(
             refusal, object_pairs_hook=_without_echoes, parse_int=parse_int
         )
-        return json.dumps(body, ensure_ascii=False)
     except (ValueError, RecursionError):
         return refusal
+    return json.dumps(body, ensure_ascii=False)
 
 
 def _without_echoes(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in pairs if name not in ECHOES}
 
 
-def candidates(
+def changes_for(
     refusal: str, usable: Sequence[str], first: bool
 ) -> list[tuple[str, ...]]:
     """Returns the changes to try after `refusal`, in order: tuples of those names of dialects in
@@ -85,22 +88,25 @@ def candidates(
     (the refusal may be of every request), a refusal with letters beyond a to z and without any sign
     stands for `turns` and `system`, where usable."""
     words = words_of(refusal)
-    found = [
-        name for name in usable if re.search(DIALECTS[name].refusal, words, re.I | re.S)
-    ]
-    if not found and first and OTHER_LETTERS.search(words):
-        found = [name for name in usable if name in ("turns", "system")]
-    return [
-        some for size in range(len(found)) for some in combinations(found, size + 1)
-    ]
+    names = []
+    for name in usable:
+        if re.search(DIALECTS[name].refusal, words, re.I | re.S):
+            names.append(name)
+    if not names and first and OTHER_LETTERS.search(words):
+        names = [name for name in usable if name in ("turns", "system")]
+    changes = list[tuple[str, ...]]()
+    for size in range(1, len(names) + 1):
+        changes.extend(combinations(names, size))
+    return changes
 
 
 def same_refusal(first: str, second: str) -> bool:
     """Whether two refusals say the same, ids and numbers in them aside."""
-    plain = {
-        re.sub(r"\w*\d\w*|\W", "", words_of(refusal)) for refusal in (first, second)
-    }
-    return len(plain) == 1
+    return _without_numbers(first) == _without_numbers(second)
+
+
+def _without_numbers(refusal: str) -> str:
+    return re.sub(r"\w*\d\w*|\W", "", words_of(refusal))
 
 
 def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -108,9 +114,11 @@ def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]
     the dialects with these `names`."""
     changed = dict(settings)
     for name in names:
-        for setting, value in (yaml.safe_load(DIALECTS[name].setting) or {}).items():
+        row = yaml.safe_load(DIALECTS[name].setting) or {}
+        for setting, value in row.items():
             if isinstance(value, list):
-                value = [*dict.fromkeys([*changed.get(setting, ()), *value])]
+                earlier = changed.get(setting, [])
+                value = list(dict.fromkeys([*earlier, *value]))
             changed[setting] = value
     return changed
 
@@ -140,14 +148,16 @@ def adapted(entry: ModelEntry, names: Iterable[str]) -> ModelEntry:
 def shown_to(prompt: Prompt, roles: str) -> Prompt:
     """Returns `prompt` with its messages as a server takes them whose setting `roles` is "any", or
     "alternating" or "no system" (see `openai.Settings.roles`)."""
-    shown = list[Message]()
-    for message in prompt.messages if roles != "any" else ():
-        role = message.role
+    if roles == "any":
+        return prompt
+    messages = list[Message]()
+    for message in prompt.messages:
+        role, content = message.role, message.content
         if roles == "no system" and role == "system":
             role = "user"
-        if shown and shown[-1].role == role:
-            message = Message(role, f"{shown.pop().content}\n\n{message.content}")
-        shown.append(Message(role, message.content))
-    if not shown or prompt.messages == tuple(shown):
+        if messages and messages[-1].role == role:
+            content = f"{messages.pop().content}\n\n{content}"
+        messages.append(Message(role, content))
+    if prompt.messages == tuple(messages):
         return prompt
-    return replace(prompt, messages=tuple(shown))
+    return replace(prompt, messages=tuple(messages))

@@ -21,7 +21,7 @@ from pydantic import Field
 from codestress.errors import EngineError, ParameterError
 from codestress.functions import FunctionName, file_of, load_function
 from codestress.inference.engines.base import Engine, RequestFailed, conversation
-from codestress.inference.engines.limits import outcome_of, signs
+from codestress.inference.engines.limits import outcome_of
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, now
 from codestress.validation import Strict
@@ -69,7 +69,7 @@ class FunctionEngine(Engine):
             )
         except Exception as error:  # whatever the function raises
             message = f"{who} raised {type(error).__name__}: {error}"
-            raise RequestFailed(message, outcome_of(0, signs(message))) from None
+            raise RequestFailed(message, outcome_of(0, message)) from None
         if inspect.iscoroutine(text):
             text.close()
             raise RequestFailed(

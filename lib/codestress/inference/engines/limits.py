@@ -2,9 +2,7 @@
 the answer's length, or another one, such as a rate; or that something they do not name exceeds one.
 
 A sign is a regular expression for the words, codes and field names of a refusal, in the languages
-that servers speak (params/refusals.yaml). A refusal with signs of the answer's length, of an
-unnamed excess alone, or with none, decides nothing by itself: `engines.openai` then tries a shorter
-prompt.
+that servers speak (params/refusals.yaml).
 """
 
 from __future__ import annotations
@@ -12,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import cache
+from typing import Literal
 
 from codestress.paths import PARAMS
 from codestress.types import CHARACTERS_PER_TOKEN, Outcome, Prompt
@@ -40,74 +39,116 @@ SIZE = re.compile(
 )
 """Regular expression for words of size; a refusal without any is none of an answer's length."""
 
+Limit = Literal["", "load", "prompt", "answer"]
+"""The limit that a refused request crosses: the server's load, the prompt's length, the answer's
+length; empty for another or an unknown one."""
+
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    texts = {limit: "|".join(rows.values()) for limit, rows in read_yaml(SIGNS).items()}
-    return {limit: re.compile(text, re.I | re.S) for limit, text in texts.items()}
+    patterns = {}
+    for limit, rows in read_yaml(SIGNS).items():
+        patterns[limit] = re.compile("|".join(rows.values()), re.I | re.S)
+    return patterns
 
 
 def signs(words: str) -> dict[str, int]:
     """Returns the limits that a server's `words` name by the table `SIGNS`, each with the place of
-    its first sign."""
-    found = {limit: pattern.search(words) for limit, pattern in _patterns().items()}
-    places = {limit: match.start() for limit, match in found.items() if match}
+    its first sign; of longer words the first `LONGEST_WORDS` characters count."""
+    words = words[:LONGEST_WORDS]
+    places = {}
+    for limit, pattern in _patterns().items():
+        if match := pattern.search(words):
+            places[limit] = match.start()
     if not SIZE.search(words):
         places.pop("answer", None)
     return places
 
 
-def outcome_of(status: int, places: dict[str, int]) -> Outcome:
-    """Returns the outcome of a refusal by its HTTP `status` and its signs alone (`places`, of
-    `signs`): `overloaded`, `does not fit`, or `harness error` where they decide nothing."""
+def outcome_of(status: int, words: str) -> Outcome:
+    """Returns the outcome of a refusal by its HTTP `status` and its `words` alone: `overloaded`,
+    `does not fit`, or `harness error` where they decide nothing."""
+    places = signs(words)
     if status in OVERLOADED:
         return Outcome.OVERLOADED
-    if (places and places.keys() <= {"prompt", "excess"}) or (
-        status == TOO_LARGE and not places
-    ):
+    if places.keys() <= {"prompt", "excess"} and (places or status == TOO_LARGE):
         return Outcome.DOES_NOT_FIT
     return Outcome.HARNESS_ERROR
 
 
-def is_vague(status: int, places: dict[str, int]) -> bool:
-    """Whether a refusal with the HTTP `status` says by its signs (`places`, of `signs`) only that
-    something is too much."""
-    return places.keys() == {"excess"} and status != TOO_LARGE
+def crossed(
+    status: int, words: str, prompt: Prompt, is_longest: bool
+) -> tuple[Limit, bool]:
+    """Returns the limit that `prompt` crosses by the HTTP `status` and the `words` of its refusal,
+    and whether this is in doubt: where a shorter prompt is answered, the limit is the prompt's.
+
+    `is_longest` says that no prompt of this length was answered before: then even a refusal without
+    any sign may be about the length.
+    """
+    words = words[:LONGEST_WORDS]
+    places = signs(words)
+    if status in OVERLOADED:
+        return "load", False
+    if "other" in places:
+        return "", False
+    if "answer" in places:
+        if not _blames_answer(places, prompt):
+            return "prompt", False
+        return ("answer" if status in SUSPICIOUS else ""), True
+    if "prompt" in places or status == TOO_LARGE:
+        return "prompt", False
+    if places:
+        return "", True
+    counts_prompt = _counts_prompt(words, status, prompt)
+    if status not in SUSPICIOUS:
+        return "", counts_prompt
+    if counts_prompt:
+        return "prompt", False
+    if _counts_answer(words, status, prompt):
+        return "answer", True
+    return "", is_longest
 
 
 def _numbers(words: str, status: int) -> set[int]:
     """Returns the whole numbers in a server's `words`, the HTTP `status` aside."""
-    return {int(n.replace(",", "")) for n in re.findall(r"\d[\d,]*", words)} - {status}
+    texts = re.findall(r"\d[\d,]*", words)
+    return {int(text.replace(",", "")) for text in texts} - {status}
 
 
-def counts_it(words: str, status: int, prompt: Prompt) -> bool:
+def _counts_prompt(words: str, status: int, prompt: Prompt) -> bool:
     """Whether a server's `words` have a number that can be the tokens of `prompt`, and a smaller
     one, which then is the limit. The HTTP `status` and the longest answer are no such numbers."""
-    answer, length = prompt.sampling.max_tokens, prompt.characters
+    answer = prompt.sampling.max_tokens
+    fewest = prompt.characters / 6
+    most = prompt.characters / 1.5 + answer
     numbers = _numbers(words, status) - {answer}
-    tokens = [n for n in numbers if length / 6 <= n <= length / 1.5 + answer]
-    return any(SMALLEST_CONTEXT <= n < max(tokens, default=0) for n in numbers)
+    tokens = max((n for n in numbers if fewest <= n <= most), default=0)
+    return any(SMALLEST_CONTEXT <= number < tokens for number in numbers)
 
 
-def counts_answer(words: str, status: int, prompt: Prompt) -> bool:
+def _counts_answer(words: str, status: int, prompt: Prompt) -> bool:
     """Whether a server's `words` have the longest answer that `prompt` asks for as a number, and a
     smaller number, which then is the limit. The HTTP `status` is no such number."""
-    answer, numbers = prompt.sampling.max_tokens, _numbers(words, status)
-    return answer in numbers and any(SMALLEST_CONTEXT <= n < answer for n in numbers)
+    answer = prompt.sampling.max_tokens
+    numbers = _numbers(words, status)
+    if answer not in numbers:
+        return False
+    return any(SMALLEST_CONTEXT <= number < answer for number in numbers)
 
 
-def blames_answer(places: dict[str, int], prompt: Prompt) -> bool:
+def _blames_answer(places: dict[str, int], prompt: Prompt) -> bool:
     """Whether a refusal of `prompt` with signs of the answer's length blames that length: it is the
     longer of the two, or named first. `places` are those that `signs` returns."""
-    longer = prompt.sampling.max_tokens > prompt.characters / CHARACTERS_PER_TOKEN
-    return longer or places["answer"] < places.get("prompt", LONGEST_WORDS)
+    if prompt.sampling.max_tokens > prompt.characters / CHARACTERS_PER_TOKEN:
+        return True
+    return places["answer"] < places.get("prompt", LONGEST_WORDS)
 
 
 def shortened(prompt: Prompt) -> Prompt | None:
     """Returns `prompt` with the first `SHORT` characters of each message; None where that is more
     than half of it."""
-    messages = tuple(
-        replace(one, content=one.content[:SHORT]) for one in prompt.messages
-    )
-    shorter = replace(prompt, messages=messages)
+    messages = []
+    for message in prompt.messages:
+        messages.append(replace(message, content=message.content[:SHORT]))
+    shorter = replace(prompt, messages=tuple(messages))
     return shorter if 2 * shorter.characters < prompt.characters else None

@@ -7,7 +7,6 @@ finds them again and pays for nothing twice.
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -23,7 +22,8 @@ from codestress.inference.engines.base import (
     RequestFailed,
     served_identity,
 )
-from codestress.inference.engines.limits import LONGEST_WORDS, outcome_of, signs
+from codestress.inference.engines.limits import outcome_of
+from codestress.inference.engines.replies import response_of, value_at
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import OUTPUTS, shown, write_whole
@@ -61,11 +61,11 @@ class OpenAIBatch(BatchEngine):
         if settings.endpoint != "chat":
             raise EngineError(f"{entry.name}: batch mode is for endpoint: chat")
         self.batch = settings.batch
-        self._entry = entry
+        self._name = entry.name
         own = settings.model_dump(include=set(openai.Settings.model_fields))
         self._engine = openai.open_engine(entry.model_copy(update={"settings": own}))
         self._client = self._engine.client
-        self._open_batches = OUTPUTS / "batches" / f"{entry.fingerprint}.json"
+        self._file = OUTPUTS / "batches" / f"{entry.fingerprint}.json"
 
     async def answers(
         self, requests: Sequence[Request]
@@ -75,137 +75,140 @@ class OpenAIBatch(BatchEngine):
         can succeed, and `RequestFailed` where a call about files or batches fails."""
         waiting = {request.key: request for request in requests}
         try:
-            batches = self._read()
-            known = self.submitted()
-            for part in self._files(
-                [request for request in requests if request.key not in known]
-            ):
-                content = io.BytesIO(b"".join(part.values()))
-                file = await self._client.files.create(
-                    file=("requests.jsonl", content), purpose="batch"
-                )
-                batch = await self._client.batches.create(
-                    input_file_id=file.id, endpoint=ENDPOINT, completion_window="24h"
-                )
-                batches[batch.id] = [*part]
-                self._write(batches)
-            tqdm.write(
-                f"{self._entry.name}: {len(batches)} batches open; this may take a day, and may be stopped",
-                sys.stderr,
-            )
+            batches = await self._opened(requests)
             while batches:
-                for identifier in list(batches):
-                    batch_now = await self._client.batches.retrieve(identifier)
-                    if batch_now.status in ENDED:
-                        async for key, outcome in self._outcomes(
-                            batch_now, batches[identifier]
-                        ):
-                            if key in waiting:
-                                yield waiting.pop(key), outcome
-                        del batches[identifier]
-                        self._write(batches)
+                for identifier, keys in list(batches.items()):
+                    batch = await self._client.batches.retrieve(identifier)
+                    if batch.status not in ENDED:
+                        continue
+                    outcomes = await self._outcomes(batch, keys)
+                    for key, outcome in outcomes.items():
+                        if key in waiting:
+                            yield waiting.pop(key), outcome
+                    del batches[identifier]
+                    self._write(batches)
                 if batches:
                     await asyncio.sleep(self._settings.poll_s)
         except Exception as error:
-            raise self._engine.failure(error) from None
+            raise self._engine.failures.of(error) from None
 
     def submitted(self) -> set[str]:
         """Returns the keys of requests in batches that were opened before and are not known to have
         ended."""
-        return {key for keys in self._read().values() for key in keys}
+        return set().union(*self._read().values())
 
     async def close(self) -> None:
         await self._engine.close()
+
+    async def _opened(self, requests: Sequence[Request]) -> dict[str, list[str]]:
+        """Returns the keys of the requests in each open batch, by the batch's id, after opening
+        batches for those of `requests` that are in none."""
+        batches = self._read()
+        known = self.submitted()
+        new = [request for request in requests if request.key not in known]
+        for lines in self._files(new):
+            file = await self._client.files.create(
+                file=("requests.jsonl", b"".join(lines.values())), purpose="batch"
+            )
+            batch = await self._client.batches.create(
+                input_file_id=file.id, endpoint=ENDPOINT, completion_window="24h"
+            )
+            batches[batch.id] = list(lines)
+            self._write(batches)
+        count = f"{len(batches)} batches open"
+        tqdm.write(
+            f"{self._name}: {count}; this may take a day, and may be stopped",
+            sys.stderr,
+        )
+        return batches
 
     def _files(self, requests: Sequence[Request]) -> Iterator[dict[str, bytes]]:
         """Yields the content of each file to send: lines of JSON, one for each of `requests`, by
         request key, as many as a file may hold. Raises `EngineError` for a request that begins the
         answer."""
-        part: dict[str, bytes] = {}
+        lines: dict[str, bytes] = {}
         size = 0
         for request in requests:
             line = self._line(request)
-            if part and (len(part) == self.batch or size + len(line) > LARGEST_FILE):
-                yield part
-                part, size = {}, 0
-            part[request.key] = line
+            if len(lines) == self.batch or (lines and size + len(line) > LARGEST_FILE):
+                yield lines
+                lines, size = {}, 0
+            lines[request.key] = line
             size += len(line)
-        if part:
-            yield part
+        if lines:
+            yield lines
 
     def _line(self, request: Request) -> bytes:
         if request.prompt.prefill:
             raise EngineError(
-                f"{self._entry.name}: batch mode cannot continue a begun answer, and the prompt begins one: use "
-                "a model with settings.prefill, or have the question begin the answer: SET=prefill=user."
+                f"{self._name}: batch mode cannot continue a begun answer, and the "
+                "prompt begins one: use a model with settings.prefill, or have the "
+                "question begin the answer: SET=prefill=user."
             )
+        line = {"custom_id": request.key, "method": "POST", "url": ENDPOINT}
         body = openai.request_body(request, self._settings)
-        line = {
-            "custom_id": request.key,
-            "method": "POST",
-            "url": ENDPOINT,
-            "body": body,
-        }
-        return json.dumps(line).encode() + b"\n"
+        return json.dumps({**line, "body": body}).encode() + b"\n"
 
     async def _outcomes(
         self, batch: Batch, keys: list[str]
-    ) -> AsyncIterator[tuple[str, Response | RequestFailed]]:
-        """Yields each of `keys`, the requests' keys in the ended batch `batch`, as a pair with its
-        response, or with `RequestFailed` where the request failed or the batch has no answer to
-        it."""
-        left = dict.fromkeys(keys)
-        for file in filter(None, (batch.output_file_id, batch.error_file_id)):
-            content = (await self._client.files.content(file)).content
+    ) -> dict[str, Response | RequestFailed]:
+        """Returns the response or failure of each of `keys`, the requests' keys in the ended batch
+        `batch`, by key; a failure where the batch has no answer."""
+        why = ""
+        if batch.errors and batch.errors.data:
+            why = "; ".join(error.message or "" for error in batch.errors.data)
+        message = (
+            f"{self._name}: batch {batch.id} {batch.status} without an answer {why}"
+        )
+        failure = RequestFailed(message.strip())
+        outcomes: dict[str, Response | RequestFailed] = dict.fromkeys(keys, failure)
+        for file in (batch.error_file_id, batch.output_file_id):
+            content = (await self._client.files.content(file)).content if file else b""
             for line in content.splitlines():
                 try:
                     row = parse_json(line)
-                    key = str(row["custom_id"])
-                except (ValueError, KeyError, TypeError):
-                    continue  # its request is left over, and said to have no answer
-                if key in left:
-                    del left[key]
-                    yield key, self._outcome(row)
-        errors = batch.errors.data or [] if batch.errors else []
-        why = "; ".join(error.message or "" for error in errors)
-        message = f"{self._entry.name}: batch {batch.id} {batch.status} without an answer {why}"
-        for key in left:
-            yield key, RequestFailed(message.strip())
+                except ValueError:
+                    continue  # its request has no answer
+                key = str(value_at(row, "custom_id"))
+                if key in outcomes:
+                    outcomes[key] = self._outcome(row)
+        return outcomes
 
     def _outcome(self, row: dict[str, Any]) -> Response | RequestFailed:
-        reply = row.get("response")
-        reply = reply if isinstance(reply, dict) else {}
-        if reply.get("status_code") == 200:
+        """Returns the response in `row`, a line of a batch's file, or the failure."""
+        status = value_at(row, "response", "status_code")
+        body = value_at(row, "response", "body")
+        if status == 200:
             try:
-                return openai.responses(reply.get("body"), 0.0, self._engine.secret)[0]
+                return response_of(body, 0.0, self._engine.secret)
             except ValueError as error:
-                return RequestFailed(f"{self._entry.name}: no chat completion: {error}")
-        status = reply.get("status_code")
-        words = json.dumps(row.get("error") or reply.get("body"), ensure_ascii=False)
-        shown = self._engine.secret.out_of_message(words)[:300]
-        outcome = outcome_of(status or 0, signs(words[:LONGEST_WORDS]))
-        return RequestFailed(f"{self._entry.name}: status {status}: {shown}", outcome)
+                return RequestFailed(f"{self._name}: no chat completion: {error}")
+        words = json.dumps(row.get("error") or body, ensure_ascii=False)
+        shown_words = self._engine.secret.out_of_message(words)[:300]
+        outcome = outcome_of(status or 0, words)
+        return RequestFailed(f"{self._name}: status {status}: {shown_words}", outcome)
 
     def _read(self) -> dict[str, list[str]]:
         """Returns the keys of the requests in each batch that is not known to have ended, by the
         batch's id, from the file of open batches; empty without a file. Raises `EngineError` where
         the file is damaged."""
         try:
-            return _BATCHES.validate_json(self._open_batches.read_bytes())
+            return _BATCHES.validate_json(self._file.read_bytes())
         except FileNotFoundError:
             return {}
         except ValueError as error:
+            reason = " ".join(str(error).split()[:12])
             raise EngineError(
-                f"{shown(self._open_batches)}: does not name the batches that are under way: "
-                f"{' '.join(str(error).split()[:12])}; set it right by the server's list of batches, or delete it and "
-                "ask (and pay) again"
+                f"{shown(self._file)}: does not name the batches that are under way: "
+                f"{reason}; set it right by the server's list of batches, or delete it "
+                "and ask (and pay) again"
             ) from None
 
     def _write(self, batches: dict[str, list[str]]) -> None:
-        if not batches:
-            self._open_batches.unlink(missing_ok=True)
+        if batches:
+            write_whole(self._file, json.dumps(batches))
         else:
-            write_whole(self._open_batches, json.dumps(batches))
+            self._file.unlink(missing_ok=True)
 
 
 open_engine = OpenAIBatch

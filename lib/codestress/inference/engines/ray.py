@@ -90,22 +90,26 @@ class RayEngine(BatchEngine):
         self._entry = entry
         self._settings = settings = Settings.model_validate(entry.settings)
         self.batch = settings.batch
-        self._folder = ROOT / (settings.folder or OUTPUTS / "ray") / entry.fingerprint
+        folder = ROOT / (settings.folder or OUTPUTS / "ray") / entry.fingerprint
+        self._folder = folder
+        self._in, self._out = folder / "in", folder / "out"
         self._started = not ray.is_initialized()
         if self._started:
-            try:
-                ray.init(
-                    address=settings.address or None,
-                    include_dashboard=False,
-                    log_to_driver=False,
-                )
-            except Exception as error:  # Ray raises bare ones
-                ray.shutdown()
-                where = settings.address or "this machine"
-                raise EngineError(
-                    f"{entry.name}: Ray does not start on {where}: {error}"
-                ) from None
+            self._start()
         ray.data.DataContext.get_current().enable_progress_bars = False
+
+    def _start(self) -> None:
+        address = self._settings.address
+        try:
+            self._ray.init(
+                address=address or None, include_dashboard=False, log_to_driver=False
+            )
+        except Exception as error:  # Ray raises bare ones
+            self._ray.shutdown()
+            where = address or "this machine"
+            raise EngineError(
+                f"{self._entry.name}: Ray does not start on {where}: {error}"
+            ) from None
 
     async def answers(
         self, requests: Sequence[Request]
@@ -119,25 +123,19 @@ class RayEngine(BatchEngine):
                 yield waiting.pop(key), outcome
         if not waiting:
             return
-        (self._folder / "out").mkdir(parents=True, exist_ok=True)
-        for old in (self._folder / "out").glob("*.parquet"):
-            old.unlink()  # in the store by now, or failed
         self._write_requests(list(waiting.values()))
         job = asyncio.create_task(asyncio.to_thread(self._ask))
         seen: set[str] = set()
-        while waiting:
+        ended = False
+        while waiting and not ended:
+            await asyncio.wait([job], timeout=0.2)
             ended = job.done()
             for key, outcome in self._written(seen):
                 if key in waiting:
                     yield waiting.pop(key), outcome
-            if ended:
-                break
-            await asyncio.wait([job], timeout=0.2)
         try:
             await job
-        except (
-            Exception
-        ) as error:  # whatever Ray raises; what was answered has been handed on
+        except Exception as error:  # whatever Ray raises
             raise EngineError(
                 f"{self._entry.name}: the Ray cluster failed: {str(error)[-600:]}\n"
                 "Its answers so far are kept; the same command asks for the others."
@@ -149,52 +147,49 @@ class RayEngine(BatchEngine):
             self._ray.shutdown()
 
     def _write_requests(self, requests: list[Request]) -> None:
-        shutil.rmtree(self._folder / "in", ignore_errors=True)
-        (self._folder / "in").mkdir()
-        for number, start in enumerate(range(0, len(requests), self._settings.task)):
-            part = requests[start : start + self._settings.task]
-            # JSON escapes lone surrogates: Parquet's texts are UTF-8.
-            rows = [{"request": json.dumps(asdict(request))} for request in part]
-            pq.write_table(
-                pa.Table.from_pylist(rows), self._folder / "in" / f"{number:06}.parquet"
-            )
+        """Writes `requests` to files in the folder `in`, and deletes all earlier files, whose
+        responses are in the store by now."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._in.mkdir(parents=True)
+        self._out.mkdir()
+        size = self._settings.task
+        for start in range(0, len(requests), size):
+            rows = []
+            for request in requests[start : start + size]:
+                # JSON escapes lone surrogates: Parquet's texts are UTF-8.
+                rows.append({"request": json.dumps(asdict(request))})
+            path = self._in / f"{start // size:06}.parquet"
+            pq.write_table(pa.Table.from_pylist(rows), path)
 
     def _ask(self) -> None:
         """Has the workers answer all files in the folder `in`, and returns when every file has its
         file of outcomes."""
-        files = [
-            {"file": str(path)}
-            for path in sorted((self._folder / "in").glob("*.parquet"))
-        ]
+        settings = self._settings
+        files = [{"file": str(path)} for path in sorted(self._in.glob("*.parquet"))]
         parts = self._ray.data.from_items(files, override_num_blocks=len(files))
-        done = parts.map_batches(
+        workers = min(settings.workers, len(files))
+        outcomes = parts.map_batches(
             AskFile,
             batch_size=1,
-            compute=self._ray.data.ActorPoolStrategy(
-                size=min(self._settings.workers, len(files))
-            ),
-            num_cpus=self._settings.cpus,
-            num_gpus=self._settings.gpus or None,
-            fn_constructor_kwargs={
-                "row": self._entry.model_dump(),
-                "worker": self._worker(),
-            },
+            compute=self._ray.data.ActorPoolStrategy(size=workers),
+            num_cpus=settings.cpus,
+            num_gpus=settings.gpus or None,
+            fn_constructor_kwargs={"row": self._row_of_worker()},
             max_restarts=-1,
             max_task_retries=-1,
         )
-        for _ in done.iter_rows():
+        for _ in outcomes.iter_rows():
             pass
 
-    def _worker(self) -> dict[str, Any]:
-        """Returns the engine inside the workers and its settings as a dictionary. Where the
-        environment sets a budget, the engine `openai` sends a request once: retries in a worker
-        would not be counted."""
+    def _row_of_worker(self) -> dict[str, Any]:
+        """Returns the registry row of the engine inside the workers. Where the environment sets a
+        budget, the engine `openai` sends a request once: retries in a worker would not be
+        counted."""
         worker = self._settings.worker.model_dump()
-        if worker["engine"] == "openai" and any(
-            os.environ.get(limit) for limit in LIMITS
-        ):
+        limited = any(os.environ.get(limit) for limit in LIMITS)
+        if limited and worker["engine"] == "openai":
             worker["settings"]["retries"] = 0
-        return worker
+        return {**self._entry.model_dump(), **worker}
 
     def _written(
         self, seen: set[str]
@@ -202,37 +197,38 @@ class RayEngine(BatchEngine):
         """Yields pairs of a request's key and its response or failure, from the workers' files of
         outcomes whose names are not yet in `seen`, and adds the names. A damaged file is passed
         over."""
-        for path in sorted((self._folder / "out").glob("*.parquet")):
-            if path.name not in seen:
-                seen.add(path.name)
-                with suppress(
-                    OSError, pa.ArrowInvalid
-                ):  # of a machine that died while it wrote
-                    for row in pq.read_table(path).to_pylist():
-                        yield row["key"], _outcome(row["outcome"])
+        for path in sorted(self._out.glob("*.parquet")):
+            if path.name in seen:
+                continue
+            seen.add(path.name)
+            # A machine may die while it writes.
+            with suppress(OSError, pa.ArrowInvalid):
+                for row in pq.read_table(path).to_pylist():
+                    yield row["key"], _outcome(row["outcome"])
 
 
 class AskFile:
-    """A worker of the cluster: answers files of requests, and writes for each a file of outcomes in
-    the folder `out`, beside the folder of requests."""
+    """A worker of the cluster: answers files of requests by the model of the registry row `row`, and
+    writes for each a file of outcomes in the folder `out`, beside the folder of requests."""
 
-    def __init__(self, row: dict[str, Any], worker: dict[str, Any]) -> None:
-        self._entry = ModelEntry.model_validate({**row, **worker})
-        module = engine_module(self._entry.engine)
-        self._engine: Engine | BatchEngine = module.open_engine(self._entry)
+    def __init__(self, row: dict[str, Any]) -> None:
+        entry = ModelEntry.model_validate(row)
+        engine = engine_module(entry.engine).open_engine(entry)
+        self._engine: Engine | BatchEngine = engine
         self._loop = asyncio.new_event_loop()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         for file in batch["file"]:
             path = Path(str(file))
             target = path.parent.parent / "out" / path.name
-            if not target.exists():  # else a worker died after it wrote
-                rows = pq.read_table(path).to_pylist()
-                requests = [_request(row["request"]) for row in rows]
-                outcomes = self._loop.run_until_complete(self._answered(requests))
-                part = target.with_suffix(".part")
-                pq.write_table(pa.Table.from_pylist(outcomes), part)
-                part.replace(target)
+            if target.exists():  # a worker died after it wrote
+                continue
+            rows = pq.read_table(path).to_pylist()
+            requests = [_request(row["request"]) for row in rows]
+            outcomes = self._loop.run_until_complete(self._answered(requests))
+            part = target.with_suffix(".part")
+            pq.write_table(pa.Table.from_pylist(outcomes), part)
+            part.replace(target)
         return {"file": batch["file"]}
 
     async def _answered(self, requests: list[Request]) -> list[dict[str, str]]:
@@ -253,16 +249,12 @@ class AskFile:
 
 def _request(text: str) -> Request:
     row = json.loads(text)
-    prompt = row.pop("prompt")
+    prompt = row["prompt"]
     sampling = prompt["sampling"]
-    return Request(
-        prompt=Prompt(
-            tuple(Message(**message) for message in prompt["messages"]),
-            Sampling(**{**sampling, "stop": tuple(sampling["stop"])}),
-            prompt["prefill"],
-        ),
-        **row,
-    )
+    sampling["stop"] = tuple(sampling["stop"])
+    messages = tuple(Message(**message) for message in prompt["messages"])
+    row["prompt"] = Prompt(messages, Sampling(**sampling), prompt["prefill"])
+    return Request(**row)
 
 
 def _row(request: Request, outcome: Response | RequestFailed) -> dict[str, str]:
@@ -279,10 +271,10 @@ def _outcome(text: str) -> Response | RequestFailed:
     row = json.loads(text)
     if "failed" in row:
         return RequestFailed(row["failed"], Outcome(row["reason"]))
-    dialects = tuple(row.get("dialects", ()))
-    return Response(
-        **{**row, "usage": Usage(**row["usage"]), "earlier": (), "dialects": dialects}
-    )
+    row["usage"] = Usage(**row["usage"])
+    row["earlier"] = ()
+    row["dialects"] = tuple(row.get("dialects", ()))
+    return Response(**row)
 
 
 def identity(entry: ModelEntry) -> str:

@@ -10,7 +10,6 @@ import asyncio
 import os
 import time
 from collections.abc import AsyncIterator, Sequence
-from itertools import groupby
 from typing import Any, Literal
 
 from pydantic import Field
@@ -87,11 +86,12 @@ class VLLMEngine(BatchEngine):
     ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
         """Yields each of `requests` as a pair with its response or failure, from at most two calls
         of vLLM: one for those without a begun answer, one for those with."""
-        ordered = sorted(requests, key=lambda request: bool(request.prompt.prefill))
-        for begun, group in groupby(
-            ordered, key=lambda request: bool(request.prompt.prefill)
-        ):
-            part = list(group)
+        for begun in (False, True):
+            part = [
+                request for request in requests if bool(request.prompt.prefill) is begun
+            ]
+            if not part:
+                continue
             started = time.monotonic()
             outputs = await asyncio.to_thread(self._generate, part, begun)
             seconds = (time.monotonic() - started) / len(part)
@@ -102,17 +102,15 @@ class VLLMEngine(BatchEngine):
         del self._model
 
     def _generate(self, requests: list[Request], begun: bool) -> list[Any]:
-        parameters = []
+        conversations, parameters = [], []
         for request in requests:
-            sampling = request.prompt.sampling
-            settings = {**vars(sampling), "stop": list(sampling.stop)}
-            seed = request.sample if sampling.temperature else None
+            prompt = request.prompt
+            conversations.append(conversation(prompt, prompt.prefill))
+            settings = {**vars(prompt.sampling), "stop": list(prompt.sampling.stop)}
+            seed = request.sample if prompt.sampling.temperature else None
             parameters.append(self._vllm.SamplingParams(**settings, seed=seed))
         outputs: list[Any] = self._model.chat(
-            [
-                conversation(request.prompt, request.prompt.prefill)
-                for request in requests
-            ],
+            conversations,
             parameters,
             use_tqdm=False,
             add_generation_prompt=not begun,
@@ -184,12 +182,15 @@ def server_command(
     }
     command = [python, "-m", "vllm.entrypoints.openai.api_server"]
     for name, value in flags.items():
-        if value is not None and value is not False:
-            command += [
-                f"--{name.replace('_', '-')}",
-                *([] if value is True else [str(value)]),
-            ]
-    return command, {"VLLM_BATCH_INVARIANT": "1"} if settings.batch_invariant else {}
+        if value is None or value is False:
+            continue
+        command.append(f"--{name.replace('_', '-')}")
+        if value is not True:
+            command.append(str(value))
+    environment = {}
+    if settings.batch_invariant:
+        environment["VLLM_BATCH_INVARIANT"] = "1"
+    return command, environment
 
 
 open_engine = VLLMEngine

@@ -1,0 +1,252 @@
+"""The engine that asks one model of one OpenAI-compatible server.
+
+OpenAI's client retries failures that may pass (408, 409, 429, 5xx, time-outs, broken connections)
+with backoff and jitter, and waits as long as `Retry-After` says, up to two minutes; a longer wait
+fails the request at once. Replies that the client would accept as answers (HTML, other JSON, the
+answer to another request) are retried here. At most `settings.concurrency` requests are in flight
+at the same time, their waits between tries included.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+from openai import AsyncOpenAI
+from tqdm import tqdm
+
+from codestress.errors import EngineError
+from codestress.inference.budget import Budget, BudgetReached
+from codestress.inference.engines import dialects
+from codestress.inference.engines.base import Engine, RequestFailed
+from codestress.inference.engines.openai import (
+    Settings,
+    fault_of_address,
+    key_in,
+    request_body,
+)
+from codestress.inference.engines.openai_client import Client, Failures
+from codestress.inference.engines.refusals import Adapter, Lengths, SilentReply
+from codestress.inference.engines.replies import (
+    NoTextError,
+    count_at,
+    response_of,
+    value_at,
+)
+from codestress.inference.engines.secrets import Secret
+from codestress.inference.network import only_for_openai, through
+from codestress.inference.registry import ModelEntry
+from codestress.literals import parse_json
+from codestress.types import Outcome, Request, Response
+
+GARBLED_RETRIES = 2
+"""Maximum number of retries of a request with an invalid reply."""
+GARBLED_PAUSE_S = 0.5
+"""Seconds to wait before the second try of a request with an invalid reply; doubled before the
+third."""
+LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
+"""Regular expression for the parser's words on JSON texts whose end is missing."""
+
+NO_PREFILL = """this endpoint cannot continue a begun answer, and the prompt begins one: {}.
+Have the question begin it, as the paper did for GPT 4.1: SET=prefill=user. Or in params/models.yaml \
+set the model's settings.prefill to 'vllm' if a vLLM server answers there, or `endpoint: completions` \
+with the model's chat_template, which every server with /v1/completions can do."""
+
+
+class OpenAIEngine(Engine):
+    """An engine that asks one model of one server. Raises `EngineError`, before any request, where
+    the key is unset or the address is invalid."""
+
+    client: AsyncOpenAI
+    budget: Budget
+    """The budget that counts each try; without limits until a caller sets another."""
+
+    def __init__(self, entry: ModelEntry, settings: Settings) -> None:
+        self._name = entry.name
+        self._settings = settings
+        self.concurrency = settings.concurrency
+        self._base_url = _address(entry.name, settings)
+        key = key_in(settings.key_variable, entry.name)
+        self.secret = Secret(key)
+        self.secret.keep_out_of_logs()
+        self._who = f"{entry.name} ({entry.id}) at {self._base_url}"
+        self._who += through(self._base_url)
+        self.failures = Failures(self._who, settings, self.secret)
+        self.budget = Budget()
+        try:
+            http = Client(entry, settings, self.secret, lambda: self.budget)
+            with only_for_openai(self._base_url):
+                self.client = AsyncOpenAI(
+                    api_key=key or "none",  # the client insists on one
+                    base_url=self._base_url,
+                    max_retries=settings.retries,
+                    http_client=http,
+                )
+        except Exception as error:  # what the libraries read in the environment
+            words = self.secret.shown(str(error))
+            raise EngineError(
+                f"{entry.name}: no connection can be set up: {words}"
+            ) from None
+        self._slots = asyncio.Semaphore(settings.concurrency)
+        self._adapter = Adapter(settings, self._sent)
+        self._lengths = Lengths(self.answer)
+        self._prefill: asyncio.Task[str] | None = None
+        """Search for the reason why begun answers are not continued."""
+        self._prompts: dict[int, str] = {}
+        """Digest of the prompt that each reply answered, by the reply's hash."""
+        self._announced = set(entry.adapted)
+        """Names of the dialects that the console has reported."""
+
+    async def answer(self, request: Request) -> Response:
+        """Returns the response to `request`, adapted to the server's dialect. Raises
+        `RequestFailed` where this request fails, `EngineError` where none can succeed, and
+        `BudgetReached` before a limit is crossed."""
+        try:
+            response = await self._adapter.answer(request)
+        except Exception as error:
+            failure = self.failures.of(error)
+            raise await self._lengths.judged(failure, error, request) from None
+        await self._lengths.check(request, response, self._who)
+        return response
+
+    async def close(self) -> None:
+        await self.client.close()
+
+    async def _sent(self, request: Request, spoken: tuple[str, ...]) -> Response:
+        """Returns the response to `request`, which is sent in the dialects `spoken`, again where
+        the reply is none. Raises the client's errors."""
+        if request.prompt.prefill and self._settings.endpoint == "chat":
+            await self._check_prefill(request.model)
+        body = request_body(request, self._settings, spoken)
+        path = "/completions" if "prompt" in body else "/chat/completions"
+        retries = min(self._settings.retries, GARBLED_RETRIES)
+        for number in range(retries + 1):
+            if number:
+                await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
+            async with self._slots:
+                reply = await self._post(path, body)
+            try:
+                return self._read(reply, request, spoken)
+            except ValueError as error:
+                fault = error
+        words = self.secret.shown(reply.content.decode("utf-8", "replace"))
+        message = f"the reply is not a chat completion ({fault}): {words or 'nothing'}"
+        kind = SilentReply if isinstance(fault, NoTextError) else RequestFailed
+        is_cut = LACKS_ITS_END.match(str(fault))
+        outcome = Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR
+        raise kind(f"{self._who}: {message}", outcome)
+
+    async def _post(self, place: str, body: dict[str, Any]) -> httpx2.Response:
+        # The client's `create` checks again what is sent, a third of all the time.
+        return await self.client.post(place, cast_to=httpx2.Response, body=body)
+
+    def _read(
+        self, reply: httpx2.Response, request: Request, spoken: tuple[str, ...]
+    ) -> Response:
+        """Returns the response in `reply` to `request`, with the dialects `spoken` and those of the
+        reply; raises `ValueError` where it is none, or the answer to another request."""
+        content = parse_json(reply.content)
+        prompt = request.prompt
+        seconds = reply.elapsed.total_seconds()
+        most = prompt.sampling.max_tokens
+        response = response_of(content, seconds, self.secret, most)
+        name = value_at(content, "id")
+        if name and isinstance(name, str):
+            # A cache or proxy that mixes replies up sends one to another prompt too.
+            created = str(value_at(content, "created"))
+            same = hash((name, created, response.text))
+            if self._prompts.setdefault(same, prompt.digest) != prompt.digest:
+                raise ValueError(
+                    "it repeats, with its id and time, the answer to another request"
+                )
+        spoken = (*spoken, *response.dialects)
+        self._announce(spoken)
+        return replace(response, dialects=spoken)
+
+    def _announce(self, spoken: tuple[str, ...]) -> None:
+        for name in sorted(set(spoken) - self._announced):
+            line = dialects.DIALECTS[name].line
+            tqdm.write(f"{self._name}: its server speaks a dialect: {line}", sys.stderr)
+        self._announced.update(spoken)
+
+    async def _check_prefill(self, model: str) -> None:
+        """Checks once that the server has the model with the id `model` continue an answer that the
+        prompt begins; raises `EngineError` where this is not verified."""
+        if self._prefill is None:
+            self._prefill = asyncio.create_task(self._fault_of_prefill(model))
+        if fault := await asyncio.shield(self._prefill):
+            raise EngineError(f"{self._who}: {NO_PREFILL.format(fault)}")
+
+    async def _fault_of_prefill(self, model: str) -> str:
+        """Returns the reason why the server does not continue begun answers of the model with the
+        id `model`; empty where it verifiably continues them.
+
+        The server renders two messages, once with the last answer left open and once with it
+        closed: only where the first rendering has fewer tokens is the answer left open. vLLM's
+        `/tokenize` counts the tokens; where it is missing, two one-token completions do.
+        """
+        if self._settings.prefill == "none":
+            return "settings.prefill is 'none'"
+        root = self._base_url.removesuffix("/").removesuffix("/v1")
+        counts = []
+        for left_open in (True, False):
+            body = {
+                "model": model,
+                "messages": [
+                    {"role": "user", "content": "Count."},
+                    {"role": "assistant", "content": "One, two,"},
+                ],
+                "add_generation_prompt": False,
+                "continue_final_message": left_open,
+            }
+            count = await self._count(f"{root}/tokenize", body, "count")
+            if isinstance(count, str):
+                body["max_tokens"] = 1
+                path = ("usage", "prompt_tokens")
+                count = await self._count("/chat/completions", body, *path)
+            if isinstance(count, str):
+                return count
+            counts.append(count)
+        opened, closed = counts
+        if opened < closed:
+            return ""
+        return (
+            "it closes the answer that should be left open "
+            f"({opened} tokens open, {closed} closed)"
+        )
+
+    async def _count(self, place: str, body: dict[str, Any], *path: str) -> int | str:
+        """Returns the number of tokens to which the keys `path` lead in the server's reply to
+        `body` at `place`, or the reason why there is none."""
+        try:
+            reply = await self._post(place, body)
+            count = count_at(parse_json(reply.content), *path)
+        except BudgetReached:
+            raise
+        except ValueError:
+            count = None
+        except Exception as error:  # it costs the feature, not the run
+            return f"the probe failed: {self.failures.of(error)}"
+        if count is None:
+            return "the server does not say how many tokens the probe had"
+        return count
+
+
+def _address(name: str, settings: Settings) -> str:
+    """Returns the address of the server by `settings` of the model `name`, and says on the console
+    where it differs from the given one. Raises `EngineError` for an invalid address."""
+    given = settings.given
+    if fault := fault_of_address(given, "settings.key_env"):
+        # An environment variable may hold a secret by mistake: its value is never shown.
+        source = "settings.base_url"
+        if settings.override:
+            source = f"the environment variable {settings.base_url_env}"
+        raise EngineError(f"{name}: {source} {fault}")
+    address = settings.address
+    if address != given.rstrip("/"):
+        tqdm.write(f"{name}: its server is asked at {address}", sys.stderr)
+    return address

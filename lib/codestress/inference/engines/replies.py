@@ -1,0 +1,218 @@
+"""Reading of replies of OpenAI-compatible servers: a response, token counts, or an error that came
+with status 200."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from codestress.inference.engines import dialects, limits
+from codestress.inference.engines.secrets import Secret
+from codestress.literals import parse_json
+from codestress.types import FinishReason, Response, Usage, now
+
+FINISHED: tuple[FinishReason, ...] = ("stop", "length", "content_filter")
+"""OpenAI's finish reasons of a completion without tools."""
+ENDINGS = (
+    "stop_reason",
+    "finishReason",
+    "done_reason",
+    "native_finish_reason",
+    "stop_type",
+)
+"""Fields of other APIs in a choice that say why its text ended."""
+THOUGHT = re.compile("reason|think|thought|summary")
+"""Regular expression for the types of parts that hold thoughts."""
+NAMES_ERROR = re.compile("err|detail|mess|msg|code|base_resp")
+"""Regular expression for the fields of a reply that tell of an error."""
+CHOICE = "choices.0"
+"""Name of the only choice in messages."""
+
+
+class NoTextError(ValueError):
+    """Raised for a reply without a text that gives no reason for it."""
+
+
+def response_of(
+    body: Any, seconds: float, secret: Secret, most: int | None = None
+) -> Response:
+    """Returns the response in the JSON body `body` of a reply that took `seconds`, with the key of
+    `secret` replaced in its texts. Raises `ValueError`, with the reason, where the body is no valid
+    reply or has another number of choices than one.
+
+    `most` is the largest number of tokens that was asked for: a completion of so many tokens is cut
+    off where the server does not say why it ended.
+    """
+    if value_at(body, "error") is not None:
+        raise ValueError("error")
+    choice = _only_choice(value_at(body, "choices"))
+    text, reason = _text_and_reason(choice)
+    usage = _usage(body)
+    spoken = []
+    if value_at(choice, "finish_reason") not in FINISHED:
+        spoken.append("finish_reason")
+        full = most is not None and (usage.completion_tokens or 0) >= most
+        if full and reason == "stop":
+            reason = "length"
+    if isinstance(value_at(choice, "message", "content"), list):
+        spoken.append("parts")
+    names = [_text(body, "model"), _text(body, "system_fingerprint")]
+    return Response(
+        text=secret.out_of(text),
+        finish_reason=reason,
+        usage=usage,
+        seconds=seconds,
+        answered_by=secret.out_of(" ".join(filter(None, names))),
+        answered_at=now(),
+        dialects=tuple(spoken),
+    )
+
+
+def _only_choice(choices: Any) -> Any:
+    if choices == []:
+        raise NoTextError("0 choices, not 1 as asked")
+    if not isinstance(choices, list):
+        raise ValueError("no list of choices, not 1")
+    if len(choices) != 1:
+        raise ValueError(f"{len(choices)} choices, not 1 as asked")
+    return choices[0]
+
+
+def _text_and_reason(choice: Any) -> tuple[str, FinishReason]:
+    """Returns the text of `choice`, the only choice of a reply, and the reason why it ended:
+    `content_filter` for a refusal, `reasoning` for thoughts without a text, else the server's.
+    Raises `ValueError` for an invalid choice."""
+    message = value_at(choice, "message")
+    if message is None and value_at(choice, "text") is None:
+        raise ValueError(f"{CHOICE}: neither message nor text")
+    if message is None:
+        message = {"content": choice["text"]}
+    if not isinstance(message, dict):
+        raise ValueError(f"the reply's {CHOICE}.message must be a mapping")
+    content = _text(message, "content", f"{CHOICE}.message.")
+    refusal = _text(message, "refusal", f"{CHOICE}.message.")
+    thought = message.get("reasoning_content") or message.get("reasoning")
+    if isinstance(message.get("content"), list):
+        thought = True
+    reason = _reason(choice, bool(content.strip() or thought or refusal))
+    if refusal:
+        return refusal, "content_filter"
+    if thought and not content.strip() and reason == "stop":
+        return content, "reasoning"
+    return content, reason
+
+
+def _reason(choice: Any, has_answer: bool) -> FinishReason:
+    """Returns the reason why the text of `choice` ended. Raises `ValueError` for an incomplete text,
+    and `NoTextError` where none is given and the choice has no answer (`has_answer`)."""
+    said = value_at(choice, "finish_reason")
+    for known in FINISHED:
+        if said == known:
+            return known
+    others = [value_at(choice, name) for name in ENDINGS]
+    reason = dialects.ending(said, *others)
+    problem = f"{CHOICE}.finish_reason: {said!r}"
+    if reason is None:
+        raise ValueError(problem)
+    if reason == "stop" and not has_answer:
+        raise NoTextError(problem)
+    return reason
+
+
+def _text(body: Any, name: str, place: str = "") -> str:
+    """Returns the text field `name` of the mapping `body`, which may hold half a surrogate pair;
+    empty where it is missing, and joined where it is a list of parts. Raises `ValueError`, which
+    names the field after `place`, where it is neither."""
+    text = value_at(body, name)
+    if isinstance(text, list) and all(isinstance(part, dict) for part in text):
+        text = "".join(_text_of(part, place) for part in text)
+    if text is None:
+        return ""
+    if not isinstance(text, str):
+        raise ValueError(f"the reply's {place}{name} must be a text")
+    return text
+
+
+def _text_of(part: dict[str, Any], place: str) -> str:
+    """Returns the text of `part`, one of the parts of an answer; empty for a thought, and for a
+    part of another kind, such as an image. Raises `ValueError` where it has neither kind nor text."""
+    kind = part.get("type", "text" if "text" in part else None)
+    if not isinstance(kind, str):
+        raise ValueError(f"the reply's {place}content must be a text")
+    if "text" not in kind or THOUGHT.search(kind) or part.get("thought") is True:
+        return ""
+    if isinstance(part.get("text"), dict):
+        return _text(part["text"], "value", place)
+    return _text(part, "text", place)
+
+
+def value_at(body: Any, *path: str) -> Any:
+    """Returns the value to which the keys `path` lead, one after the other, in `body` and the
+    mappings inside; None where a key is missing or no mapping is there."""
+    for name in path:
+        body = body.get(name) if isinstance(body, dict) else None
+    return body
+
+
+def count_at(body: Any, *path: str) -> int | None:
+    """Returns the number of tokens to which the keys `path` lead in `body`, a negative one as 0;
+    None where no integer is there."""
+    count = value_at(body, *path)
+    return max(0, count) if type(count) is int else None
+
+
+def _usage(body: Any) -> Usage:
+    usage = value_at(body, "usage")
+    return Usage(
+        prompt_tokens=count_at(usage, "prompt_tokens"),
+        completion_tokens=count_at(usage, "completion_tokens"),
+        reasoning_tokens=count_at(
+            usage, "completion_tokens_details", "reasoning_tokens"
+        ),
+        cached_tokens=count_at(usage, "prompt_tokens_details", "cached_tokens"),
+    )
+
+
+def usage_in(content: bytes) -> Usage:
+    """Returns the tokens that the reply `content` counts, whatever its other faults; none where it
+    is no JSON."""
+    try:
+        return _usage(parse_json(content))
+    except ValueError:
+        return Usage()
+
+
+def status_in(content: bytes) -> int | None:
+    """Returns the HTTP status of the error in the reply `content`, which some servers send with
+    status 200: the one that it names, or 400 where it names a limit of lengths; None for others."""
+    if b'"choices"' in content and b'"error"' not in content:
+        return None
+    try:
+        body = parse_json(content)
+    except ValueError:
+        return None
+    error = _error_in(body)
+    if not error:
+        return None
+    for source in (error, body):
+        for name in ("code", "status"):
+            code = value_at(source, name)
+            if type(code) is int and 400 <= code < 600:
+                return code
+    words = dialects.words_of(json.dumps(error), numbers=True)
+    named = limits.signs(words)
+    return 400 if named and "other" not in named else None
+
+
+def _error_in(body: Any) -> Any:
+    """Returns what tells of an error in `body`, the JSON of a reply: its field `error`, that of its
+    first choice, or, without choices, all fields whose names speak of errors."""
+    if error := value_at(body, "error"):
+        return error
+    choices = value_at(body, "choices")
+    if choices:
+        return value_at(choices[0], "error") if isinstance(choices, list) else None
+    if not isinstance(body, dict):
+        return None
+    return {name: value for name, value in body.items() if NAMES_ERROR.search(name)}

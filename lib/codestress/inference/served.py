@@ -1,0 +1,290 @@
+"""Models that a URL or a Python function names: the server's list of models, and the registry row
+that is made from it.
+
+Builds keep such rows in outputs/models.yaml, which the registry reads beside params/models.yaml.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from tqdm import tqdm
+
+from codestress.errors import EngineError, ParameterError
+from codestress.inference.engines.openai import fault_of_address, key_in
+from codestress.inference.engines.secrets import Secret
+from codestress.inference.network import (
+    AROUND,
+    PAUSE_S,
+    Patience,
+    base_of,
+    connection,
+    remedy_of,
+    sent_on,
+    through,
+)
+from codestress.inference.registry import ModelEntry
+from codestress.literals import counted, parse_json
+from codestress.paths import ROOT, whole
+from codestress.validation import nearest, read_yaml
+
+LOOK_S = 2.0
+"""Seconds in which a server on loopback must list its models."""
+ANSWER_S = 10.0
+"""Seconds in which any other server must list its models."""
+MOST_BYTES = 4_000_000
+"""Largest list of models that is read from a server, in bytes."""
+WORDS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
+"""Fields of servers' lists and words in them, by what they say (served.yaml)."""
+LONGEST_NAME = 80
+"""Largest number of characters in the name of a row that is made from a URL or a function."""
+USUAL = re.compile(r"http://[\w.-]+:\d+/v1|https://[\w.-]*[a-z]/v1", re.ASCII)
+"""Pattern of addresses that their host and port identify: http with a port, https without one, and
+the path /v1."""
+
+
+class Offer(NamedTuple):
+    """A model as its server's list describes it: its context in tokens (None where unknown), and
+    whether it writes text, unlike a model for embeddings, ranking, speech, images or moderation."""
+
+    context: int | None
+    writes: bool
+
+
+class NoList(EngineError):
+    """Raised where a server answers, but has no list of models at an address."""
+
+
+def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
+    """Returns a registry row, which is not saved, for a model at the OpenAI-compatible server
+    `url`: the model with the id `model_id`, or, where this is empty, the server's only model.
+
+    `key_env` names the environment variable with the key (empty: none); `who` begins the error
+    messages. Raises `ParameterError` for a bad URL, or where the server does not offer the model
+    or, with an empty `model_id`, not exactly one; `EngineError` where no server answers or the
+    variable has no key.
+    """
+    text, *query = re.split("[?#]", url.strip(AROUND), maxsplit=1)
+    has_secret = re.search("key|token|secret|auth", "".join(query), re.I)
+    if fault := fault_of_address(url if has_secret else text, "KEY_ENV (--key-env)"):
+        raise ParameterError(f"{who}: the URL {fault}")
+    key = key_in(key_env, f"{who} {url}")
+    base_url, offers = _find_list(base_of(url), key, model_id)
+    if base_url != url.rstrip("/"):
+        tqdm.write(f"{who}: the server is asked at {base_url}", sys.stderr)
+    chosen = model_id or _only_model(offers, f"{who} {url}")
+    if model_id and offers and model_id not in offers:
+        near = nearest(model_id, offers)
+        raise ParameterError(f"{who} {url}: the server offers no {model_id!r}{near}")
+    offer = offers.get(chosen)
+    where = urlsplit(base_url)
+    port = f"-{where.port}" if where.port else ""
+    name = f"{chosen}@{where.hostname}{port}{where.path.removesuffix('/v1')}"
+    usual = bool(USUAL.fullmatch(base_url))
+    return ModelEntry(
+        name=row_name(name, f"{chosen} at {base_url}", usual=usual),
+        engine="openai",
+        id=chosen,
+        # Another server's model of the same name is another model.
+        revision=f"at {base_url}",
+        context=offer.context if offer else None,
+        settings={"base_url": base_url, "key_env": key_env, "prefill": "vllm"},
+        archive=None,
+    )
+
+
+def _only_model(offers: dict[str, Offer], who: str) -> str:
+    """Returns the id of the only model in `offers` that writes text; `ParameterError`, which begins
+    with `who`, where there is none or there are several."""
+    names = [name for name, offer in offers.items() if offer.writes]
+    if len(names) == 1:
+        return names[0]
+    lines = [f"{who}: the server offers {len(names)} models; say which:"]
+    lines += [f"  ID={name}" for name in names]
+    if not names:
+        lines.append("  none; with ID=… no list is needed")
+    if others := len(offers) - len(names):
+        lines.append(f"and {counted(others, 'model')} that write no text")
+    raise ParameterError("\n".join(lines))
+
+
+def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer]]:
+    """Returns a server's address and the models that it offers, as a pair: `base`, or, unless this
+    names a version, the same with /v1, whichever has a list of models. Without any list the models
+    are unknown: none, where `model_id` names the model; else `NoList`."""
+    path = urlsplit(base).path
+    places = [base, f"{base}/v1"]
+    if not path:
+        places.reverse()
+    if re.search(r"/v\d", path):
+        places = [base]
+    faults = []
+    for place in places:
+        try:
+            return place, models_of(place, key, ANSWER_S, wait=True)
+        except NoList as fault:
+            faults.append(fault)
+    if not model_id:
+        raise faults[0]
+    return places[0], {}
+
+
+def models_of(
+    base_url: str, key: str, timeout_s: float, *, wait: bool = False
+) -> dict[str, Offer]:
+    """Returns the models that the server at the address `base_url` offers (`Offer`), by their ids.
+
+    `key` is sent unless it is empty; `wait` says whether a server that loads its model is waited
+    for. Raises `EngineError` where no server answers within `timeout_s` seconds or it refuses, and
+    `NoList` where it has no list of models.
+    """
+    url = f"{base_url}/models"
+    patience = Patience(base_url)
+    shown = Secret(key).shown
+    while True:
+        try:
+            status, content, location = _fetch(url, key, timeout_s)
+        except EngineError as error:
+            raise EngineError(f"{base_url}: {error}") from None
+        except Exception as error:  # whatever the client's libraries raise
+            raise EngineError(
+                f"{base_url}{through(url)}: no server answers ({shown(str(error))}); "
+                f"start it, or correct the URL{remedy_of(error)}"
+            ) from None
+        words = shown(content.decode("utf-8", "replace"))
+        if not (wait and patience.asks_again(status, words)):
+            break
+        time.sleep(PAUSE_S)
+    if location:
+        raise EngineError(f"{url}: status {status}: {shown(sent_on(url, location))}")
+    if status in (401, 403) and not key:
+        raise EngineError(
+            f"{url}: status {status}; name the key's variable by KEY_ENV=…"
+        )
+    if status != 200:
+        raise NoList(
+            f"{url}{through(url)}: status {status}: {words[:100]}; "
+            "the URL of most ends in /v1; with ID=… no list is needed"
+        )
+    try:
+        return _offers(parse_json(content))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise NoList(
+            f"{url}: is no list of models; the URL of most servers ends in /v1"
+        ) from None
+
+
+def _fetch(url: str, key: str, timeout_s: float) -> tuple[int, bytes, str]:
+    """Returns the HTTP status and the body of the reply to a GET of `url`, with `key` unless it is
+    empty, and the address to which it redirects; raises an HTTP error of `httpx2` where the reply
+    takes longer than `timeout_s` seconds or is larger than a list of models can need."""
+    import httpx2
+
+    headers = {"Accept-Encoding": "identity"}
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
+    until = time.monotonic() + timeout_s
+    content = b""
+    with httpx2.stream("GET", url, headers=headers, **options) as reply:
+        for part in reply.iter_raw():
+            content += part
+            if len(content) > MOST_BYTES or time.monotonic() > until:
+                raise httpx2.ReadTimeout("its reply does not end")
+        location = reply.headers.get("location", "") if reply.is_redirect else ""
+        return reply.status_code, content, location
+
+
+def _offers(body: Any) -> dict[str, Offer]:
+    """Returns the models in the list `body`: a bare one, or in the field `data` or `models`, where
+    null stands for none. An entry may be a name alone."""
+    rows = body
+    if not isinstance(body, list):
+        if not body.keys() & {"data", "models"}:
+            raise KeyError("data")
+        rows = body.get("data") or body.get("models") or []
+    offers = {}
+    for row in rows:
+        if isinstance(row, str):
+            row = {"id": row}
+        name = str(row.get("id") or row.get("name") or row["model"])
+        offers[name] = Offer(_context(row), _writes(name, row))
+    return offers
+
+
+def _context(row: dict[str, Any]) -> int | None:
+    for place in (row, row.get("meta")):
+        for name in WORDS["context"]:
+            context = place.get(name) if isinstance(place, dict) else None
+            if type(context) is int and context > 0:
+                return context
+    return None
+
+
+def _writes(name: str, row: dict[str, Any]) -> bool:
+    """Whether the model `name`, which a server's list describes by `row`, writes text: by the words
+    of its fields, and by its name where these say nothing."""
+    fields = dict(row)
+    for inner in WORDS["inner"]:
+        if isinstance(row.get(inner), dict):
+            fields.update(row[inner])
+    values = []
+    for field in WORDS["kinds"]:
+        values += _words_in(fields.get(field))
+    words = " ".join(values)
+    if re.search("|".join(WORDS["writes"]), words, re.I):
+        return True
+    return not re.search("|".join(WORDS["others"]), f"{words} {name}", re.I)
+
+
+def _words_in(value: Any) -> list[str]:
+    """Returns the words of a field's `value`: of a list its entries, of a mapping its texts and the
+    words that are true."""
+    if isinstance(value, dict):
+        texts = [word for word, has in value.items() if has is True]
+        value = texts + [text for text in value.values() if isinstance(text, str)]
+    words = []
+    for word in value if isinstance(value, list) else [value]:
+        # As in text+image->text, the result stands last.
+        result = str(word).split("->")[-1]
+        # A hyphen keeps "Text Embeddings" from being text.
+        words.append("-".join(result.split()))
+    return words
+
+
+def function_in(text: str) -> ModelEntry:
+    """Returns a registry row, which is not saved, for the Python function that `text` names as
+    FILE.py:FUNCTION, with the file relative to the folder where this process runs."""
+    typed, _, name = text.rpartition(":")
+    path = whole(typed)
+    function = f"{path}:{name}"
+    usual = path.parent == ROOT
+    return ModelEntry(
+        name=row_name(f"{name}@{path.stem}", function, usual=usual),
+        engine="function",
+        id=name,
+        settings={"function": function},
+        archive=None,
+    )
+
+
+def row_name(text: str, exact: str, *, usual: bool) -> str:
+    """Returns a registry row's name made from `text`, for folders and figures.
+
+    `exact` identifies the model. The name is `text` unchanged if `usual` says that `text`
+    identifies the model as well, and if it has no character that a folder's name may lack. Any
+    other name ends with a hash of `exact`, so that two models never share a name.
+    """
+    name = re.sub(r"[^\w.@-]+", "-", text).strip("-.")
+    if name.startswith("sim-"):  # the names of simulated readers
+        name = f"served-{name}"
+    if usual and name == text and len(name) <= LONGEST_NAME:
+        return name
+    digest = hashlib.blake2b(exact.encode(), digest_size=4).hexdigest()
+    return f"{name[: LONGEST_NAME - 9]}-{digest}"
