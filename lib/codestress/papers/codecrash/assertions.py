@@ -27,7 +27,6 @@ from codestress.literals import (
 )
 from codestress.mutate.perturbations.javascript_guards import part, text_at
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Outcome as Ending
 from codestress.sandbox.executor import Program, shared_executor
 from codestress.sandbox.runtimes import parser, text_of
 from codestress.scoring.forms import END_TAG, TAG, alone, tagged, without_thoughts
@@ -38,7 +37,12 @@ from codestress.scoring.input_answers import (
     parse_arguments,
 )
 from codestress.scoring.judging import unanswered, unread
-from codestress.scoring.predictions import REASONS, Answer, score_answers, score_output
+from codestress.scoring.predictions import (
+    Answer,
+    score_answers,
+    score_asserted,
+    score_output,
+)
 from codestress.types import Outcome, Response, Score, Source, Task
 
 if TYPE_CHECKING:
@@ -148,11 +152,7 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
     (execution,) = shared_executor().run(
         [Program(f"{problem.code}\nassert {assertion}", source=source)]
     )
-    if execution.outcome is Ending.RETURNED:
-        return Score(Outcome.CORRECT, 1.0, answer)
-    if execution.detail.startswith("AssertionError"):
-        return Score(Outcome.INCORRECT, 0.0, answer)
-    return Score(REASONS[execution.outcome], 0.0, execution.detail)
+    return score_asserted(execution, answer)
 
 
 def _only_calls(assertion: str, problem: Problem) -> bool:
