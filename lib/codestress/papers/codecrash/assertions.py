@@ -144,14 +144,11 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
             )
     else:
         assertion = f"{answer} == {problem.output}"
-    source = (
-        problem.source
-        if task == "input" and _only_calls(assertion, problem)
-        else Source.STRANGER
-    )
-    (execution,) = shared_executor().run(
-        [Program(f"{problem.code}\nassert {assertion}", source=source)]
-    )
+    source = Source.STRANGER
+    if task == "input" and _only_calls(assertion, problem):
+        source = problem.source
+    program = Program(f"{problem.code}\nassert {assertion}", source=source)
+    (execution,) = shared_executor().run([program])
     return score_asserted(execution, answer)
 
 

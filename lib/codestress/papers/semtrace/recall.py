@@ -76,9 +76,7 @@ def score_partial_trace(
         return unread(response, str(error))
     if not isinstance(found, list) or (len(found) != len(expected) and not any_length):
         return exact
-    right = sum(
-        same_value(one, other) for one, other in zip(found, expected, strict=False)
-    )
+    right = sum(map(same_value, found, expected))
     return Score(
         Outcome.INCORRECT,
         right / max(len(found), len(expected)),
