@@ -13,10 +13,10 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Sized
+from itertools import chain
 from types import EllipsisType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
-T = TypeVar("T")
 LONGEST_TEXT = 100_000
 """Largest number of characters in a text that is parsed."""
 LARGEST_BITS = 50_000
@@ -46,7 +46,7 @@ def printable(text: str) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """Returns the number and its noun in words: `1 model`, `2,000 models`, `0 models`."""
+    """Return the number and its noun in words: `1 model`, `2,000 models`, `0 models`."""
     return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
@@ -55,28 +55,26 @@ class NotLiteral(ValueError):
 
 
 def parse_json(text: str | bytes, *, unique: bool = False, strict: bool = True) -> Any:
-    """Returns the value of the JSON in `text`, like `json.loads`; `ValueError` for invalid JSON and
+    """Return the value of the JSON in `text`, like `json.loads`; `ValueError` for invalid JSON and
     for nesting that is too deep.
 
     With `unique`, a key that appears twice in an object is a `ValueError` too. Unless `strict`,
     texts in the JSON may contain control characters.
     """
+    hook = _unique if unique else None
     try:
-        return json.loads(
-            text, strict=strict, object_pairs_hook=_unique if unique else None
-        )
+        return json.loads(text, strict=strict, object_pairs_hook=hook)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(
-            f"the key {next(name for name in names if names.count(name) > 1)!r} stands twice"
-        )
-    return found
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice")
+    return content
 
 
 def reason_of(error: BaseException) -> str:
@@ -105,20 +103,19 @@ def program_fault(text: str, error: BaseException) -> str:
     line = lines[min(error.lineno or 0, len(lines)) - 1].strip()
     if COMMAND.match(line):
         return f"{_place(error)}a notebook's command ({line:.20}), no Python"
-    version = f"Python {sys.version_info.major}.{sys.version_info.minor}"
-    return f"{_place(error)}{error.msg} ({version})"
+    major, minor = sys.version_info[:2]
+    return f"{_place(error)}{error.msg} (Python {major}.{minor})"
 
 
 def odd_character(text: str) -> str:
     """Sentence that names the first character of `text` that no program may hold, with its line;
     empty without one. Such are NUL and lone surrogates, among them bytes that were not UTF-8."""
-    found = re.search("[\0\ud800-\udfff]", text)
-    if found is None:
+    odd = re.search("[\0\ud800-\udfff]", text)
+    if odd is None:
         return ""
-    number = text.count("\n", 0, found.start()) + 1
-    return (
-        f"line {number}: the character U+{ord(found[0]):04X}, which no program may hold"
-    )
+    number = text.count("\n", 0, odd.start()) + 1
+    name = f"U+{ord(odd[0]):04X}"
+    return f"line {number}: the character {name}, which no program may hold"
 
 
 class Literal(NamedTuple):
@@ -130,7 +127,7 @@ class Literal(NamedTuple):
 
 
 def parse_literal(text: str) -> Literal:
-    """Returns the `Literal` of `text`: the value that it writes out as Python's `repr` does, or as
+    """Return the `Literal` of `text`: the value that it writes out as Python's `repr` does, or as
     arithmetic between such values, and whether there was arithmetic.
 
     Calls of Python's data types on values are parsed too: `set([1, 2])`, `dict(a=1)`,
@@ -165,69 +162,80 @@ def parse_program(text: str) -> ast.Module:
 
 
 def literal_of(node: ast.expr) -> Literal:
-    """Returns the `Literal` of the expression whose syntax tree is `node`: its value, and whether
+    """Return the `Literal` of the expression whose syntax tree is `node`: its value, and whether
     there was arithmetic. `parse_literal` says which expressions have one; `NotLiteral` for all
     others."""
-    unresolved = False
-    left_over = LONGEST_SEQUENCE
+    reading = _Reading()
+    try:
+        value = reading.value(node)
+    except (TypeError, ArithmeticError, *UNREADABLE) as error:
+        raise NotLiteral(reason_of(error)) from None
+    return Literal(value, reading.unresolved)
 
-    def value(node: ast.expr) -> Any:
-        nonlocal unresolved, left_over
+
+class _Reading:
+    """The reading of one text's value: whether there was arithmetic, and how many elements its
+    arithmetic and calls may still make."""
+
+    unresolved = False
+    left = LONGEST_SEQUENCE
+
+    def value(self, node: ast.expr) -> Any:
+        """Return the value of an expression; one frame for each level of arithmetic."""
         match node:
             case ast.Constant(EllipsisType()):
                 raise NotLiteral("... in place of a value")
             case ast.Constant():
                 return node.value
             case ast.List():
-                return [value(item) for item in node.elts]
+                return list(map(self.value, node.elts))
             case ast.Tuple():
-                return tuple(value(item) for item in node.elts)
+                return tuple(map(self.value, node.elts))
             case ast.Set():
-                return {value(item) for item in node.elts}
+                return set(map(self.value, node.elts))
             case ast.Dict():
-                pairs = zip(node.keys, node.values, strict=True)
-                return {value(_given(key, "key")): value(item) for key, item in pairs}
+                return dict(map(self.pair, node.keys, node.values))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert()):
-                operand = value(node.operand)
-                if not isinstance(operand, Number) or isinstance(operand, bool):
-                    raise NotLiteral("a sign before something that is no number")
-                return _SIGNS[type(node.op)](operand)
+                return _signed(node.op, self.value(node.operand))
             case ast.BinOp():
-                left, right = value(node.left), value(node.right)
-                if not _is_complex_form(node, left, right):
-                    unresolved = True
-                left_over -= _size(node.op, left, right)
-                if left_over < 0:
-                    raise NotLiteral("arithmetic that makes a huge value")
-                return _OPERATORS[type(node.op)](left, right)
+                left, right = self.value(node.left), self.value(node.right)
+                return self.operation(node.op, left, right)
             case ast.Call(func=ast.Name(id=name)):
-                arguments = [value(item) for item in node.args]
-                left_over -= sum(
-                    len(one) for one in arguments if isinstance(one, Sized)
-                )
-                if left_over < 0:
-                    raise NotLiteral("a call that makes a huge value")
-                names = [_given(item.arg, "keyword") for item in node.keywords]
-                if len(set(names)) < len(names):
-                    raise NotLiteral("a keyword that is given twice")
-                return _constructed(
-                    name,
-                    arguments,
-                    {
-                        n: value(k.value)
-                        for n, k in zip(names, node.keywords, strict=True)
-                    },
-                )
+                return self.call(name, node)
             case ast.Name(id="nan" | "inf"):
                 return float(node.id)
-        raise NotLiteral(
-            f"{_KINDS.get(type(node), type(node).__name__)} in place of a value"
-        )
+        kind = _KINDS.get(type(node), type(node).__name__)
+        raise NotLiteral(f"{kind} in place of a value")
 
-    try:
-        return Literal(value(node), unresolved)
-    except (TypeError, ArithmeticError, *UNREADABLE) as error:
-        raise NotLiteral(reason_of(error)) from None
+    def pair(self, key: ast.expr | None, item: ast.expr) -> tuple[Any, Any]:
+        if key is None:
+            raise NotLiteral(UNPACKED.format("key"))
+        return self.value(key), self.value(item)
+
+    def operation(self, op: ast.operator, left: Any, right: Any) -> Any:
+        # A sum with a complex number is how Python writes complex numbers (`1+2j`).
+        parts = type(left) in (int, float) and isinstance(right, complex)
+        if not parts or not isinstance(op, ast.Add | ast.Sub):
+            self.unresolved = True
+        self.take(_size(op, left, right), "arithmetic")
+        return _OPERATORS[type(op)](left, right)
+
+    def call(self, name: str, node: ast.Call) -> Any:
+        arguments = [self.value(item) for item in node.args]
+        sizes = [len(item) for item in arguments if isinstance(item, Sized)]
+        self.take(sum(sizes), "a call")
+        names = [item.arg for item in node.keywords]
+        if None in names:
+            raise NotLiteral(UNPACKED.format("keyword"))
+        if len(set(names)) < len(names):
+            raise NotLiteral("a keyword that is given twice")
+        keywords = {str(item.arg): self.value(item.value) for item in node.keywords}
+        return _constructed(name, arguments, keywords)
+
+    def take(self, elements: int, source: str) -> None:
+        self.left -= elements
+        if self.left < 0:
+            raise NotLiteral(f"{source} that makes a huge value")
 
 
 def written_out(value: Any) -> str:
@@ -242,7 +250,7 @@ def written_out(value: Any) -> str:
 
 
 def shown_value(value: Any) -> str:
-    """Returns `value` as text of at most 200 characters, by `repr`; a value that has no such text,
+    """Return `value` as text of at most 200 characters, by `repr`; a value that has no such text,
     as an integer beyond Python's limit of digits, is named by its type."""
     try:
         text = repr(value)
@@ -251,12 +259,11 @@ def shown_value(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:197]}…"
 
 
-_SIGNS: dict[type[ast.unaryop], Callable[[Any], Any]] = {
+UNPACKED = "** unpacks a value where a {} must be written out"
+_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
     ast.Invert: operator.invert,
-}
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -280,21 +287,10 @@ _KINDS = {
 }
 
 
-def _given(what: T | None, place: str) -> T:
-    if what is None:
-        raise NotLiteral(f"** unpacks a value where a {place} must be written out")
-    return what
-
-
-def _is_complex_form(node: ast.BinOp, left: object, right: object) -> bool:
-    """Whether the operation `node` is a complex number as Python writes it (`1+2j`): a sum or
-    difference of an integer or float and a complex number. `left` and `right` are its operands'
-    values."""
-    return (
-        isinstance(node.op, ast.Add | ast.Sub)
-        and isinstance(right, complex)
-        and type(left) in (int, float)
-    )
+def _signed(op: ast.unaryop, value: Any) -> Any:
+    if not isinstance(value, Number) or isinstance(value, bool):
+        raise NotLiteral("a sign before something that is no number")
+    return _OPERATORS[type(op)](value)
 
 
 def _size(op: ast.operator, left: Any, right: Any) -> int:
@@ -303,19 +299,20 @@ def _size(op: ast.operator, left: Any, right: Any) -> int:
     `NotLiteral` for other operations and for integers of more than `LARGEST_BITS` bits."""
     if type(op) not in _OPERATORS:
         raise NotLiteral("a bit operation in place of a value")
-    sides = (left, right)
-    if all(isinstance(side, Number) for side in sides):
-        if all(isinstance(side, int) for side in sides):
-            bits = [int(side).bit_length() for side in sides]
-            size = bits[0] * abs(int(right)) if isinstance(op, ast.Pow) else sum(bits)
-            if size > LARGEST_BITS:
-                raise NotLiteral("arithmetic that makes a huge number")
-            return size // 64
+    if isinstance(left, int) and isinstance(right, int):
+        bits = left.bit_length() + right.bit_length()
+        if isinstance(op, ast.Pow):
+            bits = left.bit_length() * abs(right)
+        if bits > LARGEST_BITS:
+            raise NotLiteral("arithmetic that makes a huge number")
+        return bits // 64
+    if isinstance(left, Number) and isinstance(right, Number):
         return 0
+    sides = (left, right)
     sequences = [side for side in sides if isinstance(side, str | bytes | list | tuple)]
-    times = next((int(side) for side in sides if isinstance(side, int)), 1)
     if not sequences or not isinstance(op, ast.Add | ast.Mult):
         raise NotLiteral("arithmetic between values that are no numbers")
+    times = next((int(side) for side in sides if isinstance(side, int)), 1)
     return sum(map(_elements, sequences)) * max(1, times)
 
 
@@ -325,11 +322,7 @@ def _elements(value: Any) -> int:
     if isinstance(value, str | bytes):
         return len(value)
     if isinstance(value, dict):
-        return (
-            len(value)
-            + sum(map(_elements, value))
-            + sum(map(_elements, value.values()))
-        )
+        return len(value) + sum(map(_elements, chain(value, value.values())))
     if isinstance(value, list | tuple | set | frozenset):
         return len(value) + sum(map(_elements, value))
     return value.bit_length() // 64 if isinstance(value, int) else 0
@@ -337,6 +330,17 @@ def _elements(value: Any) -> int:
 
 ITEMS = (list, tuple, str, range)
 """Types with a fixed order of their elements. Sets have none, so no list is made of a set."""
+_TYPES: dict[str, tuple[type, set[type], range]] = {
+    "set": (set, {set, frozenset, *ITEMS}, range(2)),
+    "frozenset": (frozenset, {set, frozenset, *ITEMS}, range(2)),
+    "list": (list, {*ITEMS}, range(2)),
+    "tuple": (tuple, {*ITEMS}, range(2)),
+    "bytes": (bytes, {list, tuple, range, bytes}, range(2)),
+    "range": (range, {int}, range(1, 4)),
+    "float": (float, {bool, int, float, str}, range(1, 2)),
+    "complex": (complex, {bool, int, float}, range(1, sys.maxsize)),
+}
+"""Data types but dictionaries: types of their arguments, and how many there may be."""
 
 
 def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
@@ -346,38 +350,16 @@ def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> A
     match name, arguments:
         case "dict", [] | [dict()]:
             return dict(*arguments, **keywords)
-        case "dict", [list() | tuple() as pairs] if all(
-            isinstance(one, list | tuple) for one in pairs
-        ):
-            return dict(pairs, **keywords)
-        case _ if keywords:
-            raise NotLiteral(f"a call of {name} with keywords")
-        case "set" | "frozenset" | "list" | "tuple" | "bytes", []:
-            return _COLLECTIONS[name]()
-        case "set" | "frozenset", [set() | frozenset() as items]:
-            return _COLLECTIONS[name](items)
-        case "set" | "frozenset" | "list" | "tuple", [items] if isinstance(
-            items, ITEMS
-        ):
-            return _COLLECTIONS[name](items)
-        case "bytes", [list() | tuple() | range() | bytes() as items]:
-            return bytes(items)
-        case "range", [int(), *_] if (
-            all(type(item) is int for item in arguments) and len(arguments) <= 3
-        ):
-            return range(*arguments)
-        case "float", [int() | float() | str() as number]:
-            return float(number)
-        case "complex", [int() | float(), *_] if all(
-            isinstance(item, int | float) for item in arguments
-        ):
-            return complex(*arguments)
+        case "dict", [list() | tuple() as pairs]:
+            if all(isinstance(pair, list | tuple) for pair in pairs):
+                return dict(pairs, **keywords)
+    if keywords:
+        raise NotLiteral(f"a call of {name} with keywords")
+    if name in _TYPES:
+        kind, types, counts = _TYPES[name]
+        if len(arguments) in counts and types.issuperset(map(type, arguments)):
+            return kind(*arguments)
     raise NotLiteral(f"a call of {name}")
-
-
-_COLLECTIONS: dict[str, Callable[..., Any]] = {
-    **{"set": set, "frozenset": frozenset, "list": list, "tuple": tuple, "bytes": bytes}
-}
 
 
 def same_value(one: object, other: object) -> bool:

@@ -713,7 +713,7 @@ def test_ids_may_be_numbers(tmp_path: Path) -> None:
 
 
 def test_inspect_s_own_package_reads_its_logs(tmp_path: Path) -> None:
-    """Where it is installed, its reader is taken; the layout gives the same."""
+    """Logs that inspect_ai itself writes are read by their documented layout."""
     pytest.importorskip("inspect_ai")
     from inspect_ai import Task, eval
     from inspect_ai.dataset import Sample

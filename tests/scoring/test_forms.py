@@ -24,14 +24,12 @@ from codestress.problems.problem_files import ProblemFile
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import shared_executor
 from codestress.scoring.answer_files import score_file
+from codestress.scoring.begun import begun_arguments, begun_block, begun_value
 from codestress.scoring.forms import (
     END_TAG,
     TAG,
     Parts,
     alone,
-    begun_arguments,
-    begun_block,
-    begun_value,
     fenced_program,
     final_word,
     named_line,

@@ -6,18 +6,23 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from codestress.errors import NothingMatchedError
 from codestress.problems.problem_files import ProblemFile
+from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.scoring.forms import alone, without_thoughts
 from codestress.scoring.predictions import Answer, Rule, score_answers
 from codestress.types import Outcome, Score, Task
 
+Answers = Mapping[str, Sequence[str | None]]
+"""Texts by problem id; None marks a missing answer."""
 NOT_JUDGED = {"missing", "unparsable", "only reasoning", "harness error"}
 """Outcomes of answers that were not judged; a file that has no others is an error."""
+ABSENT = Score(Outcome.MISSING, 0.0, "no answer in the file")
 
 
 @dataclass(frozen=True)
@@ -33,9 +38,9 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Number of answers of each outcome by the outcome's name (`Outcome.code`), zeros included;
         the numbers add up to the number of scores."""
-        found = Counter(
-            score.outcome for scores in self.scores.values() for score in scores
-        )
+        found = Counter[Outcome]()
+        for scores in self.scores.values():
+            found.update(score.outcome for score in scores)
         return {outcome.code: found[outcome] for outcome in Outcome}
 
     def pass_at(self, k: int) -> float:
@@ -45,46 +50,47 @@ class Report:
         The mean is over the problems that have `k` answers or more; nan where none has. The
         report's `warnings` name problems with fewer answers than others.
         """
-        enough = [scores for scores in self.scores.values() if len(scores) >= k]
-        found = [
-            pass_at_k(len(scores), sum(s.value == 1 for s in scores), k)
-            for scores in enough
-        ]
-        return sum(found) / len(found) if found else math.nan
+        estimates = []
+        for scores in self.scores.values():
+            if len(scores) >= k:
+                right = sum(score.value == 1 for score in scores)
+                estimates.append(pass_at_k(len(scores), right, k))
+        return sum(estimates) / len(estimates) if estimates else math.nan
 
     def as_json(self) -> dict[str, Any]:
-        """Returns the report as the dictionary that `codestress score --json` prints: pass@1 and
+        """Return the report as the dictionary that `codestress score --json` prints: pass@1 and
         pass@5 (None where no problem has that many answers), counts by outcome, warnings, and each
         problem's scores."""
-        return {
-            "pass@1": _or_none(self.pass_at(1)),
-            "pass@5": _or_none(self.pass_at(5)),
-            "counts": self.counts,
-            "warnings": list(self.warnings),
-            "problems": {
-                name: [
-                    {
-                        "right": s.value == 1,
-                        "reason": s.outcome.code,
-                        "detail": s.detail,
-                        "unresolved": s.unresolved,
-                    }
-                    for s in scores
-                ]
-                for name, scores in self.scores.items()
-            },
-        }
+        report: dict[str, Any] = {}
+        for k in (1, 5):
+            share = self.pass_at(k)
+            report[f"pass@{k}"] = None if math.isnan(share) else share
+        report["counts"] = self.counts
+        report["warnings"] = list(self.warnings)
+        report["problems"] = {}
+        for name, scores in self.scores.items():
+            report["problems"][name] = [_as_json(score) for score in scores]
+        return report
+
+
+def _as_json(score: Score) -> dict[str, Any]:
+    return {
+        "right": score.value == 1,
+        "reason": score.outcome.code,
+        "detail": score.detail,
+        "unresolved": score.unresolved,
+    }
 
 
 def pass_at_k(n: int, right: int, k: int) -> float:
-    """Returns the unbiased estimate of pass@k, the chance that one of `k` answers is correct, from
+    """Return the unbiased estimate of pass@k, the chance that one of `k` answers is correct, from
     `n` answers of which `right` are correct: 1 - C(n - right, k) / C(n, k); nan when k > n."""
     return 1 - math.comb(n - right, k) / math.comb(n, k) if k <= n else math.nan
 
 
 def score_file(
     problems: ProblemFile,
-    answers: Mapping[str, Sequence[str | None]],
+    answers: Answers,
     *,
     task: Task,
     rule: Rule,
@@ -92,89 +98,90 @@ def score_file(
     samples: int | None = None,
     unread: Mapping[str, Sequence[str]] | None = None,
 ) -> Report:
-    """Scores `samples` answers to each problem (by default as many as any problem has), and returns
-    a `Report`. `answers` are lists of texts by problem id (`read_answers`).
+    """Score `samples` answers to each problem (by default as many as any problem has); `answers`
+    are lists of texts by problem id (`read_answers`), whose faulty rows, `unread`, are named too.
 
-    `unread` has rows of the file, by fault, that the warnings shall name too (`AnswerFile.faults`).
     `task` says whether outputs or inputs are predicted; `executor` runs programs, and may be None
     for outputs under the rule `strict`. A problem without answers, and None in the place of an
-    answer, count as `missing`; answers to a faulty row of the problem file as `harness error`,
-    thoughts without an answer as `only reasoning`. A problem with fewer answers than `samples` is
-    scored by those, and named in the warnings. Answers to unknown ids, and surplus answers, are
-    named and not scored. Hidden thoughts are removed under both scoring rules; fences and other
+    answer, count as `missing`; answers to a faulty problem as `harness error`. A problem with fewer
+    answers is scored by those. Hidden thoughts are removed under both rules; fences and other
     wrappings (`scoring.forms.alone`) under `strict`.
     """
-    asked = samples or max((len(texts) for texts in answers.values()), default=1) or 1
-    known = {problem.id: problem for problem in problems.problems}
-    warnings = list(problems.faults.values())
-    every = (*known, *problems.faults)
-    counts = {name: len(answers.get(name, ())) for name in (*every, *answers)}
-    named = {
-        **(unread or {}),
-        "no answers to": [name for name in every if not counts[name]],
-        "answers to unknown problems, not scored": [
-            name for name in answers if name not in every
-        ],
-        f"fewer than {asked} answers, judged by those": [
-            name for name in known if 0 < counts[name] < asked
-        ],
-        f"more than {asked} answers, not scored": [
-            name for name in answers if counts[name] > asked
-        ],
-    }
-    warnings += [_named(fault, names) for fault, names in named.items() if names]
-    absent = Score(Outcome.MISSING, 0.0, "no answer in the file")
-    scores = {name: [absent] * (min(counts[name], asked) or asked) for name in known}
-    places: list[tuple[str, int]] = []
-    given: list[Answer] = []
-    for name, problem in known.items():
-        for index, text in enumerate(answers.get(name, ())[:asked]):
-            if text is None:
-                continue
-            answer = without_thoughts(text)
-            if text.strip() and not answer.strip():
-                scores[name][index] = Score(
-                    Outcome.ONLY_REASONING, 0.0, "thoughts alone"
-                )
-                continue
-            places.append((name, index))
-            given.append(Answer(problem, alone(answer) if rule == "strict" else answer))
-    for (name, index), score in zip(
-        places, score_answers(given, task, rule, executor), strict=True
-    ):
+    asked = samples or max(map(len, answers.values()), default=1) or 1
+    scores: dict[str, list[Score]] = {}
+    given: dict[tuple[str, int], Answer] = {}
+    for problem in problems.problems:
+        texts = answers.get(problem.id, ())[:asked]
+        scores[problem.id] = [ABSENT] * (len(texts) or asked)
+        for index, text in enumerate(texts):
+            answer = _given(problem, text, rule)
+            if isinstance(answer, Answer):
+                given[problem.id, index] = answer
+            else:
+                scores[problem.id][index] = answer
+    judged = score_answers([*given.values()], task, rule, executor)
+    for (name, index), score in zip(given, judged, strict=True):
         scores[name][index] = score
     for name, fault in problems.faults.items():
         scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * asked
-    return Report(scores, warnings)
+    return Report(scores, _warnings(problems, answers, asked, unread or {}))
+
+
+def _given(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
+    """Return the answer in a model's `text`, to be judged by `rule`; without one its score."""
+    if text is None:
+        return ABSENT
+    answer = without_thoughts(text)
+    if text.strip() and not answer.strip():
+        return Score(Outcome.ONLY_REASONING, 0.0, "thoughts alone")
+    return Answer(problem, alone(answer) if rule == "strict" else answer)
+
+
+def _warnings(
+    problems: ProblemFile,
+    answers: Answers,
+    asked: int,
+    unread: Mapping[str, Sequence[str]],
+) -> list[str]:
+    """Return a warning for each faulty problem, and for each fault of the answers: rows that could
+    not be read (`unread`), and ids that have no, fewer or more answers than `asked`."""
+    counts = {name: len(texts) for name, texts in answers.items()}
+    known = [problem.id for problem in problems.problems]
+    every = dict.fromkeys([*known, *problems.faults])
+    named = dict(unread)
+    named["no answers to"] = [name for name in every if not counts.get(name)]
+    unknown = [name for name in answers if name not in every]
+    named["answers to unknown problems, not scored"] = unknown
+    fewer = [name for name in known if 0 < counts.get(name, 0) < asked]
+    named[f"fewer than {asked} answers, judged by those"] = fewer
+    more = [name for name in answers if counts[name] > asked]
+    named[f"more than {asked} answers, not scored"] = more
+    warnings = list(problems.faults.values())
+    warnings += [_named(fault, names) for fault, names in named.items() if names]
+    return warnings
 
 
 def _named(fault: str, names: Sequence[str]) -> str:
-    """Returns a warning that the rows `names` have a `fault`; of more than five the first five."""
+    """Return a warning that the rows `names` have a `fault`; of more than five the first five."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{fault}: {', '.join(names[:5])}{more} ({len(names)} in all)"
 
 
-def check_matched(
-    path: Path, answers: Mapping[str, Sequence[str | None]], report: Report
-) -> None:
-    """Raises `NothingMatchedError` when `report`, on the `answers` in the file at `path`, has no
+def check_matched(path: Path, answers: Answers, report: Report) -> None:
+    """Raise `NothingMatchedError` when `report`, on the `answers` in the file at `path`, has no
     answer that could be judged: a share of 0 % would say that the model answered wrongly."""
     counts = {reason: count for reason, count in report.counts.items() if count}
     if counts.keys() - NOT_JUDGED:
         return
     found = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
-    text = next((text for texts in answers.values() for text in texts if text), "")
-    name = next(iter(answers), "")
-    remedy = f"the first is {text[:80]!r}; give one of the forms in docs/scoring.md"
-    if not text:
+    text = next(filter(None, chain(*answers.values())), "")
+    if answers and answers.keys().isdisjoint(report.scores):
+        name, known = next(iter(answers)), next(iter(report.scores))
+        remedy = f"no problem has its ids ({name!r}, not {known!r}); give the --problems asked"
+    elif not text:
         remedy = "the file holds no text of an answer"
     elif counts.keys() <= {"missing", "harness error"}:
         remedy = "the problems that it answers are rejected; mend their rows"
-    if name and answers.keys().isdisjoint(report.scores):
-        known = next(iter(report.scores))
-        remedy = f"no problem has its ids ({name!r}, not {known!r}); give the --problems asked"
+    else:
+        remedy = f"the first is {text[:80]!r}; give one of the forms in docs/scoring.md"
     raise NothingMatchedError(f"{path}: no answer could be judged ({found}): {remedy}")
-
-
-def _or_none(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -12,39 +12,33 @@ import struct
 import zipfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib import import_module
+from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from codestress.errors import (
-    CodestressError,
     DataError,
     NothingMatchedError,
     ParameterError,
 )
 from codestress.literals import parse_json
 from codestress.problems.problem_files import LARGEST, decoded, unpacked
+from codestress.scoring.answer_fields import answer_texts, field_at, id_text
 
-Layout = tuple[Sequence[str], Sequence[str]]
-"""Fields of a row with the problem's id, and fields with the answers, the preferred first; a dot
-leads into an object."""
-LAYOUTS: dict[str, Layout] = {
-    "openai-batch": (["custom_id"], ["response", "result"]),
-    "lm-eval": (["doc.id", "doc.task_id", "doc.question_id", "doc_id"], ["resps"]),
-    "inspect": (["id"], ["output.choices"]),
-    "livecodebench": (["id", "question_id"], ["pred_list", "code_list", "output_list"]),
-    "evalplus": (["task_id"], ["completion", "solution"]),
+FILE = files(__package__) / "layouts.yaml"
+LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
+    name: (row["ids"], row["answers"])
+    for name, row in yaml.safe_load(FILE.read_text(encoding="utf-8")).items()
 }
-"""Layouts by format. `result` is the answer in Anthropic's batches."""
-IDS = "problem_id id task_id question_id sample_id problem custom_id key"
-ANSWERS = (
-    "completions completion generations generation generated_text model_output model_response "
-    "model_answer raw_output raw_response predictions prediction preds pred responses response "
-    "outputs output_text output answers answer text"
-)
-"""Names in a table of one's own. `answer` comes late: beside a prediction it is the expected one."""
-TABLE: Layout = (IDS.split(), ANSWERS.split())
+"""For each format the fields of a row with the problem's id, and the fields with the answers, the
+preferred first; a dot leads into an object."""
+TABLE = LAYOUTS.pop("table")
+"""The fields in a table of one's own."""
 FORMATS = ("cruxeval", *LAYOUTS, "jsonl", "csv", "parquet")
 """Formats that `codestress score --format` names."""
 WANTED = "give an object of problem ids to lists of texts, or another format of docs/scoring.md, in UTF-8"
@@ -52,6 +46,7 @@ MOST_ROWS = 2_000_000
 """Largest number of rows in a file, against files that unpack to endless ones."""
 ZSTANDARD = 93
 """Number of inspect_ai's compression in the zip format; zipfile reads it from Python 3.14 on."""
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -69,62 +64,56 @@ class AnswerFile:
 
 
 def read_answers(path: Path, form: str = "") -> AnswerFile:
-    """Returns the answers in the file at `path` by problem id; gzip is unpacked.
+    """Return the answers in the file at `path` by problem id; gzip is unpacked.
 
     The format is recognised by content unless `form`, one of `FORMATS`, forces one. `DataError`,
     which names the fault, for a file that cannot be read; `NothingMatchedError`, which names the
     fields that were found, for rows without ids or answers; `ParameterError` for another `form`.
     """
     if form not in ("", *FORMATS):
-        raise ParameterError(
-            f"--format {form}: unknown; choose one of {', '.join(FORMATS)}"
-        )
+        choice = ", ".join(FORMATS)
+        raise ParameterError(f"--format {form}: unknown; choose one of {choice}")
     try:
         content = unpacked(path)
         if content.startswith(b"PK"):
-            return _mapped(path, _samples(content), form or "inspect", "zip")
+            return _mapped(_samples(content), form or "inspect", "zip")
         if content.startswith(b"PAR1"):
-            return _mapped(path, _parquet(content), form, "parquet")
-        return _of_text(path, decoded(content), form)
-    except CodestressError:
-        raise
+            return _mapped(_parquet(content), form, "parquet")
+        return _of_text(decoded(content), form)
+    except NothingMatchedError as error:
+        raise NothingMatchedError(f"{path}: {error}") from None
     except Exception as error:  # readers of damaged files raise many kinds
         raise DataError(f"{path}: cannot be read: {error}; {WANTED}") from None
 
 
+# --- Containers ---
+
+
 def _samples(content: bytes) -> list[Any]:
-    """Returns the samples in an inspect_ai log (`.eval`), read by that package where it is
-    installed, else by the log's documented layout: a zip with a JSON file for each sample."""
+    """Return the samples in an inspect_ai log (`.eval`) by its documented layout: a zip with a JSON
+    file for each sample."""
+    samples = []
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {info.filename: info for info in archive.infolist()}
         sizes = [info.file_size for info in members.values()]
         if max(sizes, default=0) > LARGEST or sum(sizes) > 16 * LARGEST:
             raise ValueError(f"it unpacks to {sum(sizes):,} bytes")
-        try:
-            log = import_module("inspect_ai.log").read_eval_log(
-                io.BytesIO(content), format="eval"
-            )
-            return [
-                sample.model_dump(include={"id", "output"}) for sample in log.samples
-            ]
-        except Exception:  # not installed, or a version that does not read this
-            return [
-                _parsed(_member(archive, info, content))
-                for name, info in members.items()
-                if name.startswith("samples/")
-            ]
+        for name, info in members.items():
+            if name.startswith("samples/"):
+                samples.append(_object(_member(archive, info, content)))
+    return samples
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes) -> bytes:
-    """Returns the unpacked bytes of the member `info` of `archive`, whose file is `content`."""
+    """Return the unpacked bytes of the member `info` of `archive`, whose file is `content`."""
     if info.compress_type != ZSTANDARD:
         return archive.read(info)
     import pyarrow
 
     names = struct.unpack_from("<HH", content, info.header_offset + 26)
     start = info.header_offset + 30 + sum(names)
-    packed = content[start : start + info.compress_size]
-    with pyarrow.CompressedInputStream(pyarrow.BufferReader(packed), "zstd") as stream:
+    packed = pyarrow.BufferReader(content[start : start + info.compress_size])
+    with pyarrow.CompressedInputStream(packed, "zstd") as stream:
         return bytes(stream.read(info.file_size))
 
 
@@ -137,52 +126,58 @@ def _parquet(content: bytes) -> list[Any]:
     return list(file.read().to_pylist())
 
 
-def _of_text(path: Path, text: str, form: str) -> AnswerFile:
-    """Returns the answers in `text`, the content of the file at `path`, like `read_answers`."""
+def _of_text(text: str, form: str) -> AnswerFile:
+    """Return the answers in the text of a file, like `read_answers`; `ValueError` for a text that
+    cannot be read."""
     if text.count("\n") > MOST_ROWS:
         raise ValueError(f"it has more than {MOST_ROWS:,} lines")
     if form == "csv":
-        return _mapped(path, _csv(text), form, "csv")
+        return _mapped(_csv(text), form, "csv")
     try:
-        content = rows = parse_json(text, unique=True)
+        content = parse_json(text, unique=True)
     except ValueError as error:
-        rows = [_parsed(line) for line in text.split("\n") if line.strip()]
+        rows = [_object(line) for line in text.split("\n") if line.strip()]
         if any(rows):
-            return _mapped(path, rows, form, "jsonl")
-        if text.lstrip()[:1] in ("{", "["):
-            raise DataError(f"{path}: is not JSON: {error}; {WANTED}") from None
-        return _mapped(path, _csv(text), form, "csv")
+            return _mapped(rows, form, "jsonl")
+        if text.lstrip().startswith(("{", "[")):
+            raise ValueError(f"it is not JSON: {error}") from None
+        return _mapped(_csv(text), form, "csv")
+    return _of_json(content, form)
+
+
+def _of_json(content: Any, form: str) -> AnswerFile:
+    """Return the answers in JSON: rows, a harness's results, one row, an object with one table, or
+    CRUXEval's ids and lists. `ValueError` for a value without rows."""
+    rows = content
     if isinstance(content, dict):
         # inspect_ai's logs have a list of samples, EvalPlus's results an object of lists.
         rows = content.get("samples") or content.get("eval") or [content]
         if isinstance(rows, dict):
-            rows = [
-                row for part in rows.values() if isinstance(part, list) for row in part
-            ]
-        if rows == [content] and not _recognised(_small(rows), form, "jsonl"):
-            tables = [part for part in content.values() if _has_objects(part)]
-            if len(tables) == 1 and _recognised(_small(tables[0]), form, "jsonl"):
-                return _mapped(path, tables[0], form, "jsonl")
-            if form in ("", "cruxeval"):
-                return AnswerFile("cruxeval", _of_object(path, content))
+            lists = [part for part in rows.values() if isinstance(part, list)]
+            rows = list(chain(*lists))
+    if rows == [content]:
+        tables = [part for part in content.values() if _has_objects(part)]
+        for table in [rows, *tables] if len(tables) == 1 else [rows]:
+            with suppress(NothingMatchedError):
+                return _mapped(table, form, "jsonl")
+        if form in ("", "cruxeval"):
+            return AnswerFile("cruxeval", _lists_of_texts(content))
     if rows != [] and not _has_objects(rows):
-        raise DataError(f"{path}: is a JSON {type(content).__name__}; {WANTED}")
-    return _mapped(path, rows, form, "jsonl")
+        raise ValueError(f"it is a JSON {type(content).__name__}")
+    return _mapped(rows, form, "jsonl")
 
 
 def _has_objects(rows: Any) -> bool:
     return isinstance(rows, list) and any(isinstance(row, dict) for row in rows)
 
 
-def _of_object(path: Path, content: dict[str, Any]) -> dict[str, list[str | None]]:
+def _lists_of_texts(content: Row) -> dict[str, list[str | None]]:
+    """Return the object `content` of problem ids to lists of texts; `ValueError` for another."""
     for name, texts in content.items():
-        if not isinstance(texts, list) or not all(
-            isinstance(text, str | None) for text in texts
-        ):
-            found = ", ".join([*content][:9])
-            raise DataError(
-                f"{path}: {name}: is not a list of texts (found {found}); {WANTED}"
-            )
+        known = isinstance(texts, list)
+        if not known or not all(isinstance(text, str | None) for text in texts):
+            names = ", ".join([*content][:9])
+            raise ValueError(f"{name}: is not a list of texts (found {names})")
     return content
 
 
@@ -190,15 +185,14 @@ def _csv(text: str) -> list[Any]:
     text = text.lstrip("\r\n")
     heading = text.partition("\n")[0]
     csv.field_size_limit(LARGEST)
-    reader = csv.DictReader(
-        io.StringIO(text, newline=""), delimiter=max(",;\t", key=heading.count)
-    )
+    mark = max(",;\t", key=heading.count)
+    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=mark)
     # More cells than columns: an answer with a comma that is not quoted.
     return [None if None in row else row for row in reader]
 
 
-def _parsed(text: str | bytes) -> Any:
-    """Returns the JSON object in `text`; None where there is none."""
+def _object(text: str | bytes) -> Any:
+    """Return the JSON object in `text`; None where there is none."""
     try:
         content = parse_json(text, unique=True)
     except ValueError:
@@ -206,125 +200,84 @@ def _parsed(text: str | bytes) -> Any:
     return content if isinstance(content, dict) else None
 
 
-def _mapped(path: Path, rows: Sequence[Any], form: str, container: str) -> AnswerFile:
-    """Returns the answers in `rows` of the file at `path`; `form` is the forced format or empty,
-    `container` the format of a table of one's own. `NothingMatchedError` without ids or answers."""
-    rows = _small(rows)
-    recognised = _recognised(rows, form, container)
-    if not recognised:
-        ids, fields = map(", ".join, LAYOUTS.get(form, TABLE))
-        found = dict.fromkeys(str(name) for row in rows[:99] for name in row)
+# --- Layouts ---
+
+
+def _mapped(table: Sequence[Any], form: str, container: str) -> AnswerFile:
+    """Return the answers in the rows of a table; `form` is the forced format or empty, `container`
+    the format of a table of one's own. `NothingMatchedError` without ids or answers."""
+    rows = [_small(row) for row in table]
+    fields = _fields(rows, form, container)
+    if fields is None:
+        ids, wanted = map(", ".join, LAYOUTS.get(form, TABLE))
+        names = ", ".join(dict.fromkeys(chain(*rows[:99]))) or "no fields"
         raise NothingMatchedError(
-            f"{path}: none of its {len(rows):,} rows has an id ({ids}) and an answer ({fields}); "
-            f"found {', '.join(found) or 'no fields'}: rename them, or choose another --format"
+            f"none of its {len(rows):,} rows has an id ({ids}) and an answer ({wanted}); "
+            f"found {names}: rename them, or choose another --format"
         )
-    name, id_field, answer_field = recognised
+    name, id_field, answer_field = fields
     answers: dict[str, list[str | None]] = {}
     faults: dict[str, list[str]] = defaultdict(list)
     filters: dict[str, object] = {}
     for number, row in enumerate(rows, start=1):
-        problem = _at(row, id_field)
-        if (
-            isinstance(problem, float) and problem.is_integer()
-        ):  # as pandas writes beside gaps
-            problem = int(problem)
-        if type(problem) not in (str, int) or problem == "":
+        problem = id_text(field_at(row, id_field))
+        if not problem:
             faults[f"rows without {id_field}, not scored"].append(str(number))
             continue
         # lm-eval writes the same responses again for each of its filters.
-        row_filter = _at(row, "filter")
-        if filters.setdefault(str(problem), row_filter) != row_filter:
+        row_filter = field_at(row, "filter")
+        if filters.setdefault(problem, row_filter) != row_filter:
             continue
-        texts = _answers(_at(row, answer_field))
+        texts = answer_texts(field_at(row, answer_field))
         if None in texts:
             faults[f"rows without a text in {answer_field}"].append(str(number))
-        answers.setdefault(str(problem), []).extend(texts)
+        answers.setdefault(problem, []).extend(texts)
     return AnswerFile(name, answers, f"{id_field}, {answer_field}", faults)
 
 
-def _small(rows: Sequence[Any]) -> list[dict[str, Any]]:
-    """Returns `rows` with the names of their fields in small letters; no fields for other rows."""
-    return [
-        {str(name).strip().lower(): value for name, value in row.items()}
-        if isinstance(row, dict)
-        else {}
-        for row in rows
-    ]
+def _small(row: Any) -> Row:
+    """Return `row` with the names of its fields in small letters; no fields for another value."""
+    fields = row.items() if isinstance(row, dict) else ()
+    return {str(name).strip().lower(): value for name, value in fields}
 
 
-def _recognised(rows: Sequence[Any], form: str, container: str) -> Sequence[str]:
-    """Returns the format of the first row that has an id and answers (`form`, where it is not
-    empty), and the fields that have them; nothing where no row has both.
+def _fields(
+    rows: Sequence[Row], form: str, container: str
+) -> tuple[str, str, str] | None:
+    """Return the format of the first row that has an id and answers (`form`, where it is not
+    empty), and the fields that have them; None where no row has both.
 
     A field that is preferred and empty in that row is taken where any row names it: the model's
     answer may be missing in the first row, and the expected one beside it is none.
     """
-    form = form if form in ("", *LAYOUTS) else container
-    found = {name for row in rows for name in row}
+    layouts = {**LAYOUTS, container: TABLE}
+    if form:
+        form = form if form in LAYOUTS else container
+        layouts = {form: layouts[form]}
     for row in rows:
-        for name, layout in {**LAYOUTS, container: TABLE}.items():
-            if form not in ("", name) or (not form and _beside(row, name)):
+        for name, (ids, answers) in layouts.items():
+            # A `solution` beside a model's answer is the expected one.
+            expected = "completion" not in row and not row.keys().isdisjoint(TABLE[1])
+            if not form and name == "evalplus" and expected:
                 continue
-            if all(
-                any(_at(row, path) is not None for path in paths) for paths in layout
-            ):
-                return name, *(_preferred(paths, rows, found) for paths in layout)
-    return ()
+            if _has_value(row, ids) and _has_value(row, answers):
+                names = set[str]().union(*rows)
+                id_field = _preferred(ids, rows, names)
+                return name, id_field, _preferred(answers, rows, names)
+    return None
 
 
-def _preferred(paths: Sequence[str], rows: Sequence[Any], found: Set[str]) -> str:
-    """Returns the first of `paths` that any of `rows`, whose fields are `found`, names."""
-    known = (path for path in paths if path.partition(".")[0] in found)
-    return next((path for path in known if any(_names(row, path) for row in rows)), "")
+def _has_value(row: Row, paths: Sequence[str]) -> bool:
+    return any(field_at(row, path) is not None for path in paths)
 
 
-def _beside(row: Any, name: str) -> bool:
-    """Whether a `solution`, EvalPlus's answer, stands beside a model's answer: the expected one."""
-    given = row.keys()
-    return (
-        name == "evalplus"
-        and "completion" not in given
-        and not given.isdisjoint(TABLE[1])
-    )
-
-
-def _names(row: Any, path: str) -> bool:
-    """Whether `row` has the field at `path`, or names it without a value."""
-    return _at(row, path) is not None or (path in row and path != "output")
-
-
-def _at(row: Any, path: str) -> Any:
-    """Returns the field of `row` at `path`; None without it, and for the `output` of a problem."""
-    if path == "output" and ("input" in row or "code" in row):
-        return None
-    for name in path.split("."):
-        row = row.get(name) if isinstance(row, dict) else None
-    return row
-
-
-def _answers(value: Any) -> list[str | None]:
-    """Returns the answers in a field: a text, a list of texts, or an API's response with one for
-    each choice; None marks a missing one and one that is no text."""
-    while isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
-        value = value[0]
-    if str(_at(value, "status_code") or "").startswith(("4", "5")):
-        return [None]  # what the server says of its failure is no model's text
-    value = _at(value, "body") or value
-    value = _at(value, "choices") or _at(value, "candidates") or value
-    return (
-        [_text(part) for part in value] if isinstance(value, list) else [_text(value)]
-    )
-
-
-def _text(message: Any) -> str | None:
-    """Returns the text of an API's message, its text parts without reasoning; None without any."""
-    if isinstance(message, list) and len(message) == 1 and isinstance(message[0], str):
-        return message[0]
-    if isinstance(message, list) and all(isinstance(part, dict) for part in message):
-        return "".join(_text(part) or "" for part in message) or None
-    if isinstance(message, dict):
-        if message.get("thought") or message.get("type") in ("reasoning", "thinking"):
-            return None
-        fields = ("message", "content", "parts", "text", "output", "completion")
-        return _text(next(filter(None, map(message.get, fields)), None))
-    return message if isinstance(message, str) else None
+def _preferred(paths: Sequence[str], rows: Sequence[Row], names: Set[str]) -> str:
+    """Return the first of `paths` that any of `rows`, which have the fields `names`, has, or names
+    without a value."""
+    for path in paths:
+        if path.partition(".")[0] not in names:
+            continue
+        for row in rows:
+            if field_at(row, path) is not None or (path in row and path != "output"):
+                return path
+    return ""

@@ -1,8 +1,7 @@
 """The dress of an answer, which stands around it and is no part of it: hidden thoughts, tokens of a
 chat template, fences, bold type, tags, LaTeX, labels.
 
-`DRESS` is the table (dress.yaml) that every reader in `scoring/forms.py` reads by; docs/scoring.md
-prints it.
+`DRESS` is the table (dress.yaml) by which all readers of answers read; docs/scoring.md prints it.
 """
 
 from __future__ import annotations
@@ -10,42 +9,48 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from importlib.resources import files
+from typing import NamedTuple
 
 import yaml
 
 FENCE = "```"
 
 
-def _patterns() -> dict[str, re.Pattern[str]]:
-    table = yaml.safe_load(
-        (files(__package__) / "dress.yaml").read_text(encoding="utf-8")
-    )
-    flags = re.DOTALL | re.IGNORECASE
-    return {
-        name: re.compile("|".join(row["patterns"]), flags)
-        for name, row in table.items()
-    }
+TABLE = yaml.safe_load((files(__package__) / "dress.yaml").read_text(encoding="utf-8"))
 
 
-DRESS = _patterns()
+def _pattern(parts: list[str]) -> re.Pattern[str]:
+    return re.compile("|".join(parts), re.DOTALL | re.IGNORECASE)
+
+
+DRESS = {name: _pattern(row["patterns"]) for name, row in TABLE.items()}
 """Patterns of what is taken off an answer, by name: of single marks, or, with a group `answer`, of
 a whole text."""
+CLOSING_TAG = _pattern(TABLE["hidden thoughts"]["closing"])
+"""Pattern of those tags of hidden thoughts that close them."""
 WRAPPINGS = [pattern for pattern in DRESS.values() if "answer" in pattern.groupindex]
 DEEPEST_WRAPPING = 20
 
 
 def unwrapped(text: str) -> str:
-    """Returns an answer without what may surround the whole of it by `DRESS`: a label, fence, bold
+    """Return an answer without what may surround the whole of it by `DRESS`: a label, fence, bold
     type, backticks, tags, a semicolon."""
     text = text.strip()
     for _ in range(DEEPEST_WRAPPING):
-        whole = next(
-            (found for one in WRAPPINGS if (found := one.fullmatch(text))), None
-        )
-        if whole is None:
-            break
-        text = whole["answer"].strip()
+        inside = _inside(text)
+        if inside is None:
+            return text
+        text = inside
     return text
+
+
+def _inside(text: str) -> str | None:
+    """Return the answer inside the first of `WRAPPINGS` that a text has; None without one."""
+    for pattern in WRAPPINGS:
+        whole = pattern.fullmatch(text)
+        if whole:
+            return whole["answer"].strip()
+    return None
 
 
 # --- Where a piece of Python ends: strings, comments and brackets are passed over ---
@@ -67,7 +72,7 @@ DEEPEST_BRACKETS = 200
 
 
 def outside_brackets(text: str, mark: str, start: int = 0) -> int:
-    """Returns the index, from `start`, of the first `mark` (`==` or a closing bracket) in `text`
+    """Return the index, from `start`, of the first `mark` (`==` or a closing bracket) in `text`
     outside strings and brackets; -1 without one, or where a fence (three backticks) or a closing
     bracket without its opening one comes first."""
     expected: list[str] = []
@@ -75,34 +80,59 @@ def outside_brackets(text: str, mark: str, start: int = 0) -> int:
         token = piece[0]
         if token == mark and not expected:
             return piece.start()
-        if len(expected) > DEEPEST_BRACKETS:
+        if token == FENCE or len(expected) > DEEPEST_BRACKETS:
             return -1
         if token in BRACKETS:
             expected.append(BRACKETS[token])
-        elif token in BRACKETS.values():
-            if not expected or expected.pop() != token:
-                return -1
-        elif token == FENCE:
+        elif token in BRACKETS.values() and (not expected or expected.pop() != token):
             return -1
     return -1
 
 
+class Ending(NamedTuple):
+    """The text of an answer that a model wrote, and whether a fence of the model's closed it."""
+
+    text: str
+    closed: bool
+
+
+def before_fence(text: str) -> Ending:
+    """Return the text before the first fence (three backticks) outside strings, and whether there
+    is a fence; without one the whole text."""
+    for piece in PIECES.finditer(text):
+        if piece[0] == FENCE:
+            return Ending(text[: piece.start()], True)
+    return Ending(text, False)
+
+
+# --- Tags around an answer ---
+
+Tags = tuple[re.Pattern[str], re.Pattern[str]]
+"""Patterns of an opening and a closing tag."""
+
+
+def _tag(name: str) -> re.Pattern[str]:
+    """Return the pattern of a tag, plain, in bold type or as code, and a colon after it."""
+    marked = rf"(\*{{1,3}}|_{{1,3}}|`{{1,3}})(?:{name}):?\1"
+    return re.compile(rf"(?:{marked}|(?:{name})):?", re.IGNORECASE)
+
+
+ANSWER_TAGS: list[Tags] = [
+    (_tag(row["opening"]), _tag(row["closing"])) for row in TABLE["tags"]["answers"]
+]
+"""Tags around an answer: those that CodeCrash asks for, and those that models write in their
+place."""
+
 # --- LaTeX ---
 
-BOX = re.compile(r"\\f?boxed\s*\{|\\fbox\s*\{")
-COMMAND = re.compile(r"\\(?:text|math|mbox|operatorname|boxed|fbox)[a-z]*\s*\{")
-SIGNS = (
-    (r"\\(?:left|right)(?=[\[\](){}\\])", ""),
-    (r"(?<!\\)\\([_%#&${}])", r"\1"),
-    (r"(?<!\\)\\(?:[,;:! ]|q?quad\b)", " "),
-    (r"``((?:(?!``).)*?)''", r'"\1"'),
-)
-"""Patterns of LaTeX that stands for other signs, and these signs."""
+LATEX = TABLE["LaTeX"]
+BOX = re.compile(LATEX["box"])
+COMMAND = re.compile(LATEX["command"])
 MOST_COMMANDS = 50
 
 
 def boxes(text: str) -> Iterator[str]:
-    r"""Yields the content of each `\boxed{…}` in a text, as Python would be written (`unescaped`);
+    r"""Yield the content of each `\boxed{…}` in a text, as Python would be written (`unescaped`);
     the rest of the text for a box that is never closed."""
     box = BOX.search(text)
     while box:
@@ -115,7 +145,7 @@ def boxes(text: str) -> Iterator[str]:
 
 
 def unescaped(text: str) -> str:
-    r"""Returns a piece of LaTeX without commands of type (`\text{…}`, `\texttt{…}`) and without the
+    r"""Return a piece of LaTeX without commands of type (`\text{…}`, `\texttt{…}`) and without the
     backslashes of its signs (`\_`, `\{`): the answer as it would be written in Python."""
     for _ in range(MOST_COMMANDS):
         command = COMMAND.search(text)
@@ -123,6 +153,6 @@ def unescaped(text: str) -> str:
         if not command or end < 0:
             break
         text = text[: command.start()] + text[command.end() : end] + text[end + 1 :]
-    for pattern, sign in SIGNS:
+    for pattern, sign in LATEX["signs"]:
         text = re.sub(pattern, sign, text)
     return text

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from codestress.inference.results import Results
 
 
 def answers_frame(results: Results) -> pd.DataFrame:
-    """Returns the answers in `results` as a table with one row for each trial and model, in their
+    """Return the answers in `results` as a table with one row for each trial and model, in their
     order.
 
     Columns: model, simulated (bool), problem, sample, one for each of the trials' factors, for each
@@ -19,32 +21,25 @@ def answers_frame(results: Results) -> pd.DataFrame:
     simulated = {entry.name: entry.simulated for entry in results.models}
     rows = []
     for answer in results.answers:
-        trial, usage, scores = answer.trial, answer.usage, answer.scores.items()
-        rows.append(
-            {
-                "model": answer.model,
-                "simulated": simulated[answer.model],
-                "problem": trial.problem,
-                "sample": trial.sample,
-                **trial.factors,
-                **{f"outcome_{rule}": score.outcome.value for rule, score in scores},
-                **{f"value_{rule}": score.value for rule, score in scores},
-                **{f"detail_{rule}": score.detail for rule, score in scores},
-                **{f"unresolved_{rule}": score.unresolved for rule, score in scores},
-                "finish_reason": answer.finish_reason,
-                "prompt_tokens": usage.prompt_tokens,
-                "completion_tokens": usage.completion_tokens,
-                "seconds": answer.seconds,
-                "attempts": answer.attempts,
-                "key": answer.key,
-                "earlier": answer.earlier,
-            }
-        )
+        row: dict[str, Any] = {"model": answer.model}
+        row["simulated"] = simulated[answer.model]
+        row["problem"] = answer.trial.problem
+        row["sample"] = answer.trial.sample
+        row.update(answer.trial.factors)
+        for field in ("outcome", "value", "detail", "unresolved"):
+            for rule, score in answer.scores.items():
+                row[f"{field}_{rule}"] = getattr(score, field)
+        row["finish_reason"] = answer.finish_reason
+        row["prompt_tokens"] = answer.usage.prompt_tokens
+        row["completion_tokens"] = answer.usage.completion_tokens
+        for field in ("seconds", "attempts", "key", "earlier"):
+            row[field] = getattr(answer, field)
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
 def counted(results: Results, rule: str = "strict") -> pd.DataFrame:
-    """Returns the number of answers in `results` by outcome: a row for each model, a column for
-    each outcome that occurred under the scoring rule `rule`."""
+    """Return the number of answers in `results` by outcome: a row for each model, a column for each
+    outcome that occurred under the scoring rule `rule`."""
     table = pd.DataFrame(results.counts(rule)).T
     return table.loc[:, table.any()]

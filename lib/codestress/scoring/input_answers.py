@@ -12,12 +12,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import contextlib
+from contextlib import suppress
 from types import EllipsisType
 from typing import Any, NamedTuple
 
 from codestress.literals import (
-    ITEMS,
     LONGEST_SEQUENCE,
     LONGEST_TEXT,
     NotLiteral,
@@ -35,45 +34,19 @@ FUNCTIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 TYPES = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset, range)
-METHODS = frozenset(
-    name for kind in TYPES for name in dir(kind) if not name.startswith("_")
-) - {
+METHODS = {name for name in set[str]().union(*map(dir, TYPES)) if name[0] != "_"} - {
     "format",
     "format_map",
 }
 """Methods that an answer may call; formatting reads attributes by name, so it is excluded."""
-PLAIN = (
-    ast.Constant,
-    ast.List,
-    ast.Tuple,
-    ast.Set,
-    ast.Dict,
-    ast.UnaryOp,
-    ast.BinOp,
-    ast.BoolOp,
-    ast.Compare,
-    ast.IfExp,
-    ast.Subscript,
-    ast.Slice,
-    ast.Starred,
-    ast.Load,
-    ast.operator,
-    ast.unaryop,
-    ast.boolop,
-    ast.cmpop,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-    ast.comprehension,
-    ast.Lambda,
-    ast.arguments,
-    ast.arg,
-    ast.Attribute,
-    ast.Call,
-    ast.keyword,
-    ast.Store,
+PLAIN = tuple(
+    getattr(ast, name)
+    for name in """
+    Constant List Tuple Set Dict UnaryOp BinOp BoolOp Compare IfExp Subscript Slice Starred Load Store operator unaryop
+    boolop cmpop ListComp SetComp DictComp GeneratorExp comprehension Lambda arguments arg Attribute Call keyword
+    """.split()  # noqa: SIM905
 )
+"""Types of nodes in the syntax tree of an argument that may be run; names are checked one by one."""
 
 
 class NotArguments(ValueError):
@@ -91,15 +64,16 @@ class Arguments(NamedTuple):
 
 
 def parse_arguments(text: str, problem: Problem) -> Arguments | str:
-    """Returns the arguments in the answer `text` to `problem`, as `Arguments`, where they are data;
+    """Return the arguments in the answer `text` to `problem`, as `Arguments`, where they are data;
     else the source of its call, where they are expressions that cannot act (`_Closing`). Raises
     `NotArguments` for any other answer."""
     call = _call(text, problem)
-    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    parts = [
-        item.value if isinstance(item, ast.Starred | ast.keyword) else item
-        for item in given
-    ]
+    items: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    parts: list[ast.expr] = []
+    for item in items:
+        if isinstance(item, ast.Starred | ast.keyword):
+            item = item.value
+        parts.append(item)
     try:
         # One text, one bound on what it makes.
         values, unresolved = literal_of(ast.Tuple(parts, ast.Load()))
@@ -107,19 +81,22 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
         return _closed(call, problem)
     positional: list[Any] = []
     named: list[tuple[str, Any]] = []
-    for item, value in zip(given, values, strict=True):
-        if isinstance(item, ast.Starred):
-            if not isinstance(value, ITEMS) or len(value) > LONGEST_SEQUENCE:
+    for item, value in zip(items, values, strict=True):
+        match item, value:
+            case ast.Starred(), list() | tuple() | str() | range() if (
+                len(value) <= LONGEST_SEQUENCE
+            ):
+                positional += value
+            case ast.Starred(), _:
                 raise NotArguments("* of something that has no order, or of too much")
-            positional += value
-        elif not isinstance(item, ast.keyword):
-            positional.append(value)
-        elif item.arg is not None:
-            named.append((item.arg, value))
-        elif isinstance(value, dict) and all(isinstance(key, str) for key in value):
-            named += value.items()
-        else:
-            raise NotArguments("** of something that does not name arguments")
+            case ast.keyword(arg=str() as name), _:
+                named.append((name, value))
+            case ast.keyword(), dict() if all(isinstance(key, str) for key in value):
+                named += value.items()
+            case ast.keyword(), _:
+                raise NotArguments("** of something that does not name arguments")
+            case _:
+                positional.append(value)
     keywords = dict(named)
     if len(keywords) < len(named):
         raise NotArguments("an argument that is given twice")
@@ -127,7 +104,7 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
 
 
 def _call(text: str, problem: Problem) -> ast.Call:
-    """Returns, as a syntax tree, the one call of the problem's function that makes up the whole
+    """Return, as a syntax tree, the one call of the problem's function that makes up the whole
     text.
 
     Bare arguments are put between the parentheses of a call; an assertion that the call returns the
@@ -154,26 +131,26 @@ def _call(text: str, problem: Problem) -> ast.Call:
 
 
 def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
-    """Returns the call and the value of `f(…) == VALUE` or `VALUE == f(…)`, where `f` is
-    `function`; None for any other expression. `is` counts as `==` before None, True and False."""
+    """Return the call and the value of `f(…) == VALUE` or `VALUE == f(…)`, where `f` is `function`;
+    None for any other expression. `is` counts as `==` before None, True and False."""
     match node:
+        case ast.Compare(left, [ast.Eq()], [right]):
+            sides = [(left, right), (right, left)]
         case ast.Compare(
-            ast.Call(ast.Name(name)) as call, [ast.Eq()], [value]
-        ) | ast.Compare(
-            ast.Call(ast.Name(name)) as call,
-            [ast.Is()],
-            [ast.Constant(None | True | False) as value],
-        ) if name == function:
-            return call, value
-        case ast.Compare(value, [ast.Eq()], [ast.Call(ast.Name(name)) as call]) if (
-            name == function
+            left, [ast.Is()], [ast.Constant(None | True | False) as right]
         ):
-            return call, value
+            sides = [(left, right)]
+        case _:
+            return None
+    for side, value in sides:
+        match side:
+            case ast.Call(ast.Name(name)) as call if name == function:
+                return call, value
     return None
 
 
 def asserted_expression(text: str) -> ast.expr:
-    """Returns the syntax tree of the one expression that a text is, or that it asserts;
+    """Return the syntax tree of the one expression that a text is, or that it asserts;
     `SyntaxError` for any other text, and for one of more than `LONGEST_TEXT` characters."""
     if len(text) > LONGEST_TEXT:
         raise SyntaxError(f"longer than {LONGEST_TEXT:,} characters")
@@ -195,8 +172,8 @@ def _is_output(node: ast.expr, problem: Problem) -> bool:
 
 
 def _closed(call: ast.Call, problem: Problem) -> str:
-    """Returns the source of a call whose arguments are expressions that cannot act (`_Closing`
-    names their kind); raises `NotArguments` for others, and for * or **."""
+    """Return the source of a call whose arguments are expressions that cannot act (`_Closing` names
+    their kind); raises `NotArguments` for others, and for * or **."""
     starred = any(isinstance(item, ast.Starred) for item in call.args)
     if starred or any(item.arg is None for item in call.keywords):
         raise NotArguments("* or ** of what is not written out")
@@ -220,46 +197,34 @@ class _Closing(ast.NodeTransformer):
     """
 
     def __init__(self, call: ast.Call, code: str) -> None:
-        names = (
-            part for part in ast.walk(call) if isinstance(part, ast.arg | ast.Name)
-        )
-        self.bound = {
-            part.arg if isinstance(part, ast.arg) else part.id
-            for part in names
-            if isinstance(part, ast.arg) or isinstance(part.ctx, ast.Store)
-        }
         self.values = _constants(code)
-        self.own = "own_"
-        while self.own in code:
-            self.own = f"o{self.own}"
+        self.prefix = "own_"
+        while self.prefix in code:
+            self.prefix = f"o{self.prefix}"
+        self.bound = set[str]()
+        for node in ast.walk(call):
+            match node:
+                case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                    self.bound.add(name)
 
     def visit(self, node: ast.AST) -> Any:
         match node:
             case ast.arg(arg=name):
-                return ast.arg(self.own + name)
-            case ast.Name(id=name):
-                if name in self.bound:
-                    return ast.Name(self.own + name, node.ctx)
-                if name not in self.values and name not in FUNCTIONS:
-                    raise NotArguments(
-                        f"the name {name}, which an argument may not use"
-                    )
-                return self.values.get(name, node)
+                return ast.arg(self.prefix + name)
+            case ast.Name():
+                return self._name(node)
             case ast.Attribute(attr=name) if name not in METHODS:
                 raise NotArguments(
                     f"the attribute {name}, which an argument may not use"
                 )
-            case ast.Call(func=func) if not isinstance(
-                func, ast.Name | ast.Attribute | ast.Lambda
-            ):
+            case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
+                pass
+            case ast.Call(func=ast.Name() | ast.Lambda()):
+                for keyword in node.keywords:
+                    if keyword.arg in self.bound:
+                        keyword.arg = f"{self.prefix}{keyword.arg}"
+            case ast.Call(func=func) if not isinstance(func, ast.Attribute):
                 raise NotArguments("a call of something that has no name")
-            case ast.Call(func=ast.Lambda() | ast.Name() as func) if (
-                getattr(func, "id", "") not in FUNCTIONS
-            ):
-                for given in node.keywords:  # of a lambda's
-                    given.arg = (
-                        self.own + given.arg if given.arg in self.bound else given.arg
-                    )
             case ast.Constant(EllipsisType()):
                 raise NotArguments("... in place of an argument")
             case ast.comprehension(is_async=1):
@@ -268,19 +233,27 @@ class _Closing(ast.NodeTransformer):
             raise NotArguments(f"{type(node).__name__} in an argument")
         return self.generic_visit(node)
 
+    def _name(self, node: ast.Name) -> ast.expr:
+        if node.id in self.bound:
+            return ast.Name(self.prefix + node.id, node.ctx)
+        if node.id not in self.values and node.id not in FUNCTIONS:
+            raise NotArguments(f"the name {node.id}, which an argument may not use")
+        return self.values.get(node.id, node)
+
 
 def _constants(code: str) -> dict[str, ast.expr]:
-    """Returns the names to which the program `code` gives a written-out value at its top level,
-    with the syntax trees of these values; names of builtins are left out. Empty for a program that
-    does not parse."""
+    """Return the names to which the program `code` gives a written-out value at its top level, with
+    the syntax trees of these values; names of builtins are left out. Empty for a program that does
+    not parse."""
     values: dict[str, ast.expr] = {}
-    with contextlib.suppress(SyntaxError):
-        for statement in parse_program(code).body:
-            match statement:
-                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
-                    name not in vars(builtins)
-                ):
-                    with contextlib.suppress(NotLiteral):
-                        literal_of(value)
-                        values[name] = value
-    return values
+    try:
+        statements = parse_program(code).body
+    except SyntaxError:
+        return values
+    for statement in statements:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                with suppress(NotLiteral):
+                    literal_of(value)
+                    values[name] = value
+    return {name: values[name] for name in values.keys() - vars(builtins)}

@@ -9,10 +9,11 @@ comparison: answers such as `3 or True` pass it.
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from codestress.literals import (
@@ -36,17 +37,13 @@ from codestress.types import Outcome, Score, Task
 
 Rule = Literal["strict", "reference"]
 
-REASONS: Mapping[Ending, Outcome] = {
-    Ending.RETURNED: Outcome.INCORRECT,
+REASONS: Mapping[Ending, Outcome] = dict.fromkeys(Ending, Outcome.INCORRECT) | {
     Ending.RAISED: Outcome.RAISED,
     Ending.SYNTAX_ERROR: Outcome.SYNTAX_ERROR,
     Ending.STEP_LIMIT: Outcome.STEP_LIMIT,
-    Ending.NOT_DATA: Outcome.INCORRECT,
-    Ending.OUTPUT_LIMIT: Outcome.INCORRECT,
     Ending.CPU_TIME: Outcome.TIMEOUT,
     Ending.WALL_TIME: Outcome.TIMEOUT,
     Ending.DIED: Outcome.RAISED,
-    Ending.TAMPERED: Outcome.INCORRECT,
     Ending.HARNESS_ERROR: Outcome.HARNESS_ERROR,
 }
 """Outcome of an answer whose program did not return the right value, by the program's ending."""
@@ -67,30 +64,26 @@ class Answer:
 def score_answers(
     answers: Sequence[Answer], task: Task, rule: Rule, executor: Executor | None
 ) -> list[Score]:
-    """Returns a score for each answer, in order; equal answers to one problem are scored once.
+    """Return a score for each answer, in order; equal answers to one problem are scored once.
 
     `task` says whether the answers are outputs or inputs; `rule` is `strict`, or `reference` for
     CRUXEval's own harness. `executor` runs programs; it may be None for outputs under `strict`, and
     other answers then raise `ValueError`.
     """
     distinct = list(dict.fromkeys(answers))
-    scores: Iterable[Score]
     if rule == "strict" and task == "output":
-        scores = map(score_output, distinct)
+        scores = {answer: score_output(answer) for answer in distinct}
     elif executor is None:
-        raise ValueError(
-            "these answers are judged by running programs: an executor is needed"
-        )
+        raise ValueError("answers are judged by running programs: give an executor")
     elif rule == "strict":
         scores = _strict_inputs(distinct, executor)
     else:
         scores = _reference(distinct, task, executor)
-    table = dict(zip(distinct, scores, strict=True))
-    return [table[answer] for answer in answers]
+    return [scores[answer] for answer in answers]
 
 
 def score_output(answer: Answer) -> Score:
-    """Returns the score, under `strict`, of an answer to "what does the call return?": correct when
+    """Return the score, under `strict`, of an answer to "what does the call return?": correct when
     the text writes out the returned value, incorrect for another value, unparsable when it writes
     out none."""
     expected = parse_literal(answer.problem.output).value
@@ -100,62 +93,61 @@ def score_output(answer: Answer) -> Score:
     except NotLiteral as error:
         return Score(Outcome.UNPARSABLE, 0.0, str(error))
     if isinstance(value, dict) and not isinstance(expected, dict) and len(value) == 1:
-        value = next((value[name] for name in KEYS if name in value), value)
-    right = same_value(value, expected)
-    return Score(
-        Outcome.CORRECT if right else Outcome.INCORRECT,
-        float(right),
-        text,
-        unresolved,
-    )
+        [(key, inner)] = value.items()
+        value = inner if key in KEYS else value
+    return _compared(same_value(value, expected), text, unresolved)
+
+
+def _compared(right: bool, detail: str, unresolved: bool = False) -> Score:
+    outcome = Outcome.CORRECT if right else Outcome.INCORRECT
+    return Score(outcome, float(right), detail, unresolved)
 
 
 def _value(answer: Answer) -> str:
-    """Returns the text of the value in an answer: all of it, or what an assertion says that the
+    """Return the text of the value in an answer: all of it, or what an assertion says that the
     problem's call, and no other, returns."""
     text = answer.text.strip()
     with suppress(SyntaxError, NotLiteral):
         sides = asserted(asserted_expression(text), answer.problem.function)
-        if sides and ast.dump(sides[0]) == ast.dump(
-            parse_expression(answer.problem.call)
-        ):
-            return ast.get_source_segment(text, sides[1]) or text
+        if sides:
+            call = parse_expression(answer.problem.call)
+            if ast.dump(sides[0]) == ast.dump(call):
+                return ast.get_source_segment(text, sides[1]) or text
     return text
 
 
-def _strict_inputs(answers: Sequence[Answer], executor: Executor) -> list[Score]:
-    """Returns the scores of input answers, in order. Their calls are run by `executor`: first those
-    whose arguments are data, then those with expressions, which always count as untrusted. Texts
-    that are neither are unparsable."""
-    scores: dict[int, Score] = {}
-    parsed: dict[int, Arguments | str] = {}
-    for index, answer in enumerate(answers):
+def _strict_inputs(
+    answers: Sequence[Answer], executor: Executor
+) -> dict[Answer, Score]:
+    """Return the scores of input answers. Their calls are run by `executor`: first those whose
+    arguments are data, then those with expressions, which always count as untrusted. Texts that are
+    neither are unparsable."""
+    scores: dict[Answer, Score] = {}
+    calls: dict[Answer, Arguments | str] = {}
+    for answer in _spread(answers):
         try:
-            parsed[index] = parse_arguments(answer.text, answer.problem)
+            calls[answer] = parse_arguments(answer.text, answer.problem)
         except NotArguments as error:
-            scores[index] = Score(Outcome.UNPARSABLE, 0.0, str(error))
-    apart = _spread(answers)
+            scores[answer] = Score(Outcome.UNPARSABLE, 0.0, str(error))
     for kind in (Arguments, str):
-        chosen = [index for index in apart if isinstance(parsed.get(index), kind)]
-        programs = (_called(answers[index].problem, parsed[index]) for index in chosen)
-        for index, execution in zip(chosen, executor.run(programs), strict=True):
-            call = parsed[index]
+        chosen = [answer for answer in calls if isinstance(calls[answer], kind)]
+        programs = (_called(answer.problem, calls[answer]) for answer in chosen)
+        for answer, execution in zip(chosen, executor.run(programs), strict=True):
+            call = calls[answer]
             unresolved = isinstance(call, Arguments) and call.unresolved
-            scores[index] = score_execution(
-                execution, answers[index].problem, unresolved
-            )
-    return [scores[index] for index in range(len(answers))]
+            scores[answer] = score_execution(execution, answer.problem, unresolved)
+    return scores
 
 
-def _spread(answers: Sequence[Answer]) -> list[int]:
-    """Returns the indices of `answers` in an order that keeps the answers to one problem apart:
-    where a program takes all its time, another worker goes on with the rest."""
+def _spread(answers: Sequence[Answer]) -> Iterator[Answer]:
+    """Return `answers` in an order that keeps the answers to one problem apart: where a program
+    takes all its time, another worker goes on with the rest."""
     seen = Counter[str]()
-    ranks = []
+    rounds = defaultdict[int, list[Answer]](list)
     for answer in answers:
-        ranks.append(seen[answer.problem.id])
+        rounds[seen[answer.problem.id]].append(answer)
         seen[answer.problem.id] += 1
-    return sorted(range(len(answers)), key=lambda index: ranks[index])
+    return chain.from_iterable(rounds.values())
 
 
 def _called(problem: Problem, call: Arguments | str) -> Program:
@@ -174,71 +166,67 @@ def _called(problem: Problem, call: Arguments | str) -> Program:
 def score_execution(
     execution: Execution, problem: Problem, unresolved: bool = False
 ) -> Score:
-    """Returns the score of an execution of an answer to `problem`: correct when the program
+    """Return the score of an execution of an answer to `problem`: correct when the program
     returned the problem's output, else the outcome that `REASONS` gives for its ending.
     `unresolved`: whether arithmetic is left in the answer."""
     if execution.outcome is Ending.RETURNED:
         expected = parse_literal(problem.output).value
         if same_value(execution.value, expected):
-            return Score(Outcome.CORRECT, 1.0, "", unresolved)
-    return Score(
-        REASONS[execution.outcome],
-        0.0,
-        execution.detail or shown_value(execution.value),
-        unresolved,
-    )
+            return _compared(True, "", unresolved)
+    detail = execution.detail or shown_value(execution.value)
+    return Score(REASONS[execution.outcome], 0.0, detail, unresolved)
 
 
 def score_interpreted(problem: Problem, text: str) -> Score:
-    """Returns the score of a `text` of the interpreter's engine on `problem`: `returned VALUE`, or
+    """Return the score of a `text` of the interpreter's engine on `problem`: `returned VALUE`, or
     how the program ended. Correct for the problem's output, incorrect for another value, else the
     outcome in `REASONS`; unparsable for a text that the engine does not write."""
-    outcome = next((o for o in Ending if text == o or text.startswith(f"{o} ")), None)
-    if outcome is None:
+    for outcome in Ending:
+        if text == outcome or text.startswith(f"{outcome} "):
+            break
+    else:
         return Score(Outcome.UNPARSABLE, 0.0, "not from the interpreter's engine")
-    said = text[len(outcome) + 1 :]
+    detail = text[len(outcome) + 1 :]
     if outcome is not Ending.RETURNED:
-        return Score(REASONS[outcome], 0.0, said)
+        return Score(REASONS[outcome], 0.0, detail)
     try:
-        right = same_value(
-            parse_literal(said).value, parse_literal(problem.output).value
-        )
+        expected = parse_literal(problem.output).value
+        right = same_value(parse_literal(detail).value, expected)
     except NotLiteral:  # a value that cannot be written out is not the expected one
         right = False
-    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), said)
+    return _compared(right, detail)
 
 
 def _reference(
     answers: Sequence[Answer], task: Task, executor: Executor
-) -> Iterator[Score]:
-    """Yields the scores of answers by CRUXEval's own harness. An input must contain the function's
+) -> dict[Answer, Score]:
+    """Return the scores of answers by CRUXEval's own harness. An input must contain the function's
     name with a parenthesis, an output must not contain the call, else it is unparsable; then an
     assertion that the text equals the problem's output is run by `executor`."""
-    programs = (
-        Program(
-            f"{answer.problem.code}\nassert {answer.problem.output} == {answer.text}"
-        )
-        for answer in answers
-        if not _excluded(answer, task)
-    )
-    executions = executor.run(programs)
+    scores: dict[Answer, Score] = {}
+    programs: dict[Answer, Program] = {}
     for answer in answers:
-        if why := _excluded(answer, task):
-            yield Score(Outcome.UNPARSABLE, 0.0, why)
-            continue
-        execution = next(executions)
-        if execution.outcome is Ending.RETURNED:
-            yield Score(Outcome.CORRECT, 1.0, answer.text.strip())
-        elif execution.detail.startswith("AssertionError"):
-            yield Score(Outcome.INCORRECT, 0.0, answer.text.strip())
+        problem = answer.problem
+        if task == "input" and f"{problem.function}(" not in answer.text:
+            reason = f"no call of {problem.function}"
+            scores[answer] = Score(Outcome.UNPARSABLE, 0.0, reason)
+        elif task == "output" and problem.call in answer.text:
+            scores[answer] = Score(Outcome.UNPARSABLE, 0.0, "the call itself")
         else:
-            yield Score(REASONS[execution.outcome], 0.0, execution.detail)
+            assertion = f"assert {problem.output} == {answer.text}"
+            programs[answer] = Program(f"{problem.code}\n{assertion}")
+    executions = executor.run(programs.values())
+    for answer, execution in zip(programs, executions, strict=True):
+        scores[answer] = score_asserted(execution, answer.text.strip())
+    return scores
 
 
-def _excluded(answer: Answer, task: Task) -> str:
-    problem = answer.problem
-    if task == "input" and f"{problem.function}(" not in answer.text:
-        return f"no call of {problem.function}"
-    if task == "output" and problem.call in answer.text:
-        return "the call itself"
-    return ""
+def score_asserted(execution: Execution, answer: str) -> Score:
+    """Return the score of an `answer` whose assertion ran as `execution`, with the answer as its
+    detail: correct where the assertion held, incorrect where it failed, else the outcome in
+    `REASONS`."""
+    if execution.outcome is Ending.RETURNED:
+        return _compared(True, answer)
+    if execution.detail.startswith("AssertionError"):
+        return _compared(False, answer)
+    return Score(REASONS[execution.outcome], 0.0, execution.detail)

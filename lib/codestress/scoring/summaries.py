@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,7 @@ def summarize(
     rule: str = "strict",
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Returns a table of `answers` (as from `answers_frame`) with one row for each combination of
+    """Return a table of `answers` (as from `answers_frame`) with one row for each combination of
     values in the columns named in `by`, in order of appearance.
 
     Columns: those in `by`, n, items (different problems), accuracy (0 to 1, under the scoring rule
@@ -30,34 +31,30 @@ def summarize(
     independent. Where one item alone was asked several times, the interval speaks of that item and
     counts its answers.
     """
-    rules = [
-        name.removeprefix("value_") for name in answers if name.startswith("value_")
-    ]
+    values = [name for name in answers if name.startswith("value_")]
     rows = []
     for group, part in answers.groupby(list(by), sort=False):
-        values, items = part[f"value_{rule}"].to_numpy(float), part["problem"]
-        alone = items.nunique() == 1
-        clusters = np.arange(len(part)) if alone else items.to_numpy()
-        share = clustered_share(values, clusters, confidence)
-        by_rule = part[[f"value_{name}" for name in rules]]
-        rows.append(
-            {
-                **dict(zip(by, group, strict=True)),
-                "n": len(part),
-                "items": items.nunique(),
-                "accuracy": values.mean(),
-                **share.interval._asdict(),
-                "interval": f"Wilson, {'one item' if alone else f'{items.nunique()} items'}",
-                **count_outcomes(part[f"outcome_{rule}"]),
-                **{f"accuracy_{name}": part[f"value_{name}"].mean() for name in rules},
-                "rules_differ": int((by_rule.nunique(axis=1) > 1).sum()),
-            }
-        )
+        row: dict[str, Any] = dict(zip(by, group, strict=True))
+        row["n"] = len(part)
+        row["items"] = part["problem"].nunique()
+        scores = part[f"value_{rule}"].to_numpy(float)
+        row["accuracy"] = scores.mean()
+        alone = row["items"] == 1
+        clusters = np.arange(len(part)) if alone else part["problem"].to_numpy()
+        share = clustered_share(scores, clusters, confidence)
+        row.update(share.interval._asdict())
+        items = "one item" if alone else f"{row['items']} items"
+        row["interval"] = f"Wilson, {items}"
+        row.update(count_outcomes(part[f"outcome_{rule}"]))
+        for name in values:
+            row[name.replace("value_", "accuracy_", 1)] = part[name].mean()
+        row["rules_differ"] = int((part[values].nunique(axis=1) > 1).sum())
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
 def count_outcomes(outcomes: pd.Series) -> dict[str, int]:
-    """Returns how often each outcome occurs in the series `outcomes`, by its value, zeros included;
+    """Return how often each outcome occurs in the series `outcomes`, by its value, zeros included;
     raises `AssertionError` for a value that is not an `Outcome`."""
     counts = outcomes.value_counts()
     table = {outcome.value: int(counts.get(outcome.value, 0)) for outcome in Outcome}

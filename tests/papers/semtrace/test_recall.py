@@ -13,7 +13,7 @@ from codestress.papers.semtrace.recall import (
     score_retrieval,
 )
 from codestress.problems.program import Problem
-from codestress.scoring.forms import begun_arguments, begun_block, begun_value
+from codestress.scoring.begun import begun_arguments, begun_block, begun_value
 from codestress.types import Outcome, Response
 from test_literals import VALUES
 

@@ -30,7 +30,7 @@ from codestress.papers.semtrace.studies import (
 from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.report.claims import ledger, statements
 from codestress.report.published import read_published
-from codestress.scoring.forms import ReadingRule
+from codestress.scoring.begun import ReadingRule
 from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Prompt, Response, Trial, Trials
 from told import refused

@@ -27,7 +27,6 @@ from codestress.literals import (
 )
 from codestress.mutate.perturbations.javascript_guards import part, text_at
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Outcome as Ending
 from codestress.sandbox.executor import Program, shared_executor
 from codestress.sandbox.runtimes import parser, text_of
 from codestress.scoring.forms import END_TAG, TAG, alone, tagged, without_thoughts
@@ -38,7 +37,12 @@ from codestress.scoring.input_answers import (
     parse_arguments,
 )
 from codestress.scoring.judging import unanswered, unread
-from codestress.scoring.predictions import REASONS, Answer, score_answers, score_output
+from codestress.scoring.predictions import (
+    Answer,
+    score_answers,
+    score_asserted,
+    score_output,
+)
 from codestress.types import Outcome, Response, Score, Source, Task
 
 if TYPE_CHECKING:
@@ -140,19 +144,12 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
             )
     else:
         assertion = f"{answer} == {problem.output}"
-    source = (
-        problem.source
-        if task == "input" and _only_calls(assertion, problem)
-        else Source.STRANGER
-    )
-    (execution,) = shared_executor().run(
-        [Program(f"{problem.code}\nassert {assertion}", source=source)]
-    )
-    if execution.outcome is Ending.RETURNED:
-        return Score(Outcome.CORRECT, 1.0, answer)
-    if execution.detail.startswith("AssertionError"):
-        return Score(Outcome.INCORRECT, 0.0, answer)
-    return Score(REASONS[execution.outcome], 0.0, execution.detail)
+    source = Source.STRANGER
+    if task == "input" and _only_calls(assertion, problem):
+        source = problem.source
+    program = Program(f"{problem.code}\nassert {assertion}", source=source)
+    (execution,) = shared_executor().run([program])
+    return score_asserted(execution, answer)
 
 
 def _only_calls(assertion: str, problem: Problem) -> bool:

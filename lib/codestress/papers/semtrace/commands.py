@@ -41,7 +41,7 @@ def what_if(
     from codestress.papers.semtrace.results.tables import shares_by_reading
     from codestress.pipeline.artefacts import Overrides, resolve, select
     from codestress.pipeline.explain import answers_of
-    from codestress.scoring.forms import ReadingRule
+    from codestress.scoring.begun import ReadingRule
     from codestress.scoring.frames import answers_frame
 
     overrides = Overrides(tuple(models.replace(",", " ").split()), settings)

@@ -2,7 +2,7 @@
 
 The assistant's turn begins with an open fence and an assertion (appendix J), which the model
 continues. `begun` is this prefill, empty when the model was asked to write the beginning too;
-`rule` names the part of the completion that is read (`scoring.forms.ReadingRule`).
+`rule` names the part of the completion that is read (`scoring.begun.ReadingRule`).
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from functools import lru_cache
 from codestress.literals import NotLiteral, parse_literal, same_value
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import shared_executor
-from codestress.scoring.forms import (
+from codestress.scoring.begun import (
     ReadingRule,
     begun_arguments,
     begun_block,
     begun_value,
-    without_thoughts,
 )
+from codestress.scoring.forms import without_thoughts
 from codestress.scoring.judging import missed, unanswered, unread
 from codestress.scoring.predictions import Answer, score_answers, score_output
 from codestress.types import Outcome, Response, Score
@@ -76,9 +76,7 @@ def score_partial_trace(
         return unread(response, str(error))
     if not isinstance(found, list) or (len(found) != len(expected) and not any_length):
         return exact
-    right = sum(
-        same_value(one, other) for one, other in zip(found, expected, strict=False)
-    )
+    right = sum(map(same_value, found, expected))
     return Score(
         Outcome.INCORRECT,
         right / max(len(found), len(expected)),

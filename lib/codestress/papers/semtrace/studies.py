@@ -51,7 +51,7 @@ from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import cruxeval, known_source, own_problems
 from codestress.problems.program import Problem
 from codestress.prompts import filled
-from codestress.scoring.forms import ReadingRule
+from codestress.scoring.begun import ReadingRule
 from codestress.scoring.predictions import score_interpreted
 from codestress.seeding import rng
 from codestress.types import (

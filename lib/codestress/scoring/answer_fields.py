@@ -1,0 +1,49 @@
+"""Fields of rows in files of answers: the problem's id, and the texts of the answers, which an API's
+response may hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def field_at(row: Any, path: str) -> Any:
+    """Return the field of `row` at `path`; None without it, and for the `output` of a problem."""
+    if path == "output" and ("input" in row or "code" in row):
+        return None
+    for name in path.split("."):
+        row = row.get(name) if isinstance(row, dict) else None
+    return row
+
+
+def id_text(value: Any) -> str:
+    """Return a problem's id, a text or a whole number, as text; empty for any other value."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # as pandas writes beside gaps
+    return str(value) if type(value) in (str, int) else ""
+
+
+def answer_texts(value: Any) -> list[str | None]:
+    """Return the answers in a field: a text, a list of texts, or an API's response with one for
+    each choice; None marks a missing one and one that is no text."""
+    while isinstance(value, list) and len(value) == 1 and isinstance(value[0], list):
+        value = value[0]
+    if str(field_at(value, "status_code") or "").startswith(("4", "5")):
+        return [None]  # what the server says of its failure is no model's text
+    value = field_at(value, "body") or value
+    value = field_at(value, "choices") or field_at(value, "candidates") or value
+    return list(map(_text, value if isinstance(value, list) else [value]))
+
+
+def _text(message: Any) -> str | None:
+    """Return the text of an API's message, its text parts without reasoning; None without any."""
+    if isinstance(message, list) and len(message) == 1 and isinstance(message[0], str):
+        return message[0]
+    if isinstance(message, list) and all(isinstance(part, dict) for part in message):
+        return "".join(_text(part) or "" for part in message) or None
+    if isinstance(message, dict):
+        if message.get("thought") or message.get("type") in ("reasoning", "thinking"):
+            return None
+        for name in ("message", "content", "parts", "text", "output", "completion"):
+            if message.get(name):
+                return _text(message[name])
+    return message if isinstance(message, str) else None
