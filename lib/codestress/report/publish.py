@@ -29,6 +29,7 @@ from codestress.parameters import Facts
 from codestress.paths import FILES, OUTPUTS
 from codestress.program_counts import count_rows, programs_so_far
 from codestress.prompts import prompt_hash
+from codestress.report.alt_text import description, table_in_words, worded
 from codestress.report.answers_page import write_answers
 from codestress.report.letters import make_readable
 from codestress.report.marks import marked
@@ -39,9 +40,6 @@ from codestress.scoring.frames import answers_frame
 from codestress.types import NotRun
 
 READERS = "simulated readers (not models)"
-LONGEST_ALT = 500
-"""Maximum number of characters of a picture's alternative text."""
-REST = " … The rest is in the table."
 NOTE_CHARACTERS = 19
 """Maximum number of characters of a figure's footnote, for each inch of its width."""
 OTHERS = "; …"
@@ -53,7 +51,6 @@ def publish(
     *,
     figure: Figure,
     title: str,
-    alt: str,
     table: pd.DataFrame,
     data: pd.DataFrame,
     results: Results | None = None,
@@ -65,9 +62,9 @@ def publish(
     below outputs/lab where a person runs the notebook; returns the picture, for the notebook to
     show.
 
-    `title` says what is seen, with its numbers, and stands above the figure; `alt` describes the
-    figure in words and is cut as the function `description` cuts. `table` is for readers; `data`
-    has the plotted numbers, one row each. `results` are the run's; None where nobody is asked.
+    `title` says what is seen, with its numbers, and stands above the figure. `table` is for readers;
+    title and table make the figure's alternative text. `data` has the plotted numbers, one row
+    each. `results` are the run's; None where nobody is asked.
     `prompts` are names of prompt files, whose hashes go into the manifest. `extra_tables`, by name,
     are written as NAME.csv and NAME.md. `answers` are those that the figure counts (None:
     `answers_frame(results)`), needed where its cells name columns that the notebook added. A column
@@ -82,6 +79,7 @@ def publish(
         results = Results.of_nobody(
             find_models(given.models, load_registry(), artefact)
         )
+    alt = table_in_words(_without_cells(table))
     tables = {"table": with_not_run(table, results.not_run)} | (extra_tables or {})
     for name, frame in tables.items():
         tables[name] = _without_cells(frame)
@@ -93,7 +91,7 @@ def publish(
     folder.mkdir(parents=True, exist_ok=True)
     _name_readers(figure, results)
     changed = os.environ.get("CODESTRESS_CHANGED", "")
-    title = _unless_unread(_worded(title), results, rule)
+    title = _unless_unread(worded(title), results, rule)
     alt = _add_words(figure, artefact, title, alt, results, changed)
     saved = _save_figure(figure, folder, artefact, alt)
     if answers is None:
@@ -215,11 +213,6 @@ def _without_cells(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.drop(columns="cell", errors="ignore")
 
 
-def _worded(text: str) -> str:
-    """Returns `text` with each nan, with its sign and per cent sign, replaced by "(not known)"."""
-    return re.sub(r"[+-]?\bnan\b( ?%)?", "(not known)", text)
-
-
 def _unless_unread(title: str, results: Results, rule: str) -> str:
     """Returns `title` unchanged, or, where hardly an answer of a model could be read under the
     scoring rule `rule`, after a sentence that says so; the sentences alone where this is so of all
@@ -237,21 +230,6 @@ def _unless_unread(title: str, results: Results, rule: str) -> str:
     return ". ".join(
         sentences if few and len(few) == len(counts) else [*sentences, title]
     )
-
-
-def description(sentences: Sequence[str]) -> str:
-    """Returns `sentences`, joined, as a picture's alternative text of at most `LONGEST_ALT`
-    characters; a longer text ends after a clause or a word, and says that the rest is in the
-    table."""
-    whole = " ".join(_worded(one).rstrip(".") + "." for one in sentences)
-    if len(whole) <= LONGEST_ALT:
-        return whole
-    kept = whole[: LONGEST_ALT - len(REST)]
-    clauses = [clause.start() for clause in re.finditer(r"[.;] ", kept)]
-    words = kept.rfind(" ")
-    # A clause that ends in the first half would give too much away.
-    end = clauses[-1] if clauses and clauses[-1] > LONGEST_ALT / 2 else words
-    return kept[:end].rstrip(".,;:") + REST
 
 
 def _name_readers(figure: Figure, results: Results) -> None:
