@@ -35,24 +35,20 @@ from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.builder import standing
-from codestress.report import summary
-from codestress.report.alt_text import (
+from codestress.report.caption import (
     LONGEST_ALT,
     REST,
     description,
+    one_line,
     table_in_words,
 )
+from codestress.report.cards import all_claims, folded, judged
 from codestress.report.checked import sha256_of_files
 from codestress.report.claims import COLUMNS, Claim, Evidence, ledger, statements
 from codestress.report.protocol import stamp
-from codestress.report.publish import (
-    latex_table,
-    markdown_table,
-    one_line,
-    publish,
-)
+from codestress.report.publish import publish
 from codestress.report.published import published_models, published_numbers
-from codestress.report.summary import all_claims, folded, judged
+from codestress.report.tables import latex_table, markdown_table
 from codestress.types import Outcome, Score, Trial, Usage
 from told import names, refused
 
@@ -216,7 +212,7 @@ def test_an_order_is_judged_by_the_side_of_its_bound(
     assert found["undecided"].str.contains("would decide").tolist() == [
         len(numbers) == 3 and word == "inconclusive" for word in (more, less)
     ]
-    assert summary.judged(found.assign(artefact="any/fig01")) == []
+    assert judged(found.assign(artefact="any/fig01")) == []
 
 
 @pytest.mark.parametrize(("second", "word"), [(4, "reproduced"), (-4, "inconclusive")])
@@ -386,11 +382,10 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
         "p/a",
         "make p/a PROFILE=paper",
     )
-    names(waiting["price"], "unknown")
     assert judged(claims) == [
         {"paper": "p", "judged": 4, "expected": 0.2, "differ": 4, "after_holm": 1}
     ]
-    # What command lines changed counts by its changes; the price is the artefact's.
+    # What command lines changed counts by its changes; the command is the artefact's.
     mine = [
         ledger.assign(artefact=ledger["artefact"] + f"@seed={n}")
         for n in (1, 2)
@@ -399,58 +394,6 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
     assert len(all_claims(mine)) == 2 * len(claims)
     assert folded(all_claims(mine[:1]))[0]["command"] == "make p/a PROFILE=paper"
     assert judged(all_claims(ledgers[:1])) == judged(all_claims([])) == []
-
-
-def test_prices_are_the_plans_tokens_at_the_registrys_prices(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    registry = load_registry()
-    priced = next(one for one in registry.values() if one.price is not None)
-    planned = [
-        ("p/a", priced.name, "", "", 10, 4_000_000, 500_000),
-        ("p/a", "sim-near", "", "", 10, 40, 5),
-        ("p/a", "nobody", "", "", 10, 40, 5),
-        ("p/b", priced.name, "two", "estimated: so long", 8, 800_000, 10),
-        ("p/b", priced.name, "one", "", 3, 400_000, 10),
-    ]
-    table = [dict(zip(summary.PLAN_COLUMNS, row, strict=True)) for row in planned]
-    monkeypatch.setattr(summary, "plans", lambda: pd.DataFrame(table))
-    assert priced.price is not None
-    low, high = priced.price.input, priced.price.input + priced.price.output / 2
-    row = dict.fromkeys(COLUMNS, "") | {"verdict": "not run"}
-    rows = [
-        row | {"artefact": name, "statement": name} for name in ("p/a", "p/b", "p/z")
-    ]
-    ledger = pd.DataFrame(rows)
-    first, second, third = (fold["price"] for fold in folded(all_claims([ledger])))
-    names(first, f"${low:,.2f}", f"${high:,.2f}", "1 model", "nobody")
-    names(second, "$", "estimated: so long")
-    names(third, "unknown")
-    assert "$" not in third
-
-
-def test_plans_are_of_artefacts_and_models_that_there_are() -> None:
-    table = summary.plans()
-    assert set(table["artefact"]) <= set(artefact_names())
-    assert set(table["model"]) <= set(load_registry())
-    assert set(table["part"]) <= {"", "cruxeval", "livecodebench"}
-    assert (table[["requests", "characters", "longest"]] > 0).all(axis=None)
-    assert not table.duplicated(["artefact", "model", "part", "basis"]).any()
-
-
-def test_whatever_waits_for_answers_has_its_price() -> None:
-    table, registry = summary.plans(), load_registry()
-    for name in artefact_names():
-        paper, _, artefact = name.partition("/")
-        (found,) = resolve([name], "paper", Overrides(), registry)
-        asked = "models" in found.parameters.model_dump() and any(
-            not one.local for one in found.models
-        )
-        if asked and any(
-            one.evidence == "re-run" and one.table
-            for one in statements(paper, artefact)
-        ):
-            assert set(table["model"][table["artefact"] == name]), name
 
 
 STATED = {
@@ -881,17 +824,17 @@ def test_a_table_is_told_by_its_columns_texts_and_ranges() -> None:
             "long_text": ["x" * 20 + " " + "y" * 20, "b", "b"],
             "kind": list("wxy"),
             "n": [1200, 1200, 1200],
-            "share": [0.04444, -0.00001, np.nan],
+            "share": [0.04444, -0.2, np.nan],
             "half": [np.nan] * 3,
             "kept": [True, False, True],
         }
     )
     assert table_in_words(table) == (
         "Table of 3 rows: model a_b, c; long text xxxxxxxxxxxxxxxxxxxx …, b; kind w, x, y; "
-        "n 1,200; share 0 to 0.044; half (not known); kept True, False"
+        "n 1200; share -0.2 to 0.044; half (not known); kept True, False"
     )
     names(table_in_words(pd.DataFrame({"kind": list("vwxyz")})), "v, w, x, 2 more")
-    assert table_in_words(table[:1][["n"]]) == "Table of 1 row: n 1,200"
+    assert table_in_words(table[:1][["n"]]) == "Table of 1 row: n 1200"
     assert table_in_words(table[:0][["n"]]) == "Table of 0 rows: n (not known)"
 
 
