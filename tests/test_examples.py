@@ -77,7 +77,7 @@ NOT_TYPED = {
     "make clean": "removes the outputs of whoever tests",
     "make bench": "an hour of measurements",
     "python -I -S": "a part of that",
-    "python bench/plans.py": "minutes, and writes params/plans.csv; report/test_report.py reads it",
+    ".venv/bin/python tests/density.py --lower": "writes tests/ceilings.csv",
     "python docs/undecided.py": "writes docs/ledger.md, which report/test_statements.py compares with it",
     "make test": "this run",
     "make test-all": "this run",

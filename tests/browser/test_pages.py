@@ -122,7 +122,7 @@ def test_the_first_screen_has_a_card_for_each_paper(
             assert re.search(
                 r"\d.*\(published\)", card.locator(".headline").inner_text()
             )
-            names(card.locator(".rest").inner_text(), "PROFILE=paper", "$")
+            names(card.locator(".rest").inner_text(), "PROFILE=paper", "make plan")
             image = card.locator("img")
             page.wait_for_function(
                 "image => image.complete && image.naturalWidth > 0",
@@ -165,7 +165,7 @@ def test_every_number_of_a_card_leads_to_its_rows_of_the_ledger(
             expect(page.locator("#ledger tbody tr:visible").first).to_be_in_viewport()
 
 
-def test_what_was_not_run_is_folded_with_its_command_and_price(
+def test_what_was_not_run_is_folded_with_its_command(
     browser: Browser, smoke: Path
 ) -> None:
     with opened(browser, report(smoke), "file://") as page:
@@ -181,9 +181,7 @@ def test_what_was_not_run_is_folded_with_its_command_and_price(
         fold = page.locator(
             ".fold", has=page.get_by_text("codecrash/tab01", exact=True)
         )
-        expect(fold).to_contain_text(
-            re.compile(r"make codecrash/tab01 PROFILE=paper.*\$\d")
-        )
+        expect(fold).to_contain_text("make codecrash/tab01 PROFILE=paper")
         button = fold.get_by_role("button")
         number = int(button.inner_text().split()[0])
         button.focus()

@@ -15,7 +15,7 @@ import pytest
 
 from codestress.artefact_files import read_artefact
 from codestress.paths import FILES
-from codestress.report.publish import LONGEST_ALT, READERS
+from codestress.report.caption import LONGEST_ALT, READERS
 from codestress.report.published import without_numbers
 from codestress.types import Outcome
 from conftest import ROOT, codestress, smoke_names, some

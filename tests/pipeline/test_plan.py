@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pytest
 import yaml
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
-
-import plans
-from codestress.artefact_files import artefact_names
-from codestress.errors import DataError
 from codestress.inference.registry import REGISTRY, ModelEntry, load_registry
 from codestress.inference.requests import request_for, request_of
 from codestress.inference.run import run
@@ -23,7 +15,6 @@ from codestress.inference.store import Store
 from codestress.pipeline import plan as planning
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.plan import make_plan
-from codestress.report import summary
 from codestress.types import Message, Prompt, Response, Sampling, Trial, Trials
 from told import names
 
@@ -189,74 +180,3 @@ def test_a_sample_comes_near_to_all_prompts(
         assert row.repeated == pytest.approx(truth.repeated, abs=0.1 * truth.requests)
     assert exact.rows[1].repeated == exact.rows[0].requests
     assert make_plan(chosen, tmp_path / "s.sqlite") == sampled
-
-
-RECOUNTED = [
-    name for name in artefact_names() if name in set(summary.plans()["artefact"])
-]
-
-
-LONG = (
-    "codecrash/tab13",
-    "faultloc/fig07",
-    "semtrace/fig01",
-    "semtrace/fig09",
-    "codecrash/cases",
-    "codecrash/tab05",
-)
-
-
-def recounted(name: str) -> Any:
-    """An artefact as a case of a test: one in eight at any time, the others before a release.
-
-    CodeCrash's variants are checked by running programs of CRUXEval.
-    """
-    marks = [pytest.mark.isolation] if name.startswith("codecrash/") else []
-    if name not in RECOUNTED[::8] or name in LONG:
-        marks += [pytest.mark.slow, pytest.mark.release]
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [recounted(name) for name in RECOUNTED])
-def test_the_plans_file_counts_todays_prompts(
-    name: str, shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Requests and sizes of each row, counted anew from few programs where many take long."""
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    paper = name.partition("/")[0]
-    (artefact,) = resolve([name], "paper", Overrides(), load_registry())
-    parameters = artefact.parameters.model_dump()
-    try:
-        if paper == "codecrash" and "problems" in parameters:
-            rows = plans.by_data_set(
-                name, parameters["problems"], len(parameters["languages"]), programs=12
-            )
-        elif paper == "faultloc":
-            rows = plans.found_again(
-                name, *(["n_programs=100"] if "n_programs" in parameters else [])
-            )
-        else:
-            rows = plans.counted(name, parameters)
-    except DataError as error:
-        pytest.skip(str(error))
-    today = pd.DataFrame(rows, columns=summary.PLAN_COLUMNS).set_index(
-        ["model", "part"]
-    )
-    table = summary.plans()
-    table = table[table["artefact"] == name].set_index(["model", "part"])
-    assert set(table.index) == set(today.index)
-    # The first programs are as long as all by this factor: a few programs of Java are much longer than most.
-    factor = {"codecrash": 1.5, "faultloc": 1.5}.get(paper, 1.01)
-    for size in ("characters", "longest"):
-        now = (
-            today.groupby(level=[0, 1])[size].sum()
-            / today.groupby(level=[0, 1])["requests"].sum()
-        )
-        then = (
-            table.groupby(level=[0, 1])[size].sum()
-            / table.groupby(level=[0, 1])["requests"].sum()
-        )
-        ratio = then / now
-        assert ratio.between(1 / factor, factor).all(), f"{name}: {size}"
-    if paper not in ("codecrash", "faultloc"):
-        assert table["requests"].to_dict() == today["requests"].to_dict()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from codestress.report.cards import fronts
 from codestress.report.claims import COLUMNS
-from codestress.report.summary import did, fronts
+from codestress.report.summary import did
 from codestress.rooms import offered_by
 from told import names
 
@@ -76,8 +77,8 @@ def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() ->
     assert [row["statement"] for row in card["contrary"]] == ["something else"]
     assert card["figure"] == "codecrash/tab01"
     assert card["query"] == {"paper": "codecrash", "search": headline.stated}
-    assert card["rest"]["command"] == "make codecrash/tab01 PROFILE=paper"
-    assert all("$" in card["rest"][name] for name in ("price", "all"))
+    assert card["rerun"].startswith("codecrash/tab01 PROFILE=paper MODELS=gpt-")
+    assert card["waiting"] == 1
     assert card["commands"][0].startswith("make plan codecrash/tab01 MODELS=gpt-")
 
 

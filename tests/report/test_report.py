@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast, get_args
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
 import pytest
+from markupsafe import escape
 from matplotlib.figure import Figure
 
 from codestress import paths
@@ -20,7 +23,7 @@ from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import DataError, ParameterError
 from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.inference.registry import load_registry
-from codestress.inference.results import Results
+from codestress.inference.results import Answer, Results
 from codestress.papers.origin.charts import (
     distance_curve,
     length_curve,
@@ -32,23 +35,21 @@ from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.builder import standing
-from codestress.report import summary
-from codestress.report.checked import sha256_of_files
-from codestress.report.claims import COLUMNS, Claim, Evidence, ledger, statements
-from codestress.report.findings import extremes
-from codestress.report.protocol import stamp
-from codestress.report.publish import (
+from codestress.report.caption import (
     LONGEST_ALT,
     REST,
     description,
-    latex_table,
-    markdown_table,
     one_line,
-    publish,
+    table_in_words,
 )
+from codestress.report.cards import all_claims, folded, judged
+from codestress.report.checked import sha256_of_files
+from codestress.report.claims import COLUMNS, Claim, Evidence, ledger, statements
+from codestress.report.protocol import stamp
+from codestress.report.publish import publish
 from codestress.report.published import published_models, published_numbers
-from codestress.report.summary import all_claims, folded, judged
-from codestress.types import Outcome
+from codestress.report.tables import latex_table, markdown_table
+from codestress.types import Outcome, Score, Trial, Usage
 from told import names, refused
 
 
@@ -211,7 +212,7 @@ def test_an_order_is_judged_by_the_side_of_its_bound(
     assert found["undecided"].str.contains("would decide").tolist() == [
         len(numbers) == 3 and word == "inconclusive" for word in (more, less)
     ]
-    assert summary.judged(found.assign(artefact="any/fig01")) == []
+    assert judged(found.assign(artefact="any/fig01")) == []
 
 
 @pytest.mark.parametrize(("second", "word"), [(4, "reproduced"), (-4, "inconclusive")])
@@ -381,11 +382,10 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
         "p/a",
         "make p/a PROFILE=paper",
     )
-    names(waiting["price"], "unknown")
     assert judged(claims) == [
         {"paper": "p", "judged": 4, "expected": 0.2, "differ": 4, "after_holm": 1}
     ]
-    # What command lines changed counts by its changes; the price is the artefact's.
+    # What command lines changed counts by its changes; the command is the artefact's.
     mine = [
         ledger.assign(artefact=ledger["artefact"] + f"@seed={n}")
         for n in (1, 2)
@@ -394,58 +394,6 @@ def test_each_number_stands_once_and_chance_is_counted() -> None:
     assert len(all_claims(mine)) == 2 * len(claims)
     assert folded(all_claims(mine[:1]))[0]["command"] == "make p/a PROFILE=paper"
     assert judged(all_claims(ledgers[:1])) == judged(all_claims([])) == []
-
-
-def test_prices_are_the_plans_tokens_at_the_registrys_prices(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    registry = load_registry()
-    priced = next(one for one in registry.values() if one.price is not None)
-    planned = [
-        ("p/a", priced.name, "", "", 10, 4_000_000, 500_000),
-        ("p/a", "sim-near", "", "", 10, 40, 5),
-        ("p/a", "nobody", "", "", 10, 40, 5),
-        ("p/b", priced.name, "two", "estimated: so long", 8, 800_000, 10),
-        ("p/b", priced.name, "one", "", 3, 400_000, 10),
-    ]
-    table = [dict(zip(summary.PLAN_COLUMNS, row, strict=True)) for row in planned]
-    monkeypatch.setattr(summary, "plans", lambda: pd.DataFrame(table))
-    assert priced.price is not None
-    low, high = priced.price.input, priced.price.input + priced.price.output / 2
-    row = dict.fromkeys(COLUMNS, "") | {"verdict": "not run"}
-    rows = [
-        row | {"artefact": name, "statement": name} for name in ("p/a", "p/b", "p/z")
-    ]
-    ledger = pd.DataFrame(rows)
-    first, second, third = (fold["price"] for fold in folded(all_claims([ledger])))
-    names(first, f"${low:,.2f}", f"${high:,.2f}", "1 model", "nobody")
-    names(second, "$", "estimated: so long")
-    names(third, "unknown")
-    assert "$" not in third
-
-
-def test_plans_are_of_artefacts_and_models_that_there_are() -> None:
-    table = summary.plans()
-    assert set(table["artefact"]) <= set(artefact_names())
-    assert set(table["model"]) <= set(load_registry())
-    assert set(table["part"]) <= {"", "cruxeval", "livecodebench"}
-    assert (table[["requests", "characters", "longest"]] > 0).all(axis=None)
-    assert not table.duplicated(["artefact", "model", "part", "basis"]).any()
-
-
-def test_whatever_waits_for_answers_has_its_price() -> None:
-    table, registry = summary.plans(), load_registry()
-    for name in artefact_names():
-        paper, _, artefact = name.partition("/")
-        (found,) = resolve([name], "paper", Overrides(), registry)
-        asked = "models" in found.parameters.model_dump() and any(
-            not one.local for one in found.models
-        )
-        if asked and any(
-            one.evidence == "re-run" and one.table
-            for one in statements(paper, artefact)
-        ):
-            assert set(table["model"][table["artefact"] == name]), name
 
 
 STATED = {
@@ -856,7 +804,6 @@ def test_a_table_without_columns_is_refused_before_anything_is_written(
                 protocol_of("semtrace/tab03"),
                 figure=Figure(),
                 title="",
-                alt="",
                 data=good,
                 results=Results([], [], 0, {}),
                 prompts=[],
@@ -870,31 +817,66 @@ def protocol_of(name: str) -> Facts:
     return artefact.parameters
 
 
-def test_a_title_names_the_smallest_and_the_largest_by_what_tells_them_apart() -> None:
-    index = pd.MultiIndex.from_tuples(
-        [("a_b", "x", 1), ("c", "x", 1), ("c", "x", 2)], names=["model", "task", "d"]
+def test_a_table_is_told_by_its_columns_texts_and_ranges() -> None:
+    table = pd.DataFrame(
+        {
+            "model": ["a_b", "c", "c"],
+            "long_text": ["x" * 20 + " " + "y" * 20, "b", "b"],
+            "kind": list("wxy"),
+            "n": [1200, 1200, 1200],
+            "share": [0.04444, -0.2, np.nan],
+            "half": [np.nan] * 3,
+            "kept": [True, False, True],
+        }
     )
-    shares = pd.Series([4.4, 85.2, 50], index)
-    assert extremes(shares) == "4 % (a b, d 1) to 85 % (c, d 1)"
-    assert extremes(shares.iloc[:2]) == "4 % (a b) to 85 % (c)"
-    assert extremes(shares.iloc[:1], " points", 1) == "4.4 points (a b)"
-    asked = pd.Series(
-        [1, 2],
-        pd.MultiIndex.from_tuples(
-            [(True, 20), (False, 80)], names=["qac", "distractors"]
-        ),
+    assert table_in_words(table) == (
+        "Table of 3 rows: model a_b, c; long text xxxxxxxxxxxxxxxxxxxx …, b; kind w, x, y; "
+        "n 1200; share -0.2 to 0.044; half (not known); kept True, False"
     )
-    told = {"qac": {True: "query twice", False: "query once"}}
-    assert (
-        extremes(asked, spoken=told)
-        == "1 % (query twice, 20 distractors) to 2 % (query once, 80 distractors)"
+    names(table_in_words(pd.DataFrame({"kind": list("vwxyz")})), "v, w, x, 2 more")
+    assert table_in_words(table[:1][["n"]]) == "Table of 1 row: n 1200"
+    assert table_in_words(table[:0][["n"]]) == "Table of 0 rows: n (not known)"
+
+
+def test_a_figure_has_one_description_of_its_title_and_table_which_names_readers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODESTRESS_STAGING", str(tmp_path))
+    answer = Answer(
+        Trial("p", {}),
+        "sim-near",
+        "key",
+        {"strict": Score(Outcome.CORRECT, 1.0, "1")},
+        "stop",
+        Usage(),
+        0.0,
+        1,
+        "m",
     )
-    assert (
-        extremes(pd.Series([-0.2, 0.3, 7], ["a", "b", "c"]), "")
-        == "0 (2 of 3) to 7 (c)"
-    )
-    assert extremes(pd.Series([1.0, 1.0], ["a", "b"])) == "1 % (2 of 2)"
-    assert extremes(pd.Series([np.nan], ["a"])) == "(not known)"
+    reader = load_registry()["sim-near"]
+    results = Results([answer], [reader], 0, {"sim-near": 1})
+    table = pd.DataFrame({"model": ["sim-near"] * 90, "share": np.linspace(0, 1, 90)})
+    for more in ({}, {f"column {number}": ["<&>"] * 90 for number in range(60)}):
+        picture = publish(
+            protocol_of("origin/fig04"),
+            figure=Figure(figsize=(3, 2)),
+            title='Fewer than "half" <b>&',
+            table=table.assign(**more),
+            data=table,
+            results=results,
+        )
+        drawing = (tmp_path / "figure.svg").read_text(encoding="utf-8")
+        root = ElementTree.fromstring(drawing)
+        (alt,) = [one.text for one in root.iter("{http://www.w3.org/2000/svg}desc")]
+        assert alt is not None
+        assert "<b>" not in drawing
+        assert len(alt) <= LONGEST_ALT
+        names(alt, "sim-near: simulated readers", 'Fewer than "half" <b>&', "90 rows")
+        names(alt, "share 0 to 1", *(["<&>", REST] if more else []))
+        manifest = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
+        assert manifest["alt"] == alt == picture.alt
+        page = (tmp_path / "answers.html").read_text(encoding="utf-8")
+        assert re.findall(r'<img [^>]*alt="([^"]*)"', page) == [str(escape(alt))]
 
 
 def test_published_numbers_agree_with_each_other() -> None:

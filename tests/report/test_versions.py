@@ -7,9 +7,9 @@ import pytest
 
 from codestress.papers.semtrace.results.by_position import ANY, median_drops
 from codestress.papers.semtrace.studies import Positions
+from codestress.report.cards import all_claims, fronts
 from codestress.report.claims import ledger, statements
 from codestress.report.published import read_published, version_of
-from codestress.report.summary import all_claims, fronts
 from conftest import ROOT
 from told import names
 

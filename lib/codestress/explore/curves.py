@@ -39,8 +39,8 @@ from codestress.inference.results import Results
 from codestress.paths import STORE
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import make_plan
+from codestress.report.caption import SIMULATED_NOTE, description
 from codestress.report.curves import draw_points
-from codestress.report.publish import SIMULATED_NOTE, description
 from codestress.report.style import COLOURS, styled_figure, use_style
 from codestress.scoring.frames import answers_frame
 

@@ -6,23 +6,22 @@ for each of their conditions. The page has no script, and all model text is esca
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
-from markupsafe import Markup
 
 from codestress.inference.results import Answer, Results, last_prompt
 from codestress.inference.store import stored_responses
 from codestress.literals import printable
 from codestress.paths import STORE
 from codestress.report.marks import Box, Factors
-from codestress.report.notebook_page import page_environment, resource
+from codestress.report.notebook_page import render
 from codestress.report.published import provenance
 from codestress.types import Outcome
 
@@ -57,42 +56,44 @@ class Cell(NamedTuple):
 
 
 class Cells:
-    """The cells (groups of answers) of a page: `find` adds a cell once, and numbers cells in the
-    order in which they were requested."""
+    """The cells (groups of answers) of a page, numbered in the order in which they were asked
+    for."""
 
     def __init__(self, answers: pd.DataFrame, results: Results, rule: str) -> None:
-        """Makes an empty set of cells for a page. `answers`: rows of `answers_frame(results)`, with
-        their index; `rule`: the scoring rule by which answers are correct."""
+        """Make an empty set of cells.
+
+        `answers` are rows of `answers_frame(results)`, with their index; `rule` is the scoring
+        rule by which answers are correct.
+        """
         self.answers, self.results, self.rule = answers, results, rule
         self.by_rows: dict[tuple[int, ...], Cell] = {}
         self.rows = cache(self._rows)
         self.varies = cache(lambda name: answers[name].nunique() > 1)
 
     def find(self, factors: Factors) -> Cell | None:
-        """Returns the cell of the answers that have the values `factors` (a value by column), and
-        adds it to the set where it is new; None where no answer has them, or the page is full."""
+        """Return the cell of the answers that have the values `factors` (a value by column).
+
+        A new cell is added to the set. None where no answer has the values, or the page is full.
+        """
         rows = tuple(self.rows(tuple(factors)).get(tuple(factors.values()), ()))
         if rows and rows not in self.by_rows and len(self.by_rows) < MOST_CELLS:
-            correct = sum(
-                self.results.answers[row].scores[self.rule].outcome == Outcome.CORRECT
-                for row in rows
-            )
+            scores = [self.results.answers[row].scores[self.rule] for row in rows]
+            correct = sum(score.outcome == Outcome.CORRECT for score in scores)
             name = f"c{len(self.by_rows) + 1}"
-            self.by_rows[rows] = Cell(
-                name, self._told(factors), len(rows), correct, rows
-            )
+            cell = Cell(name, self._words(factors), len(rows), correct, rows)
+            self.by_rows[rows] = cell
         return self.by_rows.get(rows)
 
     def _rows(self, names: tuple[Any, ...]) -> dict[tuple[Any, ...], list[int]]:
-        """Returns, for each combination of values in the columns `names` of the answers, the row
-        numbers of the answers that have it."""
+        """Return the row numbers of the answers with each combination of values in the columns
+        `names`."""
         rows = defaultdict(list)
         values = self.answers[list(names)].itertuples(index=False, name=None)
         for row, key in zip(self.answers.index, values, strict=True):
             rows[key].append(int(row))
         return rows
 
-    def _told(self, factors: Factors) -> str:
+    def _words(self, factors: Factors) -> str:
         parts = [str(factors.get("model", "all models"))]
         for name, value in factors.items():
             if name != "model" and self.varies(name):
@@ -100,21 +101,22 @@ class Cells:
         return ", ".join(parts)
 
     def add_conditions(self, models: Iterable[str]) -> None:
-        """Adds cells for the answers of `models`: one for each combination of model and values of
-        the trials' factors. A factor that has too many values for the page's room is passed
-        over."""
+        """Add cells for the answers of `models`: one for each of their conditions.
+
+        A condition is a combination of model and values of the trials' factors. A factor that has
+        too many values for the page's room is passed over.
+        """
         answers = self.answers[self.answers["model"].isin(list(models))]
-        factors = {
-            name: None
-            for answer in self.results.answers
-            for name in answer.trial.factors
-        }
+        factors: dict[str, None] = {}
+        for answer in self.results.answers:
+            factors |= dict.fromkeys(answer.trial.factors)
         names, count = ["model"], answers["model"].nunique()
         for name in factors:
-            words = answers[name].map(lambda value: isinstance(value, str)).any()
-            wider = answers.groupby([*names, name]).ngroups
-            if words and answers[name].nunique() > MOST_NAMES:
+            values = answers[name]
+            texts = values.map(lambda value: isinstance(value, str)).any()
+            if texts and values.nunique() > MOST_NAMES:
                 continue
+            wider = answers.groupby([*names, name]).ngroups
             if count < wider <= MOST_CELLS - len(self.by_rows):
                 names, count = [*names, name], wider
         for condition in answers[names].drop_duplicates().to_dict("records"):
@@ -122,15 +124,18 @@ class Cells:
 
 
 def sample(cell: Cell, answers: Sequence[Answer], rule: str, most: int) -> list[Answer]:
-    """Returns at most `most` answers of `cell` among `answers`: first one of each outcome under the
-    scoring rule `rule`, then a second one of each, …; incorrect ones before correct ones."""
+    """Return at most `most` answers of `cell` among `answers`.
+
+    First comes one of each outcome under the scoring rule `rule`, then a second one of each, …;
+    incorrect ones before correct ones.
+    """
     seen: Counter[str] = Counter()
     order = []
     for row in cell.rows:
         outcome = answers[row].scores[rule].outcome
         order.append((seen[outcome], outcome == Outcome.CORRECT, row))
         seen[outcome] += 1
-    return [answers[row] for *_, row in sorted(order)[:most]]
+    return [answers[row] for _, _, row in sorted(order)[:most]]
 
 
 def write_answers(
@@ -143,84 +148,101 @@ def write_answers(
     answers: pd.DataFrame,
     store: Path = STORE,
 ) -> list[tuple[Box, Cell]]:
-    """Writes answers.html into the artefact's `folder`; returns those places of `marks` that have
-    answers or a published number, each with the cell (group of answers) that it opens.
+    """Write answers.html into the artefact's `folder`; return the places that open something.
 
     `marks` are places of the figure, each with values by column of `answers`, a table like
-    `answers_frame(results)`. A model that no mark counts gets a cell for each of its conditions.
-    `rule` is the scoring rule, `alt` describes the figure, `store` has the texts; API keys in texts
-    are blanked.
+    `answers_frame(results)`. Those that have answers or a published number are returned, each
+    with the cell (group of answers) that it opens. A model that no mark counts gets a cell for
+    each of its conditions. `rule` is the scoring rule, `alt` describes the figure, `store` has
+    the texts; API keys in texts are blanked.
     """
     source = provenance(artefact) or "the paper"
     published = Cell("published", f"published number, from: {source}", 0, 0, ())
     spots = [(box, published) for box, factors in marks if not factors]
-    shown = list[Cell]()
+    has_published = bool(spots)
+    cells = Cells(answers, results, rule)
     if results.answers:
-        cells = Cells(answers, results, rule)
-        for box, factors in marks:
-            if factors and (cell := cells.find(factors)):
-                spots.append((box, cell))
-        opened = {results.answers[row].model for rows in cells.by_rows for row in rows}
-        cells.add_conditions({answer.model for answer in results.answers} - opened)
-        shown = list(cells.by_rows.values())
+        spots += _opened(cells, marks)
+    shown = list(cells.by_rows.values())
     most = max(1, min(MOST_OF_A_CELL, MOST_ANSWERS // max(1, len(shown))))
-    samples = {cell.name: sample(cell, results.answers, rule, most) for cell in shown}
-    sampled = itertools.chain(*samples.values())
-    answered = [answer for answer in sampled if not answer.error]
-    keys = {key for answer in answered for key in (answer.key, *answer.earlier)}
+    samples = [sample(cell, results.answers, rule, most) for cell in shown]
+    keys = set[str]()
+    for answer in chain.from_iterable(samples):
+        if not answer.error:
+            keys.update((answer.key, *answer.earlier))
     texts = stored_responses(keys, store)
-    # Values in the environment under the names that rows of the registry give to keys.
-    names = {
-        str(entry.settings.get("key_env", "OPENAI_API_KEY")) for entry in results.models
-    }
-    secrets = [os.environ.get(name, "").strip() for name in names if name]
-    hidden = [secret for secret in secrets if len(secret) >= 8]
-
-    def view(answer: Answer) -> dict[str, Any]:
-        return _shown(answer, rule, results, texts, hidden)
-
-    page = page_environment().from_string(resource("answers.html")).render(
+    hidden = _secrets(results)
+    views = []
+    for cell, chosen in zip(shown, samples, strict=True):
+        rows = [_view(answer, rule, results, texts, hidden) for answer in chosen]
+        views.append((cell, rows))
+    page = render(
+        "answers.html",
         artefact=artefact,
         alt=alt,
         rule=rule,
-        simulated=all(entry.simulated for entry in results.models),
-        asked=len(results.answers),
         source=source,
-        published=any(cell is published for _, cell in spots),
+        published=has_published,
         spots=spots,
-        cells=[(cell, [view(answer) for answer in samples[cell.name]]) for cell in shown],
+        cells=views,
         most=most,
-        shares=lambda box: [f"{100 * one:.2f}%" for one in box],
-        style=Markup(resource("page.css")),
-    )  # fmt: skip
-    (folder / "answers.html").write_text(
-        page, encoding="utf-8", errors="backslashreplace"
+        asked=len(results.answers),
+        simulated=all(entry.simulated for entry in results.models),
     )
+    path = folder / "answers.html"
+    path.write_text(page, encoding="utf-8", errors="backslashreplace")
     return spots
 
 
-def _shown(
+def _opened(
+    cells: Cells, marks: Sequence[tuple[Box, Factors]]
+) -> list[tuple[Box, Cell]]:
+    """Add the cells of `marks`, then those of models that no mark counts; return the former."""
+    spots = []
+    for box, factors in marks:
+        if factors and (cell := cells.find(factors)):
+            spots.append((box, cell))
+    answers = cells.results.answers
+    counted = set[str]()
+    for rows in cells.by_rows:
+        counted.update(answers[row].model for row in rows)
+    cells.add_conditions({answer.model for answer in answers} - counted)
+    return spots
+
+
+def _secrets(results: Results) -> list[str]:
+    """Return the API keys of the models: values in the environment under the names that rows of
+    the registry give."""
+    settings = [entry.settings for entry in results.models]
+    names = {str(one.get("key_env", "OPENAI_API_KEY")) for one in settings}
+    secrets = [os.environ.get(name, "").strip() for name in names]
+    return [secret for secret in secrets if len(secret) >= 8]
+
+
+def _view(
     answer: Answer,
     rule: str,
     results: Results,
     texts: Mapping[str, Any],
     hidden: Sequence[str],
 ) -> dict[str, Any]:
+    """Return what the page shows of one answer."""
     # Keys are taken out before anything is cut: half a key is one too.
-    text = _plain(
-        texts[answer.key].text if answer.key in texts else answer.error, hidden
-    )
-    asked = last_prompt(results.questions, answer, texts) if results.questions else None
-    prompt = _plain(asked.messages[-1].content if asked else "", hidden)
+    response = texts[answer.key].text if answer.key in texts else answer.error
+    text = _plain(response, hidden)
     if len(text) > COMPLETION:
         text = f"{text[: COMPLETION // 3]} […] {text[-2 * COMPLETION // 3 :]}"
+    asked = last_prompt(results.questions, answer, texts) if results.questions else None
+    prompt = _plain(asked.messages[-1].content if asked else "", hidden)
+    if len(prompt) > PROMPT_END:
+        prompt = f"[…] {prompt[-PROMPT_END:]}"
     score, trial = answer.scores[rule], answer.trial
-    factors = [
-        f"{name.replace('_', ' ')} {value}" for name, value in trial.factors.items()
-    ]
+    words = [trial.problem]
+    for name, value in trial.factors.items():
+        words.append(f"{name.replace('_', ' ')} {value}")
     return {
-        "told": _plain(", ".join([trial.problem, *factors]), hidden),
-        "prompt": ("[…] " if len(prompt) > PROMPT_END else "") + prompt[-PROMPT_END:],
+        "told": _plain(", ".join(words), hidden),
+        "prompt": prompt,
         "text": text,
         "read": _plain(score.detail, hidden)[:COMPLETION],
         "outcome": score.outcome.value,

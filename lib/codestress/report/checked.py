@@ -101,18 +101,20 @@ Read = TypeVar("Read")
 
 
 def kept(read: Callable[[Path], Read]) -> Callable[[Path], Read]:
-    """Returns the function `read` (of a path) with a cache: within a process, it reads a file again
-    only after the file's time of change has changed."""
+    """Return the function `read` (of a path) with a cache.
+
+    Within a process, it reads a file again only after the file's time of change has changed.
+    """
 
     @cache
-    def as_it_was(path: Path, changed_ns: int) -> Read:  # noqa: ARG001
+    def read_version(path: Path, changed_ns: int) -> Read:  # noqa: ARG001
         return read(path)
 
     @wraps(read)
-    def now(path: Path) -> Read:
-        return as_it_was(path, path.stat().st_mtime_ns if path.exists() else 0)
+    def cached(path: Path) -> Read:
+        return read_version(path, path.stat().st_mtime_ns if path.exists() else 0)
 
-    return now
+    return cached
 
 
 def read_table(
@@ -120,7 +122,7 @@ def read_table(
     columns: Iterable[str] = (),
     kinds: Mapping[str, type[str | float]] | None = None,
 ) -> pd.DataFrame:
-    """Returns the table in the file `path` (CSV or Parquet); texts such as NA stay texts.
+    """Return the table in the file `path` (CSV or Parquet); texts such as NA stay texts.
 
     `columns` are required; `kinds` gives the type of columns of a CSV file (`str` or `float`), by
     name. Raises `DataError` where the file is missing or no table, lacks a column, or has a value
@@ -135,44 +137,46 @@ def read_table(
             table = pd.read_csv(
                 path, keep_default_na=False, na_values=[""], dtype=kinds
             )
-        lacking = [name for name in columns if name not in table.columns]
-        if lacking:
-            raise ValueError(f"it has no column {lacking[0]!r}")
+        for name in columns:
+            if name not in table.columns:
+                raise ValueError(f"it has no column {name!r}")
     except (OSError, ValueError) as error:
         raise damaged(path, f"cannot be read: {error}") from None
     return table
 
 
 def sha256_of_files(folder: Path) -> dict[str, str]:
-    """Returns the SHA-256 of every file in an artefact's folder, except manifest.json, by file
-    name."""
-    return {
-        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in visible(folder)
-        if path.is_file() and path.name != "manifest.json"
-    }
+    """Return the SHA-256 of every file in an artefact's folder, by file name, but
+    manifest.json."""
+    digests = {}
+    for path in visible(folder):
+        if path.is_file() and path.name != "manifest.json":
+            digests[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return digests
 
 
 def changes_of_files(folder: Path, manifest: Any) -> list[str]:
-    """Returns the differences between an artefact's files in `folder` and the SHA-256 of them in
-    `manifest`, each in words: missing files, else changed ones. Empty where none differs; a
-    manifest without SHA-256 counts as a difference."""
+    """Return in words which files in `folder` differ from the SHA-256 in `manifest`.
+
+    Missing files are named, or else changed ones; the list is empty where none differs. A
+    manifest without SHA-256 counts as a difference.
+    """
     written = manifest.get("sha256") if isinstance(manifest, dict) else None
     if not isinstance(written, dict) or not written:
         return ["manifest.json has no SHA-256 of its files"]
-    missing = [
-        f"{name} is missing" for name in written if not (folder / name).is_file()
-    ]
+    missing = [name for name in written if not (folder / name).is_file()]
     if missing:
-        return missing
-    now = sha256_of_files(folder)
-    changed = [name for name in now if written.get(name, now[name]) != now[name]]
-    return [f"{name} is not what was written" for name in changed]
+        return [f"{name} is missing" for name in missing]
+    changed = []
+    for name, digest in sha256_of_files(folder).items():
+        if written.get(name, digest) != digest:
+            changed.append(f"{name} is not what was written")
+    return changed
 
 
 def changed_files(outputs: Path) -> list[str]:
-    """Returns, in words, the changed files of all artefacts of all profiles below `outputs`, each
-    with its folder; a faulty manifest is one of them. Empty where nothing changed."""
+    """Return in words the changed files of all artefacts of all profiles below `outputs`, each
+    with its folder; a faulty manifest is one of them."""
     changes = []
     for path in visible(outputs, "*/*/*/manifest.json"):
         folder = path.parent
@@ -180,7 +184,7 @@ def changed_files(outputs: Path) -> list[str]:
             manifest = read_manifest(folder)
         except DataError as error:
             changes.append(str(error))
-        else:
-            own = changes_of_files(folder, manifest)
-            changes += [f"{shown(folder)}: {change}" for change in own]
+            continue
+        for change in changes_of_files(folder, manifest):
+            changes.append(f"{shown(folder)}: {change}")
     return changes

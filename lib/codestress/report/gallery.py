@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,22 +24,20 @@ from codestress import __version__
 from codestress.fitting.verdicts import Verdict
 from codestress.literals import counted
 from codestress.paths import MINE, OUTPUTS, visible, write_whole
-from codestress.report.checked import damaged, kept, read_manifest
-from codestress.report.claims import EVIDENCE, read_ledger
-from codestress.report.model_table import board, models_by_task, write_board
-from codestress.report.notebook_page import page_environment, resource
-from codestress.report.summary import (
-    INSTRUMENTS,
+from codestress.report.cards import (
     SIGNS,
-    added,
     all_claims,
-    did,
     folded,
     fronts,
     judged,
-    shortfalls,
     waiting,
 )
+from codestress.report.checked import damaged, kept, read_manifest
+from codestress.report.claims import EVIDENCE, read_ledger
+from codestress.report.model_table import board, models_by_task, write_board
+from codestress.report.notebook_page import render, resource
+from codestress.report.summary import INSTRUMENTS, added, did, shortfalls
+from codestress.report.tables import number_text
 
 Anchor = Annotated[str, Field(pattern=r"^(c\d+|published)$")]
 SPOTS = TypeAdapter(
@@ -49,69 +48,98 @@ answers, and its words, which earlier versions did not write."""
 
 
 def gallery(profile: str) -> Path:
-    """Writes the report of a profile, outputs/PROFILE/index.html, from the artefacts in the
-    profile's folder; returns the page's path. Raises `DataError` for a faulty file of an
-    artefact."""
+    """Write the report of a profile, outputs/PROFILE/index.html; return the page's path.
+
+    It is made from the artefacts in the profile's folder. Raises `DataError` for a faulty file of
+    an artefact.
+    """
     root = OUTPUTS / profile
     folders = _folders(root, "manifest.json")
     failed = _folders(OUTPUTS / "failed" / profile, "error.txt")
-    files = {name: folder / "claims.csv" for name, folder in folders.items()}
-    ledgers = {
-        name: read_ledger(path) for name, path in files.items() if path.is_file()
-    }
-    cards = [
-        _card(name, folder, name in failed, len(ledgers.get(name, ())))
-        for name, folder in folders.items()
-    ]
-    claims = all_claims([rows.assign(artefact=name) for name, rows in ledgers.items()])
-    papers = sorted({card["paper"] for card in cards})
-    mine = {} if profile == MINE else _folders(OUTPUTS / MINE, "manifest.json")
-    models = _models(cards)
-    manifests = [card["manifest"] for card in cards]
-    table = models_by_task({card["name"]: card["manifest"] for card in cards})
-    shown = board(table, {card["name"]: card["manifest"]["title"] for card in cards})
+    ledgers = {}
+    cards = []
+    for name, folder in folders.items():
+        if (folder / "claims.csv").is_file():
+            ledgers[name] = read_ledger(folder / "claims.csv")
+        claims = len(ledgers.get(name, ()))
+        cards.append(_card(name, folder, name in failed, claims))
+    manifests = {card["name"]: card["manifest"] for card in cards}
+    errors = {}
+    for name, folder in failed.items():
+        errors[name] = (folder / "error.txt").read_text(encoding="utf-8").strip()
+    changed = {} if profile == MINE else _folders(OUTPUTS / MINE, "manifest.json")
+    mine = {name: read_manifest(folder) for name, folder in changed.items()}
+    table = models_by_task(manifests)
+    titles = {name: manifest["title"] for name, manifest in manifests.items()}
+    shown = board(table, titles)
     write_board(table, shown, root)
-    answered = sum(added(manifests, "counts").values(), Counter[str]())
-    claims = claims.fillna(
-        dict.fromkeys(("basis", "readings", "deviates", "undecided"), "")
-    )
-    stated = claims[claims["evidence"] != "finding"]
-    first = fronts(papers, list(folders), stated)
-    page = page_environment().from_string(resource("gallery.html")).render(
+    papers = sorted({card["paper"] for card in cards})
+    page = render(
+        "gallery.html",
         profile=profile,
+        version=__version__,
+        script=Markup(resource("page.js")),
+        counted=counted,
+        number=_number,
+        urlencode=urlencode,
         cards=cards,
         papers=papers,
-        fronts=first,
-        simulated=[card["name"] for card in cards if card["manifest"]["simulated"]],
-        titles={one["paper"]: f"{one['title']}, {one['version']}" for one in first},
-        did=did(len(cards), len(papers), sum(card["manifest"]["asked"] for card in cards), models),
-        shortfalls=shortfalls(manifests),
-        counted=counted,
-        kinds=INSTRUMENTS,
-        readers=any(model["engine"] == "simulated" for model in models),
-        by_paper=pd.crosstab(stated["artefact"].str.split("/").str[0], stated["verdict"]).to_dict("index"),
-        failures={name: (folder / "error.txt").read_text(encoding="utf-8").strip() for name, folder in failed.items()},
-        models=models,
-        answered=dict(answered.most_common()),
+        failures=errors,
+        mine=mine,
         board=shown,
-        ledger=claims[~waiting(claims)].to_dict("records"),
-        folds=folded(claims),
-        verdicts=stated["verdict"].value_counts().to_dict(),
-        evidence=list(claims["evidence"].unique()),
-        findings=len(claims) - len(stated),
-        judged=judged(stated),
-        style=Markup(resource("page.css")),
-        script=Markup(resource("page.js")),
-        number=_number,
-        signs=SIGNS,
-        urlencode=urlencode,
-        version=__version__,
-        mine={name: read_manifest(folder) for name, folder in mine.items()},
-        experiments=int((claims["verdict"].isin(list(Verdict)) & claims["evidence"].isin(EVIDENCE)).sum()),
-    )  # fmt: skip
-    path = root / "index.html"
-    write_whole(path, page)
-    return path
+        **_answers(list(manifests.values()), len(papers)),
+        **_ledger(ledgers, papers, list(folders)),
+    )
+    write_whole(root / "index.html", page)
+    return root / "index.html"
+
+
+def _answers(manifests: list[dict[str, Any]], papers: int) -> dict[str, Any]:
+    """Return what the page says of the answers of all artefacts, and of who gave them.
+
+    `papers` is the number of papers.
+    """
+    models = _models(manifests)
+    answers = sum(manifest["asked"] for manifest in manifests)
+    outcomes = sum(added(manifests, "counts").values(), Counter[str]())
+    return {
+        "models": models,
+        "kinds": INSTRUMENTS,
+        "did": did(len(manifests), papers, answers, models),
+        "shortfalls": shortfalls(manifests),
+        "answered": dict(outcomes.most_common()),
+    }
+
+
+def _ledger(
+    ledgers: Mapping[str, pd.DataFrame], papers: list[str], built: list[str]
+) -> dict[str, Any]:
+    """Return what the page says of the numbers in `ledgers`, which are by artefact.
+
+    `papers` and `built` are the names of the build's papers and artefacts.
+    """
+    named = [rows.assign(artefact=name) for name, rows in ledgers.items()]
+    texts = dict.fromkeys(("basis", "readings", "deviates", "undecided"), "")
+    claims = all_claims(named).fillna(texts)
+    stated = claims[claims["evidence"] != "finding"]
+    first = fronts(papers, built, stated)
+    titles = {one["paper"]: f"{one['title']}, {one['version']}" for one in first}
+    paper = stated["artefact"].str.split("/").str[0]
+    verdict = claims["verdict"].isin(list(Verdict))
+    experiments = verdict & claims["evidence"].isin(EVIDENCE)
+    return {
+        "fronts": first,
+        "titles": titles,
+        "ledger": claims[~waiting(claims)].to_dict("records"),
+        "folds": folded(claims),
+        "verdicts": stated["verdict"].value_counts().to_dict(),
+        "by_paper": pd.crosstab(paper, stated["verdict"]).to_dict("index"),
+        "evidence": list(claims["evidence"].unique()),
+        "findings": len(claims) - len(stated),
+        "experiments": int(experiments.sum()),
+        "judged": judged(stated),
+        "signs": SIGNS,
+    }
 
 
 def _folders(root: Path, file: str) -> dict[str, Path]:
@@ -159,13 +187,14 @@ def _spots(path: Path) -> str:
         raise damaged(path, f"has no places: {error}") from None
 
 
-def _models(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Returns every model of the cards once, as the manifests describe it, with two entries:
-    `answered_by`, the model names that servers gave, and `figures`, the number of cards that it is
-    in."""
+def _models(manifests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return every model of the manifests once, as the first that has it describes it.
+
+    Two entries are added: `answered_by`, the model names that servers gave, and `figures`, the
+    number of manifests that it is in.
+    """
     rows: dict[str, dict[str, Any]] = {}
-    for card in cards:
-        manifest = card["manifest"]
+    for manifest in manifests:
         for model in manifest["models"]:
             name = model["name"]
             row = rows.setdefault(name, {**model, "figures": 0, "answered_by": []})
@@ -176,11 +205,10 @@ def _models(cards: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _number(value: object) -> str:
-    """Returns `value` as text for a table: a float with at most three decimals, empty for nan;
-    anything else as `str` writes it."""
-    if isinstance(value, float):
-        return "" if value != value else f"{value:.3f}".rstrip("0").rstrip(".")
-    return str(value)
+    """Return `value` as text: a float with at most three decimals, empty for nan."""
+    if not isinstance(value, float):
+        return str(value)
+    return "" if value != value else number_text(value)
 
 
 def _numbers(cells: list[str]) -> list[float]:
@@ -194,12 +222,11 @@ def _numbers(cells: list[str]) -> list[float]:
 
 @kept
 def _table(path: Path) -> Markup:
-    """Returns the CSV table in the file `path` as HTML for the page, empty without rows; columns
-    that are zero throughout are left out and named below, except `d`, `accuracy`, `low` and `high`.
-    Raises `DataError` for a faulty file.
+    """Return the CSV table in the file `path` as HTML for the page, empty without rows.
 
-    Pandas is not used, because it needs as long for hundreds of small tables as the rest of the
-    report.
+    Columns that are zero throughout are left out and named below, except `d`, `accuracy`, `low`
+    and `high`. Raises `DataError` for a faulty file. Pandas is not used, because it needs as long
+    for hundreds of small tables as the rest of the report.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -209,25 +236,26 @@ def _table(path: Path) -> Markup:
         raise damaged(path, f"cannot be read: {error}") from None
     if not lines:
         return Markup("")
-    shown, idle = {}, []
+    shown = {}
+    zero = []
     for name, cells in columns.items():
         numbers = _numbers(cells)
-        if {*numbers} == {0.0} and name not in ("d", "accuracy", "low", "high"):
-            idle.append(name)
+        whole = all(cell.isdecimal() for cell in cells)
+        if set(numbers) == {0.0} and name not in ("d", "accuracy", "low", "high"):
+            zero.append(name)
+        elif numbers and not whole:
+            shown[name] = [_number(number) for number in numbers]
         else:
-            whole = all(cell.isdecimal() for cell in cells)
-            shown[name] = cells if whole or not numbers else list(map(_number, numbers))
-    head = "".join(f"<th>{escape(name.replace('_', ' '))}</th>" for name in shown)
-    rows = [
-        f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>"
-        for row in zip(*shown.values(), strict=True)
-    ]
-    note = (
-        f"<p class='note'>zero throughout: {escape(', '.join(idle))}</p>"
-        if idle
-        else ""
-    )
-    table = (
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    )
+            shown[name] = cells
+    head = _row("th", [name.replace("_", " ") for name in shown])
+    rows = [_row("td", row) for row in zip(*shown.values(), strict=True)]
+    table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
+    note = ""
+    if zero:
+        note = f"<p class='note'>zero throughout: {escape(', '.join(zero))}</p>"
     return Markup(f"<div class='scroll'>{table}</div>{note}")
+
+
+def _row(tag: str, texts: Iterable[str]) -> str:
+    cells = [f"<{tag}>{escape(text)}</{tag}>" for text in texts]
+    return f"<tr>{''.join(cells)}</tr>"

@@ -18,6 +18,7 @@ from codestress.rooms import offered_by
 from codestress.types import Outcome
 
 COLUMNS = ["model", "task", "source", "accuracy", "low", "high", "n"]
+CELL = COLUMNS[:3]
 SOURCES = ("published", "here")
 """Sources of a task's numbers, in the order of the columns."""
 
@@ -36,43 +37,43 @@ class Printed:
 
 
 def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
-    """Returns the accuracy of every model on each task, published and regenerated: a table with the
-    columns `COLUMNS`. Tasks are the artefacts whose manifest asks for a leaderboard; `manifests`
-    are mappings by the artefact's name.
+    """Return the accuracy of every model on each task, published and regenerated.
 
-    `source` is `published` or `here`; accuracy, low and high are in %, with Wilson's 95 % interval,
-    as if answers were independent. Simulated readers and the other engines of `INSTRUMENTS` have no
-    row, nor has a model of which hardly an answer could be read. An answer is correct by the
-    artefact's scoring rule; every other outcome counts as incorrect, except skipped questions,
-    which are not in n because they were not asked.
+    `manifests` are mappings by the artefact's name; tasks are those that ask for a leaderboard.
+    The table has the columns `COLUMNS`: `source` is `published` or `here`; accuracy, low and high
+    are in %, with Wilson's 95 % interval, as if answers were independent. An answer is correct by
+    the artefact's scoring rule. Every other outcome counts as incorrect, except skipped
+    questions, which were not asked and are not in n. Simulated readers, the other engines of
+    `INSTRUMENTS` and models of which hardly an answer could be read have no row.
     """
-    tasks = [
-        task for task, manifest in sorted(manifests.items()) if manifest["leaderboard"]
-    ]
+    tasks = [name for name in sorted(manifests) if manifests[name]["leaderboard"]]
     printed = _printed(tasks)
-    parts = [pd.DataFrame(columns=[*COLUMNS[:3], "correct", "n"])]
+    parts = [pd.DataFrame(columns=[*CELL, "correct", "n"])]
     for task in tasks:
-        manifest = manifests[task]
         if task in printed:
             parts.append(printed[task].counts.assign(task=task, source="published"))
-        parts.append(_regenerated(manifest).assign(task=task, source="here"))
+        regenerated = _regenerated(manifests[task])
+        parts.append(regenerated.assign(task=task, source="here"))
     counts = pd.concat(parts).astype({"correct": float, "n": int})
-    sums = counts.groupby(COLUMNS[:3], as_index=False)[["correct", "n"]].sum().round()
+    sums = counts.groupby(CELL, as_index=False)[["correct", "n"]].sum().round()
     table = with_accuracy(sums[sums["n"] > 0], "correct", "n")
     table[["accuracy", "low", "high"]] *= 100
     return table[COLUMNS]
 
 
 def _printed(tasks: Iterable[str]) -> dict[str, Printed]:
-    """Returns the papers' own numbers of the artefacts `tasks`, by artefact, where the files of
-    published numbers have any."""
-    papers = {task.partition("/")[0] for task in tasks}
+    """Return, by artefact, the papers' own numbers of the artefacts `tasks`, where there are any."""
     offers = offered_by("headline", "published")
-    found = [offers[paper]() for paper in papers & set(offers) if read_published(paper)]
-    return {printed.task: printed for printed in found}
+    by_task = {}
+    for paper in {task.partition("/")[0] for task in tasks}:
+        if paper in offers and read_published(paper):
+            printed: Printed = offers[paper]()
+            by_task[printed.task] = printed
+    return by_task
 
 
 def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a row (model, correct, n) for each model of a manifest that has a place."""
     engines = {model["name"]: model["engine"] for model in manifest["models"]}
     rows = []
     for model, counts in manifest["counts"].items():
@@ -80,49 +81,55 @@ def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
             continue
         # Manifests of earlier versions count by the outcome's code.
         correct = counts.get(Outcome.CORRECT, counts.get(Outcome.CORRECT.code))
-        rows.append((model, correct, sum(counts.values()) - counts[Outcome.SKIPPED]))
+        asked = sum(counts.values()) - counts[Outcome.SKIPPED]
+        rows.append((model, correct, asked))
     return pd.DataFrame(rows, columns=["model", "correct", "n"])
 
 
 def board(table: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
-    """Returns the data of the page's table from `table`, the result of `models_by_task`: `tasks`
-    with their `titles` (by name) and what is counted, and for each model a list of cells, a
-    published and a regenerated one for each task, None where there is no number."""
+    """Return the data of the page's table from `table`, the result of `models_by_task`.
+
+    `tasks` have their name, their title from `titles` (by name) and what is counted; `models` is
+    for each model a list of cells, a published and a regenerated one for each task, None where
+    there is no number.
+    """
     names = sorted(table["task"].unique())
     printed = _printed(names)
     tasks = []
-    for task in names:
-        counted = printed[task].counted if task in printed else ""
-        tasks.append({"name": task, "title": titles[task], "counted": counted})
-    cells = {tuple(row[:3]): row for row in table.itertuples(index=False)}
-    columns = [(task["name"], source) for task in tasks for source in SOURCES]
-    models = sorted(table["model"].unique(), key=str.lower)
-    rows = {
-        model: [cells.get((model, *column)) for column in columns] for model in models
-    }
-    return {"tasks": tasks, "models": rows}
+    for name in names:
+        counted = printed[name].counted if name in printed else ""
+        tasks.append({"name": name, "title": titles[name], "counted": counted})
+    cells = {}
+    for row in table.itertuples(index=False):
+        cells[row.model, row.task, row.source] = row
+    models: dict[str, list[Any]] = {}
+    for model in sorted(table["model"].unique(), key=str.lower):
+        models[model] = []
+        for name in names:
+            models[model] += [cells.get((model, name, source)) for source in SOURCES]
+    return {"tasks": tasks, "models": models}
 
 
 def write_board(table: pd.DataFrame, shown: Mapping[str, Any], folder: Path) -> None:
-    """Writes models.csv (a line for each number of `table`) and models.md (the page's table `shown`,
-    the result of `board`) into `folder`."""
+    """Write models.csv and models.md into `folder`.
+
+    models.csv has a line for each number of `table`, the result of `models_by_task`; models.md is
+    the page's table `shown`, the result of `board`.
+    """
     write_whole(folder / "models.csv", table.round(2).to_csv(index=False))
-    names = [
-        f"{task['name']} {source}" for task in shown["tasks"] for source in SOURCES
-    ]
-    lines = [["model", *names], ["---", *("---:" for _ in names)]]
+    header = ["model"]
+    for task in shown["tasks"]:
+        header += [f"{task['name']} {source}" for source in SOURCES]
+    lines = [header, ["---", *["---:"] * (len(header) - 1)]]
     for model, cells in shown["models"].items():
-        lines.append([model, *(_in_words(cell) for cell in cells)])
+        lines.append([model, *map(_cell_text, cells)])
     text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    write_whole(
-        folder / "models.md",
-        f"{text}\nIn %; Wilson's 95 %, as if answers were independent.\n",
-    )
+    note = "In %; Wilson's 95 %, as if answers were independent.\n"
+    write_whole(folder / "models.md", f"{text}\n{note}")
 
 
-def _in_words(cell: Any) -> str:
-    """Returns a row of `models_by_task` as accuracy, interval and number of answers; empty for
-    None."""
+def _cell_text(cell: Any) -> str:
+    """Return a row of `models_by_task` as accuracy, interval and n; empty for None."""
     if cell is None:
         return ""
     return f"{cell.accuracy:.1f} [{cell.low:.1f}, {cell.high:.1f}] n={cell.n:,}"

@@ -25,6 +25,13 @@ def resource(name: str) -> str:
     return (files("codestress.report") / name).read_text(encoding="utf-8")
 
 
+def render(template: str, **content: Any) -> str:
+    """Returns the page of the file `template`, filled with `content` and the style page.css."""
+    style = Markup(resource("page.css"))
+    page = page_environment().from_string(resource(template))
+    return page.render({"style": style, **content})
+
+
 def prepare() -> None:
     """Renders an empty notebook as a page, so that pages after it need not import nbconvert first.
 
@@ -52,7 +59,5 @@ def notebook_page(notebook: Any, artefact: str, manifest: Mapping[str, Any]) -> 
 
     body, _ = _exporter().from_notebook_node(notebook)
     style = resource("page.css") + HtmlFormatter().get_style_defs(".highlight")
-    template = page_environment().from_string(resource("notebook.html"))
-    return template.render(
-        title=artefact, manifest=manifest, body=Markup(body), style=Markup(style)
-    )
+    content = {"body": Markup(body), "style": Markup(style)}
+    return render("notebook.html", title=artefact, manifest=manifest, **content)

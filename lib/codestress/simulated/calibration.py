@@ -189,17 +189,6 @@ def _limits(table: pd.DataFrame) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def described(panels: Mapping[str, pd.DataFrame]) -> str:
-    """Text that lists each estimate with value, interval, true value and coverage. `panels` maps
-    titles to tables from `count_coverage`."""
-    form = (
-        "{estimated}, {row}: {value:.3g} [{low:.3g}, {high:.3g}], true {true:.3g}, "
-        "coverage {coverage:.0%}"
-    )
-    rows = all_rows(panels).to_dict("records")
-    return "; ".join(form.format(**row) for row in rows) + "."
-
-
 def all_rows(panels: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Table with the rows of all tables in `panels` (by title, from `count_coverage`), and two more
     columns: `estimated` (the title) and `row` (the name of the estimate)."""

@@ -104,7 +104,6 @@ def test_figures_fit_a_page_with_all_of_the_paper_s_models(
             given,
             figure=figure,
             title="title",
-            alt="words",
             table=table[:1],
             data=table[:1],
         )

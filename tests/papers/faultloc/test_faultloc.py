@@ -702,13 +702,6 @@ def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> 
     assert word(0.0, 0.0, all_ten[:9]) == "not run", "others decide what is kept"
 
 
-def test_a_bar_without_a_condition_is_described_without_one() -> None:
-    bars = pd.DataFrame({"label": ["phi-4"], "condition": [""], "accuracy": [0.5]})
-    said = localization.describe_shares({"Java": bars}, "Found")
-    names(said, "Found", "Java, phi-4", "50.0%")
-    assert ", ," not in said
-
-
 def test_the_totals_of_table_iv_count_no_controls() -> None:
     models = read_published("faultloc")["groups"]["all"]
     rows = [("none", "a"), ("unchanged", "b"), ("blank_line", "c"), ("comments", "d")]

@@ -24,7 +24,7 @@ from codestress.papers.faultloc.results import localization, relabel
 from codestress.papers.faultloc.results.relabel import ORACLE
 from codestress.scoring.frames import answers_frame
 from codestress.types import Trials
-from told import names, refused
+from told import refused
 
 DRIFTED: dict[str, Any] = {
     **{
@@ -256,7 +256,6 @@ def test_what_becomes_of_the_position_effect(
         assert row.low <= label[0] - label[1] <= row.high
         assert row.changed_low <= change[0] - change[1] <= row.changed_high
         assert row.by_labels == pytest.approx(row.fall - row.fall_changed)
-    names(relabel.statement(effects, "reference"), found)
     assert (
         relabel.position_effects(frame_of(shares, 200).query("quarter < 4"), 0.95)[
             "verdict"

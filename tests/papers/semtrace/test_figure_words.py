@@ -1,4 +1,4 @@
-"""What titles and descriptions of Sense and Sensitivity's figures say follows from the numbers that are drawn."""
+"""What titles of Sense and Sensitivity's figures say follows from the numbers that are drawn."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def versions(
     return pd.DataFrame(rows, columns=columns).assign(outcome_strict="correct")
 
 
-def told(answers: pd.DataFrame) -> tuple[str, str, pd.DataFrame]:
-    """Title, description and drawn curves."""
+def told(answers: pd.DataFrame) -> tuple[str, pd.DataFrame]:
+    """Title and drawn curves."""
     table = removal.accuracy_by_share(
         removal.with_share_removed(answers), confidence=0.95
     )
@@ -55,27 +55,21 @@ def told(answers: pd.DataFrame) -> tuple[str, str, pd.DataFrame]:
         answers, epsilon=1e-9, complete_wrong="left_out", confidence=0.95
     )
     title = removal.removal_title(sensitivity)
-    return (
-        title,
-        removal.describe_removal(table, fits),
-        removal.fitted_curves(table, fits, 0.95),
-    )
+    return title, removal.fitted_curves(table, fits, 0.95)
 
 
-def test_no_fit_is_a_headline_and_a_doubted_one_is_said_so() -> None:
+def test_no_fit_is_a_headline() -> None:
+    """A doubted one is dotted: see test_a_rejected_fit_is_dotted_and_has_no_half."""
     step = {share: 1.0 if share < 0.6 else 0.0 for share in SHARES}
-    title, alt, _ = told(versions(step))
+    title, _ = told(versions(step))
     names(title, "phi-4", "33 %")  # 2 of 6 versions
-    names(alt, "100.0%", "10.0%", "not describe")
-    title, alt, _ = told(versions({share: np.exp(-2 * share) for share in SHARES}))
-    assert "describe" not in title + alt
-    for text in (title, alt):
-        assert "half" not in text.lower()
+    title, _ = told(versions({share: np.exp(-2 * share) for share in SHARES}))
+    assert "half" not in title.lower()
 
 
 def test_curves_reach_as_far_as_their_points() -> None:
     answers = versions({share: np.exp(-2 * share) for share in SHARES if share < 0.6})
-    _, _, curves = told(answers)
+    _, curves = told(answers)
     assert (curves["share_removed"].min(), curves["share_removed"].max()) == (0, 0.5)
 
 
@@ -84,10 +78,7 @@ def test_few_places_have_a_band_around_the_curve_or_none(
     shares: tuple[float, ...],
 ) -> None:
     """One version of each program leaves one place: no curve, and no band."""
-    _, alt, curves = told(
-        versions({share: 1.0 - share for share in shares}, problems=3)
-    )
-    names(alt, "100.0% right with all lines")
+    _, curves = told(versions({share: 1.0 - share for share in shares}, problems=3))
     assert (
         curves["accuracy"].isna().all()
         == curves["low"].isna().all()
@@ -99,24 +90,8 @@ def test_few_places_have_a_band_around_the_curve_or_none(
 
 
 def test_nothing_right_is_not_known() -> None:
-    title, alt, _ = told(versions(dict.fromkeys(SHARES, 0.0)))
+    title, _ = told(versions(dict.fromkeys(SHARES, 0.0)))
     assert "nan %" in title  # which `publish` words as "(not known)"
-    names(alt, " 0.0%")
-
-
-@pytest.mark.parametrize("unit", ["unresolved (%)", "% of the maximum", "right (%)"])
-def test_a_description_says_what_is_drawn(unit: str) -> None:
-    points = pd.DataFrame(
-        {
-            "row": "r",
-            "column": "c",
-            "model": "m",
-            "depth": [0, 0.5, 1],
-            "shown": [0.4, 0.9, 0.2],
-        }
-    )
-    alt = by_position.describe_positions(points, unit)
-    names(alt, unit, "40% at the beginning", "20% to 90%", "20% at the end")
 
 
 def dip(model: str, points: float, low: float, p_value: float) -> dict[str, object]:
@@ -160,7 +135,7 @@ def test_a_rejected_fit_is_dotted_and_has_no_half() -> None:
         table = removal.accuracy_by_share(
             removal.with_share_removed(answers), confidence=0.95
         )
-        _, _, curves = told(answers)
+        _, curves = told(answers)
         figure = charts.removal_curve(table, curves, None, confidence=0.95)
         [ax] = figure.axes
         assert ax.lines[0].get_linestyle() == style

@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pandas as pd
 
-from codestress.fitting.proportions import DOUBTED, UNKNOWN, newcombe, paired_difference
+from codestress.fitting.proportions import UNKNOWN, newcombe, paired_difference
 from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.curves import FittedSide, fit_decay
 from codestress.papers.origin.published import by_size
 from codestress.papers.origin.studies import needle_depth
-from codestress.report.findings import told
 from codestress.report.marks import with_cells
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
@@ -274,18 +273,6 @@ def trained_headline(cells: pd.DataFrame, model: str, longest: int) -> str:
     return f"{model} is right at {within} sizes as in its training (mark), at {beyond} longer ones"
 
 
-def describe_outcomes(table: pd.DataFrame) -> str:
-    """Description of the outcome map in words: the number of prompts that each model answers
-    correctly. The table `table` has the columns source, model, correct, prompts (both counts)."""
-    words = {"published": "Published by the paper", "regenerated": "Regenerated"}
-    rows = table.assign(label=table["source"].replace(words, regex=True))
-    head, form = (
-        "Right answers at each size of the list.",
-        "{model} {correct} of {prompts}",
-    )
-    return told(head, rows, form, "{label}", ". ")
-
-
 # --- Figures 4, 5, 11: shares -------------------------------------------------------------------------------------
 
 
@@ -379,23 +366,6 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     ]
 
 
-def describe_shares(published: pd.DataFrame, regenerated: pd.DataFrame) -> str:
-    """Description of a figure of shares in words: every accuracy with its interval, from the tables
-    `published` and `regenerated` (label, condition, accuracy, low, high)."""
-    parts = []
-    for source, part in (
-        ("Published by the paper", published),
-        ("Regenerated", regenerated),
-    ):
-        condition = (
-            " (" + part["condition"] + ")" if part["condition"].nunique() > 1 else ""
-        )
-        shares = 100 * part[["accuracy", "low", "high"]]
-        parts.append(shares.assign(source=source, name=part["label"] + condition))
-    form = "{name} {accuracy:.1f} % [{low:.1f} %, {high:.1f} %]"
-    return told("Accuracy with intervals.", pd.concat(parts), form, "{source}", ". ")
-
-
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
 
 
@@ -464,25 +434,6 @@ def distances_headline(points: pd.DataFrame) -> str:
     loss.index = loss.index.str.partition(" (").get_level_values(0)
     cost = ", ".join(f"{model} {lost:.0f}" for model, lost in loss[::-1].items())
     return f"Points lost with links {far.max()} lines apart, not {far.min()}: {cost}"
-
-
-def describe_distances(points: pd.DataFrame, fits: Sequence[FittedSide]) -> str:
-    """Description in words of accuracy against d, the number of lines between the links, with the
-    fitted curves. The table `points` has the columns label, d, accuracy; `fits` are the curves of
-    `fit_sides`."""
-    rows = points.sort_values("d", kind="stable").assign(
-        percent=100 * points["accuracy"]
-    )
-    head, form = (
-        "Accuracy against d, the lines between the links.",
-        "d = {d} {percent:.0f} %",
-    )
-    fitted = [
-        f"{fit.label}, {'down' if fit.sign > 0 else 'up'}: share falls to 1/e over {fit.reach:.1f} lines"
-        + (", which does not describe its points." if fit.lack < DOUBTED else ".")
-        for fit in fits
-    ]
-    return " ".join([told(head, rows, form, "{label}", ". "), *fitted])
 
 
 # --- Sections 6.1 to 6.3: planted things --------------------------------------------------------------------------
@@ -604,17 +555,8 @@ def single_answers(artefact: str) -> str:
     numbers = published_numbers(artefact) or {"rows": []}
     shown = pd.DataFrame([row for row in numbers["rows"] if "outcome" in row])
     head = "published, one answer each, by characters:"
-    return told(head, shown, "{characters:,} {outcome}") if len(shown) else ""
-
-
-def text_note(artefact: str, texts: Sequence[str]) -> str:
-    """Note of the figure `artefact` for its description: the paper's single answers, and a remark
-    if only the kit's own texts were asked (may be empty). `texts`: sources of the texts (printed,
-    authors, own)."""
-    note = single_answers(artefact)
-    if {*texts} == {"own"}:
-        note += f" What was asked here is about {OWN_TEXTS}, not the paper's."
-    return note.strip()
+    answers = [f"{row.characters:,} {row.outcome}" for row in shown.itertuples()]
+    return f"{head} {'; '.join(answers)}." if answers else ""
 
 
 def lengths_headline(points: pd.DataFrame) -> str:
@@ -658,15 +600,3 @@ PLANTED_PROMPTS = {
     "unlock": ["unlock"],
 }
 """Names of the prompt files behind each test of section 6."""
-
-
-def describe_lengths(points: pd.DataFrame, grid: pd.DataFrame, note: str) -> str:
-    """Description of accuracy against length in words: `points` (label, characters, accuracy),
-    then, if `grid` (model, characters, depth, accuracy) has several depths, accuracy by length and
-    depth, and the text `note`."""
-    cells = grid.assign(label=grid["model"] + ", by length and depth")
-    cells["place"] = [f"{row.characters} at {row.depth:g}" for row in grid.itertuples()]
-    rows = points.assign(place=points["characters"].astype(str) + " characters")
-    rows = pd.concat([rows, cells]) if grid["depth"].nunique() > 1 else rows
-    rows, form = rows.assign(percent=100 * rows["accuracy"]), "{place} {percent:.0f} %"
-    return f"{told('Accuracy against the length of the text.', rows, form, '{label}', '. ')} {note}".strip()

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from codestress.fitting.influence import share
-from codestress.fitting.proportions import DOUBTED, clustered_mean, effective_number
+from codestress.fitting.proportions import clustered_mean, effective_number
 from codestress.papers.codecrash.reasoning import (
     STAGES,
     collapse_start,
@@ -364,18 +364,3 @@ def collapse_headline(collapse: Collapse) -> str:
     late = (places > places.max() / 2).mean()
     end = "" if collapse.collapse_at is None else ", then it repeats itself to the end"
     return f"{100 * late:.0f} % of {collapse.model}'s {len(places)} words of doubt come in the second half{end}"
-
-
-def describe_collapse(collapse: Collapse) -> str:
-    """Returns a text that describes the figure of growing doubt in the response `collapse`: its
-    tokens, words of doubt, collapse and fits."""
-    fate = "it does not collapse"
-    if collapse.collapse_at is not None:
-        fate = f"from token {collapse.collapse_at:,} on it repeats one unit to its end"
-    lacks = [name for name, p in collapse.lacks.items() if p < DOUBTED]
-    return (
-        f"{collapse.model} on {collapse.problem} under {collapse.perturbation}: {collapse.tokens:,} tokens, "
-        f"{int(collapse.curve['doubts'].max())} words of doubt; {fate}. R² of the quadratic "
-        f"{collapse.growth['r2_quadratic']:.3f}, of a line {collapse.growth['r2_linear']:.3f}."
-        + "".join(f" A {name} does not describe the points." for name in lacks)
-    )

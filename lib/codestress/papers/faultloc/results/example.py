@@ -81,21 +81,6 @@ def listing(given: Printed, question: str) -> str:
     )
 
 
-def example_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Returns `table`, which `named_lines` made, as a dictionary with the only key N-Queens. Added
-    columns: row (the condition), column (the model), text (the named line's number, followed by the
-    faulty line's number if that is another)."""
-    words = []
-    for row in table.itertuples():
-        line = "no line" if pd.isna(row.named_line) else f"line {row.named_line}"
-        words.append(line if row.found else f"{line}, not {row.faulty_line}")
-    return {
-        "N-Queens": table.assign(
-            row=table["condition"], column=table["model"], text=words
-        )
-    }
-
-
 def headline(table: pd.DataFrame) -> str:
     """Returns a sentence on how often `table` (made by `named_lines`) has the faulty line."""
     named = table["named_line"].eq(table["faulty_line"]).fillna(False)

@@ -3,7 +3,7 @@ to 11)."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -303,23 +303,3 @@ def version_differences(
         for language, part in unmutated(answers).groupby("language", sort=False)
     ]
     return pd.concat(parts, ignore_index=True)
-
-
-def describe_shares(
-    panels: Mapping[str, pd.DataFrame],
-    what: str,
-    form: str = "{row.condition}, {row.label}: {row.accuracy:.1%}",
-) -> str:
-    """Returns a figure's description in words: `what`, then each row of each table in `panels` (by
-    title), written by the template `form` from the row's columns."""
-    parts = []
-    for panel, frame in panels.items():
-        parts += [f"{panel}, {form.format(row=row)}" for row in frame.itertuples()]
-    words = "; ".join(part.removeprefix(", ") for part in parts)
-    return f"{what}. {words}.".replace(", , ", ", ").replace("\n", " ")
-
-
-def describe_heat(panels: Mapping[str, pd.DataFrame], what: str) -> str:
-    """Returns a heat map's description in words: `what`, then the row, column and accuracy of each
-    cell of the tables in `panels` (by title)."""
-    return describe_shares(panels, what, "{row.row}, {row.column}: {row.accuracy:.0%}")

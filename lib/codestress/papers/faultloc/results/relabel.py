@@ -22,7 +22,6 @@ from codestress.papers.faultloc.scoring import TOLERANCE
 from codestress.papers.faultloc.studies import Relabel, all_tasks
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, opened, parse_row
-from codestress.report.findings import points
 from codestress.types import Request, Response, Trials
 
 READINGS = {
@@ -237,35 +236,13 @@ def _verdict(numbers: list[float]) -> str:
     return "does not survive" if changed_high < fall / 2 else "not decided"
 
 
-def statement(effects: pd.DataFrame, rule: str) -> str:
-    """Returns a sentence with the fall of each model in `effects` (made by `position_effects`), the
-    perfect localizer last, by the labels and by the changed lines, and whether it survives. With
-    `rule` = `strict`, a line must be exact, else within two lines. With more than `FEW` models, it
-    has the number of models with each verdict, and the fall of the perfect localizer alone."""
-    rows = effects[effects["tolerance"] == (0 if rule == "strict" else TOLERANCE)]
-    models = rows[rows["model"] != ORACLE]
-    most = rows["answers"].max()
-    told = []
-    for row in rows.itertuples():
-        if row.model == ORACLE or len(models) <= FEW:
-            part = f" ({row.answers:,} of {most:,} tasks)" if row.answers < most else ""
-            falls = f"{points(row.fall)} to {points(row.fall_changed)} points"
-            told.append(f"{row.model}{part} {falls}, {row.verdict}")
-    if len(models) > FEW:
-        counts = models["verdict"].value_counts()
-        told = [
-            *(
-                f"{verdict}: {count} of {len(models)} models"
-                for verdict, count in counts.items()
-            ),
-            *told,
-        ]
-    return f"Fall from the first quarter to the last, by the labels and by the changed lines: {'; '.join(told)}"
-
-
 def headline(effects: pd.DataFrame, rule: str) -> str:
-    """Returns the finding in a sentence: what becomes of the perfect localizer's fall, and how many
-    models' falls survive. Parameters as for `statement`."""
+    """Return the finding in a sentence: what becomes of the perfect localizer's fall, and how many
+    models' falls survive.
+
+    `effects` is the table of `position_effects`. By the `rule` strict a line must be exact, by
+    any other within two lines.
+    """
     rows = effects[effects["tolerance"] == (0 if rule == "strict" else TOLERANCE)]
     survives = rows.loc[rows["model"] != ORACLE, "verdict"] == "survives"
     parts = [
@@ -276,10 +253,6 @@ def headline(effects: pd.DataFrame, rule: str) -> str:
             f"the {ORACLE}'s goes from {100 * row.fall:.0f} to {100 * row.fall_changed:.0f} points"
         )
     return "; ".join(parts)
-
-
-FEW = 4
-"""Largest number of models that the statement names."""
 
 
 def curves(table: pd.DataFrame) -> Mapping[str, pd.DataFrame]:

@@ -234,22 +234,6 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(mutation=table["spm"] + accusing)
 
 
-def describe_strengths(points: pd.DataFrame) -> str:
-    """Returns in words the curves that `strength_curves` draws from `points`: for each panel and
-    model the value at the lowest and the highest strength, in %."""
-    parts = []
-    for (panel, model), part in points.groupby(["panel", "model"], sort=False):
-        values = part.sort_values("density")["value"]
-        parts.append(
-            f"{panel}, {model}: {values.iloc[0]:.0f} % to {values.iloc[-1]:.0f} %"
-        )
-    return (
-        "Localized again, from the lowest strength to the highest. "
-        + "; ".join(parts)
-        + "."
-    )
-
-
 def headline(
     table: pd.DataFrame, losses: pd.DataFrame, points: pd.DataFrame, show: str
 ) -> str:

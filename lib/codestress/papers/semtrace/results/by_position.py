@@ -23,7 +23,7 @@ from codestress.fitting.significance import LEVEL
 from codestress.fitting.summaries import paired_differences, with_accuracy
 from codestress.papers.semtrace.results.tables import clear_effect
 from codestress.papers.semtrace.studies import Questions, in_context, target_problems
-from codestress.report.findings import listed, told
+from codestress.report.findings import listed
 from codestress.report.marks import with_cells
 from codestress.report.published import read_published
 from codestress.scoring.summaries import summarize
@@ -423,20 +423,6 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
         "context_tokens",
     ]
     return pd.DataFrame(rows, columns=columns).groupby(keys[:2], as_index=False).mean()
-
-
-def describe_positions(points: pd.DataFrame, unit: str) -> str:
-    """Description of the figure by position in words, from the table `points` of `position_points`;
-    `unit` names the value that the figure shows, in %."""
-    curves = points.sort_values("depth", kind="stable").groupby(
-        ["row", "column", "model"], sort=False
-    )["shown"]
-    form = (
-        "{row}, {column}, {model}: {first:.0%} at the beginning, "
-        "{min:.0%} to {max:.0%} in all, {last:.0%} at the end"
-    )
-    table = curves.agg(["first", "min", "max", "last"]).reset_index()
-    return told(f"Shown: {unit}, by the position of the target.", table, form)
 
 
 Array = NDArray[np.float64]

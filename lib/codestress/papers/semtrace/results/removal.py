@@ -12,12 +12,11 @@ import pandas as pd
 from codestress.fitting.exponential import Array, ExponentialFit, curve, fit_exponential
 from codestress.fitting.influence import NOTHING, Moved, combined, mean, quotient, share
 from codestress.fitting.proportions import (
-    DOUBTED,
     clustered_share,
     paired_difference,
     percentile_interval,
 )
-from codestress.report.findings import listed, told
+from codestress.report.findings import listed
 from codestress.report.marks import with_cells
 from codestress.report.published import published_numbers, read_published
 from codestress.scoring.summaries import summarize
@@ -405,29 +404,3 @@ def sensitivity_title(sensitivity: pd.DataFrame) -> str:
     return (
         f"Without some lines, {who} clearly {verb} more of what was right than Python"
     )
-
-
-def describe_sensitivity(sensitivity: pd.DataFrame) -> str:
-    """Description of the figure of sensitivities in words: for each row of `sensitivity`, the table
-    of `recall_sensitivity`, the share of the accuracy that is lost."""
-    form = "{model}, {task}: {sensitivity:.1%} of the accuracy is lost"
-    rows = sensitivity.assign(task=sensitivity["task"].str.replace("_", " "))
-    return told(
-        "Accuracy against the share of lines removed, and Equation 5.", rows, form
-    )
-
-
-def describe_removal(table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]) -> str:
-    """Description of the figure of accuracies by lines removed in words, from `table`, that of
-    `accuracy_by_share`, with a remark on each of `fits` that does not describe its points."""
-    parts = []
-    for (model, task), part in table.groupby(["model", "task"], sort=False):
-        doubted = fits[str(model), str(task)].lack < DOUBTED
-        without = ", {accuracy:.1%} without {share_removed:.1%} of them, the fewest"
-        fewest = part[part["share_removed"] > 0].head(1).to_dict("records")
-        parts.append(
-            f"{model}, {str(task).replace('_', ' ')}: {part['accuracy'].iloc[0]:.1%} right with all lines"
-            f"{''.join(without.format(**row) for row in fewest)}"
-            f"{'; the fitted exponential does not describe its points' if doubted else ''}"
-        )
-    return "Accuracy against the share of lines removed. " + ". ".join(parts) + "."

@@ -1,0 +1,154 @@
+"""Words on a figure: its title, its footnote, and its alternative text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from textwrap import fill, shorten
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+
+from codestress.inference.results import Results
+from codestress.report.published import without_numbers
+from codestress.report.style import NOTE, add_note
+from codestress.report.tables import number_text
+
+READERS = "simulated readers (not models)"
+SIMULATED_NOTE = "simulated readers, not language models"
+TITLE_CHARACTERS = 12
+"""Maximum number of characters of a line of the title, for each inch of the figure's width."""
+NOTE_CHARACTERS = 19
+"""Maximum number of characters of a figure's footnote, for each inch of its width."""
+OTHERS = "; …"
+LONGEST_ALT = 500
+"""Maximum number of characters of a picture's alternative text."""
+REST = " … The rest is in the table."
+VALUES = 3
+"""Maximum number of different texts of a column that are listed."""
+VALUE_CHARACTERS = 30
+UNKNOWN = "(not known)"
+
+
+def add_words(
+    figure: Figure,
+    artefact: str,
+    title: str,
+    table: pd.DataFrame,
+    results: Results,
+    changed: str,
+) -> str:
+    """Write `title` above the figure and a line of notes below it; return its alternative text.
+
+    The notes tell of simulated readers, the words `changed` on the command line, parts that were
+    not run, the chart's own notes, and missing numbers of the paper. The alternative text has all
+    of these, the title and `table` in words, as `description` cuts them.
+    """
+    simulated = [entry.name for entry in results.models if entry.simulated]
+    own = [text for text in figure.texts if text.get_gid() == NOTE]
+    for text in own:
+        text.remove()
+    later = [text.get_text() for text in own]
+    if missing := without_numbers(artefact):
+        later.append(missing)
+    left_out = [f"{part.label}: not run here" for part in results.not_run]
+    notes = [*left_out, *later]
+    # What a picture's reader must not miss stands first, since the end may be cut.
+    first = list(left_out)
+    if changed:
+        notes.insert(0, f"changed: {changed}")
+        first.append(f"Changed: {changed}")
+    if simulated and results.answers:
+        named = any("sim-" in text.get_text() for text in figure.findobj(Text))
+        notes.insert(0, f"{'sim-…' if named else 'Asked'}: {SIMULATED_NOTE}")
+        first.insert(0, f"{', '.join(simulated)}: {READERS}")
+    width, height = figure.get_size_inches()
+    if notes:
+        add_note(figure, one_line(notes, round(NOTE_CHARACTERS * width)))
+    lines = fill(title, round(TITLE_CHARACTERS * width), break_on_hyphens=False)
+    above = 1 + 0.1 / height
+    figure.text(0.005, above, lines, va="bottom", fontsize=10, parse_math=False)
+    return description([*first, title, table_in_words(table), *later])
+
+
+def one_line(notes: Sequence[str], most: int) -> str:
+    """Return the first of `notes` that fit together into `most` characters.
+
+    Semicolons divide them; an ellipsis stands for the others. A first note that is too long by
+    itself ends after a word.
+    """
+    line = shorten(notes[0], most, placeholder=" …")
+    for number, note in enumerate(notes[1:], start=2):
+        longer = f"{line}; {note}"
+        room = most if number == len(notes) else most - len(OTHERS)
+        if len(longer) > room:
+            return line + OTHERS
+        line = longer
+    return line
+
+
+def name_readers(figure: Figure, results: Results) -> None:
+    """Rename panels and legends that begin with "regenerated" to name the simulated readers.
+
+    Where such take part, they are no models, and regenerate nothing that a paper measured.
+    """
+    if not any(entry.simulated for entry in results.models):
+        return
+    real = [entry.name for entry in results.models if not entry.simulated]
+    words = f"{', '.join(real)}, and {READERS}" if real else READERS
+    for ax in figure.axes:
+        # Not set_title, which would put titles back onto legends below them.
+        for text in ax.findobj(Text):
+            if isinstance(text, Text) and text.get_text().startswith("regenerated"):
+                text.set_text(re.sub("^regenerated( here)?", words, text.get_text()))
+
+
+def table_in_words(table: pd.DataFrame) -> str:
+    """Return the number of rows of `table`, and of each column its texts or its range.
+
+    A range has three decimals at most. A column without values is "(not known)".
+    """
+    columns = []
+    for name, values in table.items():
+        columns.append(f"{str(name).replace('_', ' ')} {_column(values)}")
+    rows = "1 row" if len(table) == 1 else f"{len(table):,} rows"
+    return f"Table of {rows}: {'; '.join(columns)}"
+
+
+def _column(values: pd.Series) -> str:
+    known = values.dropna()
+    if known.empty:
+        return UNKNOWN
+    if known.dtype.kind in "iuf":
+        low, high = map(number_text, (known.min(), known.max()))
+        return low if low == high else f"{low} to {high}"
+    texts = list(known.astype(str).unique())
+    listed = []
+    for text in texts[:VALUES]:
+        listed.append(shorten(text, VALUE_CHARACTERS, placeholder=" …") or "none")
+    if len(texts) > VALUES:
+        listed.append(f"{len(texts) - VALUES} more")
+    return ", ".join(listed)
+
+
+def worded(text: str) -> str:
+    """Return `text` with "(not known)" for each nan, its sign and its per cent sign."""
+    return re.sub(r"[+-]?\bnan\b( ?%)?", UNKNOWN, text)
+
+
+def description(sentences: Sequence[str]) -> str:
+    """Return `sentences`, joined, as alternative text of at most `LONGEST_ALT` characters.
+
+    A longer text ends after a clause or a word, and says that the rest is in the table.
+    """
+    ended = [worded(sentence).rstrip(".") + "." for sentence in sentences]
+    whole = " ".join(ended)
+    if len(whole) <= LONGEST_ALT:
+        return whole
+    room = whole[: LONGEST_ALT - len(REST)]
+    end = max(room.rfind(". "), room.rfind("; "))
+    # A clause that ends in the first half would give too much away.
+    if end <= LONGEST_ALT / 2:
+        end = room.rfind(" ")
+    return room[:end].rstrip(".,;:") + REST

@@ -1,0 +1,225 @@
+"""The papers' numbers on the report: a card for each paper, and all ledgers as one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from codestress.fitting.proportions import Interval
+from codestress.fitting.significance import holm
+from codestress.fitting.verdicts import Verdict, p_value
+from codestress.paths import PARAMS
+from codestress.report.claims import COLUMNS, SOURCES
+from codestress.report.headline import Headline
+from codestress.report.published import version_of
+from codestress.rooms import offered_by
+from codestress.validation import read_yaml
+
+SIGNS = {
+    "reproduced": "✓",
+    "differs": "✗",
+    "inconclusive": "?",
+    "not comparable": "∦",
+    "consistent": "=",
+    "inconsistent": "≠",
+    "follows": "⊢",
+    "does not follow": "⊬",
+    "no verdict": "·",
+    "not run": "–",
+}
+"""Sign of each verdict, in the order of the ledger, decided ones first: colour is never the only
+cue."""
+LEVEL = 0.05
+"""Share of numbers that differ by chance where everything replicates."""
+CONTRARY = ("differs", "inconsistent", "does not follow")
+"""Verdicts on numbers that are not as the paper prints them."""
+
+
+def fronts(
+    papers: Sequence[str], built: Sequence[str], claims: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Return the data of a card for each paper of `papers` that has a headline, in their order.
+
+    `built` are the names of the build's artefacts, `claims` is their ledger as `all_claims`
+    returns it. A card has the paper's headline `number` as published (empty where no figure of
+    the build states it), a description (`told`), the ledger's verdict on it (`says`) and its rows
+    there (`query`), the verdicts on `all` numbers of the paper, the rows that are not as printed
+    (`contrary`), a `figure`, the `commands` that ask a model for the number at the demo's size,
+    what `make` is given to run it at the paper's (`rerun`), and the number of statements that are
+    `waiting` for a run.
+    """
+    headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
+    cards = []
+    for paper in papers:
+        if paper in headlines:
+            cards.append(_front(paper, headlines[paper], built, claims))
+    return cards
+
+
+def _front(
+    paper: str, headline: Headline, built: Sequence[str], claims: pd.DataFrame
+) -> dict[str, Any]:
+    own = claims[claims["artefact"].str.startswith(f"{paper}/")]
+    # Orders are statements too, but no numbers.
+    numbers = own[~own["relation"].isin(["more than", "less than"])]
+    stated = numbers[numbers["statement"].str.contains(headline.stated, regex=False)]
+    query = {"paper": paper, "search": headline.stated}
+    rows = stated[stated["statement"] == headline.stated]
+    if rows.empty:
+        on_figure = [headline.figure in names for names in stated["artefacts"]]
+        rows = stated[on_figure] if any(on_figure) else stated
+        if any(on_figure):
+            query["figure"] = headline.figure
+    card: dict[str, Any] = {**vars(headline), "paper": paper}
+    card["version"] = version_of(paper)
+    card["number"] = _number(rows)
+    card["query"] = query
+    card["says"] = _verdict(rows, stated)
+    card["all"] = _by_evidence(own)
+    card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
+    model = _first_model(headline.figure)
+    ask = f"{headline.figure} MODELS={model}"
+    card["commands"] = (f"make plan {ask}", f"make {ask} BUDGET_USD=5")
+    card["rerun"] = f"{headline.figure} PROFILE=paper MODELS={model}"
+    unrun = (own["verdict"] == "not run") & (own["evidence"] == "re-run")
+    card["waiting"] = int(unrun.sum())
+    if headline.figure not in built:
+        card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
+    return card
+
+
+def _first_model(artefact: str) -> str:
+    """Return the first model that the paper asks for `artefact`; `MODEL` where none is named."""
+    parameters = read_yaml(PARAMS / f"{artefact}.yaml").get("parameters", {})
+    models = parameters.get("models", [])
+    return str(models[0]) if models else "MODEL"
+
+
+def _number(rows: pd.DataFrame) -> str:
+    """Return the published numbers of the ledger's `rows` as one number or a span; "" for none."""
+    if rows.empty:
+        return ""
+    ends = sorted({rows["published"].min(), rows["published"].max()})
+    return f"{' to '.join(f'{end:.4g}' for end in ends)} {rows['unit'].iloc[0]}"
+
+
+def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
+    """Return each class of evidence in the ledger's `rows`, in words, and its counts of verdicts.
+
+    Numbers that were only quoted or not run are left out.
+    """
+    rows = rows[~rows["verdict"].isin(["no verdict", "not run"])]
+    classes = []
+    for evidence, verdicts in rows.groupby("evidence", sort=False)["verdict"]:
+        name = str(evidence)
+        classes.append((name, SOURCES.get(name, name), dict(Counter(verdicts))))
+    return classes
+
+
+def _verdict(rows: pd.DataFrame, stated: pd.DataFrame) -> str:
+    """Return, in words, the verdict on a paper's headline number.
+
+    `rows` are the ledger's rows of the number itself. Where none of them was run, those of
+    `stated`, which say the same of other data of the paper, follow.
+    """
+    if rows.empty:
+        return "not stated in what was built"
+    if rows["regenerated"].notna().any():
+        return _counted(rows)
+    others = stated.dropna(subset="regenerated")
+    if others.empty:
+        return "not re-run on a model"
+    return f"not re-run on a model; {_counted(others)}"
+
+
+def _counted(rows: pd.DataFrame) -> str:
+    """Return, in words, the number of the ledger's `rows` with each verdict.
+
+    A single row has its verdict and source, the regenerated number by each reading of the paper's
+    words, and why it is undecided.
+    """
+    if len(rows) != 1:
+        counts = Counter(rows["verdict"])
+        return ", ".join(f"{number:,} {verdict}" for verdict, number in counts.items())
+    row = rows.iloc[0]
+    verdict = row["verdict"]
+    if source := SOURCES.get(row["evidence"]):
+        verdict = f"{verdict} ({source})"
+    readings = row["readings"] if pd.notna(row["readings"]) else ""
+    if row["verdict"] != "reproduced" and readings:
+        return f"{verdict}, by how its words are read: {readings}"
+    words = f"{verdict}: {row['regenerated']:.4g} {row['unit']}"
+    undecided = row["undecided"] if pd.notna(row["undecided"]) else ""
+    return f"{words}; {undecided}" if undecided else words
+
+
+def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of `ledgers` as one table, decided ones first, each number once.
+
+    Of several rows for one number of a paper the first stays, so a decided one before others. The
+    table has the columns `COLUMNS`, and `artefacts`: the names of all artefacts that state the
+    number. Numbers of artefacts that the command line changed, PAPER/ARTEFACT@CHANGES, stand
+    apart for each set of changes.
+    """
+    if not ledgers:
+        return pd.DataFrame(columns=[*COLUMNS, "artefacts"])
+    order = list(SIGNS)
+    rows = pd.concat(ledgers, ignore_index=True)
+    rows["paper"] = rows["artefact"].str.replace("/[^@]*", "", regex=True)
+    rows = rows.sort_values(
+        "verdict", key=lambda verdicts: verdicts.map(order.index), kind="stable"
+    )
+    number = ["paper", "statement", "published", "unit"]
+    names = rows.groupby(number, sort=False)["artefact"].agg(list).rename("artefacts")
+    once = rows.drop_duplicates(number)
+    return once.merge(names, on=number).drop(columns="paper")
+
+
+def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return, for each paper in the ledger `claims`, counts of the numbers that chance can move.
+
+    `judged`: numbers judged by the errors of both sides; `expected`: those that would differ by
+    chance if everything replicated (in clumps, since numbers share items); `differ`: those that
+    do; `after_holm`: those that still do after Holm's correction for the number of comparisons.
+    Claims on orders are left out: one that holds is far from its bound.
+    """
+    equal = claims["relation"] == "equal"
+    measured = claims["verdict"].isin(list(Verdict)) & claims["difference_low"].notna()
+    sampled = claims[equal & measured]
+    papers = sampled["artefact"].str.split("/").str[0]
+    counts = []
+    for paper, part in sampled.groupby(papers):
+        ends = part[["difference_low", "difference_high"]].to_numpy(float)
+        chances = [p_value(Interval(low, high)) for low, high in ends]
+        # A number without a p-value was looked at, too.
+        corrected = holm(np.nan_to_num(chances, nan=1.0))
+        row: dict[str, Any] = {"paper": paper, "judged": len(part)}
+        row["expected"] = LEVEL * len(part)
+        row["differ"] = (part["verdict"] == Verdict.DIFFERS).sum()
+        row["after_holm"] = (corrected <= LEVEL).sum()
+        counts.append(row)
+    return counts
+
+
+def folded(claims: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return a mapping for each artefact that numbers of the ledger `claims` wait for.
+
+    Its keys: `artefact`, the numbers' `rows`, and the `command` that runs the artefact at the
+    paper's size.
+    """
+    folds = []
+    for artefact, part in claims[waiting(claims)].groupby("artefact"):
+        name = str(artefact).partition("@")[0]
+        command = f"make {name} PROFILE=paper"
+        rows = part.to_dict("records")
+        folds.append({"artefact": artefact, "rows": rows, "command": command})
+    return folds
+
+
+def waiting(claims: pd.DataFrame) -> pd.Series:
+    """Return, for each row of the ledger `claims`, whether nothing was run for a paper's number."""
+    return (claims["verdict"] == "not run") & (claims["evidence"] != "finding")
