@@ -428,6 +428,7 @@ def unreachable(classes: list[str], folder: Path) -> list[list[int]]:
         capture_output=True,
         text=True,
     )
+    assert done.returncode in (0, 1), done.stderr
     refused = [
         int(line)
         for line in re.findall(r":(\d+): error: unreachable statement", done.stderr)
