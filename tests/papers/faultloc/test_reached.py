@@ -15,15 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codestress.mutate.faults.java_reached import (
-    BLOCKS,
-    compiled,
-    java_flow,
-    statements_of,
-    unreachable_with,
-    written_constants,
-)
+from codestress.mutate.faults.java_reached import java_flow, leads_on, statements_of
 from codestress.mutate.faults.reached import python_flow
+from codestress.mutate.faults.sites import JAVA_BLOCKS
 from codestress.mutate.faults.trees import java_root
 from codestress.sandbox.runtimes import nodes, text_of
 from conftest import THOROUGH, needs_jdk
@@ -110,6 +104,12 @@ PYTHON = [
     (False, "match a:\n  case 1 if False: here()"),
     (False, "sys.exit(1)\nhere()"),
     (False, "exit()\nhere()"),
+    (False, "from os import _exit\n_exit(0)\nhere()"),
+    (False, "parser.error('no file')\nhere()"),
+    (True, "logger.error('no file')\nhere()"),
+    (True, "for x in iter(g, b''): here()"),
+    (False, "match a, b:\n  case x, y: return 1\nhere()"),
+    (True, "match a, b:\n  case 1, y: g()\nhere()"),
     (False, "assert False, 'x'\nhere()"),
     (False, "def fail(m): raise KeyError\nfail(1)\nhere()"),
     (False, "def fail(m): raise KeyError\ndef stop(): fail(1)\nstop()\nhere()"),
@@ -188,6 +188,7 @@ JAVA = [
     (False, "System.exit(1); here();"),
     (False, "Runtime.getRuntime().halt(1); here();"),
     (False, "fail(); here();"),
+    (False, "A.fail(); here();"),
     (False, "if (false) { here(); }"),
     (False, "if (1 > 2 && a) { here(); }"),
     (False, "boolean x = false && here();"),
@@ -199,11 +200,11 @@ JAVA = [
 
 @pytest.mark.parametrize(("reached", "body"), JAVA)
 def test_what_of_a_java_program_can_run(reached: bool, body: str) -> None:
-    fail = "private void fail() { throw new RuntimeException(); }"
+    fail = "private static void fail() { throw new RuntimeException(); }"
     root = java_root(
         f"class A {{ {fail} void f(boolean a, boolean b, int n, Object o) {{ {body} }} }}"
     )
-    flow = java_flow(list(nodes(root)), written_constants(nodes(root)))
+    flow = java_flow(root)
     calls = [
         node
         for node in nodes(root)
@@ -408,47 +409,71 @@ def test_what_is_called_unreachable_never_runs_and_the_rest_does(seed: int) -> N
         ), text
 
 
-def java_program(seed: int) -> str:
-    """The members of a drawn class, without what its compiler refuses: whether it does is for the compiler to say."""
-    lines = "\n".join(Draw(seed, java=True).body(2))
-    code = f"static void fail() {{ throw error(); }}\nstatic void f() {{\n{lines}\n}}"
-    while refused := refused_statements(code):
-        first = refused[0]
-        code = code[: first.start_byte - len(HEAD)] + code[first.end_byte - len(HEAD) :]
-    return code
-
-
 HEAD = "class P extends Base {\n"
-
-
-def refused_statements(code: str) -> list[Any]:
-    """The statements that the walk says a compiler refuses, in their order."""
-    root = java_root(f"{HEAD}{code}\n}}")
-    refused = []
-    for method in (node for node in nodes(root) if node.type == "method_declaration"):
-        walk = compiled(method, written_constants(nodes(root)))
-        every = [
-            one
-            for block in nodes(method)
-            if block.type in BLOCKS
-            for one in statements_of(block)
-        ]
-        refused += [one for one in every if one.id not in walk.flow.reached]
-    return sorted(refused, key=lambda node: node.start_byte)
-
-
 BASE = Path(__file__).with_name("DrawnFlow.java").read_text(encoding="utf-8")
 SEEDS = range(400 if THOROUGH else 40)
+
+
+def java_class(number: int, members: str) -> str:
+    return f"{HEAD.replace('P', f'P{number}')}{members}\n}}"
+
+
+def unreachable(classes: list[str], folder: Path) -> list[list[int]]:
+    """Lines of each class, from 1, in which the compiler finds an unreachable statement."""
+    path = folder / "DrawnFlow.java"
+    path.write_text("\n".join([BASE.replace("PROGRAMS", ""), *classes]))
+    options = ["-proc:none", "-Xmaxerrs", "100000", "--should-stop=ifError=FLOW"]
+    done = subprocess.run(
+        ["javac", *options, "-d", str(folder), str(path)],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    refused = [
+        int(line)
+        for line in re.findall(r":(\d+): error: unreachable statement", done.stderr)
+    ]
+    found, first = [], BASE.count("\n") + 2
+    for code in classes:
+        last = first + code.count("\n") + 1
+        found.append([line - first + 1 for line in refused if first <= line < last])
+        first = last
+    return found
+
+
+def java_programs(folder: Path) -> list[str]:
+    """The members of drawn classes, without what the compiler calls unreachable."""
+    programs = []
+    for seed in SEEDS:
+        lines = "\n".join(Draw(seed, java=True).body(2))
+        programs.append(
+            f"static void fail() {{ throw error(); }}\nstatic void f() {{\n{lines}\n}}"
+        )
+    while True:
+        classes = [java_class(seed, code) for seed, code in enumerate(programs)]
+        found = unreachable(classes, folder)
+        if not any(found):
+            return programs
+        for number, lines in enumerate(found):
+            for line in reversed(lines):
+                programs[number] = without_rest(programs[number], line)
+
+
+def without_rest(members: str, line: int) -> str:
+    """The members without the statement in a line of their class, and those behind it in its block."""
+    for node in nodes(java_root(f"{HEAD}{members}\n}}")):
+        if node.start_point[0] + 1 == line and node.parent is not None:
+            end = node.parent.end_byte - (node.parent.type == "block")
+            start, end = node.start_byte - len(HEAD), end - len(HEAD)
+            return members[:start] + members[end:]
+    raise AssertionError(f"no statement in line {line}:\n{members}")
 
 
 @pytest.mark.slow
 @needs_jdk
 def test_the_compiler_and_runs_agree_in_java(tmp_path: Path) -> None:
-    programs = [java_program(seed) for seed in SEEDS]
-    classes = [
-        HEAD.replace("P", f"P{seed}") + code + "}"
-        for seed, code in zip(SEEDS, programs, strict=True)
-    ]
+    programs = java_programs(tmp_path)
+    classes = [java_class(seed, code) for seed, code in enumerate(programs)]
     names = ", ".join(f"P{seed}::f" for seed in SEEDS)
     path = tmp_path / "DrawnFlow.java"
     path.write_text("\n".join([BASE.replace("PROGRAMS", names), *classes]))
@@ -458,7 +483,7 @@ def test_the_compiler_and_runs_agree_in_java(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     for code, line in zip(programs, done.stdout.splitlines(), strict=True):
         root = java_root(f"{HEAD}{code}\n}}")
-        flow = java_flow(list(nodes(root)), written_constants(nodes(root)))
+        flow = java_flow(root)
         calls = [
             node
             for node in nodes(root)
@@ -472,53 +497,25 @@ def test_the_compiler_and_runs_agree_in_java(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @needs_jdk
-def test_the_compiler_refuses_a_return_where_the_walk_does(tmp_path: Path) -> None:
-    texts, expected = [BASE.replace("PROGRAMS", "")], []
-    for code in map(java_program, SEEDS):
+def test_the_compiler_accepts_a_return_where_the_walk_leads_on(tmp_path: Path) -> None:
+    classes, expected = [], []
+    for drawn in java_programs(tmp_path):
+        code = drawn.replace("{ throw error", "{ if (c()) throw error", 1)
         root = java_root(f"{HEAD}{code}\n}}")
-        constants = written_constants(nodes(root))
-        flow = java_flow(list(nodes(root)), constants)
-        method = next(
-            node
-            for node in nodes(root)
-            if text_of(node.child_by_field_name("name")) == "f"
-        )
-        before = compiled(method, constants)
-        for block in nodes(method):
-            inside = (
-                statements_of(block)
-                if block.type == "block" and block.parent != method
-                else []
-            )
+        flow = java_flow(root)
+        for block in nodes(root):
+            if block.type != "block" or block.parent.type not in JAVA_BLOCKS:
+                continue
+            inside = statements_of(block)
             if inside and inside[-1].id in flow.completing:
                 at = block.end_byte - 1 - len(HEAD)
-                changed = f"{code[:at]}return; {code[at:]}".replace("\n", " ")
-                texts.append(
-                    HEAD.replace("P", f"P{len(texts)}").strip() + changed + "}"
-                )
-                expected.append(unreachable_with(before, method, block))
-    path = tmp_path / "DrawnFlow.java"
-    path.write_text("\n".join(texts))
-    options = [
-        "-proc:none",
-        "-Xmaxerrs",
-        "100000",
-        "--should-stop=ifError=FLOW",
-        "-d",
-        str(tmp_path),
-    ]
-    done = subprocess.run(
-        ["javac", *options, str(path)], capture_output=True, text=True
-    )
-    first = BASE.count("\n") + 1
-    lines = {
-        int(line) - first
-        for line in re.findall(r":(\d+): error: unreachable statement", done.stderr)
-    }
-    found = [number in lines for number in range(1, len(texts))]
+                changed = f"{code[:at]}return; {code[at:]}"
+                classes.append(java_class(len(classes), changed))
+                expected.append(leads_on(block, flow))
+    refused = unreachable(classes, tmp_path)
     assert not [
         text
-        for text, one, other in zip(texts[1:], found, expected, strict=True)
-        if one != other
+        for text, lines, accepted in zip(classes, refused, expected, strict=True)
+        if lines and accepted
     ]
     assert {True, False} == set(expected)

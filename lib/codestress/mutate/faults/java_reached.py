@@ -1,15 +1,14 @@
-"""Reachability of a Java program's parts: in a run, and as the compiler sees it (Java Language
-Specification, 14.22).
+"""Which parts of a Java program can run: no fault is made in the others.
 
-The compiler evaluates constant conditions of loops only, never the conditions of `if`. A run
-evaluates constants anywhere, and some of its calls never return.
+The walk is that of `reached.py`. Whatever it calls leading to a next statement also does so for the
+compiler (Java Language Specification, 14.22), which evaluates no condition of `if` and knows no
+call that never returns.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from codestress.mutate.faults.dead import java_truth
@@ -22,10 +21,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 YIELD = "yield"
-BLOCKS = ("block", "constructor_body", "switch_block_statement_group")
-EXITS = {"System.exit", "Runtime.getRuntime().exit", "Runtime.getRuntime().halt"}
+ENDING = ["System.exit", "Runtime.getRuntime().exit", "Runtime.getRuntime().halt"]
 """Calls that end the program."""
-RAISING = {
+RAISING = [
     "method_invocation",
     "object_creation_expression",
     "array_creation_expression",
@@ -39,191 +37,132 @@ RAISING = {
     "explicit_constructor_invocation",
     "assert_statement",
     "method_reference",
-}
-"""Types of nodes that may throw an exception."""
-PATTERNS = {"type_pattern", "record_pattern"}
+]
+"""Types of nodes that may throw an exception, besides divisions."""
 LABEL = "switch_label"
-NAME = re.compile(r"\b[A-Za-z_]\w*\b")
 
 
-def java_flow(parts: Sequence[Node], constants: dict[str, str]) -> Flow:
-    """Returns the parts of a Java program that can run, as a `Flow` of tree-sitter's ids of nodes.
-    The argument `parts` holds all nodes of the tree, the root first, and `constants` the result of
-    `written_constants`."""
-    methods = [node for node in parts if node.type == "method_declaration"]
-    endless = frozenset[str]()
+def java_flow(root: Node) -> Flow:
+    """Returns the parts of a Java program that can run, by tree-sitter's ids of its nodes."""
+    constants = _constants(root)
+    stopping = set[str]()
     while True:
-        walk = Walk(constants, endless)
-        walk.visit(parts[0])
-        more = endless | _never_return(methods, walk.ways)
-        if more == endless:
+        walk = _Walk(constants, stopping)
+        walk.visit(root)
+        more = walk.stopping - walk.returning
+        if more <= stopping:
             return walk.flow
-        endless = more
+        stopping |= more
 
 
-def compiled(method: Node, constants: dict[str, str]) -> Walk:
-    """Returns a finished `Walk` over a method by the compiler's rules of reachability, to be given
-    to `unreachable_with` as `before`; `constants` is the result of `written_constants`."""
-    walk = Walk(constants, compiler=True)
-    walk.part(method, "body")
-    return walk
+def leads_on(block: Node, flow: Flow) -> bool:
+    """Whether the statement behind a block of a loop or a condition would still be reached if the
+    block ended in a return; else the compiler may reject the program."""
+    condition = block.parent
+    if condition is None or condition.type != "if_statement":
+        return True
+    then = condition.child_by_field_name("consequence")
+    other = condition.child_by_field_name("alternative")
+    if other is None:
+        return True
+    if other == block:
+        other = then
+    if other is not None and other.id in flow.completing:
+        return True
+    outer = condition.parent
+    chained = outer is not None and outer.type == "if_statement"
+    return chained and leads_on(condition, flow)
 
 
-def unreachable_with(before: Walk, method: Node, leaving: Node) -> bool:
-    """Whether the compiler would reject `method` if its block `leaving` ended in a return: then a
-    statement that it reached before is no longer reached. `before` is the method's walk by
-    `compiled`."""
-    after = Walk(before.constants, compiler=True, before=before, leaving=leaving)
-    after.part(method, "body")
-    return after.lost
+def statements_of(block: Node) -> list[Node]:
+    """Children of a Java block, of a row of a switch (their statements) or of a switch's body (its
+    rows), without comments and labels."""
+    parts = block.named_children
+    return [part for part in parts if "comment" not in part.type and part.type != LABEL]
 
 
-def written_constants(parts: Iterable[Node]) -> dict[str, str]:
+def _constants(root: Node) -> dict[str, str]:
     """Final variables whose written value is `true`, `false` or a whole number of up to nine
-    digits, as a dictionary from name to that text; only names whose declarations all hold the same
-    value."""
+    digits, with that text; only names whose declarations all hold the same value."""
     values: dict[str, set[str]] = {}
-    for node in parts:
-        value = ""
-        if node.type == "variable_declarator" and node.parent is not None:
-            if "final" in modifiers_of(node.parent):
-                value = field_text(node, "value")
-        elif node.type not in DECLARING:
+    for node in nodes(root):
+        if node.type not in ("variable_declarator", *DECLARING):
             continue
-        known = value if re.fullmatch(r"true|false|\d{1,9}", value) else ""
-        values.setdefault(field_text(node, "name"), set()).add(known)
-    return {
-        name: min(held) for name, held in values.items() if len(held) == 1 and min(held)
-    }
+        value = field_text(node, "value")
+        final = node.parent is not None and "final" in _modifiers(node.parent)
+        if not final or not re.fullmatch(r"true|false|\d{1,9}", value):
+            value = ""
+        values.setdefault(field_text(node, "name"), set()).add(value)
+    return {name: min(held) for name, held in values.items() if len(held) == 1}
 
 
-def modifiers_of(declaration: Node) -> set[str]:
-    """Words such as `final` before a Java declaration, as a set."""
-    modifiers = [child for child in declaration.children if child.type == "modifiers"]
-    return {word for child in modifiers for word in text_of(child).split()}
+def _modifiers(declaration: Node) -> list[str]:
+    """Words such as `final` before a Java declaration."""
+    first = declaration.children[0]
+    return text_of(first).split() if first.type == "modifiers" else []
 
 
-def _never_return(methods: Sequence[Node], ways: dict[int, Ways]) -> set[str]:
-    """Names of the methods that never return and cannot be overridden; `ways` holds the ways out of
-    each method's body (`Ways`), by the id of the body."""
-    endless, others = set[str](), set[str]()
-    for method in methods:
-        fixed = modifiers_of(method) & {"private", "static", "final"}
-        body = method.child_by_field_name("body")
-        left = ways.get(body.id, {NEXT}) if body is not None else {NEXT}
-        name = field_text(method, "name")
-        (endless if fixed and not left & {NEXT, RETURN} else others).add(name)
-    return endless - others
+class _Walk:
+    """One walk over a Java program. It is given the program's constants and the names of methods
+    that never return, as far as they are known, and finds others in `stopping`."""
 
+    def __init__(self, constants: dict[str, str], known: set[str]) -> None:
+        self.flow = Flow()
+        self.constants = constants
+        self.known = known
+        self.stopping = set[str]()
+        """Names of methods that never return and cannot be overridden."""
+        self.returning = set[str]()
+        """Names of methods that may return."""
 
-@dataclass(eq=False)
-class Walk:
-    """One walk over a Java program or a method; its `flow` collects the parts that can run."""
-
-    constants: dict[str, str]
-    endless: frozenset[str] = frozenset()
-    """Names of methods that are known never to return."""
-    compiler: bool = False
-    """Whether the walk follows the compiler's rules, else those of a run."""
-    before: Walk | None = None
-    leaving: Node | None = None
-    """Earlier walk over the same method, and the block that ends in a return in this walk only;
-    None without an earlier walk."""
-    lost: bool = False
-    """Whether this walk misses a statement that the walk `before` reached; False without an earlier
-    walk."""
-    flow: Flow = field(default_factory=Flow)
-    ways: dict[int, Ways] = field(default_factory=dict)
-    """Ways out of statements, by the ids of the statements."""
-
-    def visit(self, node: Node) -> None:
-        """Walks a part of a program that is no statement of a block (a type, a method, an
-        expression) and everything inside it. By the compiler's rules, only a block or a switch is
-        walked."""
-        if node.type in BLOCKS or node.type == "switch_expression":
-            self.statement(node)
-        elif not self.compiler:  # which looks at statements alone
-            self.flow.reached.add(node.id)
-            for part in self.evaluated(node):
-                self.visit(part)
-
-    def evaluated(self, node: Node) -> Iterable[Node]:
-        """Parts of an expression that may be evaluated; all parts of any other node."""
-        sign = field_text(node, "operator")
-        if node.type == "binary_expression" and sign in ("&&", "||"):
-            known = self.decision(node.child_by_field_name("left"))
-            return node.children[:-1] if known is (sign == "||") else node.children
-        if node.type == "ternary_expression":
-            known = self.decision(node.child_by_field_name("condition"))
-            if known is not None:
-                dead = node.child_by_field_name(
-                    "alternative" if known else "consequence"
-                )
-                return [child for child in node.children if child != dead]
-        return node.children
-
-    def block(self, statements: Iterable[Node]) -> Ways:
-        """Walks statements up to one that cannot lead to the next, and returns the block's ways out
-        (`Ways`: `next`, `return`, …); sets the walk's `lost` where its earlier walk `before` went
-        further."""
-        ways = {NEXT}
-        for statement in statements:
-            if NEXT not in ways:
-                if self.before and statement.id in self.before.ways:
-                    self.lost = True
-                break
-            ways = (ways - {NEXT}) | self.statement(statement)
-        return ways
-
-    def part(self, node: Node, name: str) -> Ways:
-        """Walks the statement in the field `name` of a node and returns its ways out (`Ways`); only
-        `next`, the way to the next statement, where the field is empty."""
-        part = node.child_by_field_name(name)
-        return self.statement(part) if part is not None else {NEXT}
-
-    def statement(self, node: Node, label: str = "") -> Ways:
-        leaving = self.leaving
-        if self.before and leaving:
-            holds = (
-                node.start_byte <= leaving.start_byte
-                and leaving.end_byte <= node.end_byte
-            )
-            if not holds:
-                return self.before.ways[node.id]
+    def visit(self, node: Node) -> Ways:
+        """Walks a part of a program, and returns its ways out; `next` for any but a statement."""
         self.flow.reached.add(node.id)
-        ways = self.left(node, label)
-        if node == leaving:
-            ways = (ways - {NEXT}) | {RETURN}
-        self.ways[node.id] = ways
+        ways = self.left(node)
         if NEXT in ways:
             self.flow.completing.add(node.id)
         return ways
 
-    def left(self, node: Node, label: str) -> Ways:
-        """Walks the parts of a statement, whose label is `label` (empty without one), and returns
-        its ways out (`Ways`: `next`, `return`, …)."""
+    def part(self, node: Node, name: str) -> Ways:
+        """Walks the child in the field `name` of a node, if there is one."""
+        part = node.child_by_field_name(name)
+        return self.visit(part) if part is not None else {NEXT}
+
+    def block(self, statements: Iterable[Node]) -> Ways:
+        """Walks statements up to one that does not lead to the next, and returns the ways out."""
+        ways = {NEXT}
+        for statement in statements:
+            if NEXT not in ways:
+                break
+            ways = (ways - {NEXT}) | self.visit(statement)
+        return ways
+
+    def left(self, node: Node) -> Ways:
+        """Walks the parts of a node and returns the ways out of the node."""
         match node.type:
             case "block" | "constructor_body" | "switch_block_statement_group":
                 return self.block(statements_of(node))
+            case "method_declaration":
+                return self.method(node)
             case "if_statement":
-                return self.branches(node)
+                return self.condition(node)
             case (
                 "while_statement"
                 | "do_statement"
                 | "for_statement"
                 | "enhanced_for_statement"
             ):
-                return self.loop(node, label)
+                return self.loop(node)
             case "labeled_statement":
-                name, inner = text_of(node.named_children[0]), node.named_children[-1]
-                ways = self.statement(inner, name)
-                broken = {NEXT} if f"{BREAK} {name}" in ways else set()
-                return broken | ways - {f"{BREAK} {name}", f"{CONTINUE} {name}"}
+                return self.labeled(node)
             case "switch_expression":
                 return self.switch(node)
             case "try_statement" | "try_with_resources_statement":
                 return self.tried(node)
-        for part in node.children:
+            case "synchronized_statement":
+                self.visit(node.named_children[0])
+                return self.part(node, "body")
+        for part in self.evaluated(node):
             self.visit(part)
         match node.type:
             case "break_statement" | "continue_statement":
@@ -234,90 +173,111 @@ class Walk:
                 return set()
             case "yield_statement":
                 return {YIELD}
-            case "synchronized_statement":
-                return self.ways[node.child_by_field_name("body").id]  # type: ignore[union-attr]
-        return set() if self.never_ends(node) else {NEXT}
+            case "expression_statement" if self.ends(node.named_children[0]):
+                return set()
+        return {NEXT}
 
-    def branches(self, node: Node) -> Ways:
-        condition = node.child_by_field_name("condition")
-        if condition is not None:
-            self.visit(condition)
-        known = None if self.compiler else self.decision(condition)
+    def method(self, node: Node) -> Ways:
+        ways = self.part(node, "body")
+        fixed = set(_modifiers(node)) & {"private", "static", "final"}
+        stops = fixed and not ways & {NEXT, RETURN}
+        (self.stopping if stops else self.returning).add(field_text(node, "name"))
+        return {NEXT}
+
+    def ends(self, call: Node) -> bool:
+        """Whether an expression is a call that never returns, also one by a class's name."""
+        name, owner = field_text(call, "name"), field_text(call, "object")
+        own = owner in ("", "this") or re.fullmatch(r"[A-Z]\w*", owner)
+        ending = f"{owner}.{name}" in ENDING or (own and name in self.known)
+        return call.type == "method_invocation" and bool(ending)
+
+    def evaluated(self, node: Node) -> list[Node]:
+        """Parts of an expression that may be evaluated; all parts of any other node."""
+        sign = field_text(node, "operator")
+        dead = None
+        if node.type == "binary_expression" and sign in ("&&", "||"):
+            known = self.decision(node.child_by_field_name("left"))
+            if known is (sign == "||"):
+                dead = node.child_by_field_name("right")
+        if node.type == "ternary_expression":
+            known = self.decision(node.child_by_field_name("condition"))
+            if known is not None:
+                dead = node.child_by_field_name(
+                    "alternative" if known else "consequence"
+                )
+        return [child for child in node.children if child != dead]
+
+    def condition(self, node: Node) -> Ways:
+        self.part(node, "condition")
+        known = self.decision(node.child_by_field_name("condition"))
         then = self.part(node, "consequence") if known is not False else set()
         return then | (self.part(node, "alternative") if known is not True else set())
 
-    def loop(self, node: Node, label: str) -> Ways:
-        condition, first = (
-            node.child_by_field_name("condition"),
-            node.type == "do_statement",
-        )
+    def labeled(self, node: Node) -> Ways:
+        name = text_of(node.named_children[0])
+        ways = self.visit(node.named_children[-1])
+        if f"{BREAK} {name}" in ways:
+            ways.add(NEXT)
+        return ways - {f"{BREAK} {name}", f"{CONTINUE} {name}"}
+
+    def loop(self, node: Node) -> Ways:
+        condition = node.child_by_field_name("condition")
         known = self.decision(condition)
         if condition is None and node.type == "for_statement":
             known = True
+        first = node.type == "do_statement"
         again = node.children_by_field_name("condition" if first else "update")
-        later = [*again, node.child_by_field_name("body")]
+        body = node.child_by_field_name("body")
         for part in node.children:
-            if part not in later:
+            if part != body and part not in again:
                 self.visit(part)
         inside = self.part(node, "body") if known is not False or first else set()
-        repeats = bool(inside & {NEXT, CONTINUE, f"{CONTINUE} {label}"})
+        continued = {NEXT, CONTINUE}
+        if node.parent is not None and node.parent.type == "labeled_statement":
+            continued.add(f"{CONTINUE} {text_of(node.parent.named_children[0])}")
+        repeats = bool(inside & continued)
         for part in again if repeats else []:
             self.visit(part)
+        ways = inside - {NEXT, BREAK, CONTINUE}
         ends = known is not True and (repeats or not first)
-        left = inside - {NEXT, BREAK, CONTINUE}
-        return left | ({NEXT} if ends or BREAK in inside else set())
+        return ways | {NEXT} if ends or BREAK in inside else ways
 
     def switch(self, node: Node) -> Ways:
-        """Walks a switch and returns its ways out (`Ways`: `next`, `return`, …). Any label may
-        match. Without `default`, perhaps none matches, unless labels are patterns: then one always
-        matches."""
-        condition, body = (
-            node.child_by_field_name("condition"),
-            node.child_by_field_name("body"),
-        )
-        if condition is not None:
-            self.visit(condition)
+        """Walks a switch. Any label may match; one always does where there is `default` or a
+        pattern."""
+        self.part(node, "condition")
+        body = node.child_by_field_name("body")
         rows = statements_of(body) if body is not None else []
-        labels = [
-            part for row in rows for part in row.named_children if part.type == LABEL
-        ]
-        complete = any(
-            "default" in re.split(r"\W+", text_of(label)) for label in labels
-        )
-        complete |= any(
-            part.type in PATTERNS for label in labels for part in nodes(label)
-        )
-        ways: Ways = set() if complete and rows else {NEXT}
+        complete = any(_is_complete(row) for row in rows)
+        ways = set() if complete else {NEXT}
         for row in rows:
             self.flow.reached.add(row.id)
             left = self.block(statements_of(row))
-            last = row == rows[-1] or row.type == "switch_rule"
-            ways |= left if last else left - {NEXT}
-        return (ways - {BREAK}) | ({NEXT} if BREAK in ways else set())
+            falls = row != rows[-1] and row.type != "switch_rule"
+            ways |= left - {NEXT} if falls else left
+        if BREAK in ways:
+            ways.add(NEXT)
+        return ways - {BREAK}
 
     def tried(self, node: Node) -> Ways:
-        body = node.child_by_field_name("body")
-        if resources := node.child_by_field_name("resources"):
+        resources = node.child_by_field_name("resources")
+        if resources is not None:
             self.visit(resources)
         ways = self.part(node, "body")
-        if (
-            self.compiler
-            or resources is not None
-            or (body is not None and self.raises(body))
-        ):
-            for clause in node.named_children:
-                if clause.type == "catch_clause":
-                    self.flow.reached.add(clause.id)
-                    ways = ways | self.part(clause, "body")
+        body = node.child_by_field_name("body")
+        raises = resources is not None or (body is not None and self.raises(body))
         for clause in node.named_children:
+            if clause.type == "catch_clause" and raises:
+                self.flow.reached.add(clause.id)
+                ways |= self.part(clause, "body")
             if clause.type == "finally_clause":
                 self.flow.reached.add(clause.id)
-                last = self.statement(clause.named_children[-1])
-                ways = last if NEXT not in last else ways | (last - {NEXT})
+                last = self.visit(clause.named_children[-1])
+                ways = ways | (last - {NEXT}) if NEXT in last else last
         return ways
 
     def raises(self, body: Node) -> bool:
-        """Whether a block has a part that this walk reached and that may throw an exception."""
+        """Whether a block has a reached part that may throw an exception."""
         for node in nodes(body):
             divides = field_text(node, "operator") in ("/", "%", "/=", "%=")
             if node.id in self.flow.reached and (node.type in RAISING or divides):
@@ -333,38 +293,27 @@ class Walk:
         sign = field_text(condition, "operator")
         if condition.type == "parenthesized_expression" and len(parts) == 1:
             return self.decision(parts[0])
-        if (
-            condition.type == "binary_expression"
-            and sign in ("&&", "||")
-            and not self.compiler
-        ):
-            known = {
-                self.decision(condition.child_by_field_name(side))
-                for side in ("left", "right")
-            }
+        if condition.type == "binary_expression" and sign in ("&&", "||"):
+            known = [self.decision(parts[0]), self.decision(parts[-1])]
             decides = sign == "||"
             if decides in known:
                 return decides
             return None if None in known else not decides
-        constants, text = self.constants, text_of(condition)
-        return java_truth(NAME.sub(lambda name: constants.get(name[0], name[0]), text))
-
-    def never_ends(self, node: Node) -> bool:
-        """Whether a statement is a call that never returns; False for a walk by the compiler's
-        rules, which know no such calls."""
-        if self.compiler or node.type != "expression_statement":
-            return False
-        call = node.named_children[0]
-        if call.type != "method_invocation":
-            return False
-        name, owner = field_text(call, "name"), field_text(call, "object")
-        return f"{owner}.{name}" in EXITS or (
-            owner in ("", "this") and name in self.endless
+        text = re.sub(
+            r"\b[A-Za-z_]\w*\b",
+            lambda name: self.constants.get(name[0]) or name[0],
+            text_of(condition),
         )
+        return java_truth(text)
 
 
-def statements_of(block: Node) -> list[Node]:
-    """Children of a Java block, of a row of a switch (their statements) or of a switch's body (its
-    rows), without comments and labels."""
-    parts = block.named_children
-    return [part for part in parts if "comment" not in part.type and part.type != LABEL]
+def _is_complete(row: Node) -> bool:
+    """Whether a row of a switch has the label `default` or a pattern."""
+    for label in row.named_children:
+        if label.type == LABEL:
+            if re.search(r"\bdefault\b", text_of(label)):
+                return True
+            kinds = {part.type for part in nodes(label)}
+            if kinds & {"type_pattern", "record_pattern"}:
+                return True
+    return False

@@ -31,11 +31,9 @@ from typing import TYPE_CHECKING, Literal, get_args
 from codestress.mutate.edits import Edit, Lines, edited, first_line
 from codestress.mutate.faults.compiles import Declared, may_return, may_swap_logic
 from codestress.mutate.faults.java_reached import (
-    compiled,
     java_flow,
+    leads_on,
     statements_of,
-    unreachable_with,
-    written_constants,
 )
 from codestress.mutate.faults.reached import Flow, python_flow
 from codestress.mutate.faults.trees import (
@@ -347,8 +345,8 @@ JAVA_TEXTS = {
 
 def _java_sites(code: str) -> Iterator[FaultSite]:
     parts, lines = list(nodes(java_root(code))), Lines.of(code)
-    declared, constants = Declared.of(parts), written_constants(parts)
-    flow = java_flow(parts, constants)
+    declared = Declared.of(parts)
+    flow = java_flow(parts[0])
     for node in parts:
         if node.id not in flow.reached:
             continue
@@ -375,7 +373,7 @@ def _java_sites(code: str) -> Iterator[FaultSite]:
             elif may_swap_logic(node) if sign in BOOLEAN else _in_loop_condition(node):
                 yield from _swapped(lines, start, sign)
         elif node.type in JAVA_METHODS:
-            yield from _java_returns(node, flow, constants, lines)
+            yield from _java_returns(node, flow, lines)
         elif node.type == "method_invocation":
             name = node.child_by_field_name("name")
             if name is not None and JAVA_STREAMS.fullmatch(field_text(node, "object")):
@@ -406,15 +404,13 @@ def _java_text(node: Node) -> bool:
     )
 
 
-def _java_returns(
-    method: Node, flow: Flow, constants: dict[str, str], lines: Lines
-) -> Iterator[FaultSite]:
+def _java_returns(method: Node, flow: Flow, lines: Lines) -> Iterator[FaultSite]:
     """Yields the faults that insert a return, with a default value of the method's type (without
     one for void), at the end of a block of a loop or condition, where the program still
     compiles."""
     kind = field_text(method, "type") + field_text(method, "dimensions")
     value = JAVA_DEFAULTS.get(kind, " null")
-    body, before = method.child_by_field_name("body"), compiled(method, constants)
+    body = method.child_by_field_name("body")
     for node in nodes(body) if body is not None else ():
         if (
             node.type != "block"
@@ -430,7 +426,7 @@ def _java_returns(
             continue
         if last.id not in flow.completing or not may_return(node, method):
             continue
-        if not unreachable_with(before, method, node):
+        if leads_on(node, flow):
             yield _return_behind(
                 lines, closing, last.start_point[0] + 1, f"return{value};"
             )
