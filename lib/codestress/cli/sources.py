@@ -73,7 +73,7 @@ def probe(model: str) -> None:
     revision to have it asked again.
     """
     from codestress.inference.coroutines import run_coroutine
-    from codestress.inference.probe import probe as abilities_of
+    from codestress.inference.probe import probe as abilities
     from codestress.inference.served import served_at
 
     if "://" in model:
@@ -83,7 +83,7 @@ def probe(model: str) -> None:
 
     async def tried() -> list[bool]:
         answers = []
-        async for ability in abilities_of(entry):
+        async for ability in abilities(entry):
             answers.append(ability.can)
             detail = f": {ability.detail}" if ability.detail else ""
             click.echo(f"{'yes' if ability.can else 'no ':4} {ability.what}{detail}")
