@@ -368,7 +368,7 @@ def test_an_import_finds_the_same_questions_answered_elsewhere(
             rows[7].key,
             "served",
             Response("other", "stop", server="https://other.example:443/v1"),
-        ).result()
+        )
     with refused(
         EngineError, "served", "https://other.example:443/v1", "CODESTRESS_STORE"
     ):

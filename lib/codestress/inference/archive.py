@@ -222,13 +222,10 @@ def import_archive(
             responses.missing(
                 asked, belongs(models[model]) if model in models else check
             )
-        before, rows, done = responses.count(), 0, None
-        for row in read_archive(path):
-            done = responses.put(row.key, row.model, row.response)
-            rows += 1
-        if done is not None:
-            done.result()
-        return rows, responses.count() - before
+        before = responses.count()
+        rows = read_archive(path)
+        responses.put_all((row.key, row.model, row.response) for row in rows)
+        return sum(map(len, keys.values())), responses.count() - before
 
 
 def import_known(entries: Iterable[ModelEntry], store: Path) -> None:

@@ -323,9 +323,7 @@ class _ModelRun:
                 self.rows[spoken] = adapted(self.rows[()], spoken)
                 self.entry = adapted(self.entry, spoken)  # for all later requests
             request = as_sent(request, self.rows[spoken])
-            await asyncio.wrap_future(
-                self.store.put(request.key, self.entry.name, response)
-            )
+            self.store.put(request.key, self.entry.name, response)
             self.failed_in_a_row = 0
             return replace(due, request=request), response
 

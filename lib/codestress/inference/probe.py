@@ -489,7 +489,7 @@ async def asking(entry: ModelEntry) -> AsyncIterator[tuple[Ask, int]]:
             raise EngineError(f"{failure}") from None
         response = replace(response, server=response.server or server)
         request = as_sent(request, adapted(entry, response.dialects))
-        await asyncio.wrap_future(store.put(request.key, entry.name, response))
+        store.put(request.key, entry.name, response)
         return response
 
     try:
