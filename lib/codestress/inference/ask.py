@@ -24,7 +24,6 @@ from codestress.inference.opening import (
     FAILURES_IN_A_ROW,
     Together,
     open_engine,
-    replayed,
 )
 from codestress.inference.progress import Progress
 from codestress.inference.registry import (
@@ -210,7 +209,7 @@ class _ModelRun:
         self.trials = self.prompts.trials
         self.rows = {(): self.entry}
         self.belongs = belongs(self.entry)
-        self.server = "" if replayed(self.entry) else server_of(self.entry)
+        self.server = server_of(self.entry)
 
     async def run(self) -> None:
         """Asks the model for its responses to all trials and fills `replies`, by the trial's index.
@@ -317,7 +316,6 @@ class _ModelRun:
                 if isinstance(failed, AnswerTooLong):
                     self.refused_lengths[longest] = failed
                 raise
-            # An archive's tell their own.
             response = replace(response, server=response.server or self.server)
             if (spoken := response.dialects) not in self.rows:
                 self.rows[spoken] = adapted(self.rows[()], spoken)

@@ -39,7 +39,7 @@ from codestress.inference.network import (
     sent_on,
     through,
 )
-from codestress.inference.opening import open_engine, replayed
+from codestress.inference.opening import open_engine
 from codestress.inference.registry import (
     REGISTRY,
     SERVED,
@@ -459,7 +459,7 @@ async def asking(entry: ModelEntry) -> AsyncIterator[tuple[Ask, int]]:
     budget = Budget.from_environment()
     budget.check(entry)
     engine, store = open_engine(entry), Store(STORE)
-    server = "" if replayed(entry) else server_of(entry)
+    server = server_of(entry)
 
     async def ask(
         text: str,
