@@ -16,7 +16,7 @@ from weakref import WeakValueDictionary
 
 from codestress.errors import EngineError, IncompleteError
 from codestress.inference.archive import import_known
-from codestress.inference.budget import UNFINISHED, Budget, BudgetReached
+from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
 from codestress.inference.engines.base import AnswerTooLong, Engine, RequestFailed
 from codestress.inference.engines.dialects import adapted
@@ -113,7 +113,7 @@ def ask(
         nullcontext(progress) if progress else Progress(trials.total(models), "answers")
     )
     budget = budget or Budget.from_environment(store=store)
-    with Store(store) as responses, bar as shown, budget.spending():
+    with Store(store) as responses, bar as shown, budget.kept_after_errors():
         counted = failures == "count"
         asked = run_coroutine(
             ask_each(trials, entries, responses, shown, budget, counted)
@@ -123,10 +123,8 @@ def ask(
                 keep(entry)
         if not counted:
             _raise_failures(asked)
-        if budget.file and any(
-            reply.left_out for row in asked.replies for reply in row
-        ):
-            UNFINISHED.add(budget.file)
+        if any(reply.left_out for row in asked.replies for reply in row):
+            budget.keep_sum()
     return asked
 
 
