@@ -168,12 +168,9 @@ async def ask_each(
         pass  # what has no answer yet is left out
     except BaseExceptionGroup as errors:
         raise first_error(errors) from None
-    if budget.until is not None:
-        for run in runs:
-            run.leave_out(budget.reached())
-    elif any(run.stopped for run in runs):
+    if budget.until is None and any(run.stopped for run in runs):
         raise BudgetReached(stop_message(budget, runs))
-    replies = [[reply for _, reply in sorted(run.replies.items())] for run in runs]
+    replies = [run.all_replies() for run in runs]
     requests = sum(run.requests for run in runs)
     return Replies([run.entry for run in runs], replies, requests)
 
@@ -276,29 +273,26 @@ class _ModelRun:
         return self.prompts.first(index, self.entry)
 
     async def ask_all(self, engine: Engine, work: Iterator[Asked]) -> None:
+        async def worker() -> None:
+            for asked in work:
+                await self.ask_trial(engine, asked)
+                if self.stopped:
+                    return
+
         async with asyncio.TaskGroup() as group:
             for _ in range(engine.concurrency):
-                group.create_task(self.worker(engine, work))
+                group.create_task(worker())
 
-    async def worker(self, engine: Engine, work: Iterator[Asked]) -> None:
-        """Take one trial after the other and ask it to its end."""
-        for asked in work:
-            try:
-                await self.ask_trial(engine, asked)
-            except BudgetReached:
-                self.stopped = True
-            if self.stopped:
-                return
-
-    async def ask_trial(self, engine: Engine, asked: Asked) -> None:
+    async def ask_trial(self, engine: Engine, last: Asked) -> None:
         """Send a trial's request and those that follow it, and note its reply."""
-        last = asked
-        step: Asked | None = asked
+        step: Asked | None = last
         try:
             while step is not None:
                 last = step
                 last, response = await self.respond(engine, last)
                 step = following(self.trials, self.entry, last, response)
+        except BudgetReached:
+            self.stopped = True
         except RequestFailed as failure:
             self.fail(last, failure)
             if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(engine, Together):
@@ -380,19 +374,21 @@ class _ModelRun:
         if self.counted and remembered(FAILED, self.server, key) is None:
             remember(FAILED, self.server, key, failure)
 
-    def leave_out(self, reason: str) -> None:
-        """Note that every trial without a reply was not asked."""
-        for index in range(len(self.trials.items)):
-            self.replies.setdefault(index, Reply("", 0, left_out=reason))
+    def all_replies(self) -> list[Reply]:
+        """Return the replies in the order of the trials; where the time was limited, a
+        trial without one was not asked."""
+        indices = range(len(self.trials.items))
+        if self.budget.until is None:
+            return [self.replies[index] for index in indices]
+        not_asked = Reply("", 0, left_out=self.budget.reached())
+        return [self.replies.get(index, not_asked) for index in indices]
 
     async def answers_still(self, engine: Engine) -> bool:
         """Whether the engine answers a request once more that it answered before, so that
         only the recent requests fail; False, without a try, where failures do not count or
         nothing was answered."""
-        if not self.counted:
-            return False
         answered = [index for index in self.replies if not self.replies[index].failure]
-        if not answered:
+        if not (self.counted and answered):
             return False
         failed = self.failed_in_a_row
         self.failed_in_a_row = 0
