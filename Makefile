@@ -1,7 +1,7 @@
 # codestress: `make` sets up and regenerates every artefact offline; `make help` lists what else there is.
 
 # Taken from the command line alone, also with -e: shells export such names for other programs.
-GIVEN := PROFILE=demo PYTHON=python3 BIN=.venv/bin JOBS= MODELS= SET= A= B= REPLAY= FILE= MODEL= ID= KEY_ENV= MINUTES=10 \
+GIVEN := PROFILE=demo PYTHON=python3 BIN=.venv/bin JOBS= MODELS= SET= A= B= FILE= MODEL= ID= KEY_ENV= MINUTES=10 \
   PORT=8000 SERVE=.venv-vllm/bin/python SUITE= SEED= READY= READY_DEV=
 $(foreach g,$(GIVEN),$(if $(filter command,$(origin $(firstword $(subst =, ,$g)))),,$(eval override $g)))
 override SHELL := /bin/sh
@@ -28,20 +28,17 @@ ifeq ($(MAKELEVEL)$(findstring w,$(firstword -$(MAKEFLAGS))),0w)
 override export HERE := $(or $(PWD),$(CURDIR))
 override RUN = bin="$$(cd $(BIN) && pwd)" && cd "$$HERE" && "$$bin/codestress"
 endif
-ifneq ($(REPLAY),)
-override CODESTRESS_REPLAY := $(REPLAY)
-endif
 # With -s nothing tells `make -C` from a program that starts make in another folder than its own.
 ifeq ($(MAKELEVEL)$(findstring s,$(firstword -$(MAKEFLAGS))),0s)
 ifeq ($(shell [ '$(subst ','\'',$(PWD))' -ef . ] && echo same),)
 override REFUSE = $(if $(filter /% ~%,$(firstword $1)),,$(error '$1' is relative, and make -s does not say to \
   which folder; give the whole path, or leave -s out))
-$(foreach v,CODESTRESS_DATA CODESTRESS_OUTPUTS CODESTRESS_STORE CODESTRESS_REPLAY FILE A B,\
+$(foreach v,CODESTRESS_DATA CODESTRESS_OUTPUTS CODESTRESS_STORE FILE A B,\
   $(if $($v),$(call REFUSE,$($v))))
 endif
 endif
 override whole = $(if $(filter /% ~%,$(firstword $1)),$1,$(HERE)/$1)
-$(foreach v,DATA OUTPUTS STORE REPLAY,$(if $(CODESTRESS_$v),\
+$(foreach v,DATA OUTPUTS STORE,$(if $(CODESTRESS_$v),\
   $(eval override export CODESTRESS_$v := $$(call whole,$$(CODESTRESS_$v)))))
 # `make -j4` executes four notebooks at a time; without -j as many as there are processors.
 override NUMBER = $(or $(JOBS),$$(printf '%s' "$$MAKEFLAGS" | sed -n 's/.*-j\([0-9][0-9]*\).*/\1/p'))
@@ -75,7 +72,6 @@ help:
 	@echo 'make -j4                   four notebooks at a time'
 	@echo 'make plan                  what would be asked: requests, answered already, characters, dollars'
 	@echo '  BUDGET_USD=5 BUDGET_TOKENS=1000000 MAX_REQUESTS=1000 stop at the line, answers kept'
-	@echo '  REPLAY=FILE               answers from an archive, no model asked'
 	@echo 'make data                  fetch the data sets (or set CODESTRESS_DATA to a folder that has them)'
 	@echo 'make report                write the report page anew: claims ledger, models by task, figures'
 	@echo 'make crate                 what is built as an RO-Crate, for an archive such as Zenodo'

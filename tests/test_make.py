@@ -22,7 +22,6 @@ NAMES = (
         "SET",
         "A",
         "B",
-        "REPLAY",
         "FILE",
         "MODEL",
     ),

@@ -41,7 +41,7 @@ PUBLISHED = PARAMS / "published"
 OUTPUTS = _named("CODESTRESS_OUTPUTS", ROOT / "outputs")
 STORE = _named("CODESTRESS_STORE", OUTPUTS / "responses.sqlite")
 DATA = OUTPUTS / "data"
-for _variable in ("CODESTRESS_DATA", "CODESTRESS_REPLAY", "TIKTOKEN_CACHE_DIR"):
+for _variable in ("CODESTRESS_DATA", "TIKTOKEN_CACHE_DIR"):
     _named(_variable, DATA)  # read where they are needed
 FAILED = OUTPUTS / "failed"
 MINE = "mine"

@@ -7,6 +7,7 @@ import json
 import lzma
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -21,6 +22,7 @@ from codestress.inference.archive import (
     read_archive,
     write_archive,
 )
+from codestress.inference.budget import BudgetReached
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import stored_requests
 from codestress.inference.run import run
@@ -94,17 +96,10 @@ def answered(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 
 def test_an_archive_rebuilds_a_run_without_a_model(
-    answered: tuple[Path, Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    answered: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
     registry, store, archive = answered
     first = run(trials(20), ["served"], store=store, registry=registry)
-    monkeypatch.setenv("CODESTRESS_REPLAY", str(archive))
-    replayed = run(
-        trials(20), ["served"], store=tmp_path / "new.sqlite", registry=registry
-    )
-    assert replayed.asked == 40
-    assert replayed.answers == first.answers
-    monkeypatch.delenv("CODESTRESS_REPLAY")
     assert import_archive(
         archive, tmp_path / "imported.sqlite", load_registry(registry)
     ) == (
@@ -143,29 +138,20 @@ def test_answers_that_come_with_a_model_are_not_asked_for(
         run(trials(20), ["served"], store=tmp_path / "other.sqlite", registry=registry)
 
 
-@pytest.mark.parametrize(
-    ("changed", "differs"),
-    [
-        (trials(20, max_tokens=60), ("max_tokens", "50", "60")),
-        (trials(20, word="Question"), ("messages",)),
-    ],
-)
-def test_a_miss_names_the_field_that_changed(
+@pytest.mark.parametrize("changed", [{"max_tokens": 60}, {"word": "Question"}])
+def test_what_an_archive_lacks_stops_a_run_that_may_ask_nothing(
     answered: tuple[Path, Path, Path],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    changed: Trials,
-    differs: tuple[str, ...],
+    changed: dict[str, Any],
 ) -> None:
     registry, _, archive = answered
-    monkeypatch.setenv("CODESTRESS_REPLAY", str(archive))
-    with refused(EngineError, "served", *differs, "REPLAY"):
-        run(changed, ["served"], store=tmp_path / "new.sqlite", registry=registry)
-    row = json.loads(registry.read_text())
-    row["served"]["revision"] = "r2"
-    registry.write_text(json.dumps(row))
-    with refused(EngineError, "revision", "'r1'", "'r2'"):
-        run(trials(20), ["served"], store=tmp_path / "new.sqlite", registry=registry)
+    store = tmp_path / "theirs.sqlite"
+    import_archive(archive, store, load_registry(registry))
+    monkeypatch.setenv("MAX_REQUESTS", "0")
+    assert run(trials(20), ["served"], store=store, registry=registry).asked == 0
+    with refused(BudgetReached, "served", "MAX_REQUESTS", "0 of 20"):
+        run(trials(20, **changed), ["served"], store=store, registry=registry)
 
 
 def lines(archive: Path) -> list[str]:
@@ -226,7 +212,6 @@ def test_an_archive_is_read_by_content_not_by_name(
     packed: int,
     answered: tuple[Path, Path, Path],
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Browsers unpack what they download and keep its name; each reader takes it as it is."""
     registry, _, archive = answered
@@ -240,11 +225,6 @@ def test_an_archive_is_read_by_content_not_by_name(
     assert import_archive(brought, tmp_path / "imported.sqlite", models) == (40, 40)
     verified = CliRunner().invoke(cli.cli, ["archive", "verify", str(brought)])
     names(verified.output, "served", "40")
-    with monkeypatch.context() as replaying:
-        replaying.setenv("CODESTRESS_REPLAY", str(brought))
-        assert run(
-            trials(20), ["served"], store=tmp_path / "r.sqlite", registry=registry
-        ).asked
     row = json.loads(registry.read_text())["served"]
     registry.write_text(json.dumps({"served": row | {"archive": f"brought/{name}"}}))
     known = run(
@@ -303,7 +283,7 @@ def test_an_archives_answers_belong_to_their_server(
     by: str,
     counts: bool,
 ) -> None:
-    """By import, by a row that names it and by replay alike; what the store has of another server stays as it is."""
+    """By import, and by a row that names it alike; what the store has of another server stays as it is."""
     archive = answered[2] if revision else without_revision(answered, tmp_path)
     assert {row.server for row in read_archive(archive)} == {
         server_of(load_registry(answered[0])["served"])
@@ -333,17 +313,6 @@ def test_an_archives_answers_belong_to_their_server(
                 ).values()
             } == {row.server for row in read_archive(archive)}
     assert counts or not (tmp_path / "imported.sqlite").exists()
-    with monkeypatch.context() as replaying, judged():
-        replaying.setenv("CODESTRESS_REPLAY", str(archive))
-        assert (
-            run(
-                trials(20),
-                ["served"],
-                store=tmp_path / "replayed.sqlite",
-                registry=registry,
-            ).asked
-            == 40
-        )
     row = json.loads(registry.read_text())["served"]
     registry.write_text(json.dumps({"served": row | {"archive": archive.name}}))
     with judged():
@@ -368,7 +337,7 @@ def test_an_import_finds_the_same_questions_answered_elsewhere(
             rows[7].key,
             "served",
             Response("other", "stop", server="https://other.example:443/v1"),
-        ).result()
+        )
     with refused(
         EngineError, "served", "https://other.example:443/v1", "CODESTRESS_STORE"
     ):

@@ -88,7 +88,7 @@ def test_another_server_s_answer_is_no_model_s_own(
             asked.key,
             MODEL,
             Response("4", "stop", server="https://other.example:443/v1"),
-        ).result()
+        )
     with refused(EngineError, "https://other.example", "revision"):
         adopt(
             file,

@@ -115,7 +115,7 @@ def test_another_servers_answers_answer_nothing(tmp_path: Path) -> None:
             answer = Response(
                 "FINAL ANSWER: dad", "stop", server="http://gateway.invalid:9/v1"
             )
-            responses.put(key, "there", answer).result()
+            responses.put(key, "there", answer)
     plan = make_plan([artefact], store)
     here, there = plan.rows
     assert (here.answered, here.missing) == (0, here.requests)
@@ -153,9 +153,7 @@ def test_a_later_answer_of_another_server_stops_the_count(tmp_path: Path) -> Non
             keys, ("localhost:9", host), (1, 1 + ends), strict=True
         ):
             with Store(path) as store:
-                store.put(
-                    key, "m", Response("a", "stop", server=f"http://{server}/v1")
-                ).result()
+                store.put(key, "m", Response("a", "stop", server=f"http://{server}/v1"))
             [row], errors, _ = make_plan([artefact], path)
             assert (row.answered, row.missing) == (answered, 2 - answered)
             assert bool(errors) == (server != "localhost:9")

@@ -138,8 +138,7 @@ def test_files_in_params_are_below_the_project_s_root(
 TYPED = {
     "CODESTRESS_DATA": ("../d ä", "d ä"),
     "CODESTRESS_OUTPUTS": ("o, p", "here/o, p"),
-    "CODESTRESS_STORE": ("./s/../r.sqlite", "here/r.sqlite"),
-    "CODESTRESS_REPLAY": ("~/a b.gz", "home/a b.gz"),
+    "CODESTRESS_STORE": ("~/a b.sqlite", "home/a b.sqlite"),
 }
 """Variables: what is typed in the folder `here`, and what it means."""
 
@@ -152,11 +151,10 @@ def test_paths_in_the_environment_mean_the_same_in_a_notebook(
     """The notebook belongs to a build that was started in another folder than the kit's."""
     here, told = tmp_path / "here", tmp_path / "told.json"
     here.mkdir()
-    cell = f"""import json, os
+    cell = f"""import json
 from codestress.paths import OUTPUTS, STORE
 from codestress.problems.datasets import folders
-replay = os.environ["CODESTRESS_REPLAY"]
-json.dump([str(folders()[0]), str(OUTPUTS), str(STORE), replay], open({str(told)!r}, "w"))"""
+json.dump([str(folders()[0]), str(OUTPUTS), str(STORE)], open({str(told)!r}, "w"))"""
     project.artefact("one", cell)
     typed = {name: path for name, (path, _) in TYPED.items()}
     done = subprocess.run(
@@ -241,7 +239,6 @@ def test_make_takes_paths_from_where_it_was_typed(
         "plan",
         f"BIN={tmp_path}/bin",
         "SET=answers=a.jsonl",
-        "REPLAY=a b.gz",
     ]
     words += ["CODESTRESS_OUTPUTS=../o, p", "MODELS=m.py:f"]
     kept = {
@@ -254,9 +251,9 @@ def test_make_takes_paths_from_where_it_was_typed(
         text=True,
     )
     lines = [line for line in done.stdout.splitlines() if not line.startswith("make: ")]
-    paths = [f"{here}/d/ü", f"{here}/../o, p", "/s t", f"{here}/a b.gz"]
-    assert lines[:5] == [str(here), *paths], done
-    assert lines[5:] == [
+    paths = [f"{here}/d/ü", f"{here}/../o, p", "/s t"]
+    assert lines[:4] == [str(here), *paths], done
+    assert lines[4:] == [
         "plan",
         "--profile",
         "demo",
@@ -283,7 +280,7 @@ def test_silent_make_elsewhere_refuses_a_relative_path(tmp_path: Path) -> None:
             text=True,
         )
 
-    for words in (["CODESTRESS_DATA=d e"], ["REPLAY=a.gz"], ["FILE=a b"], ["A=one"]):
+    for words in (["CODESTRESS_DATA=d e"], ["FILE=a b"], ["A=one"]):
         done = typed(tmp_path, "-C", str(ROOT), *words)
         assert done.returncode == 2
         names(done.stderr, f"'{words[0].partition('=')[2]}'")

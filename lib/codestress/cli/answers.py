@@ -112,7 +112,7 @@ def store_budget(reset: bool) -> None:
 
 @click.group()
 def archive() -> None:
-    """Exports and imports responses as one file, which rebuilds every figure without a model (REPLAY=FILE)."""
+    """Exports and imports responses as one file, which rebuilds every figure without a model."""
 
 
 def _answered(

@@ -17,7 +17,7 @@ from codestress.inference.budget import Budget
 from codestress.inference.coroutines import run_coroutine
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.dialects import adapted
-from codestress.inference.opening import open_engine, replayed
+from codestress.inference.opening import open_engine
 from codestress.inference.registry import (
     REGISTRY,
     SERVED,
@@ -158,7 +158,7 @@ class Asker:
         self._entry = entry
         self._engine = open_engine(entry)
         self._store = Store(STORE)
-        self._server = "" if replayed(entry) else server_of(entry)
+        self._server = server_of(entry)
         self.concurrency = self._engine.concurrency
         """Number of requests that the engine takes at once."""
 
@@ -194,8 +194,7 @@ class Asker:
                 return stored
         response = await self._answer(request)
         request = as_sent(request, adapted(entry, response.dialects))
-        saved = self._store.put(request.key, entry.name, response)
-        await asyncio.wrap_future(saved)
+        self._store.put(request.key, entry.name, response)
         return response
 
     async def _answer(self, request: Request) -> Response:

@@ -1,4 +1,5 @@
-"""`run`: responses to all trials, requested where the store lacks them, then scored once each."""
+"""`run`: responses to all trials, requested where the store lacks them, then scored once
+each."""
 
 from __future__ import annotations
 
@@ -30,103 +31,92 @@ def run(
     store: Path = STORE,
     registry: Path = REGISTRY,
 ) -> Results:
-    """Returns the scored answers of all `models`, given by name, to all `trials`; only requests
-    that the file `store` lacks are sent (for the errors see `ask`).
+    """Return the scored answers of all models, given by name, to all trials; only requests
+    that the store lacks are sent (for the errors see `ask`).
 
-    A plain call works in scripts, in notebooks and under papermill. With `failures="count"`,
-    requests that failed for good count with the outcomes of `RequestFailed`, or as skipped where
-    the trial's last request was never sent; by default they raise `IncompleteError`.
+    A plain call works in scripts, in notebooks and under papermill. With
+    `failures="count"`, requests that failed for good count with the outcomes of
+    `RequestFailed`, or as skipped where the trial's last request was never sent; by
+    default they raise `IncompleteError`.
     """
-    return score(
-        trials,
-        ask(trials, models, failures=failures, store=store, registry=registry),
-        store=store,
-    )
+    asked = ask(trials, models, failures=failures, store=store, registry=registry)
+    return score(trials, asked, store=store)
 
 
 def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
-    """Returns the results of `asked`, the replies to `trials`: every reply, scored by all of the
-    trials' scoring rules. Trials that were not asked are counted apart, in the results' `not_asked`
-    and `not_run`.
+    """Return the results of the replies to trials: each scored by all scoring rules, from
+    its responses in the store. Trials that were not asked are counted apart.
 
-    The responses are read from the file `store`. Warns on standard error where several versions of
-    a model answered.
+    Warns on standard error where several versions of a model answered.
     """
-    answers = list[Answer]()
-    left_out = {entry.name: Counter[str]() for entry in asked.models}
+    answers: list[Answer] = []
+    counts = {}
+    not_asked = {}
+    not_run = list(trials.not_run)
     with Store(store) as responses:
         for entry, replies in zip(asked.models, asked.replies, strict=True):
-            part, model = trials.of(entry.name), entry.name
-            pairs = zip(part.items, replies, strict=True)
-            while chunk := list(islice(pairs, CHUNK)):
-                keys = set[str]()
-                for _, reply in chunk:
-                    if not (reply.failure or reply.left_out):
-                        keys |= {reply.key, *reply.earlier}
-                stored = responses.get(list(keys))
-                for trial, reply in chunk:
-                    if reply.left_out:
-                        left_out[model][reply.left_out] += 1
-                    else:
-                        answers.append(_scored(part, trial, model, reply, stored))
-    trials_of = {entry.name: len(trials.of(entry.name).items) for entry in asked.models}
-    not_asked = tuple(
-        NotRun(
-            "model", model, f"{model}, {count:,} of {trials_of[model]:,} questions", why
-        )
-        for model, counts in left_out.items()
-        for why, count in counts.items()
-    )
+            name = entry.name
+            part = trials.of(name)
+            counts[name] = len(part.items)
+            answers += scored_answers(part, name, replies, responses)
+            reasons = Counter(reply.left_out for reply in replies if reply.left_out)
+            if reasons:
+                not_asked[name] = reasons.total()
+            for reason, count in reasons.items():
+                label = f"{name}, {count:,} of {counts[name]:,} questions"
+                not_run.append(NotRun("model", name, label, reason))
     results = Results(
         answers,
         asked.models,
         asked.requests,
-        trials_of,
-        not_asked={
-            model: counts.total() for model, counts in left_out.items() if counts
-        },
-        not_run=trials.not_run + not_asked,
+        counts,
+        not_asked=not_asked,
+        not_run=tuple(not_run),
         questions=trials,
     )
-    for model, names in results.answered_by().items():
-        if len(names) > 1:
-            tqdm.write(
-                f"warning: {model}: its answers come from {len(names)} models or versions: {'; '.join(names)}. "
-                "The figures mix them; CODESTRESS_STORE=… with another file asks one alone.",
-                file=sys.stderr,
-            )
+    warn_of_mixed_models(results)
     return results
 
 
-def _scored(
+def scored_answers(
+    trials: Trials, model: str, replies: Sequence[Reply], store: Store
+) -> list[Answer]:
+    """Return one model's scored answers to the trials that it was asked."""
+    answers = []
+    pairs = zip(trials.items, replies, strict=True)
+    while chunk := list(islice(pairs, CHUNK)):
+        keys: list[str] = []
+        for _, reply in chunk:
+            if not (reply.failure or reply.left_out):
+                keys += [reply.key, *reply.earlier]
+        responses = store.get(dict.fromkeys(keys))
+        for trial, reply in chunk:
+            if reply.left_out:
+                continue
+            if reply.failure:
+                answers.append(failed_answer(trials, trial, model, reply))
+            else:
+                answers.append(scored_answer(trials, trial, model, reply, responses))
+    return answers
+
+
+def scored_answer(
     trials: Trials,
     trial: Trial,
     model: str,
     reply: Reply,
-    found: Mapping[str, Response],
+    responses: Mapping[str, Response],
 ) -> Answer:
-    if reply.failure:
-        failed, error = (
-            Score(reply.failure.outcome, 0.0, str(reply.failure)),
-            str(reply.failure),
-        )
-        if len(reply.earlier) + 1 < trials.steps(trial):
-            failed = Score(
-                Outcome.SKIPPED, math.nan, f"the request before failed: {error}"
-            )
-        scores = dict.fromkeys(trials.judges, failed)
-        attempts = reply.attempts
-        return Answer(
-            trial, model, reply.key, scores, "", Usage(), 0.0, attempts, "", error
-        )
-    response = found[reply.key]
+    response = responses[reply.key]
     if reply.earlier:
-        response = replace(response, earlier=tuple(found[key] for key in reply.earlier))
+        earlier = tuple(responses[key] for key in reply.earlier)
+        response = replace(response, earlier=earlier)
+    scores = {rule: judge(trial, response) for rule, judge in trials.judges.items()}
     return Answer(
         trial=trial,
         model=model,
         key=reply.key,
-        scores={rule: judge(trial, response) for rule, judge in trials.judges.items()},
+        scores=scores,
         finish_reason=response.finish_reason,
         usage=response.usage,
         seconds=response.seconds,
@@ -134,3 +124,37 @@ def _scored(
         answered_by=response.answered_by,
         earlier=reply.earlier,
     )
+
+
+def failed_answer(trials: Trials, trial: Trial, model: str, reply: Reply) -> Answer:
+    """Return the answer to a trial with a failed request: skipped, where a later request
+    was never sent."""
+    assert reply.failure is not None
+    error = str(reply.failure)
+    score = Score(reply.failure.outcome, 0.0, error)
+    if len(reply.earlier) + 1 < trials.steps(trial):
+        detail = f"the request before failed: {error}"
+        score = Score(Outcome.SKIPPED, math.nan, detail)
+    return Answer(
+        trial=trial,
+        model=model,
+        key=reply.key,
+        scores=dict.fromkeys(trials.judges, score),
+        finish_reason="",
+        usage=Usage(),
+        seconds=0.0,
+        attempts=reply.attempts,
+        answered_by="",
+        error=error,
+    )
+
+
+def warn_of_mixed_models(results: Results) -> None:
+    for model, names in results.answered_by().items():
+        if len(names) > 1:
+            tqdm.write(
+                f"warning: {model}: its answers come from {len(names)} models or "
+                f"versions: {'; '.join(names)}. The figures mix them; CODESTRESS_STORE=… "
+                "with another file asks one alone.",
+                file=sys.stderr,
+            )

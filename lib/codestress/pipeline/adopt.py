@@ -62,7 +62,6 @@ def adopt(
     used: set[tuple[str, int]] = set()
     belongs_here = belongs(entry)
     with Store(store) as responses:
-        done = None
         for trial in trials.items:
             if not matches(trial, entry, where):
                 continue
@@ -79,10 +78,8 @@ def adopt(
             response = Response(
                 form.replace("{}", text), "stop", answered_by=said_by, answered_at=now()
             )
-            done = responses.put(request.key, entry.name, response)
+            responses.put(request.key, entry.name, response)
             taken += 1
-        if done is not None:
-            done.result()
     if not used:
         raise DataError(
             f"{file}: no answer to any question of {artefact.name}: its problems are called "
