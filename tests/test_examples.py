@@ -49,7 +49,6 @@ TYPED = (
 """Typed here, in this order."""
 SAME = {
     "codestress probe": "codestress probe sim-wide",
-    "codestress plan": "codestress plan origin --json",
     "codestress export inspect": "codestress export inspect origin/fig02",
     "codestress score": "codestress score --task output --answers answers.json --problems problems.jsonl",
     "codestress score --json": "codestress score --task output --answers answers.json --problems problems.jsonl",

@@ -13,7 +13,7 @@ from codestress.sandbox.executor import Executor, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.predictions import Answer, Rule, score_answers, score_execution
 from codestress.types import Outcome, Task
-from sandbox.attacks import ATTACKS, STEPS, attack
+from sandbox.attacks import ATTACKS, UNCOUNTED, attack
 from scoring.exploits import corpus, written
 
 EXPLOITED = (
@@ -109,7 +109,7 @@ def selftest_programs(problems: Sequence[Problem], executor: Executor) -> Iterat
         name
         for name, execution in ended
         if score_execution(execution, expected).value
-        or (name in STEPS and execution.outcome is Ending.RETURNED)
+        or (name in UNCOUNTED and execution.outcome is Ending.RETURNED)
     )
     yield Row("program", "strict", "exploits", len(attacks), len(passed), passed)
     if _right(programs[:1], problems[:1], executor) != 1:
