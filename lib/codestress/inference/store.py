@@ -57,11 +57,14 @@ REMEDIES = [
     ("another", f"The file is kept as it is; {ELSEWHERE}"),
     (
         "malformed|not a database|corrupt",
-        "The file is kept as it is. Move it aside, and its -wal file with it; "
-        "`sqlite3 FILE .recover | sqlite3 NEW` writes what is readable to a new store.",
+        "The file is kept as it is. Move it and its -wal file aside; "
+        "`sqlite3 FILE .recover | sqlite3 NEW` saves what it can.",
     ),
-    ("full|disk i/o|no space", f"Is the disk full? {SAFE} Make room and go on."),
-    ("locked", f"It is used by another process. {SAFE} Run the same command again."),
+    (
+        "full|disk i/o|no space|too large",
+        f"Is the disk full? {SAFE} Make room.",
+    ),
+    ("locked", f"Held by another process. {SAFE} Run the same command again."),
     ("", f"{SAFE} Check the folder's rights, or {ELSEWHERE}"),
 ]
 """Patterns of messages of SQLite or the system, and the remedy; the first match counts."""
@@ -288,8 +291,9 @@ class Store:
 
     def _error(self, error: Exception) -> StoreError:
         message = str(error).lower()
-        fitting = [remedy for words, remedy in REMEDIES if re.search(words, message)]
-        return StoreError(f"{shown(self.path)}: {error}. {fitting[0]}")
+        fitting = (text for words, text in REMEDIES if re.search(words, message))
+        file = shown(self.path)
+        return StoreError(f"{file}: {error}. {next(fitting).replace('FILE', file)}")
 
 
 def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Response]:
