@@ -54,7 +54,7 @@ LAST_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What became of one trial with one model: the keys of its responses in the store, or
+    """Result of one trial with one model: the keys of its responses in the store, or
     why it has none."""
 
     key: str
@@ -217,7 +217,7 @@ class _ModelRun:
         self.refused_lengths: dict[int, RequestFailed] = {}
         """By a length of answers, in tokens, that the server does not allow."""
         self.locks = WeakValueDictionary[str, asyncio.Lock]()
-        """Of requests under way, by key: equal requests are made once."""
+        """Locks of requests under way, by key: equal requests are made once."""
         self.rows: dict[tuple[str, ...], ModelEntry] = {(): entry}
         """The registry row as adapted to dialects, by their names."""
 

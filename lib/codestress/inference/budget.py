@@ -57,7 +57,7 @@ class BudgetReached(IncompleteError):
 
 
 class Sum(NamedTuple):
-    """What was spent or is reserved."""
+    """Amount that was spent or is reserved."""
 
     requests: int = 0
     tokens: int = 0

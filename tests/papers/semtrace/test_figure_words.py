@@ -1,4 +1,4 @@
-"""What titles of Sense and Sensitivity's figures say follows from the numbers that are drawn."""
+"""Titles of Sense and Sensitivity's figures follow from the numbers that are drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which parts of a Java program can run: no fault is made in the others.
+"""Reachable parts of a Java program: no fault is made in the others.
 
 The walk is that of `reached.py`. Whatever it calls leading to a next statement also does so for the
 compiler (Java Language Specification, 14.22), which evaluates no condition of `if` and knows no

@@ -1,4 +1,4 @@
-"""Which parts of a Python program can run: no fault is made in the others.
+"""Reachable parts of a Python program: no fault is made in the others.
 
 The walk follows the statements in the order in which they run. A condition may go either way unless
 literal values decide it, and a call may raise an exception. Behind a statement that does not lead
