@@ -172,8 +172,8 @@ STRANGERS = (
 """These run programs of strangers."""
 MAY_FAIL = ("store verify", *STRANGERS)
 """With all files in order too: what was published has no checksums here, nothing may isolate programs."""
-ASIDE = ("/__pycache__/",)
-"""What a command leaves although it failed: what Python compiled."""
+ASIDE = ("/__pycache__/", "/.matplotlib/")
+"""What a command leaves although it failed: what Python compiled, and matplotlib's list of fonts."""
 
 
 @pytest.fixture(scope="module")
