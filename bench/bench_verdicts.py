@@ -228,9 +228,9 @@ def losses(loss: float, ours: int, theirs: int) -> Study:
     ) -> tuple[float, float, float]:
         means = 0.8 * np.exp(2 * np.log(1 - loss) * x)
         right = (random.random((items, 11)) < means) * 1.0
-        return fit_exponential(
-            x, right, np.ones_like(right), resamples=100, rng=random
-        ).loss_at(0.5, 0.95)
+        fit = fit_exponential(x, right, np.ones_like(right), resamples=100, rng=random)
+        value, ends = fit.loss_at(0.5)
+        return value, *ends
 
     def study(shift: float, random: np.random.Generator) -> Interval:
         number = Measured(*found(ours, loss + shift, random), ours, student=True)

@@ -60,16 +60,16 @@ def curves(
             x, right, asked, floor=floor, weighted=weighted, resamples=100, rng=random
         )
         for name in ("height", "rate", "floor"):
-            yield name, getattr(fit, name), getattr(fit, f"{name}_interval")
-        yield "half life", fit.half_life, fit.half_life_interval
+            yield name, getattr(fit, name), fit.interval(name)
+        yield "half life", fit.half_life, fit.interval("half_life")
         for place in (0.5, float(x[-1])):
-            loss, *ends = fit.loss_at(place, 0.95)
-            yield "loss", loss, Interval(*ends)
+            loss, ends = fit.loss_at(place)
+            yield "loss", loss, ends
         grid = np.linspace(0, x[-1], 7)
-        low, high = fit.band(grid, 0.95)
+        low, high = fit.band(grid)
         for value, *ends in zip(fit.at(grid), low, high, strict=True):
             yield "band", value, Interval(*ends)
-        table = removal.fit_table({("m", "t"): fit}, 0.95).iloc[0]
+        table = removal.fit_table({("m", "t"): fit}).iloc[0]
         ends = Interval(table["loss_low"], table["loss_high"])
         yield "loss in the table", table["loss_at_half"], ends
     side = fit_decay(
@@ -203,6 +203,6 @@ def test_two_places_and_answers_that_are_all_alike(
         assert held(value, interval), (name, value, interval)
     assert (
         math.isnan(fit.rate)
-        == math.isnan(fit.rate_interval.low)
+        == math.isnan(fit.interval("rate").low)
         == (not any(shares_of))
     )

@@ -105,7 +105,7 @@ def test_a_mean_says_when_it_cannot_say_and_is_never_certain() -> None:
     assert same.interval.high > 320
     # Nothing says how far from 0 another is.
     assert math.isnan(clustered_mean([0, 0, 0], range(3)).interval.high)
-    with refused(ValueError, "fewer than none"):
+    with refused(ValueError, "negative"):
         clustered_mean([1, -1], range(2))
 
 
@@ -277,3 +277,12 @@ def test_a_line_through_a_bend_is_said_not_to_describe_its_points() -> None:
     assert line_doubted(np.array([0.9, 0.5, 0.4, 0.4, 0.4]), 100, 40) > 0.9
     two = [share(pd.Series([0.0, 1.0])), share(pd.Series([1.0, 1.0]))]
     assert math.isnan(lack_of_line([1, 2], two, 2))
+
+
+def test_an_item_without_a_cluster_is_compared_too() -> None:
+    first = {item: [float(item % 2)] for item in range(30)}
+    second = {item: [float(item % 3 == 0)] for item in range(30)}
+    clusters = {item: item // 3 for item in range(30)} | {3: None}
+    result = compare(first, second, clusters=clusters, rng=rng(0))
+    assert result.items == 30
+    assert 0 < result.p_value <= 1

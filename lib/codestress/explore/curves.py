@@ -294,7 +294,7 @@ def fit_figure(
         2, 1, figsize=(6, 4.2), sharex=True, height_ratios=[3, 1]
     )
     grid = np.linspace(0, places.max(), 100)
-    low, high = fit.band(grid, 0.95)
+    low, high = fit.band(grid)
     top.fill_between(
         grid, 100 * low, 100 * high, color=COLOURS[0], alpha=0.2, label="95 % band"
     )
@@ -342,7 +342,7 @@ def fit_explorer(
 
     def draw() -> None:
         fit = fit_of(x, points.y, number.value, floor=floor.value)
-        low, high = fit.band(grid, 0.95)
+        low, high = fit.band(grid)
         points.curve = np.column_stack([grid, fit.at(grid), low, high]).tolist()
         points.fitted = fit.at(np.asarray(x, dtype=float)).tolist()
         said.value = paragraph(described(fit))
@@ -358,7 +358,7 @@ def described(fit: ExponentialFit) -> str:
     and R²."""
     height, rate, half = (
         f"[{one.low:.2f}, {one.high:.2f}]"
-        for one in (fit.height_interval, fit.rate_interval, fit.half_life_interval)
+        for one in map(fit.interval, ("height", "rate", "half_life"))
     )
     return (
         f"height {fit.height:.2f} {height}\nrate {fit.rate:.3f} {rate}\nhalf-life {fit.half_life:.1f} {half}\n"

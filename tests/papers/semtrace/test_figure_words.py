@@ -55,7 +55,7 @@ def told(answers: pd.DataFrame) -> tuple[str, pd.DataFrame]:
         answers, epsilon=1e-9, complete_wrong="left_out", confidence=0.95
     )
     title = removal.removal_title(sensitivity)
-    return title, removal.fitted_curves(table, fits, 0.95)
+    return title, removal.fitted_curves(table, fits)
 
 
 def test_no_fit_is_a_headline() -> None:

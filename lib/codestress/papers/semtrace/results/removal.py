@@ -9,9 +9,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.exponential import Array, ExponentialFit, curve, fit_exponential
+from codestress.fitting.exponential import (
+    ExponentialFit,
+    curve,
+    fit_exponential,
+    lost_shares,
+)
 from codestress.fitting.influence import NOTHING, Moved, combined, mean, quotient, share
 from codestress.fitting.proportions import (
+    Array,
     clustered_share,
     paired_difference,
     percentile_interval,
@@ -100,7 +106,7 @@ def fit_removal(
     return fits
 
 
-def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.DataFrame:
+def fit_table(fits: Mapping[Curve, ExponentialFit]) -> pd.DataFrame:
     """Table of `fits`, the dict of `fit_removal`, with a row for each model and task: height, rate
     and floor, each with _low and _high, loss_at_half (share of the curve's value at 0 that is lost
     when half of the lines are removed, section 3.4) with loss_low and loss_high, programs,
@@ -110,9 +116,9 @@ def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.Dat
     for (model, task), fit in fits.items():
         row: dict[str, object] = {"model": model, "task": task}
         for name in ("height", "rate", "floor"):
-            low, high = getattr(fit, f"{name}_interval")
+            low, high = fit.interval(name)
             row |= {name: getattr(fit, name), f"{name}_low": low, f"{name}_high": high}
-        loss, low, high = fit.loss_at(0.5, confidence)
+        loss, (low, high) = fit.loss_at(0.5)
         row |= {"loss_at_half": loss, "loss_low": low, "loss_high": high}
         row |= {
             "programs": fit.items,
@@ -123,13 +129,11 @@ def fit_table(fits: Mapping[Curve, ExponentialFit], confidence: float) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-def mean_losses(
-    fits: Sequence[ExponentialFit], confidence: float
-) -> tuple[float, Array]:
+def mean_losses(fits: Sequence[ExponentialFit]) -> tuple[float, Array]:
     """Pair of the share (0 to 1) of the accuracy that is lost without half of the lines, as the
     mean over `fits`: of the fitted curves (a number), and in every resample (an array)."""
-    fitted = np.mean([fit.loss_at(0.5, confidence)[0] for fit in fits])
-    return float(fitted), np.mean([fit.losses_at(0.5) for fit in fits], axis=0)
+    fitted = np.mean([fit.loss_at(0.5)[0] for fit in fits])
+    return float(fitted), np.mean([lost_shares(0.5, fit.draws) for fit in fits], axis=0)
 
 
 def group_losses(
@@ -157,7 +161,7 @@ def group_losses(
                 [curve(ENDS, fit.draws) for fit in chosen], axis=0
             ).T
             fitted = {
-                FITTED: mean_losses(chosen, confidence),
+                FITTED: mean_losses(chosen),
                 OF_MEAN: (1 - half / start, 1 - halves / starts),
                 f"{OF_MEAN}, in points": (start - half, starts - halves),
             }
@@ -231,8 +235,7 @@ def removal_orders(
         first, second = ([(model, task) for model in models] for models, task in curves)
         if {*first, *second} <= {*fits}:
             (value, draws), (other, others) = (
-                mean_losses([fits[curve] for curve in side], confidence)
-                for side in (first, second)
+                mean_losses([fits[curve] for curve in side]) for side in (first, second)
             )
             ends = percentile_interval(draws - others, confidence, value - other)
             programs = max(fits[curve].items for curve in first)
@@ -243,16 +246,16 @@ def removal_orders(
 
 
 def fitted_curves(
-    table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit], confidence: float
+    table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]
 ) -> pd.DataFrame:
     """Table of the figure's curves, from `fits`: model, task, share_removed (101 steps over the
     range of that column in `table`, that of `accuracy_by_share`), accuracy, low, high (pointwise
-    band at the level `confidence`), lack_of_fit (p-value)."""
+    band at the level of `fits`), lack_of_fit (p-value)."""
     reach = table.groupby(["model", "task"])["share_removed"].agg(["min", "max"])
     parts = []
     for (model, task), fit in fits.items():
         x = np.linspace(reach["min"][model, task], reach["max"][model, task], 101)
-        low, high = fit.band(x, confidence)
+        low, high = fit.band(x)
         part = pd.DataFrame(
             {"share_removed": x, "accuracy": fit.at(x), "low": low, "high": high}
         )
@@ -355,23 +358,23 @@ def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
         python[python["share_removed"] > 0.2],
     )
     far = clustered_share(beyond["value_strict"], beyond["problem"])
-    numbers = {
-        "share_removed": first["share_removed"],
-        "n": first["n"],
-        "drop": 1 - first["accuracy"],
-        "drop_low": 1 - first["high"],
-        "drop_high": 1 - first["low"],
-        "versions": len(python),
-        "single": len(single),
-        "single_drop": 1 - single["value_strict"].mean(),
-        "single_drop_by_program": 1
-        - single.groupby("problem")["value_strict"].mean().mean(),
-        "far": far.value,
-        "far_low": far.interval.low,
-        "far_high": far.interval.high,
-        "far_versions": len(beyond),
-        "far_programs": beyond["problem"].nunique(),
-    }
+    numbers: dict[str, object] = {}
+    numbers["share_removed"] = first["share_removed"]
+    numbers["n"] = first["n"]
+    numbers["drop"] = 1 - first["accuracy"]
+    numbers["drop_low"] = 1 - first["high"]
+    numbers["drop_high"] = 1 - first["low"]
+    numbers["versions"] = len(python)
+    numbers["single"] = len(single)
+    numbers["single_drop"] = 1 - single["value_strict"].mean()
+    numbers["single_drop_by_program"] = (
+        1 - single.groupby("problem")["value_strict"].mean().mean()
+    )
+    numbers["far"] = far.value
+    numbers["far_low"] = far.interval.low
+    numbers["far_high"] = far.interval.high
+    numbers["far_versions"] = len(beyond)
+    numbers["far_programs"] = beyond["problem"].nunique()
     return pd.DataFrame([numbers])
 
 
