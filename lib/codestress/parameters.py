@@ -40,9 +40,6 @@ class Facts(Strict):
 
     ALIKE: ClassVar[tuple[Alike, ...]] = ()
     """Parts of the paper's protocol that several combinations of parameters follow equally well."""
-    READERS_ONLY: ClassVar[bool] = False
-    """Whether only simulated readers can be asked. A choice of models for several artefacts skips
-    such an artefact."""
     OPEN: ClassVar[tuple[str, ...]] = ()
     """Parameters that the paper leaves open: their defaults are the kit's choice, explained in
     docs/PAPER.md."""
@@ -231,34 +228,6 @@ class Parameters(Interval):
     and the number of resamples."""
 
     resamples: int = Field(2000, ge=100, description="of the bootstrap")
-
-
-class Calibration(Interval):
-    """Parameters of notebooks that test estimators on simulated readers with known parameters:
-    those of `Interval`, and the number of studies drawn anew."""
-
-    READERS_ONLY = True
-
-    rule: Literal["strict"] = Field(
-        "strict", description="the rule whose probabilities are known"
-    )
-    repetitions: int = Field(
-        200,
-        ge=10,
-        description="drawn anew, to count how many intervals contain the true value",
-    )
-
-    @field_validator("models")
-    @classmethod
-    def _readers(cls, models: list[str]) -> list[str]:
-        """The list `models` unchanged; `ValueError` where one is no simulated reader (sim-…),
-        because its true values are unknown."""
-        others = [name for name in models if not name.startswith("sim-")]
-        if others:
-            raise ValueError(
-                f"{', '.join(others)}: calibration needs simulated readers (sim-…), with known parameters"
-            )
-        return models
 
 
 @dataclass(frozen=True)

@@ -78,13 +78,14 @@ def exported(variable: str, value: str) -> Iterator[None]:
 
 
 def visible(folder: Path, pattern: str = "*") -> list[Path]:
-    """Sorted paths below `folder` that match `pattern`, without hidden files and folders (names
-    that begin with a dot), which editors and systems leave there."""
-    return sorted(
-        path
-        for path in folder.glob(pattern)
-        if not any(part.startswith(".") for part in path.parts[len(folder.parts) :])
-    )
+    """Return the sorted paths below `folder` that match `pattern`, without hidden files and
+    folders (names that begin with a dot), which editors and systems leave there."""
+    paths = []
+    for path in folder.glob(pattern):
+        below = path.parts[len(folder.parts) :]
+        if not any(part.startswith(".") for part in below):
+            paths.append(path)
+    return sorted(paths)
 
 
 def write_whole(path: Path, text: str) -> None:

@@ -459,7 +459,6 @@ def test_plan_show_and_report(smoke: Path) -> None:
         f"faultloc/{name}" for name in ("tab01", "tab03", "tab04", "fig05", "audit")
     }
     facts |= {name for name in smoke_names() if name.endswith("/published")}
-    facts |= {"codecrash/calibration"}  # its answers are drawn, not asked for
     assert all(row["missing"] == 0 for row in plan)
     assert {row["artefact"] for row in plan if row["requests"] == 0} == facts & {
         *smoke_names()

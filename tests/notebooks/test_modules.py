@@ -14,12 +14,7 @@ from conftest import some
 
 NOTEBOOKS = ROOT / "notebooks"
 ASKING_NOBODY = (
-    *(
-        "codecrash/calibration",
-        "codecrash/published",
-        "faultloc/audit",
-        "faultloc/catalogue",
-    ),
+    *("codecrash/published", "faultloc/audit", "faultloc/catalogue"),
     *("faultloc/models", "faultloc/programs", "faultloc/published", "origin/published"),
     *("semtrace/published", "semtrace/registry", "semtrace/templates"),
 )

@@ -103,21 +103,6 @@ SEEN = {
         for row in growth[growth["source"] == "regenerated"].itertuples():
             assert np.isclose(times[row.perturbation][row.model, row.dataset], row.times)
     """,
-    **{
-        f"{paper}/calibration": f"""
-        true = answers.groupby(["model", "{factor}"], sort=False)["chance"].mean()
-        assert np.allclose(100 * true, next(iter(panels.values()))["true"])
-    """
-        for paper, factor in (
-            ("origin", "d"),
-            ("semtrace", "depth"),
-            ("faultloc", "quarter"),
-        )
-    },
-    "codecrash/calibration": """
-        means = answers.groupby("condition", sort=False)["chance"].mean()
-        assert np.allclose(100 * (means - means["VAN"]).iloc[1:], panels["difference (points)"]["true"])
-    """,
 }
 """A last cell that compares what a reader sees computed with what is published, by notebook."""
 

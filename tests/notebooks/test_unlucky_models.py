@@ -59,12 +59,7 @@ def test_every_notebook_draws_it_and_says_what_is_not_known(
     assert len(manifests) == len(one_each)
     for manifest in manifests:
         names = [model["name"] for model in manifest["models"]]
-        if names != [
-            function
-        ]:  # of no other model than a reader are the parameters known
-            assert manifest["artefact"].endswith("/calibration"), names
-            assert all(name.startswith("sim-") for name in names), names
-            continue
+        assert names == [function], manifest["artefact"]
         counts = manifest["counts"].get(function, {})
         assert sum(counts.values()) == manifest["asked"], manifest["artefact"]
         assert counts.get("correct", 0) == 0 or function == "flaky", manifest[

@@ -35,7 +35,6 @@ def registry() -> dict[str, ModelEntry]:
 
 ASK_NOTHING = (
     "codecrash.published",
-    "codecrash.calibration",
     "codecrash.variants",
     "faultloc.audit",
     "faultloc.models",
@@ -356,23 +355,3 @@ def test_a_key_that_stands_twice_is_an_error(tmp_path: Path) -> None:
     )
     with refused(ParameterError, path, "'origin/fig02'", "line"):
         read_yaml(path)
-
-
-def test_models_for_a_whole_paper_leave_its_calibration_to_its_readers() -> None:
-    """Of a real model nobody knows the true value: it is not asked in vain, and named alone it is an error."""
-    wanted = [name for name in artefact_names() if name.startswith("origin/")]
-    models = {
-        a.name: a.parameters.models
-        for a in resolve(wanted, "smoke", Overrides(("sim-wide",)), load_registry())
-    }
-    chosen = Overrides(("gpt-4o-2024-05-13",))
-    found = {a.name: a for a in resolve(wanted, "smoke", chosen, load_registry())}
-    assert (
-        found["origin/calibration"].parameters.models
-        == models["origin/calibration"]
-        == ["sim-near"]
-    )
-    assert not found["origin/calibration"].changed
-    assert found["origin/fig04"].parameters.models == ["gpt-4o-2024-05-13"]
-    with refused(ParameterError, "--models", "simulated"):
-        resolve(["origin/calibration"], "smoke", chosen, load_registry())

@@ -208,7 +208,7 @@ def _resolve_one(
 ) -> tuple[Artefact, list[Key]]:
     """Pair of the artefact `name` and the keys that the command line (`overrides`, with its parsed
     `settings`) sets in it. With `alone`, as the only artefact, it takes all; else only settings of
-    its own parameters and models, and models unless only simulated readers can be asked."""
+    its own parameters and models."""
     path = artefact_path(name)
     file = read_artefact(name)
     study = load_study(file.study, shown(path))
@@ -216,8 +216,7 @@ def _resolve_one(
     layers = file_layers(name, file, profile, profile_name)
     plain = dict(layers.values)
     applied = []
-    # A person who asks models of a whole paper does not mean what only readers can answer.
-    if overrides.models and (alone or not schema.READERS_ONLY):
+    if overrides.models:
         applied.append(Key("models"))
         layers.put({"models": list(overrides.models)}, "--models")
     for key, value in settings:

@@ -178,11 +178,6 @@ class Prospect:
     """Line number, from 0, of each segment in its message."""
     missed: np.ndarray
 
-    @property
-    def kept(self) -> np.ndarray:
-        """Probability that the reader keeps each segment of the prompt, as an array."""
-        return 1 - self.missed
-
 
 def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     """Returns the segments of all messages of `prompt`, with the probability that `reader`

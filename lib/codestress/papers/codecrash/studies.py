@@ -43,7 +43,6 @@ from codestress.papers.codecrash.contest_programs import (
     contest_problems,
     positional,
 )
-from codestress.papers.codecrash.parameters import DifferenceCalibration
 from codestress.parameters import (
     Asked,
     Interval,
@@ -624,7 +623,6 @@ STUDIES = {
     "predictions": Study(Predictions, predictions, files_of),
     "density": Study(DensitySweep, predictions, files_of),
     "published": Study(RecomputedByDraws, no_questions),
-    "calibration": Study(DifferenceCalibration, no_questions),
     "variants": Study(Perturbed, nothing_asked, files_of),
 }
 """Studies by name; params/codecrash/*.yaml may name them as `study: codecrash.NAME`."""

@@ -50,7 +50,6 @@ from codestress.papers.faultloc.programs import (
 from codestress.papers.faultloc.scoring import TOLERANCE, score_location
 from codestress.parameters import (
     Asked,
-    Calibration,
     Facts,
     Interval,
     Recomputed,
@@ -360,46 +359,6 @@ def _published_task(
     why = next((told for holds, told in reasons if holds), "")
     name = f"{program.id}/{row['sam']}/{row['variant']}"
     return Task(name, program, kind, faulty, why, row["changed_line"])
-
-
-class QuarterCalibration(Calibration):
-    """Parameters of the calibration, which compares the accuracy by quarter of the program with
-    that of simulated readers with known parameters."""
-
-    SINGLE = ("n_programs",)
-
-    n_programs: int = Field(
-        40, ge=2, description="how many programs, from the first on"
-    )
-    min_lines: int = Field(50, ge=1, description="shortest program")
-    max_lines: int = Field(150, ge=1, description="longest program")
-    numbered: bool = Field(True, description="lines are shown with their numbers")
-
-
-@for_each_model
-def quarters_to_calibrate(given: QuarterCalibration) -> Trials:
-    """Returns trials that ask for the faulty line of unmutated programs from the installed Python
-    packages: in each of `given.n_programs` programs, a fault of each kind in each quarter, if
-    possible."""
-    return localization(localization_of(given))
-
-
-def localization_of(given: QuarterCalibration) -> Localization:
-    """Returns the parameters of `localization` for the calibration: installed packages, no
-    mutations, no controls; models, seed, lengths and numbering from `given`."""
-    values = {
-        "artefact": given.artefact,
-        "models": given.models,
-        "seed": given.seed,
-        "programs": ["installed"],
-        "n_programs": given.n_programs,
-        "min_lines": given.min_lines,
-        "max_lines": given.max_lines,
-        "numbered": given.numbered,
-        "spms": [],
-        "controls": [],
-    }
-    return Localization.model_validate(values)
 
 
 @for_each_model
@@ -759,6 +718,5 @@ STUDIES = {
         lambda given: [ROOT / given.answers] if given.answers else [],
     ),
     "audit": Study(Audit, no_questions),
-    "calibration": Study(QuarterCalibration, quarters_to_calibrate),
 }
 """Studies that params/faultloc/*.yaml may name as `study: faultloc.NAME`."""

@@ -20,7 +20,6 @@ from codestress.papers.origin.scoring import (
     score_unlock,
 )
 from codestress.parameters import (
-    Calibration,
     Interval,
     Parameters,
     RecomputedByDraws,
@@ -132,35 +131,6 @@ class Chains(Interval):
 
 class FindTheOrigin(Chains, Parameters):
     """Parameters of chains (as in `Chains`) for figures with bootstrap intervals."""
-
-
-class ChainCalibration(Calibration):
-    """Parameters of the calibration of section 5's estimators against simulated readers with known
-    parameters: its `d` are the distances, its `lists` the number of lists of words."""
-
-    SINGLE = ("lists",)
-
-    d: Distances = [1, 3, 6, 12, -1, -3, -6, -12]
-    lists: Lists = 8
-    resamples: int = Field(200, ge=100, description="of the bootstrap, in each study")
-
-
-@for_each_model
-def chains_to_calibrate(given: ChainCalibration) -> Trials:
-    """Trials on lists of 16 to 216 lines in steps of 40 (from the chain's own length on, where that
-    is more than 16, and below 250), each with the chain at every distance of `given.d`."""
-    values = {
-        "artefact": given.artefact,
-        "models": given.models,
-        "seed": given.seed,
-        "d": given.d,
-        "lists": given.lists,
-        "first_lines": 16,
-        "lines_below": 250,
-        "step": 40,
-        "retries": 0,
-    }
-    return find_the_origin(Chains.model_validate(values))
 
 
 @for_each_model
@@ -412,6 +382,5 @@ STUDIES = {
     "find_the_origin": Study(FindTheOrigin, find_the_origin),
     "needle_in_haystack": Study(NeedleInHaystack, needle_in_haystack),
     "published": Study(RecomputedByDraws, no_questions),
-    "calibration": Study(ChainCalibration, chains_to_calibrate),
 }
 """Studies that params/origin/*.yaml may name as `study: origin.NAME`."""

@@ -38,7 +38,6 @@ from codestress.papers.semtrace.contexts import (
 from codestress.papers.semtrace.parameters import Registry
 from codestress.parameters import (
     Alike,
-    Calibration,
     Interval,
     Parameters,
     RecomputedByDraws,
@@ -312,41 +311,6 @@ class Recall(Contexts):
         "all",
         description="positions that a model's recall is the mean of; middle: of the middle third",
     )
-
-
-class PositionCalibration(Calibration):
-    """Parameters of the calibration of accuracy by position, and of its dip in the middle, on
-    SemTrace with simulated readers: numbers of problems, distractors (unrelated functions) and
-    positions."""
-
-    SINGLE = ("n_problems",)
-
-    n_problems: int = Field(
-        40, ge=2, description="how many problems, from the first on"
-    )
-    distractors: Count = Field(10, description="unrelated functions around the target")
-    positions: int = Field(
-        5, ge=3, description="positions of the target, equally spaced"
-    )
-
-
-@for_each_model
-def positions_to_calibrate(given: PositionCalibration) -> Trials:
-    """Trials on SemTrace's outputs for `given.n_problems` problems, at each of `given.positions`
-    positions among `given.distractors` functions of installed packages."""
-    values = {
-        "artefact": given.artefact,
-        "models": given.models,
-        "seed": given.seed,
-        "n_problems": given.n_problems,
-        "positions": given.positions,
-        "tasks": ["output_prediction"],
-        "problems": ["semtrace"],
-        "distractors": [given.distractors],
-        "distractor_source": "installed",
-        "matched": "count",
-    }
-    return target_positions(Contexts.model_validate(values))
 
 
 @cache
@@ -747,7 +711,6 @@ STUDIES = {
     "published": Study(RecomputedByDraws, no_questions),
     "templates": Study(Templates, no_questions),
     "registry": Study(Registry, no_questions),
-    "calibration": Study(PositionCalibration, positions_to_calibrate),
     "target_positions": Study(Positions, target_positions),
     "baselines": Study(Questions, target_positions),
     "recall": Study(Recall, target_positions),

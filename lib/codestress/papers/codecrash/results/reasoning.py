@@ -85,19 +85,18 @@ def reasoning_table(
             spent, known["question"], confidence=confidence
         )
         unpaired = 0.0 if cell["perturbation"] == "VAN" else math.nan
-        row = cell | {
-            "n": len(part),
-            "problems": part["problem"].nunique(),
-            "questions": part["question"].nunique(),
-            "independent": effective_number(part["question"]),
-            "pass_at_1_pct": 100 * part[f"value_{rule}"].mean(),
-            **points.get(tuple(cell.values()), dict.fromkeys(POINTS, unpaired)),
-            "average_tokens": mean,
-            "tokens_low": low,
-            "tokens_high": high,
-            "most_tokens": int(spent.max()) if len(known) else math.nan,
-            "collapses": int(part["collapsed"].sum()),
-        }
+        row: dict[str, object] = {**cell}
+        row["n"] = len(part)
+        row["problems"] = part["problem"].nunique()
+        row["questions"] = part["question"].nunique()
+        row["independent"] = effective_number(part["question"])
+        row["pass_at_1_pct"] = 100 * part[f"value_{rule}"].mean()
+        row |= points.get(tuple(cell.values()), dict.fromkeys(POINTS, unpaired))
+        row["average_tokens"] = mean
+        row["tokens_low"] = low
+        row["tokens_high"] = high
+        row["most_tokens"] = int(spent.max()) if len(known) else math.nan
+        row["collapses"] = int(part["collapsed"].sum())
         rows.append(row)
     return pd.DataFrame(rows)
 

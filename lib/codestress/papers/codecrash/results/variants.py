@@ -61,22 +61,23 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
         refused = [one.why for one in made if one.status == "refused"]
         doubts = [one.doubt for one in made if one.doubt]
         reasons = Counter(refused + doubts).most_common()
-        row = {
-            "dataset": source,
-            "language": language,
-            "perturbation": perturbation,
-            "density": density,
-            "problems": len(usable),
-            **{status: counts[status] for status in STATUSES},
-            "doubtful": len(doubts),
-            "drawn_again": sum(one.attempts > 1 for one in made),
-            "sites": float(np.mean([len(one.sites) for one in made])) if found else 0.0,
-            "left_out": len(faults),
-            "reasons": "; ".join(f"{why} ({count})" for why, count in reasons),
-            "why": "; ".join(
-                f"{name}: {why}" for name, why in (faults | rejected).items()
-            )[:500],
-        }
+        row: dict[str, object] = {}
+        row["dataset"] = source
+        row["language"] = language
+        row["perturbation"] = perturbation
+        row["density"] = density
+        row["problems"] = len(usable)
+        row |= {status: counts[status] for status in STATUSES}
+        row["doubtful"] = len(doubts)
+        row["drawn_again"] = sum(one.attempts > 1 for one in made)
+        row["sites"] = (
+            float(np.mean([len(one.sites) for one in made])) if found else 0.0
+        )
+        row["left_out"] = len(faults)
+        row["reasons"] = "; ".join(f"{why} ({count})" for why, count in reasons)
+        row["why"] = "; ".join(
+            f"{name}: {why}" for name, why in (faults | rejected).items()
+        )[:500]
         rows.append(row)
     return pd.DataFrame(rows)
 

@@ -102,19 +102,15 @@ def task_statistics(given: Programs) -> pd.DataFrame:
             mutations_of(given, task.correct.language) for task in tasks.values()
         ]
         times = 1 + len(given.strengths) * max(map(len, mutations), default=0)
-        rows.append(
-            {
-                "source": source,
-                "programs": len({task.correct.id for task in tasks.values()}),
-                "faulty": len(tasks),
-                "tasks": len(tasks) * times,
-                "mean_lines": float(np.mean(lines)) if lines else math.nan,
-                "total_lines": sum(lines) * times,
-                "tokens": sum(len(task.program.code) for task in tasks.values())
-                * times
-                // 4,
-            }
-        )
+        row: dict[str, object] = {"source": source}
+        row["programs"] = len({task.correct.id for task in tasks.values()})
+        row["faulty"] = len(tasks)
+        row["tasks"] = len(tasks) * times
+        row["mean_lines"] = float(np.mean(lines)) if lines else math.nan
+        row["total_lines"] = sum(lines) * times
+        characters = sum(len(task.program.code) for task in tasks.values())
+        row["tokens"] = characters * times // 4
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
