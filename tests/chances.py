@@ -1,5 +1,5 @@
-"""What is true of the simulated readers: the probability of each right answer, and how often
-intervals contain it.
+"""Probabilities of right answers of the simulated readers, and counts of the intervals that
+contain the true value.
 
 The readers' parameters are known, so that tests can hold the papers' estimators against the truth.
 """

@@ -1,5 +1,5 @@
-"""What is true of simulated readers (`chances`): their own answers agree, and the papers' estimators
-recover it."""
+"""Answers of simulated readers against their known probabilities (`chances`), which the papers'
+estimators recover."""
 
 from __future__ import annotations
 
