@@ -307,6 +307,12 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     assert table.loc["blank_line", "net_lost"] == pytest.approx(net)
     assert 0 < table.loc["blank_line", "lost_control"] < 1
     assert table.loc["blank_line", "low"] <= net <= table.loc["blank_line", "high"]
+    alone = table.loc["blank_line", ["low", "low_joint"]]
+    assert alone["low_joint"] == alone["low"], "one comparison needs no correction"
+    both = robustness.losses(frame, ["language"], **options)
+    wider = robustness.losses(frame, ["language"], rule="strict", confidence=0.975)
+    assert set(both.groupby("control").size()) == {2}
+    assert list(both["low_joint"]) == pytest.approx(list(wider["low"]), nan_ok=True)
     assert robustness.robustness(frame, ["language"], rule="strict", confidence=0.95)[
         "asked_again"
     ].sum() == len(mutated)
@@ -719,18 +725,10 @@ def test_the_totals_of_table_iv_count_no_controls() -> None:
 
 
 def test_functions_are_shuffled_in_java_alone() -> None:
-    """Table I; Python's are where `functions_of` asks for them."""
-
-    def shuffled(**changes: Any) -> set[Any]:
-        items = trials_of(**changes).items
-        return {
-            one.factors["language"]
-            for one in items
-            if one.factors["spm"] == "functions"
-        }
-
-    assert shuffled() == {"java"}
-    assert shuffled(functions_of=["python", "java"]) == {"python", "java"}
+    """Table I."""
+    items = trials_of().items
+    shuffled = [one for one in items if one.factors["spm"] == "functions"]
+    assert {one.factors["language"] for one in shuffled} == {"java"}
     table = program_tables.task_statistics(
         faultloc.ProgramsFigure.model_validate(SMALL_PROGRAMS)
     )
@@ -999,7 +997,7 @@ def test_marks_of_a_figure_stand_on_its_dots() -> None:
 
 def test_titles_say_the_finding() -> None:
     losses = pd.DataFrame(
-        {"control": "blank_line", "low": [0.1, -0.1], "high": [0.3, 0.2]}
+        {"control": "blank_line", "low": [0.1, 0.01], "low_joint": [0.05, -0.02]}
     )
     # Two models, the second asked ten times as often: 22 of 200 is less than 101 of 200, and 2 of 2 counts as 2.
     table = pd.DataFrame(
@@ -1044,7 +1042,7 @@ def test_titles_say_the_finding() -> None:
 
 
 def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
-    trials = trials_of(n_programs=6, spms=["names", "comments"], strengths=[1, 4])
+    trials = trials_of(n_programs=12, spms=["names", "comments"], strengths=[1, 4])
     frame = answers_frame(
         run(trials, ["sim-careful", "sim-trusting"], store=tmp_path / "s.sqlite")
     )

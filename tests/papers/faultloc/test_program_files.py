@@ -212,7 +212,9 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
         list(row) == ["program", "mutation", "state", "reason", "code", "line"]
         for row in rows
     )
-    assert {row["state"] for row in rows[:6]} == {"applied"}
+    states = [row["state"] for row in rows[:6]]
+    assert states == ["applied", "applied", "refused", *["applied"] * 3]
+    assert "Java" in rows[2]["reason"]
     assert all(
         row["state"] == "rejected" and row["reason"] and row["code"] is None
         for row in rows[6:]

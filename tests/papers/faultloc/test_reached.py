@@ -7,7 +7,7 @@ import contextlib
 import random
 import re
 import subprocess
-from collections.abc import Iterator
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codestress.mutate.faults.java_reached import java_flow, leads_on, statements_of
+from codestress.mutate.faults.leaving import python_leaving
 from codestress.mutate.faults.reached import python_flow
-from codestress.mutate.faults.sites import JAVA_BLOCKS
-from codestress.mutate.faults.trees import java_root
+from codestress.mutate.faults.sites import JAVA_BLOCKS, FaultSite, fault_sites
+from codestress.mutate.faults.trees import blocks, java_root
 from codestress.sandbox.runtimes import nodes, text_of
+from codestress.types import Language
 from conftest import THOROUGH, needs_jdk
 
 JUMPS = "if a: continue\n  else: break"
@@ -76,7 +78,7 @@ PYTHON = [
     (False, "while 1:\n  for x in a: break\nhere()"),
     (False, "while True:\n  while a: break\nhere()"),
     (False, "while True:\n  try:\n    break\n  finally:\n    return\nhere()"),
-    (False, "for x in itertools.count(): g()\nhere()"),
+    (False, "import itertools\nfor x in itertools.count(): g()\nhere()"),
     (False, "for x in itertools.repeat(0): g()\nhere()"),
     (True, "for x in itertools.repeat(0, 3): g()\nhere()"),
     (False, "for x in range(5, 5): here()"),
@@ -107,9 +109,25 @@ PYTHON = [
     (False, "from os import _exit\n_exit(0)\nhere()"),
     (False, "parser.error('no file')\nhere()"),
     (True, "logger.error('no file')\nhere()"),
+    (False, "from sys import exit as leave\nleave()\nhere()"),
+    (False, "import os as system\nsystem._exit(1)\nhere()"),
+    (True, "from shop import exit\nexit()\nhere()"),
+    (True, "def exit(): g()\nexit()\nhere()"),
+    (False, "from itertools import count as numbers\nfor x in numbers(): g()\nhere()"),
+    (True, "for x in names.count('a'): g()\nhere()"),
+    (True, "def count(n): return [n]\nfor x in count(2): g()\nhere()"),
     (True, "for x in iter(g, b''): here()"),
     (False, "match a, b:\n  case x, y: return 1\nhere()"),
     (True, "match a, b:\n  case 1, y: g()\nhere()"),
+    (False, "match a:\n  case True: return 1\n  case False: return 2\nhere()"),
+    (True, "match a:\n  case True: return 1\n  case None: return 2\nhere()"),
+    (True, "match a:\n  case True: return 1\n  case False if b: return 2\nhere()"),
+    (
+        False,
+        "match a:\n  case C.RED | C.BLUE: return 1\n  case C.GREEN: return 2\nhere()",
+    ),
+    (True, "match a:\n  case C.RED: return 1\nhere()"),
+    (True, "match a:\n  case C.RED: return 1\n  case C.BLUE: g()\nhere()"),
     (False, "assert False, 'x'\nhere()"),
     (False, "def fail(m): raise KeyError\nfail(1)\nhere()"),
     (False, "def fail(m): raise KeyError\ndef stop(): fail(1)\nstop()\nhere()"),
@@ -343,58 +361,64 @@ class Over(BaseException):
     """A run has made all its steps."""
 
 
+def run(code: Any, seed: int, number: int) -> tuple[list[int], object]:
+    """The marks that a run reaches, with conditions and exceptions of its own, and its result or exception."""
+    seen = list[int]()
+    drawn = random.Random(f"{seed} {number}")
+    steps, quiet = iter(range(200)), number % 4
+
+    def step() -> None:
+        if next(steps, None) is None:
+            raise Over
+        if drawn.random() < quiet / 10:
+            raise error()
+
+    def error() -> Exception:
+        return drawn.choice([KeyError, IndexError, ValueError])()
+
+    def mark(at: int) -> None:
+        seen.append(at)
+        step()
+
+    def c() -> bool:
+        step()
+        return drawn.random() < 0.5
+
+    names: dict[str, Any] = {
+        "mark": mark,
+        "c": c,
+        "error": error,
+        "suppress": contextlib.suppress,
+        "nullcontext": contextlib.nullcontext,
+        "n": lambda: drawn.randrange(3),
+        "some": lambda: range(drawn.randrange(3)),
+    }
+    exec(code, names)
+    try:
+        return seen, names["f"](1)
+    except (Over, Exception) as error_of_run:
+        return seen, type(error_of_run)
+
+
 def marks_of_runs(code: Any, wanted: set[int], seed: int) -> set[int]:
-    """The marks that runs reach, each run with conditions and exceptions of its own, until all that are wanted are."""
+    """The marks that runs reach, until all that are wanted are."""
     seen = set[int]()
     for number in range(20_000):
-        drawn = random.Random(f"{seed} {number}")
-        steps, quiet = iter(range(200)), number % 4
-
-        def step(
-            drawn: random.Random = drawn,
-            steps: Iterator[int] = steps,
-            quiet: int = quiet,
-        ) -> None:
-            if next(steps, None) is None:
-                raise Over
-            if drawn.random() < quiet / 10:
-                raise error()
-
-        def error(drawn: random.Random = drawn) -> Exception:
-            return drawn.choice([KeyError, IndexError, ValueError])()
-
-        def mark(at: int, step: Any = step) -> None:
-            seen.add(at)
-            step()
-
-        def c(step: Any = step, drawn: random.Random = drawn) -> bool:
-            step()
-            return drawn.random() < 0.5
-
-        names: dict[str, Any] = {
-            "mark": mark,
-            "c": c,
-            "error": error,
-            "suppress": contextlib.suppress,
-        }
-        names |= {
-            "nullcontext": contextlib.nullcontext,
-            "n": lambda drawn=drawn: drawn.randrange(3),
-        }
-        names |= {"some": lambda drawn=drawn: range(drawn.randrange(3))}
-        exec(code, names)
-        with contextlib.suppress(Over, Exception):
-            names["f"](1)
+        seen.update(run(code, seed, number)[0])
         if wanted <= seen:
             break
     return seen
 
 
+def python_text(seed: int) -> str:
+    lines = "\n".join(f"    {line}" for line in Draw(seed, java=False).body(2))
+    return f"def fail():\n    raise error()\ndef f(a):\n{lines}"
+
+
 @settings(max_examples=400 if THOROUGH else 60, deadline=None)
 @given(st.integers(0, 2**32))
 def test_what_is_called_unreachable_never_runs_and_the_rest_does(seed: int) -> None:
-    lines = "\n".join(f"    {line}" for line in Draw(seed, java=False).body(2))
-    text = f"def fail():\n    raise error()\ndef f(a):\n{lines}"
+    text = python_text(seed)
     with contextlib.suppress(SyntaxError):
         tree = ast.parse(text)
         flow = python_flow(tree)
@@ -407,6 +431,142 @@ def test_what_is_called_unreachable_never_runs_and_the_rest_does(seed: int) -> N
         assert (
             marks_of_runs(compile(text, "drawn", "exec"), expected, seed) == expected
         ), text
+
+
+# --- A return where the function returns anyway -----------------------------------------------------------------------
+
+IF = "if a:\n  g()\n  here()"
+LEAVING = [
+    (True, IF),
+    (True, f"{IF}\nelse:\n  g()"),
+    (True, f"{IF}\npass"),
+    (True, f"{IF}\nreturn"),
+    (True, f"{IF}\nreturn None"),
+    (True, "if b:\n  g()\nelif a:\n  here()"),
+    (True, "for x in b:\n  if a:\n    here()\n  return"),
+    (True, "for x in b: g()\nelse:\n  if a:\n    here()"),
+    (True, "with b:\n  if a:\n    here()"),
+    (True, "try:\n  if a:\n    here()\nexcept KeyError:\n  g()"),
+    (True, "try:\n  g()\nexcept KeyError:\n  if a:\n    here()\nfinally:\n  g()"),
+    (True, "match b:\n  case 1:\n    if a:\n      here()\n  case 2: g()"),
+    (False, f"{IF}\ng()"),
+    (False, f"{IF}\nreturn 1"),
+    (False, f"{IF}\nreturn b"),
+    (False, f"{IF}\nx = 1\nreturn x"),
+    (False, "for x in b:\n  if a:\n    here()"),
+    (False, "while b:\n  here()"),
+    (False, "try:\n  if a:\n    here()\nexcept KeyError:\n  g()\nelse:\n  g()"),
+    (False, "try:\n  g()\nfinally:\n  if a:\n    here()"),
+    (False, "with b:\n  if a:\n    here()\ng()"),
+    (False, "match b:\n  case 1:\n    if a:\n      here()\nreturn 2"),
+]
+
+
+def at_ends(text: str, language: Language) -> list[FaultSite]:
+    """The returns that may be inserted at the end of a block."""
+    return [
+        site
+        for site in fault_sites(text, language)
+        if site.kind == "MisplacedReturn" and site.text.startswith("\n")
+    ]
+
+
+@pytest.mark.parametrize(("leaves", "body"), LEAVING)
+def test_no_return_is_made_where_the_function_returns_anyway(
+    leaves: bool, body: str
+) -> None:
+    text = f"def f(a, b):\n{textwrap.indent(body, '    ')}"
+    line = text[: text.index("here()")].count("\n") + 1
+    made = {site.line - 1 for site in at_ends(text, "python")}
+    assert (line in made) is not leaves
+
+
+def test_no_return_is_made_where_python_takes_none() -> None:
+    body = "if n:\n        n += 1\n        n += 2\n    g()"
+    text = f"def f(n):\n  try:\n    g()\n  except* KeyError:\n    {body}\n  g()"
+    assert not at_ends(text, "python")
+    for site in fault_sites(text, "python"):
+        compile(site.apply(text), "faulty", "exec")
+    assert at_ends(text.replace("except*", "except"), "python")
+
+
+def test_no_return_is_made_before_a_constant() -> None:
+    assert not fault_sites("class A:\n    def f(self):\n        ...", "python")
+
+
+@settings(max_examples=200 if THOROUGH else 30, deadline=None)
+@given(st.integers(0, 2**32))
+def test_each_return_at_the_end_of_a_block_shows_in_a_run(seed: int) -> None:
+    text = python_text(seed)
+    correct = compile(text, "correct", "exec")
+    for site in at_ends(text, "python"):
+        faulty = compile(site.apply(text), "faulty", "exec")
+        assert any(
+            run(correct, seed, number) != run(faulty, seed, number)
+            for number in range(20_000)
+        ), site.apply(text)
+
+
+@settings(max_examples=200 if THOROUGH else 30, deadline=None)
+@given(st.integers(0, 2**32))
+def test_a_return_where_the_function_returns_anyway_never_shows(seed: int) -> None:
+    text = python_text(seed)
+    if "while True" not in text and "while 1" not in text:
+        text = re.sub(r"mark\(\d*[1-8]\)", "pass", text)
+    tree = ast.parse(text)
+    function = tree.body[1]
+    assert isinstance(function, ast.FunctionDef)
+    leaving = {*python_leaving(function.body)}
+    correct = compile(text, "correct", "exec")
+    for _, block in blocks(function):
+        if id(block) in leaving:
+            lines = text.split("\n")
+            lines.insert(
+                block[-1].end_lineno or 0, " " * block[-1].col_offset + "return"
+            )
+            with contextlib.suppress(SyntaxError):  # no return in except*
+                faulty = compile("\n".join(lines), "faulty", "exec")
+                for number in range(200):
+                    assert run(correct, seed, number) == run(faulty, seed, number), (
+                        lines
+                    )
+
+
+IF_JAVA = "if (a) {\ng();\nhere();\n}\n"
+JAVA_LEAVING = [
+    (True, "void", IF_JAVA),
+    (True, "void", f"{IF_JAVA}return;"),
+    (True, "void", f"try {{\n{IF_JAVA}}} catch (RuntimeException e) {{ g(); }}"),
+    (True, "void", f"synchronized (this) {{\n{IF_JAVA}}}"),
+    (True, "void", f"switch (n) {{ case 1 -> {{\n{IF_JAVA}}} default -> g(); }}"),
+    (True, "int", f"{IF_JAVA}return 0;"),
+    (True, "double", f"{IF_JAVA}return 0.0;"),
+    (True, "boolean", f"{IF_JAVA}return false;"),
+    (True, "Object", f"{IF_JAVA}return null;"),
+    (
+        True,
+        "Object",
+        f"for (int i = 0; i < n; i++) {{\n{IF_JAVA}return null;\n}}\nreturn o;",
+    ),
+    (False, "void", f"{IF_JAVA}g();"),
+    (False, "void", f"for (int i = 0; i < n; i++) {{\n{IF_JAVA}}}"),
+    (False, "void", f"try {{\ng();\n}} finally {{\n{IF_JAVA}}}"),
+    (False, "int", f"{IF_JAVA}return 1;"),
+    (False, "int", f"{IF_JAVA}return n;"),
+    (False, "boolean", f"{IF_JAVA}return true;"),
+    (False, "Object", f"{IF_JAVA}return o;"),
+    (False, "int", f"{IF_JAVA}n++;\nreturn 0;"),
+]
+
+
+@pytest.mark.parametrize(("leaves", "kind", "body"), JAVA_LEAVING)
+def test_no_return_is_made_where_a_java_method_returns_the_same(
+    leaves: bool, kind: str, body: str
+) -> None:
+    text = f"class A {{\n{kind} f(boolean a, int n, Object o) {{\n{body}\n}}\n}}"
+    line = text[: text.index("here()")].count("\n") + 1
+    made = {site.line - 1 for site in at_ends(text, "java")}
+    assert (line in made) is not leaves
 
 
 HEAD = "class P extends Base {\n"

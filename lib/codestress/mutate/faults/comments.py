@@ -114,7 +114,7 @@ def _python_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
                 ):
                     start = lines.starts[line - 1] + column
                     yield start, start + len(token.string), "# {}"
-    except (tokenize.TokenError, SyntaxError, IndentationError) as error:
+    except (tokenize.TokenError, SyntaxError) as error:
         raise NotNeutral(f"does not parse: {error}") from None
 
 

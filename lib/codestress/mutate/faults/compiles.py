@@ -57,7 +57,6 @@ NUMBER_METHODS = {
     "bitCount",
 }
 """Methods of Java's own classes that return numbers."""
-TAKES_NUMBERS = ("-", "*", "/", "%", "<", ">", "<=", ">=", "<<", ">>", ">>>")
 
 
 @dataclass(frozen=True)
@@ -88,10 +87,9 @@ class Declared:
                     | "field_declaration"
                     | "spread_parameter"
                 ):
-                    children = node.named_children
                     named = [
                         child
-                        for child in children
+                        for child in node.named_children
                         if child.type == "variable_declarator"
                     ]
                 case (
@@ -171,52 +169,31 @@ class Declared:
         constant = ("switch_label", "annotation", "element_value_pair")
         if any(outer.type in constant for outer in around(node)):
             return False
-        wanted = "" if node.type == "assignment_expression" else self._wanted(node)
-        added = wanted in NUMBERS or self.are_numbers(node, "left", "right")
-        return wanted not in NARROW and (sign != "+" or added)
+        numbers = sign != "+" or self.are_numbers(node, "left", "right")
+        return numbers and not self._is_narrow(node)
 
-    def _wanted(self, node: Node) -> str:
-        """Type that the context of an expression requires, as text; empty if it requires no known
-        type."""
-        parent = node.parent
-        if parent is None:
-            return ""
-        sign = field_text(parent, "operator")
-        match parent.type:
-            case "binary_expression" if sign in TAKES_NUMBERS:
-                return self._wanted(parent) or "double"
-            case "unary_expression" if not text_of(parent).startswith("!"):
-                return self._wanted(parent) or "double"
-            case "parenthesized_expression":
-                return self._wanted(parent)
-            case "binary_expression" if sign == "+":
-                return self._wanted(parent)
-            case "array_access" if parent.child_by_field_name("index") == node:
-                return "int"
-            case "variable_declarator" if len(parent.named_children) == 2:
-                return (
-                    field_text(parent.parent, "type")
-                    if parent.parent is not None
-                    else ""
-                )
-            case "assignment_expression" if sign == "=":
-                if parent.child_by_field_name("right") != node:
-                    return ""
-                kinds = self.variables.get(field_text(parent, "left"), set())
-                return (
-                    min(kinds & NARROW or kinds) if kinds and kinds <= NUMBERS else ""
-                )
-            case "array_initializer":
-                for outer in around(parent):
-                    if outer.type.endswith("_declaration"):
-                        return field_text(outer, "type").rstrip("[] ")
-            case "return_statement":
-                for outer in around(parent):
-                    if outer.type == "method_declaration":
-                        return field_text(outer, "type")
-                    if outer.type in CLOSED:
-                        return ""
-        return ""
+    def _is_narrow(self, node: Node) -> bool:
+        """Whether the declaration, the assignment or the return whose value an expression is part
+        of wants a `NARROW` type, so that the compiler takes only some constants."""
+        for outer in around(node):
+            kinds = set[str]()
+            match outer.type:
+                case (
+                    "local_variable_declaration"
+                    | "field_declaration"
+                    | "method_declaration"
+                ):
+                    kinds = {field_text(outer, "type")}
+                case "assignment_expression" if outer != node:
+                    name = field_text(outer, "left").partition("[")[0]
+                    kinds = self.variables.get(name, kinds)
+                case "return_statement":
+                    continue
+                case name if name in INSIDE or name.endswith("_statement"):
+                    return False
+            if kinds:
+                return any(kind.rstrip("[] ") in NARROW for kind in kinds)
+        return False
 
 
 def _are_numbers(kinds: set[str], depth: int) -> bool:
@@ -249,6 +226,8 @@ def may_swap_logic(node: Node) -> bool:
 STATEMENTS_HOLD = ("block", "constructor_body", "switch_block_statement_group")
 CLOSED = ("lambda_expression", *JAVA_METHODS, *JAVA_TYPES)
 """Types of Java nodes inside which a return leaves the node itself, not a method around it."""
+INSIDE = ("array_access", "argument_list", "lambda_expression", *JAVA_TYPES)
+"""Types of Java nodes inside which a value is no part of the value around."""
 
 
 def may_return(block: Node, method: Node) -> bool:

@@ -405,10 +405,9 @@ def _type(node: Node, own: Types) -> str:
     text = text_of(node)
     if node.type == "identifier" and text in own:
         return own[text]
-    if kind := next(
-        (kind for form, kind in LITERALS.items() if re.fullmatch(form, text)), ""
-    ):
-        return kind
+    for form, kind in LITERALS.items():
+        if re.fullmatch(form, text):
+            return kind
     parts = (
         part
         for one in node.children

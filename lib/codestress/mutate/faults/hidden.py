@@ -8,8 +8,6 @@ rejected.
 from __future__ import annotations
 
 import ast
-import builtins
-from collections import Counter, defaultdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Literal
 
@@ -23,7 +21,7 @@ from codestress.mutate.faults.trees import (
     tree_of,
 )
 from codestress.mutate.refusals import python_constructs, refusal, rule
-from codestress.mutate.scopes import FunctionNode, Scope, names_of, parameters
+from codestress.mutate.scopes import names_of
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 Aspect = Literal["lines", "names", "order"]
 RULES = (
     rule(
-        ["lines", "names", "order"],
+        ["lines", "names"],
         "the program sees the stack or the source",
         "import inspect, import builtins, __builtins__, __code__, .f_code, .exc_info, .format_exc, .print_exc, "
         ".format_exception, .print_exception, .TracebackException, .format_exception_only, .currentframe, ._getframe, "
@@ -55,8 +53,7 @@ RULES = (
     rule(
         ["order"],
         "the program sees the order of methods",
-        "locals, vars, eval, exec, __dict__, .getmembers, .classify_class_attrs, .co_firstlineno, getMethods, "
-        "getDeclaredMethods, getStackTrace, StackWalker, getLineNumber",
+        "getMethods, getDeclaredMethods, getStackTrace, StackWalker, getLineNumber",
     ),
 )
 
@@ -253,106 +250,17 @@ Methods = list[tuple[int, int]]
 
 
 def movable(code: str, language: Language) -> list[Methods]:
-    """Returns, for each class with at least two methods that may change places, a list with the
-    first and last line of each such method, from 1. Raises `NotNeutral` if there is no such class,
-    or if the program may see the order."""
+    """Returns, for each Java class with at least two methods that may change places, a list with
+    the first and last line of each such method, from 1. Raises `NotNeutral` if there is no such
+    class, if the program may see the order, and for Python, whose methods the paper leaves in
+    place (Table I)."""
+    if language == "python":
+        raise NotNeutral("functions are shuffled in Java alone")
     refuse_seen("order", code, language)
-    every = _python_groups(code) if language == "python" else _java_groups(code)
-    groups = [group for group in every if len(group) > 1]
+    groups = [group for group in _java_groups(code) if len(group) > 1]
     if not groups:
         raise NotNeutral("no class with two methods whose order does not matter")
     return groups
-
-
-KNOWN_DECORATORS = {
-    "dataclass",
-    "total_ordering",
-    "final",
-    "unique",
-    "runtime_checkable",
-}
-KNOWN_BASES = frozenset(
-    [name for name, held in vars(builtins).items() if isinstance(held, type)]
-    + ["ABC", "Enum", "IntEnum", "Flag", "TestCase", "Thread", "Protocol", "Generic"]
-    + ["NodeVisitor", "NodeTransformer", "HTMLParser", "Cmd", "UserDict", "UserList"]
-    + ["Mapping", "MutableMapping", "Sequence", "MutableSequence"]
-)
-"""Base classes that do not depend on the order of their subclasses' methods."""
-
-
-@lru_cache(maxsize=256)
-def _python_groups(code: str) -> list[Methods]:
-    """For each Python class whose bases are known classes or earlier classes of the program, a list
-    of the first and last lines of its methods that may change places.
-
-    Left out are classes that share a name, and classes with keywords, an unknown decorator or
-    `__init_subclass__`, since something may ask them for the order of their methods.
-    """
-    lines = Lines.of(code)
-    names = names_of(tree_of(code))
-    read = defaultdict[Scope, set[str]](set)
-    for one in names.occurrences:
-        if isinstance(one.node, ast.Name) and isinstance(one.node.ctx, ast.Load):
-            read[one.scope].add(one.name)
-    classes = [
-        (one, one.node) for one in names.scopes if isinstance(one.node, ast.ClassDef)
-    ]
-    counts = Counter(node.name for _, node in classes)
-    groups, plain = [], set(KNOWN_BASES - counts.keys())
-    for scope, node in classes:
-        known = {_last_name(base) for base in node.bases} <= plain
-        decorated = (
-            not {_last_name(one) for one in node.decorator_list} <= KNOWN_DECORATORS
-        )
-        asking = node.keywords or decorated or "__init_subclass__" in scope.bound
-        if asking or not known or counts[node.name] > 1:
-            continue
-        plain.add(node.name)
-        group = [
-            (method.lineno, method.end_lineno or method.lineno)
-            for name, methods in scope.functions.items()
-            for method in methods
-            if scope.bound[name] == {"function"}
-            and len(methods) == 1
-            and name not in read[scope]
-            and _is_still(method, scope)
-        ]
-        if len({lines.indent(first) for first, _ in group}) == 1:
-            groups.append(group)
-    return groups
-
-
-def _last_name(part: ast.expr) -> str:
-    """Last part of the name of a base class or decorator: `Base` for `Base`, `module.Base`,
-    `Base[int]` and `Base(…)`; the whole text of any other expression."""
-    if isinstance(part, ast.Call):
-        part = part.func
-    if isinstance(part, ast.Subscript):
-        part = part.value
-    return part.attr if isinstance(part, ast.Attribute) else ast.unparse(part)
-
-
-def _is_still(method: FunctionNode, scope: Scope) -> bool:
-    """Whether a method may move within its class: it has no decorator, only constants as defaults,
-    and annotations that call nothing and use no name that the class body binds."""
-    given = method.args
-    defaults = [one for one in (*given.defaults, *given.kw_defaults) if one is not None]
-    annotations = [one.annotation for one in parameters(method)]
-    constant = all(isinstance(one, ast.Constant) for one in defaults)
-    parts = [
-        part
-        for one in (method.returns, *annotations)
-        if one is not None
-        for part in ast.walk(one)
-    ]
-    named = {part.id for part in parts if isinstance(part, ast.Name)}
-    calls = any(isinstance(part, ast.Call | ast.NamedExpr) for part in parts)
-    return (
-        constant
-        and not method.decorator_list
-        and not calls
-        and named.isdisjoint(scope.bound)
-    )
 
 
 @lru_cache(maxsize=256)
@@ -365,9 +273,9 @@ def _java_groups(code: str) -> list[Methods]:
         if node.type not in JAVA_CLASSES:
             continue
         group = []
-        for child in (
-            one for one in node.named_children if one.type == "method_declaration"
-        ):
+        for child in node.named_children:
+            if child.type != "method_declaration":
+                continue
             first, last = child.start_point[0] + 1, child.end_point[0] + 1
             whole = lines.text[lines.starts[first - 1] : lines.end(last)]
             if whole.strip() == lines.text[slice(*lines.span(child))]:

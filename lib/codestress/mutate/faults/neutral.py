@@ -140,7 +140,6 @@ def mutate(
     strength: int,
     quarter: int,
     content: Content,
-    prove: bool = True,
 ) -> FaultyProgram:
     """Returns a faulty program after the mutation `spm`, with the new number of its faulty line.
     The mutation is applied `strength` times in the quarter `quarter` (0 to 3) of the program's
@@ -149,7 +148,6 @@ def mutate(
     `spm` (semantic-preserving mutation) is a name of `SPMS` or `CONTROLS`, else `ValueError`;
     `content` has the comments, names and dead code to draw from, such as `bank(language)`. Raises
     `NotNeutral` if the program has too few places, or if the result is not proved to mean the same.
-    With `prove=False`, the caller proves the result later.
     """
     if spm not in (*SPMS, *CONTROLS):
         raise ValueError(
@@ -167,8 +165,7 @@ def mutate(
     mutated = (
         making.reordered() if spm == "functions" else program.edited(making.edits(spm))
     )
-    why = equivalence_error(program.code, mutated.code, spm, language) if prove else ""
-    if why:
+    if why := equivalence_error(program.code, mutated.code, spm, language):
         raise NotNeutral(f"{spm}: {why}")
     return mutated
 
@@ -247,11 +244,11 @@ class _Making:
         fewer, also the ones nearest to the quarter's middle. Raises `NotNeutral` if `lines` has
         fewer than `count`."""
         middle = (self.quarter + 0.5) * self.program.lines / QUARTERS
-        near = sorted(lines, key=lambda line: abs(line - middle))
-        inside = [line for line in near if self.in_quarter(line)]
-        outside = [line for line in near if not self.in_quarter(line)]
-        nearest = inside + outside[: max(0, count - len(inside))]
-        return self.taken(nearest, count, what)
+        near = sorted(
+            lines, key=lambda line: (not self.in_quarter(line), abs(line - middle))
+        )
+        inside = sum(map(self.in_quarter, lines))
+        return self.taken(near[: max(count, inside)], count, what)
 
     def line_before(self, line: int, text: str) -> Edit:
         """Edit that inserts `text` in new lines before the line `line`, with that line's

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codestress.mutate.faults.dead import java_never_runs, never_runs
 from codestress.mutate.faults.trees import JAVA_CLASSES, NotNeutral, java_root, tree_of
-from codestress.mutate.scopes import FunctionNode, names_of
+from codestress.mutate.scopes import names_of
 from codestress.notes import noted
 from codestress.sandbox.runtimes import text_of
 from codestress.types import Language
@@ -47,12 +47,6 @@ def _form(code: str, parts: tuple[str, ...]) -> tuple[str, list[int]]:
     program's shape as text and, if `parts` has `dead_code`, a number for each name in runnable
     code, in order, that stands for the scope of its variable (an empty list otherwise)."""
     tree = tree_of(code)
-    if "functions" in parts:
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                node.body.sort(
-                    key=lambda one: one.name if isinstance(one, FunctionNode) else ""
-                )
     names = names_of(tree) if "dead_code" in parts or "names" in parts else None
     occurrences, variables = names.occurrences if names else [], []
     if "dead_code" in parts and names:
@@ -78,14 +72,11 @@ def _remove_dead(tree: ast.AST) -> set[int]:
     returns Python's `id` of each of their nodes."""
     dead: set[int] = set()
     for node in ast.walk(tree):
-        for block in (
-            value for value in vars(node).values() if isinstance(value, list)
-        ):
-            if gone := [
-                one for one in block if isinstance(one, ast.stmt) and never_runs(one)
-            ]:
-                dead |= {id(part) for one in gone for part in ast.walk(one)}
-                block[:] = [one for one in block if one not in gone]
+        for block in vars(node).values():
+            for statement in [*block] if isinstance(block, list) else []:
+                if isinstance(statement, ast.stmt) and never_runs(statement):
+                    dead.update(map(id, ast.walk(statement)))
+                    block.remove(statement)
     return dead
 
 

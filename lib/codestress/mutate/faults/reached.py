@@ -13,24 +13,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from codestress.mutate.faults.dead import NOTHING, truth
-from codestress.mutate.scopes import FunctionNode
+from codestress.mutate.faults.trees import written
+from codestress.mutate.scopes import FunctionNode, names_of
 
 NEXT, BREAK, CONTINUE, RETURN = "next", "break", "continue", "return"
 Ways = set[str]
 """Ways out of a statement or a block: `next` (the statement behind it), `break`, `continue`,
 `return`; empty where control never leaves it normally."""
-ENDING = [
-    "exit",
-    "quit",
-    "_exit",
-    "abort",
-    "sys.exit",
-    "os._exit",
-    "os.abort",
-    "parser.error",
-]
+ENDING = {"exit", "quit", "sys.exit", "os._exit", "os.abort", "parser.error"}
 """Calls that end the program."""
-ENDLESS = ["count", "cycle", "itertools.count", "itertools.cycle"]
+ENDLESS = ("itertools.count", "itertools.cycle")
 """Iterators without an end."""
 SWALLOWING = [
     "suppress",
@@ -86,7 +78,7 @@ class _Walk:
 
     def __init__(self, tree: ast.Module, known: Iterable[str]) -> None:
         self.flow = Flow()
-        self.ending = {*ENDING, *known}
+        self.imported = _imported(tree)
         self.stopping = set[str]()
         """Names of functions that never return."""
         self.returning = set[str]()
@@ -96,20 +88,19 @@ class _Walk:
         self.read = set[str]()
         self.nested = False
         """Whether the walk is inside a function, and in no class inside it."""
+        self.ending = set(ENDING)
+        for scope in names_of(tree).scopes:
+            self.ending -= scope.bound.keys()
+            for name, kinds in scope.bound.items():
+                if kinds != {"function"}:
+                    self.bound.add(name)
+        self.ending.update(known)
         for node in ast.walk(tree):
             match node:
                 case ast.Name(name, ast.Load()):
                     self.read.add(name)
                 case ast.Global(names) | ast.Nonlocal(names):
                     self.read.update(names)
-                case (
-                    ast.Name(name)
-                    | ast.ClassDef(name)
-                    | ast.arg(name)
-                    | ast.alias(asname=str(name))
-                    | ast.alias(name)
-                ):
-                    self.bound.add(name)
 
     def block(self, statements: Iterable[ast.stmt]) -> Ways:
         """Walks statements up to one that does not lead to the next, and returns the ways out."""
@@ -149,7 +140,7 @@ class _Walk:
             case ast.Assert(test) if decision(test) is False:
                 return set()
             case ast.Expr(value) | ast.Assign(value=value) | ast.AnnAssign(value=value):
-                return set() if _called(value) in self.ending else {NEXT}
+                return set() if self.called(value) in self.ending else {NEXT}
             case ast.If(test, body, orelse):
                 known = decision(test)
                 then = self.block(body) if known is not False else set()
@@ -158,7 +149,7 @@ class _Walk:
                 known = decision(test)
                 return self.loop(node, known is not False, known is not True)
             case ast.For(iter=items) | ast.AsyncFor(iter=items):
-                return self.loop(node, not _is_empty(items), not _is_endless(items))
+                return self.loop(node, not _is_empty(items), not self.is_endless(items))
             case ast.With() | ast.AsyncWith():
                 return self.managed(node)
             case ast.Try() | ast.TryStar():
@@ -183,7 +174,7 @@ class _Walk:
     def managed(self, node: ast.With | ast.AsyncWith) -> Ways:
         ways = self.block(node.body)
         for item in node.items:
-            name = _called(item.context_expr).rpartition(".")[2]
+            name = self.called(item.context_expr).rpartition(".")[2]
             if name in SWALLOWING and self.raises(node.body):
                 ways.add(NEXT)
         return ways
@@ -200,13 +191,17 @@ class _Walk:
             caught += kinds
             self.flow.reached.add(id(handler))
             ways |= self.block(handler.body)
+            if isinstance(node, ast.TryStar):  # where Python takes no return
+                self.flow.completing -= {id(part) for part in ast.walk(handler)}
         last = self.block(node.finalbody)
         return ways | (last - {NEXT}) if NEXT in last else last
 
     def matched(self, node: ast.Match) -> Ways:
-        """Walks the cases of a `match` up to one that matches everything. A `match` of a tuple
-        counts as complete, since it often is."""
+        """Walks the cases of a `match` up to one that matches everything. A `match` of a tuple, of
+        both truth values, or of values of one class (an enumeration) counts as complete, since it
+        often is."""
         ways = set[str]()
+        values = set[str]()
         for case in node.cases:
             self.flow.reached.add(id(case))
             known: bool | None = True
@@ -217,7 +212,11 @@ class _Walk:
                 ways |= self.block(case.body)
             if known is True and _matches_all(case.pattern):
                 return ways
-        return ways if isinstance(node.subject, ast.Tuple) else ways | {NEXT}
+            values.update(_matched(case.pattern) if known else [""])
+        of_class = len(node.cases) > 1 and len(values) == 1 and "" not in values
+        complete = of_class or values == {"True", "False"}
+        tuples = isinstance(node.subject, ast.Tuple)
+        return ways if complete or tuples else ways | {NEXT}
 
     def function(self, node: FunctionNode) -> None:
         """Walks a function, unless it is inside a function and nothing calls it."""
@@ -239,6 +238,24 @@ class _Walk:
         ways = self.block(body)
         self.nested = outer
         return ways
+
+    def called(self, node: ast.expr | None) -> str:
+        """Name of the function that an expression calls, with dots as in `sys.exit`, whatever the
+        import calls it; empty if the expression is no call or does not call by a name."""
+        if isinstance(node, ast.Call) and isinstance(
+            node.func, ast.Name | ast.Attribute
+        ):
+            first, dot, rest = written(node.func).partition(".")
+            return self.imported.get(first, first) + dot + rest
+        return ""
+
+    def is_endless(self, node: ast.expr) -> bool:
+        """Whether an iterator certainly has no end: `count()`, `cycle(…)`, `repeat(x)` without a
+        number."""
+        match node:
+            case ast.Call(args=[_], keywords=[]):
+                return self.called(node) in (*ENDLESS, "itertools.repeat")
+        return self.called(node) in ENDLESS
 
     def raises(self, body: list[ast.stmt]) -> bool:
         """Whether a block has a reached part that may raise an exception."""
@@ -283,12 +300,18 @@ def _evaluated(node: ast.AST) -> Iterable[ast.AST]:
     return ast.iter_child_nodes(node)
 
 
-def _called(node: ast.expr | None) -> str:
-    """Name of the function that an expression calls, with dots as in `sys.exit`; empty if the
-    expression is no call or does not call by a name."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-        return ast.unparse(node.func)
-    return ""
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """Full names of what a program imports, by the names that it gives them: `sys.exit` by
+    `leave`."""
+    names: dict[str, str] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(aliases):
+                names.update({one.asname: one.name for one in aliases if one.asname})
+            case ast.ImportFrom(str(module), aliases):
+                for alias in aliases:
+                    names[alias.asname or alias.name] = f"{module}.{alias.name}"
+    return names
 
 
 def _is_empty(node: ast.expr) -> bool:
@@ -306,16 +329,7 @@ def _is_empty(node: ast.expr) -> bool:
             ast.Name("enumerate" | "reversed" | "sorted" | "iter"), [argument]
         ):
             return _is_empty(argument)
-    return ast.unparse(node) in NOTHING
-
-
-def _is_endless(node: ast.expr) -> bool:
-    """Whether an iterator certainly has no end: `count()`, `cycle(…)`, `repeat(x)` without a
-    number."""
-    match node:
-        case ast.Call(ast.Name("repeat") | ast.Attribute(attr="repeat"), arguments, []):
-            return len(arguments) == 1
-    return _called(node) in ENDLESS
+    return written(node) in NOTHING
 
 
 def _caught_by(handler: ast.ExceptHandler) -> tuple[type, ...]:
@@ -326,6 +340,19 @@ def _caught_by(handler: ast.ExceptHandler) -> tuple[type, ...]:
     kinds = [getattr(builtins, name.id, None) for name in names]
     types = tuple(kind for kind in kinds if isinstance(kind, type))
     return types if len(types) == len(kinds) else ()
+
+
+def _matched(pattern: ast.pattern) -> list[str]:
+    """What a pattern matches: `True`, `False`, or for a value such as `Colour.RED` its class;
+    one of each alternative, and an empty text for any other pattern."""
+    match pattern:
+        case ast.MatchOr(patterns):
+            return [word for part in patterns for word in _matched(part)]
+        case ast.MatchSingleton(value):
+            return [str(value)]
+        case ast.MatchValue(ast.Attribute(owner)):
+            return [ast.unparse(owner)]
+    return [""]
 
 
 def _matches_all(pattern: ast.pattern) -> bool:

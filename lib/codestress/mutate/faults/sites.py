@@ -11,7 +11,7 @@ the paper leaves open:
   against `>=` in the condition of a loop. The bounds of a slice are no loop's range.
 - MisplacedReturn: an inserted return before a statement of a function (Python), or at the end of a
   block of a loop or a condition (both languages; elsewhere in Java the compiler rejects the
-  statements behind the return).
+  statements behind the return), unless the function returns the same there anyway (`leaving.py`).
 - IncorrectBooleanLogic: one `and` against `or`, one `&&` against `||`.
 - OperatorSwap: one of + - * / for another of them, where no operand is a text or a list.
 
@@ -35,6 +35,7 @@ from codestress.mutate.faults.java_reached import (
     leads_on,
     statements_of,
 )
+from codestress.mutate.faults.leaving import java_leaving, python_leaving
 from codestress.mutate.faults.reached import Flow, python_flow
 from codestress.mutate.faults.trees import (
     JAVA_METHODS,
@@ -45,6 +46,7 @@ from codestress.mutate.faults.trees import (
     field_text,
     java_root,
     tree_of,
+    written,
 )
 from codestress.mutate.scopes import FunctionNode
 from codestress.sandbox.runtimes import nodes, text_of
@@ -273,20 +275,19 @@ def _return_sites(
     statements that return, raise or do nothing), or at the end of a block of a loop or
     condition."""
     for statement in body_of(function):
-        usable = id(statement) in flow.reached and not isinstance(statement, PASSING)
+        passing = isinstance(statement, PASSING) or written(statement) == "..."
+        usable = id(statement) in flow.reached and not passing
         if usable and not _before(statement, lines):
             first = first_line(statement)
             start, text = lines.starts[first - 1], f"{lines.indent(first)}return\n"
             yield FaultSite(start, start, text, "MisplacedReturn", first)
+    leaving = {*python_leaving(function.body)}
     for owner, block in blocks(function):
         if not isinstance(owner, BRANCHING) or block is not owner.body:
             continue
         last = block[-1]
-        if (
-            id(last) not in flow.completing
-            or isinstance(last, ast.Pass)
-            or _before(last, lines)
-        ):
+        usable = id(last) in flow.completing and not isinstance(last, ast.Pass)
+        if not usable or id(block) in leaving or _before(last, lines):
             continue
         line = last.end_lineno or last.lineno
         behind = lines.text[
@@ -411,7 +412,10 @@ def _java_returns(method: Node, flow: Flow, lines: Lines) -> Iterator[FaultSite]
     kind = field_text(method, "type") + field_text(method, "dimensions")
     value = JAVA_DEFAULTS.get(kind, " null")
     body = method.child_by_field_name("body")
-    for node in nodes(body) if body is not None else ():
+    if body is None:
+        return
+    leaving = {*java_leaving(body, value.strip(), leaves=not value)}
+    for node in nodes(body):
         if (
             node.type != "block"
             or node.parent is None
@@ -426,7 +430,7 @@ def _java_returns(method: Node, flow: Flow, lines: Lines) -> Iterator[FaultSite]
             continue
         if last.id not in flow.completing or not may_return(node, method):
             continue
-        if leads_on(node, flow):
+        if node.id not in leaving and leads_on(node, flow):
             yield _return_behind(
                 lines, closing, last.start_point[0] + 1, f"return{value};"
             )

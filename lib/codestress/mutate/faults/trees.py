@@ -18,13 +18,11 @@ if TYPE_CHECKING:
 JAVA_METHODS = ("method_declaration", "constructor_declaration")
 JAVA_CLASSES = ("class_body", "enum_body_declarations", "interface_body")
 JAVA_TYPES = (
-    *(
-        *JAVA_CLASSES,
-        "enum_body",
-        "annotation_type_body",
-        "record_declaration",
-        "annotation_type_declaration",
-    ),
+    *JAVA_CLASSES,
+    "enum_body",
+    "annotation_type_body",
+    "record_declaration",
+    "annotation_type_declaration",
 )
 """Node types that enclose the members of a Java type (class, interface, enum, record,
 annotation)."""
@@ -62,6 +60,14 @@ def tree_of(code: str) -> ast.Module:
         return parse_program(code)
     except SyntaxError as error:
         raise NotNeutral(f"does not parse: {error}") from None
+
+
+def written(node: ast.AST) -> str:
+    """Python text of a syntax tree; empty for a number with more digits than Python writes."""
+    try:
+        return ast.unparse(node)
+    except ValueError:
+        return ""
 
 
 @lru_cache(maxsize=64)

@@ -120,10 +120,6 @@ class Programs(Seeded):
     spms: list[Spm] = Field(
         list(SPMS), description="mutations under which localized faults are asked again"
     )
-    functions_of: list[Language] = Field(
-        ["java"],
-        description="languages whose functions are shuffled (Table I: only Java)",
-    )
     strengths: list[Strength] = Field(
         [1, 2, 4, 6, 8], min_length=1, description="applications of a mutation"
     )
@@ -131,12 +127,8 @@ class Programs(Seeded):
 
 def mutations_of(given: Programs, language: Language) -> list[Spm]:
     """Returns those names of mutations in `given.spms` that apply to programs in `language`: all,
-    but function shuffling (`functions`) only if `language` is in `given.functions_of`."""
-    return [
-        spm
-        for spm in given.spms
-        if spm != "functions" or language in given.functions_of
-    ]
+    but function shuffling (`functions`) only for Java (Table I)."""
+    return [spm for spm in given.spms if spm != "functions" or language == "java"]
 
 
 class ProgramsFigure(Programs):

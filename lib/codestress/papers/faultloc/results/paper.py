@@ -50,24 +50,17 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     for row in published_counts().dropna(subset=["lacks"]).itertuples():
         flags[row.language, row.lacks, row.label] = " (missing in Figure 7)"
     cells = published_cells("faultloc/tab02", "language", "fault", "label")
-    of = [
-        numbers["denominators"][row.language][row.fault] for row in cells.itertuples()
-    ]
-    programs = [n / A_PROGRAM for n in of]
-    shares = zip(cells["value"], programs, strict=True)
-    intervals = [wilson(value / 100 * n, n, confidence) for value, n in shares]
-    return cells.assign(
-        name=cells["language"].map(LANGUAGE_NAMES),
-        model=cells["label"].map(published_models("faultloc")),
-        of=of,
-        programs=programs,
-        low=[low for low, _ in intervals],
-        high=[high for _, high in intervals],
-        flag=[
-            flags.get((row.language, row.fault, row.label), "")
-            for row in cells.itertuples()
-        ],
-    )
+    rows = []
+    for row in cells.itertuples():
+        of = numbers["denominators"][row.language][row.fault]
+        programs = of / A_PROGRAM
+        ends = wilson(row.value / 100 * programs, programs, confidence)
+        flag = flags.get((row.language, row.fault, row.label), "")
+        rows.append((of, programs, *ends, flag))
+    columns = ["of", "programs", "low", "high", "flag"]
+    cells["name"] = cells["language"].map(LANGUAGE_NAMES)
+    cells["model"] = cells["label"].map(published_models("faultloc"))
+    return cells.join(pd.DataFrame(rows, cells.index, columns))
 
 
 def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:

@@ -94,7 +94,9 @@ def losses(
 
     Columns: model, those of `by`, asked_again, lost, control (its name), lost_control (of the same
     tasks, under the control), net_lost (lost - lost_control), low, high (of net_lost, paired, over
-    programs; nan for a single program), published_lost (the abstract's). Shares are 0 to 1.
+    programs; nan for a single program), low_joint (the lower end at the level at which those of
+    all rows of a control hold together, Bonferroni), published_lost (the abstract's). Shares are 0
+    to 1.
     """
     value, task = f"value_{rule}", ["model", "source", "problem"]
     asked = with_change(answers)
@@ -104,12 +106,15 @@ def losses(
     for control in CONTROLS:
         kept = asked[asked["change"] == control].set_index(task)[value].rename("kept")
         paired = mutated.join(kept, on=task).dropna(subset=["kept"])
-        for group, part in paired.groupby(["model", *by], sort=False):
+        groups = list(paired.groupby(["model", *by], sort=False))
+        level = 1 - (1 - confidence) / max(1, len(groups))
+        for group, part in groups:
             net = part["kept"].to_numpy(float) - part[value].to_numpy(float)
-            several = part["seed_program"].nunique() > 1
-            interval = UNKNOWN
-            if several:
-                interval = paired_difference(net, part["seed_program"], confidence)
+            programs = part["seed_program"]
+            interval = joint = UNKNOWN
+            if programs.nunique() > 1:
+                interval = paired_difference(net, programs, confidence)
+                joint = paired_difference(net, programs, level)
             row = [
                 *group,
                 len(part),
@@ -117,7 +122,7 @@ def losses(
                 control,
                 1 - part["kept"].mean(),
             ]
-            rows.append((*row, net.mean(), *interval, PUBLISHED_LOST))
+            rows.append((*row, net.mean(), *interval, joint.low, PUBLISHED_LOST))
     measures = [
         "asked_again",
         "lost",
@@ -126,6 +131,7 @@ def losses(
         "net_lost",
         "low",
         "high",
+        "low_joint",
         "published_lost",
     ]
     return pd.DataFrame(rows, columns=["model", *by, *measures])
@@ -254,11 +260,11 @@ def headline(
         return f"From strength {least:g} to {most:g} the mean {moves} {' and '.join(parts)}"
     if show == "models":
         paired = losses[losses["control"] == losses["control"].iloc[-1:].squeeze()]
-        more = int((paired["low"] > 0).sum())
+        more = int((paired["low_joint"] > 0).sum())
         controls = " or ".join(spoken(name) for name in paired["control"].unique())
         return (
             f"Mutations are shown to cost more than {controls} in {more or 'none'} of "
-            f"{len(paired)} comparisons"
+            f"{len(paired)} comparisons (Bonferroni)"
         )
     mutations = named(table[~table["spm"].isin(CONTROLS)])
     kinds = mutations.groupby(["language", "mutation"], sort=False)
