@@ -64,7 +64,7 @@ def encode(value: object) -> Any:
                     else {"i": hex(number)}
                 )
             elif issubclass(kind, float):
-                tagged = {"f": float.hex(item)}
+                tagged = {"F": float.__repr__(item)}
             elif issubclass(kind, list):
                 parts = list.__iter__(item)
             elif issubclass(kind, tuple):
@@ -132,7 +132,6 @@ def _dictionary(content: Any) -> dict[Any, Any]:
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {
     "i": lambda content: int(content, 16),
-    "f": float.fromhex,
     "F": float,
     "t": lambda content: tuple(map(decode, content)),
     "d": _dictionary,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import itertools
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,6 +37,7 @@ from codestress.mutate.perturbations.variants import (
     called,
     check_problems,
     make_variants,
+    run_calls,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.problems.pool import generated_problems
@@ -646,6 +648,18 @@ def test_javascript_keeps_its_meaning(
     least = (0.6 if perturbation == "RTF" else 1) * len(scripts)
     assert statuses.count("applied") >= least, [one.why for one in variants.values()]
     assert "rejected" not in statuses
+
+
+@pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
+def test_a_call_in_javascript_keeps_fractions_and_minus_zero(
+    executor: Executor,
+) -> None:
+    code = "function f(a, b, c) {\n  return [1 / a, 1 / b, c];\n}"
+    given = "-0, 0, [2.5, -1e-300, 1e300]"
+    calls = [(Problem("p", code, "f", given, "", "javascript"), given)]
+    [execution] = run_calls(calls, executor)
+    expected = [-math.inf, math.inf, [2.5, -1e-300, 1e300]]
+    assert same_value(execution.value, expected), execution
 
 
 def test_javascript_names_and_shorthands() -> None:

@@ -151,12 +151,22 @@ def json_values(arguments: str) -> list[Any]:
 
     try:
         return list(
-            json.loads(f"[{arguments}]", parse_constant=_finite, parse_float=_finite)
+            json.loads(
+                f"[{arguments}]",
+                parse_constant=_finite,
+                parse_float=_finite,
+                parse_int=_whole,
+            )
         )
     except (ValueError, RecursionError) as error:
         if (reason := reason_of(error)) != str(error):  # JSON, but more than is read
             raise ValueError(f"input is {reason}") from None
         raise NotJson(arguments) from None
+
+
+def _whole(text: str) -> float:
+    """Number that the digits `text` write; minus zero is a float, since no integer is."""
+    return -0.0 if text == "-0" else int(text)
 
 
 def _finite(text: str) -> float:
