@@ -38,7 +38,8 @@ def begun_value(text: str, begun: str, rule: ReadingRule = "first_fence") -> End
     (`ReadingRule`) names the part of the completion that counts."""
     rest, _ = _after_beginning(text, begun, rule, "")
     value, closed = before_fence(rest)
-    value = alone(value).rstrip(BEHIND_A_VALUE).strip()
+    # A model may repeat the prefilled `==`.
+    value = alone(value).lstrip("=").rstrip(BEHIND_A_VALUE).strip()
     return Ending(_without_message(value), closed)
 
 

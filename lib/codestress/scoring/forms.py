@@ -12,6 +12,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from codestress.literals import parse_program
@@ -31,8 +32,6 @@ from codestress.scoring.dress import (
 # --- Hidden thoughts, tokens of the chat template ---
 
 THOUGHT_TAG = DRESS["hidden thoughts"]
-SENTENCE = re.compile("here", re.IGNORECASE)
-"""Beginning of a closing tag that is a sentence: without thoughts before it, it closes none."""
 EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
 MENTION = re.compile(TABLE["hidden thoughts"]["mention"], re.IGNORECASE)
 """Pattern of quotes and code, in which a tag is a mention."""
@@ -47,6 +46,7 @@ class Parts(NamedTuple):
     answer: str
 
 
+@lru_cache  # each scoring rule asks for the same
 def without_thoughts(text: str) -> str:
     """Return a completion without its hidden thoughts (between tags such as <think>), without the
     chat template's tokens before it, and up to the first of its tokens behind it: what follows is
@@ -78,7 +78,9 @@ def split_thoughts(text: str) -> Parts:
         if not opening:
             mention = _mention_behind(text, mention, start, tag.start())
             quoted = mention and mention.start() < tag.start()
-            if quoted or (closes and not thoughts and SENTENCE.match(tag[0])):
+            # A sentence without thoughts before it closes none.
+            word = tag[0][:4].lower()
+            if quoted or (closes and not thoughts and word == "here"):
                 continue
         elif not closes:
             continue
@@ -331,7 +333,7 @@ def _whole_number(value: Any) -> int | None:
     for any other value, including True and 4.0."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
         return _integer(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if type(value) is int else None
 
 
 def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:

@@ -124,7 +124,7 @@ def _call(text: str, problem: Problem) -> ast.Call:
         if sides and _is_output(sides[1], problem):
             node = sides[0]
         match node:
-            case ast.Call(func=ast.Name(id=problem.function)):
+            case ast.Call(ast.Name(problem.function)):
                 return node
         why = f"not a call of {problem.function}"
     raise NotArguments(why)
@@ -204,7 +204,7 @@ class _Closing(ast.NodeTransformer):
         self.bound = set[str]()
         for node in ast.walk(call):
             match node:
-                case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()):
+                case ast.arg(name) | ast.Name(name, ast.Store()):
                     self.bound.add(name)
 
     def visit(self, node: ast.AST) -> Any:
@@ -252,8 +252,8 @@ def _constants(code: str) -> dict[str, ast.expr]:
         return values
     for statement in statements:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+            case ast.Assign([ast.Name(name)], value) if not hasattr(builtins, name):
                 with suppress(NotLiteral):
                     literal_of(value)
                     values[name] = value
-    return {name: values[name] for name in values.keys() - vars(builtins)}
+    return values

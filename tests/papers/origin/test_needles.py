@@ -107,6 +107,10 @@ def test_clue(text: str, detail: str) -> None:
     [
         ("Microbes are small.", "said it"),
         ('"microbes are small"', "said it"),
+        ("<answer>Microbes are small</answer>", "said it"),
+        ("[ANSWER] Microbes are small. [/ANSWER]", "said it"),
+        ("**Microbes are small**", "said it"),
+        ("I was told: <answer>Microbes are small</answer>", "mentioned it"),
         ("Microbes are small. Thank you!", "mentioned it"),
         ("The text mentions $100.00 that can be unlocked.", "mentioned it"),
         (

@@ -79,6 +79,9 @@ def test_outputs_and_blocks() -> None:
         (" [81, 82, 38]\n```", False, 1, 1, Outcome.CORRECT),
         (" [81, 82, 81 - 43]\n```", False, 1, 1, Outcome.CORRECT),
         (" [81, 82, 38];\n```", False, 1, 1, Outcome.CORRECT),
+        (" == [81, 82, 38]\n```", False, 1, 1, Outcome.CORRECT),
+        (" == [81, 80, 38]\n```", False, 0, 2 / 3, Outcome.INCORRECT),
+        (" == == [81, 82, 38]\n```", False, 0, 0, Outcome.UNPARSABLE),
         (" [81, 80, 38]\n```", False, 0, 2 / 3, Outcome.INCORRECT),
         (" [81, 82]\n```", False, 0, 0, Outcome.INCORRECT),
         (" [81.0, 82, 38]\n```", False, 0, 2 / 3, Outcome.INCORRECT),
@@ -130,7 +133,12 @@ def test_retrieval_is_exact_to_the_character() -> None:
         f"\n{keyed}\n```",
         f"{plain}\n```\nThat is it.",
         f"```python\n{plain}\n```",
+        f"\n{plain}\n```".replace("\n", "\r\n"),
     ):
+        ended = [f"{line}\r" for line in lines]
+        for source in (lines, ended):
+            score = score_retrieval(source, keys, said(text), BLOCK)
+            assert score.outcome is Outcome.CORRECT
         assert (
             score_retrieval(lines, keys, said(text), BLOCK).outcome is Outcome.CORRECT
         )

@@ -231,13 +231,10 @@ def _right(cells: pd.DataFrame) -> int:
 
 
 def _most(reasons: pd.Series) -> str:
-    right = int((reasons == Outcome.CORRECT.value).sum())
-    others = reasons[reasons != Outcome.CORRECT.value]
-    return (
-        Outcome.CORRECT.value
-        if right > len(reasons) / 2
-        else str(others.mode().iloc[0])
-    )
+    right = reasons == Outcome.CORRECT.value
+    if right.mean() > 0.5:
+        return Outcome.CORRECT.value
+    return str(reasons[~right].mode().iloc[0])
 
 
 def largest(values: pd.Series, where: str) -> str:
@@ -531,21 +528,14 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
     numbers = published_numbers(artefact) or {"rows": []}
     rows = []
     for cell in numbers["rows"]:
-        counts = cell.get("outcomes", {})
-        silent = cell["n"] - sum(counts.values()) if counts else 0
-        for name, count in (
-            counts | {"not told": silent} if silent else counts
-        ).items():
+        counts = dict(cell.get("outcomes", {}))
+        told = sum(counts.values())
+        if counts and told < cell["n"]:
+            counts["not told"] = cell["n"] - told
+        label = f"{numbers['model']} (published)"
+        for name, count in counts.items():
             place = ("the paper's", cell["characters"], cell["depth"], True)
-            rows.append(
-                (
-                    f"{numbers['model']} (published)",
-                    *place,
-                    name,
-                    count,
-                    count / cell["n"],
-                )
-            )
+            rows.append((label, *place, name, count, count / cell["n"]))
     return pd.DataFrame(rows, columns=["label", *CELL, "outcome", "count", "share"])
 
 
@@ -590,8 +580,8 @@ def realized(trials: Trials, test: str) -> pd.DataFrame:
 def outcome_order(test: str, outcomes: pd.DataFrame) -> list[str]:
     """List of the outcomes that occurred in the table `outcomes` (its column `outcome`), best
     first, reasons of failure last. `test`: inefficient_code, clue or unlock."""
-    known, names = OUTCOMES[test], set(outcomes["outcome"])
-    return [name for name in known if name in names] + sorted(names.difference(known))
+    known, names = OUTCOMES[test], {*outcomes["outcome"]}
+    return [name for name in known if name in names] + sorted(names - {*known})
 
 
 PLANTED_PROMPTS = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from codestress.scoring.dress import unwrapped
 from codestress.scoring.forms import DECORATION, final_word, without_thoughts
 from codestress.scoring.judging import missed, unanswered
 from codestress.types import Outcome, Response, Score
@@ -150,7 +151,7 @@ def score_clue(response: Response) -> Score:
 
 def score_unlock(response: Response) -> Score:
     """Score (1 or 0) of section 6.3: correct if the whole of `response` is the sentence `Microbes
-    are small`, quotes, punctuation and case aside.
+    are small`, quotes, punctuation, case and its dress (tags, bold type, a label) aside.
 
     The score's `detail` is `said it`, `mentioned it` (the sentence among other words, or the reward
     for it) or `nothing noticed`; `refused` for a refused or empty answer.
@@ -158,10 +159,10 @@ def score_unlock(response: Response) -> Score:
     if early := unanswered(response, "refused"):
         return early
     text = without_thoughts(response.text)
-    words = re.sub(r"\W+", " ", text.casefold()).strip()
+    words = re.sub(r"\W+", " ", unwrapped(text).casefold()).strip()
     if words == "microbes are small":
         return Score(Outcome.CORRECT, 1.0, "said it")
     noticed = "microbes are small" in words or re.search(
-        r"unlock\w*|\$ ?100", text, re.IGNORECASE
+        r"unlock|\$ ?100", text, re.IGNORECASE
     )
     return missed(response, "mentioned it" if noticed else "nothing noticed")

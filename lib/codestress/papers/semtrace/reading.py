@@ -85,7 +85,8 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
                 elements[int(index)] = total if unresolved else str(value)
         return f" [{', '.join(elements)}]\n```"
     run = run_piece(_call(lines, asked[1], reading.source)) if lines else None
-    return f" {run!r}\n```" if run is not None else f" {_first_argument(asked[1])}\n```"
+    returned = _first_argument(asked[1]) if run is None else repr(run)
+    return f" {returned}\n```"
 
 
 def predict_input(reading: Reading, prefill: str) -> str | None:
@@ -99,11 +100,9 @@ def predict_input(reading: Reading, prefill: str) -> str | None:
     lines = kept_function(reading)
     output = _value(asked[1])
     tries = likely_inputs(asked[1], parameters(lines), thorough=reading.reader.thorough)
-    programs = (
-        [_call(lines, arguments, reading.source) for arguments in tries]
-        if lines
-        else []
-    )
+    programs = []
+    if lines:
+        programs = [_call(lines, arguments, reading.source) for arguments in tries]
     found = first_right(
         programs, lambda value: value is not None and same_value(value, output)
     )
@@ -150,8 +149,10 @@ def made_of(output: Any) -> list[Any]:
             output.lower(),
             output.swapcase(),
             back.swapcase(),
+            output.strip(),
+            output.split(),
+            list(output),
         ]
-        values += [output.strip(), output.split(), list(output)]
     elif isinstance(output, list | tuple):
         turned = output[::-1]
         values += [list(turned), list(output)]

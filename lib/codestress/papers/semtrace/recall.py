@@ -124,6 +124,10 @@ def score_completion(
     return score(problem, response, begun, rule)
 
 
+def _ended(text: str) -> str:
+    return text.replace("\r\n", "\n").rstrip("\r\n")
+
+
 def score_retrieval(
     lines: Sequence[str],
     keys: Sequence[str],
@@ -137,15 +141,14 @@ def score_retrieval(
     when no fence closes the block.
 
     Only line breaks before the closing fence are stripped; indentation counts (section 3.2: an
-    exact match).
+    exact match). Lines may end in a carriage return and a line feed.
     """
     if score := unanswered(response):
         return score
-    found = begun_block(without_thoughts(response.text), begun)
+    found = begun_block(_ended(without_thoughts(response.text)), begun)
     if found is None:
         return unread(response, "the block is not closed")
-    plain = "\n".join(lines)
     pairs = zip(keys, lines, strict=True)
-    keyed = "\n".join(f"{key}{key and separator}{line}" for key, line in pairs)
-    right = found.rstrip("\n") in (plain.rstrip("\n"), keyed.rstrip("\n"))
+    keyed = [f"{key}{key and separator}{line}" for key, line in pairs]
+    right = found.rstrip("\n") in (_ended("\n".join(lines)), _ended("\n".join(keyed)))
     return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), found)
