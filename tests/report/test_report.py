@@ -61,6 +61,13 @@ def test_tables_escape_what_would_break_them() -> None:
         r"| x\|y | 0.123 | 3 |",
         "| 50 % & more_ |  | 4 |",
     ]
+    odd = pd.DataFrame({"a": [pd.NA, None, pd.NaT, [1], {"b": 2}, True]}, dtype=object)
+    assert markdown_table(odd).splitlines()[2:] == [
+        *["|  |"] * 3,
+        "| [1] |",
+        "| {'b': 2} |",
+        "| True |",
+    ]
     latex = latex_table(frame)
     assert r"50 \% \& more\_" in latex
     assert r"\begin{tabular}{lrr}" in latex

@@ -56,12 +56,11 @@ def _save_svg(figure: Figure, path: Path, saved: Bbox, title: str, alt: str) -> 
     drawing = path.read_text(encoding="utf-8")
     before, _, after = drawing.partition("<svg")
     attributes, _, content = after.partition(">")
-    attributes += ' role="img" aria-labelledby="title alt"'
     words = (
+        ' role="img" aria-labelledby="title alt">'
         f'<title id="title">{escape(title)}</title><desc id="alt">{escape(alt)}</desc>'
     )
-    drawing = f"{before}<svg{attributes}>{words}{content}"
-    path.write_text(drawing, encoding="utf-8")
+    path.write_text(f"{before}<svg{attributes}{words}{content}", encoding="utf-8")
 
 
 def _saved_part(figure: Figure) -> Bbox:

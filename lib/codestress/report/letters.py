@@ -15,9 +15,10 @@ def make_readable(figure: Figure) -> None:
     has them, or to numbers such as \\u901a where this machine has none."""
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
-            labels = [label.get_text() for label in axis.get_majorticklabels()]
-            spelled = [_spelled(label) for label in axis.get_majorticklabels()]
-            if spelled != labels:
+            labels = axis.get_majorticklabels()
+            texts = [label.get_text() for label in labels]
+            spelled = [_spelled(label) for label in labels]
+            if spelled != texts:
                 axis.set_ticks(axis.get_majorticklocs(), spelled)
     for text in figure.findobj(Text):
         if isinstance(text, Text):

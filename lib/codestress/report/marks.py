@@ -85,12 +85,12 @@ def marked(figure: Figure, picture: Bbox) -> list[tuple[Box, Factors]]:
         if not np.isfinite(corners).all():
             continue
         middle = corners.mean(axis=0)
-        size = np.maximum(np.ptp(corners, axis=0), SMALLEST)
+        width, height = np.maximum(np.ptp(corners, axis=0), SMALLEST)
         box = (
-            (middle[0] - size[0] / 2 - left) / (right - left),
-            (top - middle[1] - size[1] / 2) / (top - bottom),
-            size[0] / (right - left),
-            size[1] / (top - bottom),
+            (middle[0] - width / 2 - left) / (right - left),
+            (top - middle[1] - height / 2) / (top - bottom),
+            width / (right - left),
+            height / (top - bottom),
         )
         found.append((box, artist.cell))
     return found

@@ -14,11 +14,13 @@ from codestress.inference.results import hardly_read
 from codestress.paths import write_whole
 from codestress.report.published import read_published
 from codestress.report.summary import INSTRUMENTS
+from codestress.report.tables import markdown_table
 from codestress.rooms import offered_by
 from codestress.types import Outcome
 
 COLUMNS = ["model", "task", "source", "accuracy", "low", "high", "n"]
 CELL = COLUMNS[:3]
+INTERVAL = "Wilson's 95 %, as if answers were independent"
 SOURCES = ("published", "here")
 """Sources of a task's numbers, in the order of the columns."""
 
@@ -113,23 +115,25 @@ def board(table: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
 def write_board(table: pd.DataFrame, shown: Mapping[str, Any], folder: Path) -> None:
     """Write models.csv and models.md into `folder`.
 
-    models.csv has a line for each number of `table`, the result of `models_by_task`; models.md is
-    the page's table `shown`, the result of `board`.
+    models.csv has a line for each number of `table`, the result of `models_by_task`, and says what
+    its intervals are; models.md is the page's table `shown`, the result of `board`.
     """
-    write_whole(folder / "models.csv", table.round(2).to_csv(index=False))
-    header = ["model"]
+    table = table.round(2).assign(interval=INTERVAL)
+    write_whole(folder / "models.csv", table.to_csv(index=False))
+    columns = ["model"]
     for task in shown["tasks"]:
-        header += [f"{task['name']} {source}" for source in SOURCES]
-    lines = [header, ["---", *["---:"] * (len(header) - 1)]]
+        columns += [f"{task['name']} {source}" for source in SOURCES]
+    rows = []
     for model, cells in shown["models"].items():
-        lines.append([model, *map(_cell_text, cells)])
-    text = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    note = "In %; Wilson's 95 %, as if answers were independent.\n"
-    write_whole(folder / "models.md", f"{text}\n{note}")
+        rows.append([model, *map(_cell_text, cells)])
+    text = markdown_table(pd.DataFrame(rows, columns=columns))
+    write_whole(folder / "models.md", f"{text}\nIn %; {INTERVAL}.\n")
 
 
 def _cell_text(cell: Any) -> str:
     """Return a row of `models_by_task` as accuracy, interval and n; empty for None."""
-    if cell is None:
-        return ""
-    return f"{cell.accuracy:.1f} [{cell.low:.1f}, {cell.high:.1f}] n={cell.n:,}"
+    return (
+        ""
+        if cell is None
+        else f"{cell.accuracy:.1f} [{cell.low:.1f}, {cell.high:.1f}] n={cell.n:,}"
+    )

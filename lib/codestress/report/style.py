@@ -66,11 +66,10 @@ def looks(models: Iterable[str]) -> dict[str, Look]:
     taken: dict[str, Look] = {}
     for model in models:
         place = _registered().get(model, zlib.crc32(model.encode()))
-        look = _look(place)
-        while look in taken.values() and len(taken) < len(MODEL_COLOURS) * len(MARKERS):
+        free = len(taken) < len(MODEL_COLOURS) * len(MARKERS)
+        while free and _look(place) in taken.values():
             place += 1
-            look = _look(place)
-        taken[model] = look
+        taken[model] = _look(place)
     return taken
 
 

@@ -44,7 +44,8 @@ def markdown_table(table: pd.DataFrame) -> str:
 
     Numbers have at most three decimals (`1.2e-04` below 0.001), missing values are empty.
     """
-    lines = [[str(name) for name in table.columns], ["---"] * len(table.columns)]
+    names = list(map(str, table))
+    lines = [names, ["---"] * len(names)]
     for row in table.itertuples(index=False):
         lines.append([_cell(value).replace("|", "\\|") for value in row])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
@@ -56,12 +57,10 @@ def latex_table(table: pd.DataFrame) -> str:
 
 
 def _cell(value: object) -> str:
-    if value is None:
+    if pd.isna(value) is True:  # of a list it is an array
         return ""
     if not isinstance(value, float):
         return str(value)
-    if value != value:  # nan
-        return ""
     if 0 < abs(value) < 0.001:
         return f"{value:.1e}"
     return number_text(value)
