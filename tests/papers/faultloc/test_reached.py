@@ -490,6 +490,12 @@ def test_no_return_is_made_where_python_takes_none() -> None:
     assert at_ends(text.replace("except*", "except"), "python")
 
 
+def test_faults_stand_beside_a_long_sum() -> None:
+    terms = " + ".join(["n"] * 900)
+    text = f"def f(n):\n    m = {terms}\n    if m:\n        n = 1\n        n = 2\n    return n"
+    assert at_ends(text, "python")
+
+
 def test_no_return_is_made_before_a_constant() -> None:
     assert not fault_sites("class A:\n    def f(self):\n        ...", "python")
 

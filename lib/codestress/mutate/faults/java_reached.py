@@ -216,9 +216,10 @@ class _Walk:
     def labeled(self, node: Node) -> Ways:
         name = text_of(node.named_children[0])
         ways = self.visit(node.named_children[-1])
-        if f"{BREAK} {name}" in ways:
+        stop = f"{BREAK} {name}"
+        if stop in ways:
             ways.add(NEXT)
-        return ways - {f"{BREAK} {name}", f"{CONTINUE} {name}"}
+        return ways - {stop, f"{CONTINUE} {name}"}
 
     def loop(self, node: Node) -> Ways:
         condition = node.child_by_field_name("condition")

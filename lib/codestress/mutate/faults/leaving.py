@@ -14,9 +14,6 @@ from codestress.sandbox.runtimes import text_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-LOOPS = ast.For | ast.AsyncFor | ast.While
-TRIES = ast.Try | ast.TryStar
-
 
 def python_leaving(block: list[ast.stmt], *, leaves: bool = True) -> Iterator[int]:
     """Yields the ids of `block`, statements of a Python function, and of the blocks inside it, at
@@ -42,8 +39,9 @@ def _parts(statement: ast.stmt) -> Iterator[tuple[list[ast.stmt], bool]]:
     if isinstance(statement, FunctionNode | ast.ClassDef):
         return
     orelse = getattr(statement, "orelse", [])
-    goes_on = isinstance(statement, LOOPS) or (isinstance(statement, TRIES) and orelse)
-    yield getattr(statement, "body", []), not goes_on
+    loops = isinstance(statement, ast.For | ast.AsyncFor | ast.While)
+    tries = isinstance(statement, ast.Try | ast.TryStar)
+    yield getattr(statement, "body", []), not (loops or (tries and orelse))
     yield orelse, True
     yield getattr(statement, "finalbody", []), False
     for part in [*getattr(statement, "handlers", []), *getattr(statement, "cases", [])]:

@@ -32,7 +32,6 @@ from codestress.mutate.faults.trees import (
     NotNeutral,
     around,
     blocks,
-    body_of,
     java_root,
     tree_of,
     words_of,
@@ -367,7 +366,8 @@ def _python_places(code: str) -> list[int]:
         if not isinstance(function, FunctionNode):
             continue
         for _, block in blocks(function):
-            for statement in body_of(function) if block is function.body else block:
+            whole = block is not function.body or ast.get_docstring(function) is None
+            for statement in block if whole else block[1:]:
                 first = first_line(statement)
                 indent = lines.indent(first)
                 own = lines.text[

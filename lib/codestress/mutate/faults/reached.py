@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from codestress.mutate.faults.dead import NOTHING, truth
 from codestress.mutate.faults.trees import written
-from codestress.mutate.scopes import FunctionNode, names_of
+from codestress.mutate.scopes import FunctionNode
 
 NEXT, BREAK, CONTINUE, RETURN = "next", "break", "continue", "return"
 Ways = set[str]
@@ -88,19 +88,22 @@ class _Walk:
         self.read = set[str]()
         self.nested = False
         """Whether the walk is inside a function, and in no class inside it."""
-        self.ending = set(ENDING)
-        for scope in names_of(tree).scopes:
-            self.ending -= scope.bound.keys()
-            for name, kinds in scope.bound.items():
-                if kinds != {"function"}:
-                    self.bound.add(name)
-        self.ending.update(known)
+        defined = set[str]()
         for node in ast.walk(tree):
             match node:
                 case ast.Name(name, ast.Load()):
                     self.read.add(name)
                 case ast.Global(names) | ast.Nonlocal(names):
                     self.read.update(names)
+                case ast.FunctionDef(name) | ast.AsyncFunctionDef(name):
+                    defined.add(name)
+                case ast.Name(name) | ast.arg(name):
+                    self.bound.add(name)
+                case ast.alias(name, other):
+                    self.bound.add(other or name.partition(".")[0])
+                case _:
+                    self.bound.add(str(getattr(node, "name", "")))
+        self.ending = (ENDING - self.bound - defined) | {*known}
 
     def block(self, statements: Iterable[ast.stmt]) -> Ways:
         """Walks statements up to one that does not lead to the next, and returns the ways out."""
@@ -129,12 +132,8 @@ class _Walk:
     def left(self, node: ast.stmt) -> Ways:
         """Walks the blocks inside a statement and returns the ways out of the statement."""
         match node:
-            case ast.Return():
-                return {RETURN}
-            case ast.Break():
-                return {BREAK}
-            case ast.Continue():
-                return {CONTINUE}
+            case ast.Return() | ast.Break() | ast.Continue():
+                return {type(node).__name__.lower()}
             case ast.Raise():
                 return set()
             case ast.Assert(test) if decision(test) is False:

@@ -42,11 +42,9 @@ from codestress.mutate.faults.trees import (
     NotNeutral,
     around,
     blocks,
-    body_of,
     field_text,
     java_root,
     tree_of,
-    written,
 )
 from codestress.mutate.scopes import FunctionNode
 from codestress.sandbox.runtimes import nodes, text_of
@@ -225,11 +223,7 @@ def _range_sites(node: ast.Call, lines: Lines) -> Iterator[FaultSite]:
     or one smaller; none for other calls, and where arguments are starred or the stop covers two
     lines."""
     match node:
-        case ast.Call(
-            func=ast.Name(id="range"),
-            args=[stop] | [_, stop] | [_, stop, _],
-            keywords=[],
-        ):
+        case ast.Call(ast.Name("range"), [stop] | [_, stop] | [_, stop, _], []):
             starred = any(isinstance(argument, ast.Starred) for argument in node.args)
             if starred or stop.lineno != stop.end_lineno:
                 return
@@ -256,7 +250,7 @@ def _whole(node: ast.expr) -> int | None:
     """Whole number that an expression writes out, perhaps with minus signs; None for any other
     expression."""
     match node:
-        case ast.UnaryOp(op=ast.USub(), operand=operand):
+        case ast.UnaryOp(ast.USub(), operand):
             value = _whole(operand)
             return None if value is None else -value
         case ast.Constant(value) if type(value) is int and value < LARGEST:
@@ -274,8 +268,11 @@ def _return_sites(
     """Yields the faults that insert a return before a statement of the function's body (except
     statements that return, raise or do nothing), or at the end of a block of a loop or
     condition."""
-    for statement in body_of(function):
-        passing = isinstance(statement, PASSING) or written(statement) == "..."
+    for statement in function.body:
+        passing = isinstance(statement, PASSING)
+        match statement:
+            case ast.Expr(ast.Constant()):  # such as `...`
+                passing = True
         usable = id(statement) in flow.reached and not passing
         if usable and not _before(statement, lines):
             first = first_line(statement)

@@ -111,12 +111,6 @@ def blocks(function: ast.AST) -> Iterator[tuple[ast.AST, list[ast.stmt]]]:
         yield from blocks(part)
 
 
-def body_of(function: FunctionNode) -> list[ast.stmt]:
-    """Statements of a Python function's body without its docstring."""
-    documented = ast.get_docstring(function, clean=False) is not None
-    return function.body[1:] if documented else function.body
-
-
 @lru_cache(maxsize=512)
 def words_of(code: str) -> frozenset[str]:
     return frozenset(re.findall(r"\w+", code))

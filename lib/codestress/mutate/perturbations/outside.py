@@ -80,20 +80,18 @@ def perturbed_rows(
             for one in conditions
         }
     faults |= unusable
-    return [
-        _row(name, condition, problem, "rejected", f"{lines[name]}: {faults[name]}")
-        if name in faults
-        else _row(
-            name,
-            condition,
-            (one := made[condition][name]).problem,
-            one.status,
-            one.why,
-            one.sites,
-        )
-        for name, problem in given.items()
-        for condition in conditions
-    ]
+    rows = []
+    for name, line in given.items():
+        for condition in conditions:
+            if name in faults:
+                why = f"{lines[name]}: {faults[name]}"
+                rows.append(_row(name, condition, line, "rejected", why))
+            else:
+                one = made[condition][name]
+                rows.append(
+                    _row(name, condition, one.problem, one.status, one.why, one.sites)
+                )
+    return rows
 
 
 def _without_value(execution: Execution) -> str:
@@ -135,14 +133,12 @@ def _read(
 
 
 def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
-    function = row.get("function", row.get("function_name", "f"))
-    for field, value in {
-        "code": row.get("code"),
-        "input": row.get("input"),
-        "function": function,
-    }.items():
+    row = {"function": row.get("function_name", "f"), **row}
+    for field in ("code", "input", "function"):
+        value = row.get(field)
         if not isinstance(value, str):
             raise ValueError(f"{field} is {value!r}, not a text")
+    function = row["function"]
     if not function.isidentifier() or (language == "python" and iskeyword(function)):
         raise ValueError(f"function is {function!r}, not a name")
     arguments = row["input"].strip()
