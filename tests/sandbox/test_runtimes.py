@@ -227,8 +227,10 @@ MEMORY = {
 def test_memory_beside_the_heap_is_limited_too(executor: Executor, name: str) -> None:
     body = f"for (let i = 0; i < 32; i++) keep.push({MEMORY[name]}.fill(1))"
     [done] = run(executor, Program(f"function f() {{ const keep = []; {body} }}", "f"))
-    assert done.outcome is Outcome.RAISED, done
-    assert done.detail.startswith("RangeError")
+    # Which of the two depends on what Node's own threads do meanwhile.
+    ends = {Outcome.RAISED: "RangeError", Outcome.DIED: "ended with signal 6"}
+    assert done.outcome in ends, done
+    assert done.detail.startswith(ends[done.outcome]), done
 
 
 def test_the_counter_changes_no_line_and_no_result() -> None:
