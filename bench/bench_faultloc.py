@@ -1,7 +1,7 @@
 """Faults and mutations: `python bench/bench_faultloc.py` (part of `make bench`).
 
 Programs of the kit's own packages and the kit's own Java programs; one core. Every site enumerated and made; every
-mutation made, and made and proved neutral by its syntax tree (nothing is run); tasks enumerated, with their memory.
+mutation made (nothing is run); tasks enumerated, with their memory.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def faulty(seeds: list[CorrectProgram]) -> list[FaultyProgram]:
 
 
 def mutations(
-    programs: list[FaultyProgram], language: Language, spm: Spm, *, prove: bool
+    programs: list[FaultyProgram], language: Language, spm: Spm
 ) -> tuple[float, float]:
     """Mutations tried a second, five strengths of each program, and the share of them that was not refused."""
     content, made, started = bank(language), 0, time.process_time()
@@ -53,7 +53,7 @@ def mutations(
             draw = Draw(rng(0, str(number), spm, strength))
             try:
                 mutate(
-                    program, spm, language, draw, strength=strength, quarter=strength % 4, content=content, prove=prove
+                    program, spm, language, draw, strength=strength, quarter=strength % 4, content=content
                 )  # fmt: skip
             except NotNeutral:
                 continue
@@ -84,20 +84,11 @@ def main() -> None:
         print(
             f"    {'faults':28} {statistics.median(faults(seeds) for _ in range(runs)):8,.0f}"
         )
-        print(
-            f"    {'mutations tried':28} {'made':>8} {'and proved':>11} {'not refused':>12}"
-        )
+        print(f"    {'mutations tried':28} {'made':>8} {'not refused':>12}")
         for spm in SPMS:
-            made, proved = (
-                [mutations(programs, language, spm, prove=prove) for _ in range(runs)]
-                for prove in (False, True)
-            )
-            without, with_proof = (
-                statistics.median(rate for rate, _ in found) for found in (made, proved)
-            )
-            print(
-                f"    {spm:28} {without:8,.0f} {with_proof:11,.0f} {proved[0][1]:12.0%}"
-            )
+            made = [mutations(programs, language, spm) for _ in range(runs)]
+            rate = statistics.median(rate for rate, _ in made)
+            print(f"    {spm:28} {rate:8,.0f} {made[0][1]:12.0%}")
     given = Localization(
         artefact="faultloc/x",
         models=["python"],
