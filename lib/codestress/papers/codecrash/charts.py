@@ -61,15 +61,13 @@ def difference_dots(
     """
     points, published = _settings_as_rows(points), _settings_as_rows(published)
     models, known = list(points["model"].unique()), points.dropna(subset="value")
-    # Of none, as of what part is lost where nothing was right.
-    points = known if len(known) else points
+    if len(known):  # none is where nothing was right before
+        points = known
     conditions = _beside_their_like(list(points["condition"].unique()))
     published = published[published["condition"].isin(conditions)]
     beside = dict(zip(published["panel"], published["beside"], strict=True))
-    figure, axes = _condition_panels(
-        points, conditions, len(models) + bool(beside), xlabel, beside
-    )
-    slots = _slots(len(models), published=bool(beside))
+    slots = _slots(len(models) + bool(beside))
+    figure, axes = _condition_panels(points, conditions, len(slots), xlabel, beside)
     for panel, ax in axes.items():
         ax.axvline(0, color="black", linewidth=0.8)
         theirs = published[published["panel"] == panel]
@@ -77,10 +75,8 @@ def difference_dots(
             place = conditions.index(str(condition)) + slots[0]
             _published_dots(ax, place, values.to_numpy(float))
         own = points[points["panel"] == panel]
-        _dots(
-            ax, own, models, conditions, "value", slots[-len(models) :], markersize=3.5
-        )
-        if not len(known):
+        _dots(ax, own, models, conditions, "value", slots[-len(models) :])
+        if known.empty:
             ax.text(
                 0.5, 0.5, "no difference is known", ha="center", transform=ax.transAxes
             )
@@ -97,42 +93,35 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     """Draws shares in % as dots with intervals (Tables 3, 11 and 12), as `difference_dots` does;
     returns the figure. `points`: model, panel, condition, value, low, high, and hollow (a second
     value, drawn as a hollow dot), if any."""
-    models, conditions = (
-        list(points[name].unique()) for name in ("model", "condition")
-    )
-    figure, axes = _condition_panels(points, conditions, len(models), xlabel, {})
+    models = list(points["model"].unique())
+    conditions = list(points["condition"].unique())
+    slots = _slots(len(models))
+    figure, axes = _condition_panels(points, conditions, len(slots), xlabel, {})
     for panel, ax in axes.items():
         own = points[points["panel"] == panel]
-        _dots(ax, own, models, conditions, "value", _slots(len(models)), markersize=3.5)
+        _dots(ax, own, models, conditions, "value", slots)
         ax.set_xlim(-3, 103)
     _legend(figure, next(iter(axes.values())))
     return figure
 
 
-def _slots(count: int, *, published: bool = False) -> np.ndarray:
-    """Returns the heights, relative to their row, of `count` series beside each other, after that
-    of the published series if `published`."""
-    slots = count + published
-    return -0.36 + (np.arange(slots) + 0.5) * (0.72 / slots)
+def _slots(count: int) -> np.ndarray:
+    """Returns the heights, relative to their row, of `count` series beside each other."""
+    return -0.36 + (np.arange(count) + 0.5) * (0.72 / count)
 
 
 def _legend(figure: Figure, *axes: Axes) -> None:
-    names = [name for ax in axes for name in ax.get_legend_handles_labels()[1]]
+    names: list[str] = []
+    for ax in axes:
+        names += ax.get_legend_handles_labels()[1]
     legend_above(figure, *axes, most=4 if max(map(len, names)) < 22 else 3)
 
 
 def _published_dots(ax: Axes, place: float, values: np.ndarray) -> None:
     """Draws the paper's models as grey dots at the x values `values` at the height `place` of the
     panel `ax`, with a bar at their mean."""
-    ax.plot(
-        values,
-        [place] * len(values),
-        "o",
-        color=PUBLISHED,
-        alpha=0.3,
-        markersize=2.5,
-        zorder=1,
-    )
+    heights = [place] * len(values)
+    ax.plot(values, heights, "o", color=PUBLISHED, alpha=0.3, markersize=2.5, zorder=1)
     mean, ends = values.mean(), [place - 0.1, place + 0.1]
     ax.plot([mean, mean], ends, color=PUBLISHED, linewidth=1.5, zorder=1)
     mark(ax, pd.DataFrame(index=["mean"]), mean, place, published=True)
@@ -154,11 +143,10 @@ def _settings_as_rows(frame: pd.DataFrame) -> pd.DataFrame:
     words is `all`."""
     panels, conditions = [], []
     for panel, condition in zip(frame["panel"], frame["condition"], strict=True):
-        parts = panel.split(", ")
-        panels.append(
-            ", ".join(part for part in parts if part not in DEFENCES) or "all"
-        )
-        moved = [DEFENCES[part] for part in parts if DEFENCES.get(part)]
+        words = panel.split(", ")
+        kept = [word for word in words if word not in DEFENCES]
+        panels.append(", ".join(kept) or "all")
+        moved = filter(None, map(DEFENCES.get, words))
         conditions.append(", ".join([condition, *moved]))
     return frame.assign(panel=panels, condition=conditions)
 
@@ -177,33 +165,29 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     `points`: model, panel, condition, average, low, high, hollow (the maximum). `published`: the
     same for the paper's models, and beside (its data set), in grey.
     """
-    conditions, models = (
-        list(points[name].unique()) for name in ("condition", "model")
-    )
+    models = list(points["model"].unique())
+    conditions = list(points["condition"].unique())
     beside = dict(zip(published["panel"], published["beside"], strict=True))
     theirs = list(published["model"].unique())
     slots = _slots(len(theirs) + len(models))
+    own_slots = slots[len(theirs) :]
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
     figure, axes = _condition_panels(points, conditions, len(slots), xlabel, beside)
     for panel, ax in axes.items():
+        rows = published[published["panel"] == panel]
         for model, slot, marker in zip(theirs, slots, MARKERS, strict=False):
-            part = published[
-                (published["panel"] == panel) & (published["model"] == model)
-            ]
-            part = part.set_index("condition").reindex(conditions)
+            part = rows[rows["model"] == model].set_index("condition")
+            part = part.reindex(conditions)
             places = np.arange(len(conditions)) + slot
             style: dict[str, Any] = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3}
-            name = f"{model}, published"
-            ax.errorbar(part["average"], places, fmt=marker, label=name, **style)
-            mark(ax, part, part["average"], places, published=True)
-            ax.plot(part["hollow"], places, marker, mfc="none", **style)
-            ax.hlines(
-                places, part["average"], part["hollow"], PUBLISHED, lw=0.5, alpha=0.5
-            )
+            average, most = part["average"], part["hollow"]
+            label = f"{model}, published"
+            ax.errorbar(average, places, fmt=marker, label=label, **style)
+            mark(ax, part, average, places, published=True)
+            ax.plot(most, places, marker, mfc="none", **style)
+            ax.hlines(places, average, most, PUBLISHED, lw=0.5, alpha=0.5)
         own = points[points["panel"] == panel]
-        _dots(
-            ax, own, models, conditions, "average", slots[len(theirs) :], markersize=4
-        )
+        _dots(ax, own, models, conditions, "average", own_slots, markersize=4)
         ax.set_xscale("log")
     _legend(figure, next(iter(axes.values())))
     return figure
@@ -269,7 +253,7 @@ def _dots(
     rows: Sequence[str],
     column: str,
     slots: np.ndarray,
-    **options: Any,
+    markersize: float = 3.5,
 ) -> None:
     """Draws each model's dots in the panel `ax`, one in each row of `rows` (names of conditions) at
     the model's height in `slots`, at the value in the column `column` of `points`, with its
@@ -280,26 +264,25 @@ def _dots(
         part = points[points["model"] == model].set_index("condition").reindex(rows)
         value, reach = interval(part, column, 1)
         places = np.arange(len(rows)) + slot
-        style: dict[str, Any] = {
-            "color": colour,
-            "elinewidth": 1,
-            "capsize": 1.5,
-            "label": model,
-        }
-        ax.errorbar(value, places, xerr=reach, fmt=marker, **style, **options)
+        ax.errorbar(
+            value,
+            places,
+            xerr=reach,
+            fmt=marker,
+            color=colour,
+            elinewidth=1,
+            capsize=1.5,
+            label=model,
+            markersize=markersize,
+        )
         mark(ax, part, value, places)
         if "hollow" in part:
-            ax.hlines(places, value, part["hollow"], colour, lw=0.5)
+            ends = part["hollow"]
+            ax.hlines(places, value, ends, colour, lw=0.5)
             ax.plot(
-                part["hollow"],
-                places,
-                marker,
-                color=colour,
-                mfc="white",
-                markersize=4.5,
-                mew=0.8,
+                ends, places, marker, color=colour, mfc="white", markersize=4.5, mew=0.8
             )
-            mark(ax, part, part["hollow"], places)
+            mark(ax, part, ends, places)
 
 
 def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
@@ -310,41 +293,28 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
     figure = styled_figure(WIDTHS["column"], 2.7)
     ax = figure.subplots()
     tokens, counts = found.curve["tokens"], found.curve["doubts"]
-    ax.step(
-        tokens, counts, where="post", color=looks([found.model])[found.model].colour
-    )
+    colour = looks([found.model])[found.model].colour
+    ax.step(tokens, counts, where="post", color=colour)
     coefficients = [found.growth[name] for name in ("c0", "c1", "c2")]
     if tokens.max() and not np.isnan(coefficients).any():
         x = np.linspace(0, tokens.max(), 200)
+        rejected = found.lacks["quadratic"] < DOUBTED
+        doubted = f" (rejected, p < {DOUBTED:g})" if rejected else ""
         fit = np.polynomial.Polynomial(coefficients)(x)
-        p_value = found.lacks["quadratic"]
-        doubted = f" (rejected, p < {DOUBTED:g})" if p_value < DOUBTED else ""
         ax.plot(x, fit, "k:", lw=1, label=f"quadratic fit{doubted}")
     if found.collapse_at is not None:
         label = f"one unit repeated to token {found.tokens:,}"
         shown = min(found.tokens, 1.2 * found.collapse_at)  # the rest of it is as grey
         ax.axvspan(
-            found.collapse_at,
-            shown,
-            color="#BBBBBB",
-            alpha=0.5,
-            linewidth=0,
-            label=label,
+            found.collapse_at, shown, color="#BBBBBB", alpha=0.5, lw=0, label=label
         )
         ax.set_xlim(-0.02 * shown, shown)
-    for number, row in enumerate(
-        stages[stages["stage"] != STAGES[-1]].itertuples(), start=1
-    ):
+    before = stages[stages["stage"] != STAGES[-1]]
+    for number, row in enumerate(before.itertuples(), start=1):
         ax.axvline(row.first_token, color=PUBLISHED, linewidth=0.7, linestyle=":")
-        place = (row.first_token, 1 - 0.09 * number)
-        say(
-            ax,
-            str(row.stage),
-            place,
-            (3, 0),
-            size=7,
-            xycoords=("data", "axes fraction"),
-        )
+        place = row.first_token, 1 - 0.09 * number
+        axis = ("data", "axes fraction")
+        say(ax, str(row.stage), place, (3, 0), size=7, xycoords=axis)
     asked = f"{found.problem}, {spelled(found.perturbation, code=True)}"
     ax.set(xlabel=f"tokens of the response\n({asked})", ylabel="words of doubt so far")
     if ax.get_legend_handles_labels()[1]:
@@ -369,24 +339,15 @@ def status_bars(table: pd.DataFrame) -> Figure:
         places = range(len(part))
         for status, (colour, hatch) in STATUSES.items():
             width = 100 * part[status] / total
-            ax.barh(
-                places,
-                width,
-                0.8,
-                left,
-                color=colour,
-                hatch=hatch,
-                edgecolor="white",
-                label=status,
-            )
+            look: Any = {"color": colour, "hatch": hatch, "edgecolor": "white"}
+            ax.barh(places, width, 0.8, left, label=status, **look)
             left = left + width
         for place, counts in enumerate(part[list(STATUSES)[1:]].to_dict("records")):
             told = [f"{count} {status}" for status, count in counts.items() if count]
             say(ax, ", ".join(told) or "all applied", (1, place), va="center")
         whole = int((part["applied"] == total).sum())
-        ax.set_yticks(
-            places, [spelled(name, code=ax is axes[0]) for name in part["condition"]]
-        )
+        names = [spelled(name, code=ax is axes[0]) for name in part["condition"]]
+        ax.set_yticks(places, names)
         title = f"{panel}: {whole} of {len(part)} perturbations change every program ({total.max()})"
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100), title=title)
         ax.grid(False)
@@ -441,91 +402,74 @@ def published_chart(
     data sets to their names in the chart. The tests do not decide what a hollow mark shows.
     """
     figure = styled_figure(WIDTHS["page"], 7.7)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.25, 1.0], squeeze=False)[
-        :, 0
-    ]
-    left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
-    plain = ranks[ranks["perturbation"] == "VAN"].assign(
-        series=ranks["dataset"].map(names)
-    )
-    models = (
-        plain[plain["dataset"] == next(iter(names))]
-        .sort_values("rank")["label"]
-        .tolist()
-    )
-    limits = (0.5, len(models) + 0.5)
-    forest(left, plain, models, limits, value="rank", series="series", published=True)
-    left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
-    left.set_xticks(range(1, len(models) + 1, 4))
-    above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    above, below = figure.subfigures(
+        2, 1, height_ratios=[1.25, 1.0], squeeze=False
+    ).flat
     perturbations = list(datasets["perturbation"])
-    _matrix(right, alike, perturbations, list(names))
-    first, second = names.values()
-    right.set(
-        title="do losses order models alike?",
-        xlabel=f"Spearman; above: {second}",
-    )
+    left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
+    _open_ranks(left, ranks, names)
+    above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    _matrix(right, alike, perturbations, names)
     left, right = below.subplots(1, 2, sharey=True)
-    shown = vanilla.assign(series=vanilla["dataset"].map(names))
-    options: dict[str, Any] = {
-        "label": "perturbation",
-        "decided": True,
-        "published": True,
-    }
-    forest(
-        left,
-        shown,
-        perturbations,
-        (-1, 1),
-        value="correlation",
-        series="series",
-        **options,
-    )
-    left.set(title="share lost and vanilla score", xlabel="correlation over models")
-    left.set_xticks([-1, -0.5, 0, 0.5, 1])
-    forest(
-        right,
-        datasets,
-        perturbations,
-        (-20, 30),
-        value="difference",
-        scale=100,
-        **options,
-    )
-    right.set(
-        title=f"{second} - {first}", xlabel="share lost, paired by model (points)"
-    )
-    for ax in (left, right):
-        ax.axvline(0, color="#999999", linewidth=0.6)
+    _over_models(left, right, vanilla, datasets, names)
     left.set_yticks(range(len(perturbations)), row_names(perturbations))
     add_note(figure, "filled, or bold: decided (Holm); hollow: not")
     return figure
 
 
+def _open_ranks(ax: Axes, ranks: pd.DataFrame, names: dict[str, str]) -> None:
+    plain = ranks[ranks["perturbation"] == "VAN"]
+    plain = plain.assign(series=plain["dataset"].map(names))
+    first = plain[plain["series"] == next(iter(names.values()))]
+    models = first.sort_values("rank")["label"].tolist()
+    limits = (0.5, len(models) + 0.5)
+    forest(ax, plain, models, limits, value="rank", series="series", published=True)
+    ax.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
+    ax.set_xticks(range(1, len(models) + 1, 4))
+
+
+def _over_models(
+    left: Axes,
+    right: Axes,
+    vanilla: pd.DataFrame,
+    datasets: pd.DataFrame,
+    names: dict[str, str],
+) -> None:
+    """Draws, in a row for each perturbation, the correlations of `vanilla` in the panel `left`, and
+    the differences of `datasets` in the panel `right`."""
+    rows = list(datasets["perturbation"])
+    shown = vanilla.assign(series=vanilla["dataset"].map(names))
+    options: Any = {"label": "perturbation", "decided": True, "published": True}
+    forest(left, shown, rows, (-1, 1), value="correlation", series="series", **options)
+    left.set(title="share lost and vanilla score", xlabel="correlation over models")
+    left.set_xticks([-1, -0.5, 0, 0.5, 1])
+    forest(right, datasets, rows, (-20, 30), value="difference", scale=100, **options)
+    first, second = names.values()
+    paired = "share lost, paired by model (points)"
+    right.set(title=f"{second} - {first}", xlabel=paired)
+    for ax in (left, right):
+        ax.axvline(0, color="#999999", linewidth=0.6)
+
+
 def _matrix(
-    ax: Axes, alike: pd.DataFrame, names: list[str], datasets: list[str]
+    ax: Axes, alike: pd.DataFrame, names: list[str], datasets: dict[str, str]
 ) -> None:
     """Draws, in `ax`, a matrix of the correlations between the perturbations `names`, from `alike`,
     the result of `agreement`: the first of `datasets` below the diagonal, the second above; decided
     ones are bold."""
+    first, second = datasets
     cells = np.full((len(names), len(names)), np.nan)
     for row in alike.itertuples():
         ends = sorted((names.index(str(row.first)), names.index(str(row.second))))
-        x, y = ends if row.dataset == datasets[0] else reversed(ends)
+        x, y = ends if row.dataset == first else reversed(ends)
         cells[y, x] = row.correlation
         mark(ax, pd.DataFrame(index=[0]), x, y, 1, 1, published=True)
         colour = "white" if abs(row.correlation) > 0.6 else "black"
         weight = "bold" if row.decided else "normal"
-        ax.text(
-            x,
-            y,
-            f"{row.correlation:.2f}",
-            ha="center",
-            va="center",
-            color=colour,
-            fontsize=6.5,
-            fontweight=weight,
-        )
+        text = ax.text(x, y, f"{row.correlation:.2f}", ha="center", va="center")
+        text.set(color=colour, fontsize=6.5, fontweight=weight)
+    above = f"Spearman; above: {datasets[second]}"
+    ax.set(title="do losses order models alike?", xlabel=above)
     ax.imshow(cells, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
     ax.set_xticks(range(len(names)), names, rotation=60)
     ax.set_yticks(range(len(names)), names)

@@ -231,14 +231,17 @@ def checked_problems(
     generated problems and the inputs of the check. Raises `DataError` for a missing or faulty file, and
     `ParameterError` where `translations` is empty but needed (JavaScript, all but `contest`).
     """
-    if source == "generated":
-        problems = generated_problems(n_problems or 800, seed=seed)
-    elif source == "contest":
-        problems = contest_problems(language)
-    elif source in SOURCES:
-        problems = cruxeval() if source == "cruxeval" else livecodebench()
-    else:
-        problems = own_problems(source)
+    match source:
+        case "generated":
+            problems = generated_problems(n_problems or 800, seed=seed)
+        case "contest":
+            problems = contest_problems(language)
+        case "cruxeval":
+            problems = cruxeval()
+        case "livecodebench":
+            problems = livecodebench()
+        case _:
+            problems = own_problems(source)
     problems = problems[: n_problems or None]
     if language == "javascript" and source != "contest":
         problems = translated(problems, translations, source)
@@ -264,16 +267,19 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
         if problem.id not in codes:
             continue
         try:
-            changed = {
-                "code": codes[problem.id],
-                "arguments": javascript_arguments(problem),
-            }
+            arguments = javascript_arguments(problem)
         except NotJson as error:
             raise DataError(
                 f"{path}, {problem.id}: {error}; or take the row out: "
                 "`codestress write translations` writes none of such a problem"
             ) from None
-        versions.append(from_stranger(problem, **changed, language="javascript"))
+        version = from_stranger(
+            problem,
+            code=codes[problem.id],
+            arguments=arguments,
+            language="javascript",
+        )
+        versions.append(version)
     return versions
 
 
@@ -377,7 +383,7 @@ def made_variants(
             yield *condition, density, variants(given, *condition, density)
 
 
-VariantTable = dict[tuple[str, str, str, float], dict[str, Variant]]
+VariantTable = dict[tuple[Scalar, Scalar, Scalar, Scalar], dict[str, Variant]]
 """Mapping from (source, language, perturbation, density) to the variants by problem id."""
 
 
@@ -398,106 +404,106 @@ def predictions(given: Questions) -> Trials:
         raise ParameterError(
             "task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript"
         )
-    table: VariantTable = {
-        (source, language, perturbation, density): by_id
-        for source, language, perturbation, density, by_id in made_variants(given)
-    }
+    asked = _Asking(given)
     return Trials(
-        list(_question_trials(given, table)),
-        partial(_first_prompt, given, table),
+        list(asked.trials()),
+        asked.first_prompt,
         {
-            "strict": partial(_judge, given, table, score_assertion),
-            "reference": partial(_judge, given, table, score_assertion_as_run),
+            "strict": partial(asked.score, score_assertion),
+            "reference": partial(asked.score, score_assertion_as_run),
         },
-        follow_up=partial(_question_on_cleaned, given, table)
-        if any(given.refactor)
-        else None,
+        follow_up=asked.about_cleaned if any(given.refactor) else None,
         steps=lambda trial: 2 if trial.factors["refactor"] else 1,
         not_run=not_run(given.languages),
     )
 
 
-def _question_trials(given: Questions, table: VariantTable) -> Iterator[Trial]:
-    samples = {"direct": given.samples_direct, "cot": given.samples_cot}
-    for (source, language, perturbation, density), by_id in table.items():
-        for mode, ignore, refactor in product(
-            given.modes, given.ignore, given.refactor
-        ):
-            if ignore and perturbation == "VAN":
-                continue
-            factors: dict[str, Scalar] = {
-                "dataset": source,
-                "language": language,
-                "task": given.task,
-                "mode": mode,
-                "perturbation": perturbation,
-                "density": 0.0 if perturbation in ("VAN", "AGAIN") else density,
-                "ignore": ignore,
-                "refactor": refactor,
-            }
-            # The vanilla question asked again has samples of its own.
-            first = samples[mode] if perturbation == "AGAIN" else 0
-            for name, variant in by_id.items():
-                if variant.status in ("applied", "unchanged"):
-                    own = {
-                        "status": variant.status,
-                        "question": variant.problem.question or name,
-                    }
-                    for sample in range(first, first + samples[mode]):
-                        yield Trial(name, factors | own, given.seed, sample=sample)
+class _Asking:
+    """The trials of a study, with the prompts and scores of each."""
 
+    def __init__(self, given: Questions) -> None:
+        self.given = given
+        self.variants: VariantTable = {}
+        for *condition, by_id in made_variants(given):
+            self.variants[tuple(condition)] = by_id  # type: ignore[index]
 
-def _variant_problem(table: VariantTable, trial: Trial) -> Problem:
-    factors = trial.factors
-    density = factors["density"] if factors["perturbation"] in MESSAGES else 1.0
-    condition = (
-        factors["dataset"],
-        factors["language"],
-        factors["perturbation"],
-        density,
-    )
-    return table[condition][trial.problem].problem  # type: ignore[index]
+    def trials(self) -> Iterator[Trial]:
+        given = self.given
+        settings = list(product(given.modes, given.ignore, given.refactor))
+        for condition, by_id in self.variants.items():
+            source, language, perturbation, density = condition
+            for mode, ignore, refactor in settings:
+                if ignore and perturbation == "VAN":
+                    continue
+                factors: dict[str, Scalar] = {
+                    "dataset": source,
+                    "language": language,
+                    "task": given.task,
+                    "mode": mode,
+                    "perturbation": perturbation,
+                    "density": 0.0 if perturbation in ("VAN", "AGAIN") else density,
+                    "ignore": ignore,
+                    "refactor": refactor,
+                }
+                for name, variant in by_id.items():
+                    if variant.status in ("applied", "unchanged"):
+                        factors["status"] = variant.status
+                        factors["question"] = variant.problem.question or name
+                        yield from self._samples(name, factors.copy())
 
+    def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
+        direct = factors["mode"] == "direct"
+        count = self.given.samples_direct if direct else self.given.samples_cot
+        # The vanilla question asked again has samples of its own.
+        first = count if factors["perturbation"] == "AGAIN" else 0
+        for sample in range(first, first + count):
+            yield Trial(problem, factors, self.given.seed, sample=sample)
 
-def _asked(given: Questions, trial: Trial, problem: Problem) -> Prompt:
-    mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
-    max_tokens = given.max_tokens_cot if mode == "cot" else given.max_tokens_direct
-    sampling = Sampling(given.temperature, given.top_p, max_tokens)
-    return question(problem, given.task, mode, bool(trial.factors["ignore"]), sampling)
+    def problem(self, trial: Trial) -> Problem:
+        factors = trial.factors
+        density = factors["density"] if factors["perturbation"] in MESSAGES else 1.0
+        source, language = factors["dataset"], factors["language"]
+        condition = source, language, factors["perturbation"], density
+        return self.variants[condition][trial.problem].problem
 
+    def question(self, trial: Trial, problem: Problem) -> Prompt:
+        given = self.given
+        mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
+        longest = given.max_tokens_cot if mode == "cot" else given.max_tokens_direct
+        sampling = Sampling(given.temperature, given.top_p, longest)
+        ignore = bool(trial.factors["ignore"])
+        return question(problem, given.task, mode, ignore, sampling)
 
-def _first_prompt(given: Questions, table: VariantTable, trial: Trial) -> Prompt:
-    problem = _variant_problem(table, trial)
-    if trial.factors["refactor"]:
-        return cleaning(
-            problem, Sampling(given.temperature, given.top_p, given.max_tokens_cot)
-        )
-    return _asked(given, trial, problem)
+    def first_prompt(self, trial: Trial) -> Prompt:
+        problem, given = self.problem(trial), self.given
+        if not trial.factors["refactor"]:
+            return self.question(trial, problem)
+        sampling = Sampling(given.temperature, given.top_p, given.max_tokens_cot)
+        return cleaning(problem, sampling)
 
+    def about_cleaned(
+        self, trial: Trial, responses: tuple[Response, ...]
+    ) -> Prompt | None:
+        """Returns the prompt that asks, second, about the program that the model cleaned up in the
+        first of `responses`; None where `trial` has no clean-up, that response has no program, or
+        the second response is there."""
+        if not trial.factors["refactor"] or len(responses) > 1:
+            return None
+        problem = self.problem(trial)
+        code = fenced_program(without_thoughts(responses[0].text), problem.function)
+        if not code:
+            return None
+        return self.question(trial, written_by_model(problem, code))
 
-def _question_on_cleaned(
-    given: Questions, table: VariantTable, trial: Trial, responses: tuple[Response, ...]
-) -> Prompt | None:
-    """Returns the prompt that asks, second, about the program that the model cleaned up in the
-    first of `responses`; None where `trial` has no clean-up, that response has no program, or the
-    second response is there."""
-    if not trial.factors["refactor"] or len(responses) > 1:
-        return None
-    problem = _variant_problem(table, trial)
-    code = fenced_program(without_thoughts(responses[0].text), problem.function)
-    return _asked(given, trial, written_by_model(problem, code)) if code else None
-
-
-def _judge(
-    given: Questions,
-    table: VariantTable,
-    rule: Callable[[Problem, Task, Response], Score],
-    trial: Trial,
-    response: Response,
-) -> Score:
-    if trial.factors["refactor"] and not response.earlier:
-        return unread(response, "no program in a fenced block")
-    return rule(_variant_problem(table, trial), given.task, response)
+    def score(
+        self,
+        rule: Callable[[Problem, Task, Response], Score],
+        trial: Trial,
+        response: Response,
+    ) -> Score:
+        if trial.factors["refactor"] and not response.earlier:
+            return unread(response, "no program in a fenced block")
+        return rule(self.problem(trial), self.given.task, response)
 
 
 def question(
@@ -577,12 +583,11 @@ def javascript_arguments(problem: Problem) -> str:
 def not_run(languages: Sequence[Language]) -> tuple[NotRun, ...]:
     """Returns a `NotRun`, which names a gap and its reason, for each of `languages` whose programs
     cannot run on this computer; empty where all can."""
-    why = {language: missing(language) for language in languages}
-    return tuple(
-        NotRun("language", name, LANGUAGE_NAMES[name], reason)
-        for name, reason in why.items()
-        if reason
-    )
+    gaps = []
+    for language in languages:
+        if why := missing(language):
+            gaps.append(NotRun("language", language, LANGUAGE_NAMES[language], why))
+    return tuple(gaps)
 
 
 def runnable(languages: Sequence[Language]) -> list[Language]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from codestress.fitting.proportions import effective_number
 from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
 from codestress.papers.codecrash.studies import MESSAGES
 from codestress.types import LANGUAGE_NAMES
@@ -75,6 +76,15 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
         status=("status", "first"),
         question=("question", "first"),
     )
+
+
+def question_counts(questions: pd.Series) -> dict[str, Any]:
+    """Returns the numbers of different `questions`, the clusters of answers, and of answers that
+    are independent (`effective_number`), as a dict: questions, independent."""
+    return {
+        "questions": questions.nunique(),
+        "independent": effective_number(questions),
+    }
 
 
 def undefended(rows: pd.DataFrame) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from codestress.fitting.proportions import (
     UNKNOWN,
     clustered_mean,
     effective_number,
+    floats,
     paired_difference,
     ratio_of_shares,
 )
@@ -31,6 +32,7 @@ from codestress.papers.codecrash.results.conditions import (
     cells,
     most_and_least,
     named,
+    question_counts,
     scores_by_problem,
     undefended,
 )
@@ -64,52 +66,49 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
     controls' mean.
     """
     other = "reference" if rule == "strict" else "strict"
-    scores = scores_by_problem(answers, rule)
     others = scores_by_problem(answers, other).groupby(CELL, sort=False)["score"].mean()
-    vanilla = plain_vanilla(scores)
-    pairs = scores.drop(vanilla.index).merge(
-        vanilla[[*PAIRED, "score"]], on=PAIRED, suffixes=("", "_before")
-    )
     rows = []
-    for cell, part in cells(pairs):
+    for row, part in cells(_beside_vanilla(scores_by_problem(answers, rule))):
         before, after = part["score_before"], part["score"]
+        row |= {"problems": len(part)} | question_counts(part["question"])
+        row["vanilla_pct"] = 100 * before.mean()
         lost = (before * (1 - after)).mean()
-        row = cell | {
-            "problems": len(part),
-            "questions": part["question"].nunique(),
-            "independent": effective_number(part["question"]),
-            "vanilla_pct": 100 * before.mean(),
-            "lost_pct": 100 * lost / before.mean() if before.any() else math.nan,
-            "pass_at_1_pct": 100 * after.mean(),
-        }
+        row["lost_pct"] = 100 * lost / before.mean() if before.any() else math.nan
+        row["pass_at_1_pct"] = 100 * after.mean()
+        row |= _paired_difference(part, confidence)
         applied = part[part["status"] == "applied"]
-        for prefix, chosen in (("", part), ("applied_", applied)):
-            sides = chosen["score_before"], chosen["score"]
-            numbers = relative_difference(*sides, confidence, chosen["question"])
-            row |= {f"{prefix}{name}": number for name, number in numbers.items()}
+        for name, number in _paired_difference(applied, confidence).items():
+            row[f"applied_{name}"] = number
         row["applied_problems"] = len(applied)
-        row[f"pass_at_1_{other}_pct"] = 100 * others[tuple(cell.values())]
+        row[f"pass_at_1_{other}_pct"] = 100 * others[tuple(row[name] for name in CELL)]
         rows.append(row)
     return _net_of_controls(pd.DataFrame(rows))
 
 
-def plain_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of the table `scores` of vanilla (unperturbed) programs that were asked
-    without a defence."""
-    return undefended(scores[scores["perturbation"] == "VAN"])
+def _beside_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of `scores`, the result of `scores_by_problem`, except those of plain
+    vanilla, whose score of the same problem they get in the column `score_before`; problems without
+    it are left out."""
+    vanilla = undefended(scores[scores["perturbation"] == "VAN"])
+    return scores.drop(vanilla.index).merge(
+        vanilla[[*PAIRED, "score"]], on=PAIRED, suffixes=("", "_before")
+    )
+
+
+def _paired_difference(part: pd.DataFrame, confidence: float) -> dict[str, float]:
+    return relative_difference(
+        part["score_before"], part["score"], confidence, part["question"]
+    )
 
 
 def _net_of_controls(table: pd.DataFrame) -> pd.DataFrame:
     """Returns the table with the columns `net_points` and `net_lost_pct`, the losses beyond those
     of the controls of the same model and setting; the table as it is where no control was asked."""
-    if table.empty:
-        return table
-    controls = table[table["perturbation"].isin(CONTROLS)]
-    if controls.empty:
+    if table.empty or not table["perturbation"].isin(CONTROLS).any():
         return table
     by = ["model", "dataset", *SETTING]
-    means = controls.groupby(by, as_index=False)[["points", "lost_pct"]].mean()
-    noise = table[by].merge(means, on=by, how="left")
+    controls = table[table["perturbation"].isin(CONTROLS)]
+    noise = table[by].join(controls.groupby(by)[["points", "lost_pct"]].mean(), on=by)
     return table.assign(
         net_points=table["points"] - noise["points"],
         net_lost_pct=table["lost_pct"] - noise["lost_pct"],
@@ -135,23 +134,23 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
     return placed.sort_values(["place", "ignore", "refactor"], kind="stable")
 
 
+AVERAGED = [
+    *("points", "relative_pct", "applied_points", "applied_relative_pct"),
+    *("lost_pct", "net_points", "net_lost_pct"),
+]
+"""Columns of `differences` of which `averages` gives means."""
+
+
 def averages(table: pd.DataFrame) -> pd.DataFrame:
     """Returns means over models of `table`, the result of `differences`, for each data set,
     setting, perturbation and density, like the last row of the paper's tables: models (their
     number), points, relative_pct, applied_points, applied_relative_pct, lost_pct, and net_points
     and net_lost_pct where `table` has them."""
-    by = ["dataset", *SETTING, "perturbation", "density"]
-    columns = [
-        "points",
-        "relative_pct",
-        "applied_points",
-        "applied_relative_pct",
-        "lost_pct",
-    ]
-    columns += [name for name in ("net_points", "net_lost_pct") if name in table]
-    return table.groupby(by, sort=False, as_index=False).agg(
-        models=("model", "nunique"), **{column: (column, "mean") for column in columns}
+    groups = table.groupby(
+        ["dataset", *SETTING, "perturbation", "density"], sort=False, as_index=False
     )
+    means = {name: (name, "mean") for name in AVERAGED if name in table}
+    return groups.agg(models=("model", "nunique"), **means)
 
 
 def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -165,24 +164,22 @@ def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
     Columns: source (regenerated, published), mode, pattern, datasets, models, consistent (number of
     models that follow the pattern), which (their names).
     """
-    plain = undefended(table[table["density"] == 1])
     sources = {
-        "regenerated": plain,
+        "regenerated": undefended(table[table["density"] == 1]),
         "published": published.assign(model=published["label"]),
     }
-    rows: list[tuple[object, ...]] = []
+    rows = []
     for source, frame in sources.items():
-        shown = frame[
-            frame["perturbation"].isin(["MCC", "MPS"]) & (frame["dataset"] != MERGE)
-        ]
-        datasets = list(shown["dataset"].unique()[:2])
-        for mode, part in (
-            shown.groupby("mode", sort=False) if len(datasets) == 2 else ()
-        ):
+        messages = frame[frame["perturbation"].isin(["MCC", "MPS"])]
+        messages = messages[messages["dataset"] != MERGE]
+        datasets = list(messages["dataset"].unique()[:2])
+        if len(datasets) < 2:
+            continue
+        columns = pd.MultiIndex.from_product([["MCC", "MPS"], datasets])
+        for mode, part in messages.groupby("mode", sort=False):
             wide = part.pivot_table(
                 "relative_pct", "model", ["perturbation", "dataset"], sort=False
             )
-            columns = pd.MultiIndex.from_product([["MCC", "MPS"], datasets])
             losses = wide.reindex(columns=columns).dropna()
             a, b, c, d = losses.to_numpy().T
             patterns = {
@@ -191,10 +188,14 @@ def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
             }
             for pattern, holds in patterns.items():
                 which = losses.index[holds]
-                counts = len(losses), len(which), ", ".join(which)
-                rows.append((source, mode, pattern, " ".join(datasets), *counts))
-    columns = ["source", "mode", "pattern", "datasets", "models", "consistent", "which"]
-    return pd.DataFrame(rows, columns=columns)
+                row = {"source": source, "mode": mode, "pattern": pattern}
+                row["datasets"] = " ".join(datasets)
+                row["models"] = len(losses)
+                row["consistent"] = len(which)
+                row["which"] = ", ".join(which)
+                rows.append(row)
+    names = ["source", "mode", "pattern", "datasets", "models", "consistent", "which"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
@@ -207,28 +208,23 @@ def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
     with the defence. Empty where no defence was asked.
     """
     keys = ["model", "dataset", "mode"]
-    names = {"pass_at_1_pct": "pct", "relative_pct": "relative_pct"}
-    columns = [
-        f"{way}_{name}" for name in names.values() for way in ("without", "with")
-    ]
-    defence = next(
-        (name for name in ("ignore", "refactor") if table[name].nunique() > 1), ""
-    )
-    if not defence:
+    numbers = ["pct", "relative_pct"]
+    columns = [f"{way}_{name}" for name in numbers for way in ("without", "with")]
+    defences = [name for name in ("ignore", "refactor") if table[name].nunique() > 1]
+    if not defences:
         return pd.DataFrame(columns=[*keys, "perturbation", *columns])
-    vanilla = table.sort_values(
-        "problems", ascending=False, kind="stable"
-    ).drop_duplicates(keys)
-    plain = {"perturbation": "VAN", defence: False, "relative_pct": math.nan}
-    vanilla = vanilla.assign(**plain, pass_at_1_pct=vanilla["vanilla_pct"])
-    rows = pd.concat([vanilla, table]).rename(columns=names)
-    indexed = rows.set_index([*keys, "perturbation"])
-    defended = indexed[defence].astype(bool)
-    ways = {"without": indexed[~defended], "with": indexed[defended]}
-    parts = [
-        part[[*names.values()]].add_prefix(f"{way}_") for way, part in ways.items()
-    ]
-    laid = pd.concat(parts, axis=1)[columns].reset_index()
+    largest = table.sort_values("problems", ascending=False, kind="stable")
+    vanilla = largest.drop_duplicates(keys).assign(
+        perturbation="VAN",
+        relative_pct=math.nan,
+        pass_at_1_pct=largest["vanilla_pct"],
+        **{defences[0]: False},
+    )
+    rows = pd.concat([vanilla, table]).rename(columns={"pass_at_1_pct": "pct"})
+    defended = rows[defences[0]].to_numpy(bool)
+    rows = rows.set_index([*keys, "perturbation"])[numbers]
+    sides = [rows[~defended].add_prefix("without_"), rows[defended].add_prefix("with_")]
+    laid = pd.concat(sides, axis=1)[columns].reset_index()
     return laid.sort_values(keys, kind="stable", ignore_index=True)
 
 
@@ -245,36 +241,32 @@ def by_density(
     Columns: those of `differences`, and tokens, tokens_low, tokens_high: mean length of the whole
     response (reasoning included) as the server counts it, over questions.
     """
-    table = differences(answers, rule=rule, confidence=confidence)
     plain = answers["perturbation"] == "VAN"
     asked = [name for name in MESSAGES if name in set(answers["perturbation"])]
     starts = [answers[plain].assign(perturbation=name) for name in asked]
     rows = []
-    for cell, part in cells(with_tokens(pd.concat([answers[~plain], *starts]), texts)):
-        tokens, (low, high), *_ = clustered_mean(
-            part["tokens"], part["question"], confidence=confidence
-        )
+    for row, part in cells(with_tokens(pd.concat([answers[~plain], *starts]), texts)):
+        tokens = clustered_mean(part["tokens"], part["question"], confidence=confidence)
+        row["tokens"] = tokens.value
+        row["tokens_low"], row["tokens_high"] = tokens.interval
         scores = part.groupby("problem")[f"value_{rule}"].mean()
-        row = {"tokens": tokens, "tokens_low": low, "tokens_high": high}
-        rows.append(cell | row | {"pass_at_1_pct": 100 * scores.mean()})
-    merged = pd.DataFrame(rows).merge(
+        row["pass_at_1_pct"] = 100 * scores.mean()
+        rows.append(row)
+    table = differences(answers, rule=rule, confidence=confidence)
+    table = pd.DataFrame(rows).merge(
         table.drop(columns="pass_at_1_pct"), on=CELL, how="left"
     )
-    merged.loc[merged["density"] == 0, [*POINTS, *RELATIVE]] = 0.0
-    return merged.sort_values(CELL, kind="stable", ignore_index=True)
+    table.loc[table["density"] == 0, [*POINTS, *RELATIVE]] = 0.0
+    return table.sort_values(CELL, kind="stable", ignore_index=True)
 
 
 def with_tokens(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
     """Returns the answers with the column `tokens`: the server's count of the whole response, else
     an estimate at four characters a token from its text in `texts` (responses by key); nan without
     both."""
-    written = [
-        len(texts[key].text) / 4 if key in texts else math.nan for key in answers["key"]
-    ]
-    counted = answers["completion_tokens"]
-    return answers.assign(
-        tokens=np.where(counted.notna(), counted, written).astype(float)
-    )
+    counted = answers["completion_tokens"].astype(float)
+    lengths = {key: len(response.text) / 4 for key, response in texts.items()}
+    return answers.assign(tokens=counted.fillna(answers["key"].map(lengths)))
 
 
 SMALL = {
@@ -301,42 +293,53 @@ def density_orders(
     in %), model (`open` for several), dataset, mode, perturbation, reading (key of `SMALL`: the
     models that count as small; empty for tokens), value, low, high, questions, independent.
     """
-    keys = [*PAIRED[:-1], "question", "problem"]
+    keys = [*PAIRED, "question"]
+    value = f"value_{rule}"
     by = [*keys, "perturbation", "density"]
-    means = answers.groupby(by)[[f"value_{rule}", "tokens"]].mean().reset_index()
-    vanilla = means[means["perturbation"] == "VAN"].drop(
-        columns=["perturbation", "density"]
-    )
+    means = answers.groupby(by)[[value, "tokens"]].mean().reset_index()
+    vanilla = means[means["perturbation"] == "VAN"][[*keys, value, "tokens"]]
     highest = means[means["density"] == means["density"].max()]
     most = highest[highest["perturbation"].isin(MESSAGES)]
-    pairs = most.merge(vanilla, on=keys, suffixes=("", "_before")).set_index(
-        "question", drop=False
-    )
+    pairs = most.merge(vanilla, on=keys, suffixes=("", "_before"))
+    pairs = pairs.set_index("question", drop=False)
     rows = []
     for key, part in pairs.groupby(["dataset", "mode", "perturbation"], sort=False):
         kept: dict[str, Moved] = {}
-        found: list[tuple[str, str, str, Moved]] = []
+        estimates: dict[tuple[str, str, str], Moved] = {}
         for name, own in part.groupby("model"):
-            kept[str(name)] = share(own[f"value_{rule}"], own[f"value_{rule}_before"])
-            longer = share((own["tokens"] - own["tokens_before"]).dropna())
-            found.append(("tokens", str(name), "", longer))
+            kept[str(name)] = share(own[value], own[f"{value}_before"])
+            longer = (own["tokens"] - own["tokens_before"]).dropna()
+            estimates["tokens", str(name), ""] = share(longer)
         for reading, small in SMALL.items():
             if {*small, *LARGER} <= {*kept}:
-                first, second = (
-                    mean([kept[name] for name in names]) for names in (LARGER, small)
-                )
-                added = combined([(100, first), (-100, second)])
-                found.append(("small - larger", "open", reading, added))
+                smaller = mean([kept[name] for name in small])
+                larger = mean([kept[name] for name in LARGER])
+                loss = combined([(100, larger), (-100, smaller)])
+                estimates["small - larger", "open", reading] = loss
         questions = part.drop_duplicates("problem")["question"]
-        numbers = (questions.nunique(), effective_number(questions))
-        for number, model, reading, estimate in found:
-            interval = estimate.interval(numbers[0], confidence)
-            rows.append(
-                (number, model, *key, reading, estimate.value, *interval, *numbers)
-            )
+        for (number, model, reading), estimate in estimates.items():
+            numbers = _numbers(estimate, questions, confidence)
+            rows.append((number, model, *key, reading, *numbers))
     columns = ["number", "model", "dataset", "mode", "perturbation", "reading"]
-    numbers_of = ["value", "low", "high", "questions", "independent"]
-    return pd.DataFrame(rows, columns=[*columns, *numbers_of])
+    return pd.DataFrame(rows, columns=[*columns, *NUMBERS])
+
+
+NUMBERS = ["value", "low", "high", "questions", "independent"]
+
+
+def _numbers(
+    estimate: Moved, questions: pd.Series, confidence: float
+) -> tuple[float, ...]:
+    """Returns the `NUMBERS` of an estimate: its value, the ends of its interval at `confidence`
+    over the `questions` of its answers, and the numbers of these questions and of independent
+    answers."""
+    clusters, independent = question_counts(questions).values()
+    return (
+        estimate.value,
+        *estimate.interval(int(clusters), confidence),
+        clusters,
+        independent,
+    )
 
 
 CHANGED = {
@@ -347,6 +350,13 @@ CHANGED = {
 }
 """Settings that sections 4.2 and 4.3 compare, with the two values of each: an effect is that of the
 second less that of the first."""
+
+
+SCORE_CHANGES: dict[str, Callable[[pd.DataFrame], Moved]] = {
+    "points": lambda pairs: share(pairs["score"] - pairs["score_before"]),
+    "% of vanilla": lambda pairs: share(pairs["score"], pairs["score_before"]),
+}
+"""Estimates of the change from vanilla scores, indexed by question, by their readings."""
 
 
 def setting_effects(
@@ -360,52 +370,28 @@ def setting_effects(
     problems, questions, independent. For a change of the prompt (ignore, refactor), both sides have
     the same vanilla programs.
     """
-    scores = scores_by_problem(answers, rule)
-    vanilla = plain_vanilla(scores)[[*PAIRED, "score"]]
-    perturbed = scores[scores["perturbation"] != "VAN"]
-    pairs = perturbed.merge(vanilla, on=PAIRED, suffixes=("", "_before"))
-    rows: list[dict[str, object]] = []
+    pairs = _beside_vanilla(scores_by_problem(answers, rule))
+    pairs = pairs[pairs["perturbation"] != "VAN"]
+    rows = []
     for setting, values in CHANGED.items():
         by = [name for name in CELL if name != setting]
         for key, part in pairs.groupby(by, sort=False):
-            sides = [
+            first, second = (
                 part[part[setting] == value].set_index("question") for value in values
-            ]
-            if any(side.empty for side in sides):
+            )
+            if first.empty or second.empty:
                 continue
             questions = part.drop_duplicates("problem")["question"]
-            clusters = questions.nunique()
-            cell = {"setting": setting} | dict(zip(by, key, strict=True))
-            cell |= {"problems": len(questions), "questions": clusters}
-            cell["independent"] = effective_number(questions)
-            ways = {
-                "points": [
-                    share(side["score"] - side["score_before"]) for side in sides
-                ],
-                "% of vanilla": [
-                    share(side["score"], side["score_before"]) for side in sides
-                ],
-            }
-            for reading, (first, second) in ways.items():
-                effect = combined([(100, second), (-100, first)])
-                low, high = effect.interval(clusters, confidence)
-                numbers = {
-                    "reading": reading,
-                    "value": effect.value,
-                    "low": low,
-                    "high": high,
-                }
-                rows.append(cell | numbers)
-    numbers_of = [
-        "reading",
-        "value",
-        "low",
-        "high",
-        "problems",
-        "questions",
-        "independent",
-    ]
-    return pd.DataFrame(rows, columns=["setting", *CELL, *numbers_of])
+            row = {"setting": setting} | dict(zip(by, key, strict=True))
+            row["problems"] = len(questions)
+            for reading, estimate in SCORE_CHANGES.items():
+                effect = combined([(100, estimate(second)), (-100, estimate(first))])
+                numbers = _numbers(effect, questions, confidence)
+                row |= {"reading": reading} | dict(zip(NUMBERS, numbers, strict=True))
+                rows.append(row.copy())
+    columns = ["setting", *CELL, "reading", *NUMBERS]
+    columns.insert(-2, "problems")
+    return pd.DataFrame(rows, columns=columns)
 
 
 def swept_models() -> pd.DataFrame:
@@ -427,12 +413,10 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
     panels = table["perturbation"]
     if any(table[name].nunique() > 1 for name in ("dataset", *SETTING)):
         panels = panels + ", " + named(table)["panel"]
-    asked = table.assign(
-        perturbation=table["perturbation"].where(table["density"] > 0, "VAN")
-    )
+    asked = table["perturbation"].where(table["density"] > 0, "VAN")
     axes = ["model", "panel", "density", "cell"]
-    points = table.assign(panel=panels, cell=named(asked)["cell"])[[*axes, *columns]]
-    return points.set_axis([*axes, "value", "low", "high"], axis=1)
+    points = named(table.assign(perturbation=asked)).assign(panel=panels)
+    return points[[*axes, *columns]].set_axis([*axes, "value", "low", "high"], axis=1)
 
 
 def relative_difference(
@@ -450,27 +434,23 @@ def relative_difference(
     None: each item is one), as copies of each other; they are nan for one cluster. Both means are
     of the same items, so their common variation cancels.
     """
-    one, two = (np.asarray(side, dtype=float) for side in (first, second))
+    one, two = floats(first), floats(second)
+    names = np.arange(one.size) if clusters is None else np.asarray(clusters)
     before, after = (
         float(side.mean()) if side.size else math.nan for side in (one, two)
     )
     ratio = after / before - 1 if before else math.nan
     points = ratios = UNKNOWN
-    names = np.arange(one.size) if clusters is None else np.asarray(clusters)
     if len(np.unique(names)) > 1:
         points = paired_difference(two - one, names, confidence)
-        alike = one.std() * two.std()
-        together = (
-            float(((one - before) * (two - after)).mean() / alike) if alike else 0.0
-        )
-        ratios = ratio_of_shares(
-            before, after, effective_number(names), together, confidence
-        )
+        spread = one.std() * two.std()
+        covariance = float(((one - before) * (two - after)).mean())
+        correlation = covariance / spread if spread else 0.0
+        worth = effective_number(names)
+        ratios = ratio_of_shares(before, after, worth, correlation, confidence)
     numbers = (after - before, *points, ratio, *(end - 1 for end in ratios))
-    return {
-        name: 100 * number
-        for name, number in zip((*POINTS, *RELATIVE), numbers, strict=True)
-    }
+    names_of = (*POINTS, *RELATIVE)
+    return dict(zip(names_of, (100 * number for number in numbers), strict=True))
 
 
 INDEPENDENT = {
@@ -508,37 +488,27 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     have lost their numbers). The Merge score weighs 800 problems of CRUXEval and 479 of
     LiveCodeBench.
     """
-    artefact = f"codecrash/{'input' if task == 'input' else 'pass_at_1'}"
     if task == "input":
+        artefact = "codecrash/input"
         cells = published_cells(artefact, "label", "column").assign(dataset="cruxeval")
-        cells[["perturbation", "mode"]] = cells["column"].str.rsplit(
-            " ", n=1, expand=True
-        )
+        condition = cells["column"].str.rsplit(" ", n=1, expand=True)
+        cells[["perturbation", "mode"]] = condition
     else:
-        axes = ["label", "mode", "dataset", "perturbation"]
-        cells = published_cells(artefact, *axes)
-        counts = cells["dataset"].map(problem_counts())
-        merged = cells.assign(
-            value=counts * cells["value"], count=counts, dataset=MERGE
+        artefact = "codecrash/pass_at_1"
+        cells = _with_merged(
+            published_cells(artefact, "label", "mode", "dataset", "perturbation")
         )
-        merged = merged.groupby(axes, sort=False, as_index=False).sum()
-        merged["value"] /= merged["count"]
-        cells = pd.concat([cells, merged], ignore_index=True)
-        order = cells.groupby(["label", "mode"], sort=False).ngroup()
-        cells = cells.iloc[np.argsort(order, kind="stable")]
     key = ["label", "dataset", "mode"]
-    vanilla = (
-        cells[cells["perturbation"] == "VAN"]
-        .set_index(key)["value"]
-        .rename("vanilla_pct")
+    vanilla = cells[cells["perturbation"] == "VAN"].set_index(key)["value"]
+    frame = cells[cells["perturbation"] != "VAN"].join(
+        vanilla.rename("vanilla_pct"), on=key
     )
-    frame = cells[cells["perturbation"] != "VAN"].join(vanilla, on=key)
     # Who was asked in one mode alone is a reasoning model.
-    frame = frame[frame.groupby("label")["mode"].transform("nunique") > 1].reset_index(
-        drop=True
-    )
-    before = frame["vanilla_pct"]
-    after = before * (1 + frame["value"] / 100) if task == "input" else frame["value"]
+    modes = frame.groupby("label")["mode"].transform("nunique")
+    frame = frame[modes > 1].reset_index(drop=True)
+    before, after = frame["vanilla_pct"], frame["value"]
+    if task == "input":
+        after = before * (1 + after / 100)
     provenance = (published_numbers(artefact) or {}).get("provenance", "")
     return frame[[*key, "perturbation", "vanilla_pct"]].assign(
         pass_at_1_pct=after,
@@ -548,6 +518,19 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         points=after - before,
         relative_pct=100 * (after / before - 1),
     )
+
+
+def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
+    """Returns the published Pass@1, with a row of `MERGE` for each model, mode and perturbation;
+    each model's modes follow each other."""
+    axes = ["label", "mode", "perturbation"]
+    counts = cells["dataset"].map(problem_counts())
+    sums = cells.assign(value=counts * cells["value"], count=counts)
+    merged = sums.groupby(axes, sort=False, as_index=False)[["value", "count"]].sum()
+    merged = merged.assign(dataset=MERGE, value=merged["value"] / merged["count"])
+    cells = pd.concat([cells, merged], ignore_index=True)
+    order = cells.groupby(["label", "mode"], sort=False).ngroup()
+    return cells.iloc[np.argsort(order, kind="stable")]
 
 
 def problem_counts() -> dict[str, int]:
@@ -601,19 +584,19 @@ def compared_tables(
     from `published_differences`."""
     asked = as_the_paper_asked(table)
     if set(asked["dataset"]) - {MERGE} != set(problem_counts()):
-        asked = asked[
-            asked["dataset"] != MERGE
-        ]  # of other problems, or of one data set alone
-    wanted = published
-    for name in ("mode", "perturbation"):
-        wanted = wanted[wanted[name].isin(table[name])]
-    cells = wanted.assign(
-        dataset_name=wanted["dataset"].map(NAMES),
-        mode_name=wanted["mode"].map(MODES),
-        points=[round(value, 2) for value in wanted["points"]],
-        relative_pct=[round(value, 2) for value in wanted["relative_pct"]],
-        independent=wanted["dataset"].map(INDEPENDENT),
-        free=[["modes", *free_of(name)] for name in wanted["perturbation"]],
+        # Of other problems, or of one data set alone.
+        asked = asked[asked["dataset"] != MERGE]
+    cells = published[
+        published["mode"].isin(table["mode"])
+        & published["perturbation"].isin(table["perturbation"])
+    ]
+    cells = cells.assign(
+        dataset_name=cells["dataset"].map(NAMES),
+        mode_name=cells["mode"].map(MODES),
+        points=[round(value, 2) for value in cells["points"]],
+        relative_pct=[round(value, 2) for value in cells["relative_pct"]],
+        independent=cells["dataset"].map(INDEPENDENT),
+        free=[["modes", *free_of(name)] for name in cells["perturbation"]],
     )
     return {"published": cells, "differences": asked, "headline": headlines(published)}
 
@@ -640,30 +623,19 @@ def own_headlines(
     asked = asked[asked["perturbation"].isin(names)]
     asked = asked.assign(question=asked["dataset"] + "/" + asked["question"])
     wanted = set(itertools.product(published["model"], counts, names))
+    key = ["model", "dataset", "perturbation"]
     rows = []
     for mode, part in asked.groupby("mode"):
-        sums = part.groupby(["model", "dataset", "perturbation", "question"])[
-            f"value_{rule}"
-        ].sum()
         cells = {
-            key: one.droplevel([0, 1, 2]) for key, one in sums.groupby(level=[0, 1, 2])
+            cell: own.groupby("question")[f"value_{rule}"].sum()
+            for cell, own in part.groupby(key)
         }
         if not wanted <= set(cells):
             continue
-        clusters = part.drop_duplicates(["dataset", "problem"])["question"]
-        numbers = (clusters.nunique(), effective_number(clusters))
+        questions = part.drop_duplicates(["dataset", "problem"])["question"]
         for reading, loss in _average_losses(cells, counts).items():
-            interval = loss.interval(numbers[0], confidence)
-            rows.append((mode, reading, loss.value, *interval, *numbers))
-    columns = [
-        "mode",
-        "reading",
-        "degradation",
-        "low",
-        "high",
-        "questions",
-        "independent",
-    ]
+            rows.append((mode, reading, *_numbers(loss, questions, confidence)))
+    columns = ["mode", "reading", "degradation", *NUMBERS[1:]]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -674,24 +646,26 @@ def _average_losses(
     the summed scores of each question by model, data set and perturbation, and `counts`, the
     numbers of problems by data set."""
     terms: dict[str, list[tuple[float, Moved]]] = {WEIGHTED: [], MERGED: [], ALIKE: []}
-    for model, name in sorted(
-        {(model, name) for model, _, name in cells if name != "VAN"}
-    ):
-        sides = [(cells[model, one, name], cells[model, one, "VAN"]) for one in counts]
-        after, before = (pd.concat(both) for both in zip(*sides, strict=True))
-        terms[MERGED].append((1.0, share(after, before)))
-        for count, side in zip(counts.values(), sides, strict=True):
-            kept = share(*side)
-            terms[WEIGHTED].append((count / sum(counts.values()), kept))
+    problems = sum(counts.values())
+    for model, name in sorted({(model, name) for model, _, name in cells}):
+        if name == "VAN":
+            continue
+        after = [cells[model, dataset, name] for dataset in counts]
+        before = [cells[model, dataset, "VAN"] for dataset in counts]
+        terms[MERGED].append((1.0, share(pd.concat(after), pd.concat(before))))
+        for count, *sides in zip(counts.values(), after, before, strict=True):
+            kept = share(*sides)
+            terms[WEIGHTED].append((count / problems, kept))
             terms[ALIKE].append((1 / len(counts), kept))
     losses = {}
-    for reading, found in terms.items():
-        loss = combined([(-100 / sum(weight for weight, _ in found), combined(found))])
+    for reading, parts in terms.items():
+        weight = sum(weight for weight, _ in parts)
+        loss = combined([(-100 / weight, combined(parts))])
         losses[reading] = loss._replace(value=100 + loss.value)
     return losses
 
 
-LIKE = {"generated": "cruxeval", "contest": "livecodebench", MERGE: MERGE}
+LIKE = {"generated": "cruxeval", "contest": "livecodebench"}
 """Data set of the paper beside which the kit's own problems stand in figures."""
 
 
@@ -699,17 +673,12 @@ def counterparts(asked: Iterable[str], published: Iterable[str]) -> dict[str, st
     """Returns the published data set beside which each data set of `asked` stands, without those
     that have none: its own; else, where none of `asked` is published, that of the same kind
     (`LIKE`). All problems together stand beside all published ones, if each has a counterpart."""
-    datasets = set(published)
+    datasets = set(published) - {MERGE}
     names = list(dict.fromkeys(asked))
-    own = {name: name for name in names if name in datasets - {MERGE}}
-    beside = own or {
-        name: LIKE[name] for name in names if LIKE.get(name) in datasets - {MERGE}
-    }
-    if (
-        MERGE in names
-        and set(beside.values()) == datasets - {MERGE}
-        and len(beside) > 1
-    ):
+    beside = {name: name for name in names if name in datasets}
+    if not beside:
+        beside = {name: LIKE[name] for name in names if LIKE.get(name) in datasets}
+    if MERGE in names and len(beside) > 1 and set(beside.values()) == datasets:
         beside[MERGE] = MERGE
     return beside
 
@@ -726,25 +695,24 @@ def published_points(
     without published numbers has no dots.
     """
     shown = as_the_paper_asked(compared(table)).drop_duplicates(["dataset", *SETTING])
-    datasets = list(dict.fromkeys(published["dataset"]))
+    datasets = set(published["dataset"])
     beside = counterparts(shown["dataset"], datasets)
     whole = MERGE if MERGE in datasets else "cruxeval"
+    columns = ["panel", "condition", "value", "beside"]
     parts = []
-    for (*_, mode), rows in shown.groupby(["language", "task", "mode"], sort=False):
-        places = dict(zip(rows["dataset"], rows["panel"], strict=True))
+    for mode, rows in shown.groupby("mode", sort=False):
+        panels = dict(zip(rows["dataset"], rows["panel"], strict=True))
         pairs = beside or {rows["dataset"].iloc[0]: whole}
         for dataset, theirs in pairs.items():
-            chosen = published[
-                (published["mode"] == mode) & (published["dataset"] == theirs)
-            ]
-            values = {
-                "panel": places.get(dataset),
-                "condition": chosen["perturbation"],
-                "value": chosen["relative_pct" if relative else "points"],
-                "beside": "both data sets" if theirs == MERGE else NAMES[theirs],
-            }
-            parts.append(pd.DataFrame(values).dropna(subset="panel"))
-    columns = ["panel", "condition", "value", "beside"]
+            cells = published[published["dataset"] == theirs]
+            cells = cells[cells["mode"] == mode]
+            part = cells.assign(
+                panel=panels.get(dataset),
+                condition=cells["perturbation"],
+                value=cells["relative_pct" if relative else "points"],
+                beside="both data sets" if theirs == MERGE else NAMES[theirs],
+            )
+            parts.append(part[columns].dropna(subset="panel"))
     return pd.concat(parts) if parts else pd.DataFrame(columns=columns)
 
 
@@ -767,13 +735,12 @@ def headline(table: pd.DataFrame, *, relative: bool) -> str:
     column, unit = ("relative_pct", "%") if relative else ("points", "points")
     for setting, words in SAID.items():
         both = rows[rows.groupby("perturbation")[setting].transform("nunique") == 2]
-        lost = -both.groupby(setting)[column].mean()
-        if len(lost.dropna()) == 2:
-            first, second = (
-                f"{lost[name]:.0f} {unit} {{}} {said}" for name, said in words.items()
-            )
-            told = f"Perturbations cost {first.format('of Pass@1 on average')}, {second.format('')}"
-            return told.replace("  ", " ")
+        losses = -both.groupby(setting)[column].mean().dropna()
+        if len(losses) == 2:
+            (first, one), (second, two) = words.items()
+            least = f"{losses[second]:.0f} {unit} {two}"
+            lost = f"{losses[first]:.0f} {unit} of Pass@1 on average {one}"
+            return f"Perturbations cost {lost}, {least}"
     means = rows.groupby("condition", sort=False)[column].mean().dropna().sort_values()
     return most_and_least(means, "Pass@1 falls", f"{{:+.0f}} {unit}")
 
