@@ -4,7 +4,7 @@ messages, statuses of perturbations, and the published Pass@1."""
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -65,9 +65,8 @@ def difference_dots(
         points = known
     conditions = _beside_their_like(list(points["condition"].unique()))
     published = published[published["condition"].isin(conditions)]
-    beside = dict(zip(published["panel"], published["beside"], strict=True))
-    slots = _slots(len(models) + bool(beside))
-    figure, axes = _condition_panels(points, conditions, len(slots), xlabel, beside)
+    slots = _slots(len(models) + bool(len(published)))
+    figure, axes = _condition_panels(points, conditions, slots, xlabel, published)
     for panel, ax in axes.items():
         ax.axvline(0, color="black", linewidth=0.8)
         theirs = published[published["panel"] == panel]
@@ -81,7 +80,9 @@ def difference_dots(
                 0.5, 0.5, "no difference is known", ha="center", transform=ax.transAxes
             )
     first = next(iter(axes.values()))
-    if beside:  # as an error bar, so that its legend comes after those of the models
+    if len(
+        published
+    ):  # as an error bar, so that its legend comes after those of the models
         first.errorbar(
             [], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told
         )
@@ -95,8 +96,8 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     value, drawn as a hollow dot), if any."""
     models = list(points["model"].unique())
     conditions = list(points["condition"].unique())
-    slots = _slots(len(models))
-    figure, axes = _condition_panels(points, conditions, len(slots), xlabel, {})
+    slots, nothing = _slots(len(models)), points[:0].assign(beside="")
+    figure, axes = _condition_panels(points, conditions, slots, xlabel, nothing)
     for panel, ax in axes.items():
         own = points[points["panel"] == panel]
         _dots(ax, own, models, conditions, "value", slots)
@@ -154,7 +155,7 @@ def _settings_as_rows(frame: pd.DataFrame) -> pd.DataFrame:
 def _beside_their_like(conditions: Sequence[str]) -> list[str]:
     """Returns the names `conditions` sorted so that those of one perturbation (the name before the
     first comma) follow each other."""
-    kinds = list(dict.fromkeys(name.split(", ")[0] for name in conditions))
+    kinds = [name.split(", ")[0] for name in conditions]
     return sorted(conditions, key=lambda name: kinds.index(name.split(", ")[0]))
 
 
@@ -167,12 +168,10 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     """
     models = list(points["model"].unique())
     conditions = list(points["condition"].unique())
-    beside = dict(zip(published["panel"], published["beside"], strict=True))
     theirs = list(published["model"].unique())
     slots = _slots(len(theirs) + len(models))
-    own_slots = slots[len(theirs) :]
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
-    figure, axes = _condition_panels(points, conditions, len(slots), xlabel, beside)
+    figure, axes = _condition_panels(points, conditions, slots, xlabel, published)
     for panel, ax in axes.items():
         rows = published[published["panel"] == panel]
         for model, slot, marker in zip(theirs, slots, MARKERS, strict=False):
@@ -187,7 +186,7 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
             ax.plot(most, places, marker, mfc="none", **style)
             ax.hlines(places, average, most, PUBLISHED, lw=0.5, alpha=0.5)
         own = points[points["panel"] == panel]
-        _dots(ax, own, models, conditions, "average", own_slots, markersize=4)
+        _dots(ax, own, models, conditions, "average", slots[-len(models) :], 4)
         ax.set_xscale("log")
     _legend(figure, next(iter(axes.values())))
     return figure
@@ -196,25 +195,26 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
 def _condition_panels(
     points: pd.DataFrame,
     conditions: Sequence[str],
-    slots: int,
+    slots: np.ndarray,
     xlabel: str,
-    beside: Mapping[str, str],
+    published: pd.DataFrame,
 ) -> tuple[Figure, dict[str, Axes]]:
     """Returns a figure and its panels by name: those of `points` in its column `panel`. Panels with
     the same words after the first comma stand side by side, and these words below their title,
-    with the name of the published data set that `beside` gives.
+    with the name of the data set in the column `beside` of `published`, if any.
 
-    The names of `conditions` label the rows, each high enough for `slots` series; perturbations'
+    The names of `conditions` label the rows, each high enough for the series at the heights `slots`; perturbations'
     codes stand in the names of the first panels alone.
     """
     titles = list(points["panel"].unique())
-    rest = list(dict.fromkeys(title.partition(", ")[2] for title in titles))
+    beside = dict(zip(published["panel"], published["beside"], strict=True))
+    rest = [title.partition(", ")[2] for title in titles]
     titles.sort(key=lambda title: rest.index(title.partition(", ")[2]))
     columns = len({title.partition(", ")[0] for title in titles})
     across = columns if columns <= 3 else 2
     down = -(-len(titles) // across)
-    height = (0.14 + 0.075 * slots) * len(conditions) + 0.55
-    height = min(0.7 + 0.05 * slots + down * height, TALLEST_DRAWN)
+    height = (0.14 + 0.075 * len(slots)) * len(conditions) + 0.55
+    height = min(0.7 + 0.05 * len(slots) + down * height, TALLEST_DRAWN)
     figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey="row")
     names = row_names(conditions)
     for number, (ax, title) in enumerate(zip(axes, titles, strict=True)):
@@ -401,54 +401,50 @@ def published_chart(
     `agreement`, `by_vanilla` and `between_datasets` in `results/published.py`; `names` maps the two
     data sets to their names in the chart. The tests do not decide what a hollow mark shows.
     """
+    ranks, vanilla = (
+        table.assign(series=table["dataset"].map(names)) for table in (ranks, vanilla)
+    )
     figure = styled_figure(WIDTHS["page"], 7.7)
     above, below = figure.subfigures(
         2, 1, height_ratios=[1.25, 1.0], squeeze=False
     ).flat
     perturbations = list(datasets["perturbation"])
     left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
-    _open_ranks(left, ranks, names)
+    _open_ranks(left, ranks[ranks["perturbation"] == "VAN"])
     above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
     _matrix(right, alike, perturbations, names)
     left, right = below.subplots(1, 2, sharey=True)
-    _over_models(left, right, vanilla, datasets, names)
+    options: Any = {"label": "perturbation", "decided": True, "published": True}
+    forest(
+        left,
+        vanilla,
+        perturbations,
+        (-1, 1),
+        value="correlation",
+        series="series",
+        **options,
+    )
+    left.set(title="share lost and vanilla score", xlabel="correlation over models")
+    left.set_xticks([-1, -0.5, 0, 0.5, 1])
+    options |= {"value": "difference", "scale": 100}
+    forest(right, datasets, perturbations, (-20, 30), **options)
+    first, second = names.values()
+    right.set(title=f"{second} - {first}")
+    right.set_xlabel("share lost, paired by model (points)")
+    for ax in (left, right):
+        ax.axvline(0, color="#999999", linewidth=0.6)
     left.set_yticks(range(len(perturbations)), row_names(perturbations))
     add_note(figure, "filled, or bold: decided (Holm); hollow: not")
     return figure
 
 
-def _open_ranks(ax: Axes, ranks: pd.DataFrame, names: dict[str, str]) -> None:
-    plain = ranks[ranks["perturbation"] == "VAN"]
-    plain = plain.assign(series=plain["dataset"].map(names))
-    first = plain[plain["series"] == next(iter(names.values()))]
+def _open_ranks(ax: Axes, ranks: pd.DataFrame) -> None:
+    first = ranks[ranks["series"] == ranks["series"].iloc[0]]
     models = first.sort_values("rank")["label"].tolist()
     limits = (0.5, len(models) + 0.5)
-    forest(ax, plain, models, limits, value="rank", series="series", published=True)
+    forest(ax, ranks, models, limits, value="rank", series="series", published=True)
     ax.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
     ax.set_xticks(range(1, len(models) + 1, 4))
-
-
-def _over_models(
-    left: Axes,
-    right: Axes,
-    vanilla: pd.DataFrame,
-    datasets: pd.DataFrame,
-    names: dict[str, str],
-) -> None:
-    """Draws, in a row for each perturbation, the correlations of `vanilla` in the panel `left`, and
-    the differences of `datasets` in the panel `right`."""
-    rows = list(datasets["perturbation"])
-    shown = vanilla.assign(series=vanilla["dataset"].map(names))
-    options: Any = {"label": "perturbation", "decided": True, "published": True}
-    forest(left, shown, rows, (-1, 1), value="correlation", series="series", **options)
-    left.set(title="share lost and vanilla score", xlabel="correlation over models")
-    left.set_xticks([-1, -0.5, 0, 0.5, 1])
-    forest(right, datasets, rows, (-20, 30), value="difference", scale=100, **options)
-    first, second = names.values()
-    paired = "share lost, paired by model (points)"
-    right.set(title=f"{second} - {first}", xlabel=paired)
-    for ax in (left, right):
-        ax.axvline(0, color="#999999", linewidth=0.6)
 
 
 def _matrix(
@@ -468,8 +464,8 @@ def _matrix(
         weight = "bold" if row.decided else "normal"
         text = ax.text(x, y, f"{row.correlation:.2f}", ha="center", va="center")
         text.set(color=colour, fontsize=6.5, fontweight=weight)
-    above = f"Spearman; above: {datasets[second]}"
-    ax.set(title="do losses order models alike?", xlabel=above)
+    ax.set_title("do losses order models alike?")
+    ax.set_xlabel(f"Spearman; above: {datasets[second]}")
     ax.imshow(cells, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
     ax.set_xticks(range(len(names)), names, rotation=60)
     ax.set_yticks(range(len(names)), names)

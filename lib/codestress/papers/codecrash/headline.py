@@ -5,7 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from codestress.papers.codecrash.results.differences import HEADLINE as AVERAGED
-from codestress.papers.codecrash.results.differences import problem_counts
+from codestress.papers.codecrash.results.differences import (
+    not_reasoning,
+    problem_counts,
+)
 from codestress.report.headline import Headline
 from codestress.report.model_table import Printed
 from codestress.report.published import published_cells, published_models
@@ -24,18 +27,11 @@ def published() -> Printed:
     cells = published_cells(
         "codecrash/pass_at_1", "label", "mode", "dataset", "perturbation"
     )
-    # Who was asked in one mode alone is a reasoning model, of another table.
-    cells = cells[cells.groupby("label")["mode"].transform("nunique") > 1]
-    direct = cells[
-        (cells["mode"] == "direct") & cells["perturbation"].isin(["VAN", *AVERAGED])
-    ]
+    direct = not_reasoning(cells).query("mode == 'direct'")
+    direct = direct[direct["perturbation"].isin(["VAN", *AVERAGED])]
     n = direct["dataset"].map(problem_counts())
-    counts = pd.DataFrame(
-        {
-            "model": direct["label"].map(published_models("codecrash")),
-            "correct": direct["value"] / 100 * n,
-            "n": n,
-        }
-    )
+    models = direct["label"].map(published_models("codecrash"))
+    correct = direct["value"] / 100 * n
+    counts = pd.DataFrame({"model": models, "correct": correct, "n": n})
     told = "predictions about programs as they are and perturbed (PSC-ALL, MCC, MPS, MHC), both data sets"
     return Printed("codecrash/tab01", counts, told)

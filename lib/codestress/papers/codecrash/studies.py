@@ -273,13 +273,12 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
                 f"{path}, {problem.id}: {error}; or take the row out: "
                 "`codestress write translations` writes none of such a problem"
             ) from None
-        version = from_stranger(
-            problem,
-            code=codes[problem.id],
-            arguments=arguments,
-            language="javascript",
+        code = codes[problem.id]
+        versions.append(
+            from_stranger(
+                problem, code=code, arguments=arguments, language="javascript"
+            )
         )
-        versions.append(version)
     return versions
 
 
@@ -359,8 +358,8 @@ def written_hints(
     the message names the command that writes them for `source`."""
     file = ROOT / path
     rows = read_rows(file, ("id", "task", "value")) if file.is_file() else []
-    values = {row["id"]: row["value"] for row in rows if row["task"] == task}
-    values = {name: value for name, value in values.items() if name in problems}
+    rows = [row for row in rows if row["task"] == task and row["id"] in problems]
+    values = {row["id"]: row["value"] for row in rows}
     if problems and not values:
         ask = f"codestress write hints --problems {source} --task {task} --model gpt-4o-2024-05-13 -o {path}"
         raise NotWrittenError(
@@ -381,10 +380,6 @@ def made_variants(
     ):
         for density in given.densities if condition[-1] in MESSAGES else [1.0]:
             yield *condition, density, variants(given, *condition, density)
-
-
-VariantTable = dict[tuple[Scalar, Scalar, Scalar, Scalar], dict[str, Variant]]
-"""Mapping from (source, language, perturbation, density) to the variants by problem id."""
 
 
 @for_each_model
@@ -419,19 +414,20 @@ def predictions(given: Questions) -> Trials:
 
 
 class _Asking:
-    """The trials of a study, with the prompts and scores of each."""
+    """The trials of a study, with the prompts and scores of each. `variants` maps (source, language,
+    perturbation, density) to the variants by problem id."""
 
     def __init__(self, given: Questions) -> None:
         self.given = given
-        self.variants: VariantTable = {}
+        self.variants: dict[tuple[Scalar, ...], dict[str, Variant]] = {}
         for *condition, by_id in made_variants(given):
-            self.variants[tuple(condition)] = by_id  # type: ignore[index]
+            self.variants[tuple(condition)] = by_id  # type: ignore[arg-type]
 
     def trials(self) -> Iterator[Trial]:
         given = self.given
-        settings = list(product(given.modes, given.ignore, given.refactor))
         for condition, by_id in self.variants.items():
             source, language, perturbation, density = condition
+            settings = product(given.modes, given.ignore, given.refactor)
             for mode, ignore, refactor in settings:
                 if ignore and perturbation == "VAN":
                     continue
@@ -462,24 +458,25 @@ class _Asking:
     def problem(self, trial: Trial) -> Problem:
         factors = trial.factors
         density = factors["density"] if factors["perturbation"] in MESSAGES else 1.0
-        source, language = factors["dataset"], factors["language"]
-        condition = source, language, factors["perturbation"], density
-        return self.variants[condition][trial.problem].problem
+        names = ("dataset", "language", "perturbation")
+        found = self.variants[*(factors[name] for name in names), density]
+        return found[trial.problem].problem
+
+    def sampling(self, longest: int) -> Sampling:
+        return Sampling(self.given.temperature, self.given.top_p, longest)
 
     def question(self, trial: Trial, problem: Problem) -> Prompt:
         given = self.given
         mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
         longest = given.max_tokens_cot if mode == "cot" else given.max_tokens_direct
-        sampling = Sampling(given.temperature, given.top_p, longest)
         ignore = bool(trial.factors["ignore"])
-        return question(problem, given.task, mode, ignore, sampling)
+        return question(problem, given.task, mode, ignore, self.sampling(longest))
 
     def first_prompt(self, trial: Trial) -> Prompt:
-        problem, given = self.problem(trial), self.given
+        problem = self.problem(trial)
         if not trial.factors["refactor"]:
             return self.question(trial, problem)
-        sampling = Sampling(given.temperature, given.top_p, given.max_tokens_cot)
-        return cleaning(problem, sampling)
+        return cleaning(problem, self.sampling(self.given.max_tokens_cot))
 
     def about_cleaned(
         self, trial: Trial, responses: tuple[Response, ...]
@@ -491,9 +488,7 @@ class _Asking:
             return None
         problem = self.problem(trial)
         code = fenced_program(without_thoughts(responses[0].text), problem.function)
-        if not code:
-            return None
-        return self.question(trial, written_by_model(problem, code))
+        return self.question(trial, written_by_model(problem, code)) if code else None
 
     def score(
         self,
@@ -612,13 +607,13 @@ def files_of(given: Perturbed) -> list[Path]:
     programs, the modules of custom perturbations, and the files of hints, messages and
     translations, each where `given` names it. A file need not exist."""
     files = contest_files() if "contest" in given.problems else []
-    for name, own in own_perturbations().items():
+    for name, perturbation in own_perturbations().items():
         if name in given.perturbations:
-            files.append(file_of(own.function))
-    named = {name: getattr(given, name) for name in given.FILES}
-    return files + [
-        ROOT / path for name, path in named.items() if path not in given.FILES[name]
-    ]
+            files.append(file_of(perturbation.function))
+    for name, own in given.FILES.items():
+        if (path := getattr(given, name)) not in own:
+            files.append(ROOT / path)
+    return files
 
 
 STUDIES = {

@@ -184,12 +184,8 @@ def _write(
             runs = list(itertools.islice(executions, len(candidate.calls)))
             reasons[name] = _fault(candidate, runs)
             if not reasons[name]:
-                accepted[name] = candidate.row
-    rows = [
-        {"id": name, **accepted[name], "model": model}
-        for name in by_name
-        if name in accepted
-    ]
+                accepted[name] = {"id": name, **candidate.row, "model": model}
+    rows = [accepted[name] for name in by_name if name in accepted]
     rejected = [
         {"id": name, "reason": reasons[name], "answer": last[name]} for name in left()
     ]
@@ -240,13 +236,9 @@ def _fault(candidate: Candidate, runs: Sequence[Execution]) -> str:
     )
     if candidate.wrong:
         return "not wrong" if same and runs else ""
-    return (
-        ""
-        if same
-        else f"ended otherwise: {ends[0]}"
-        if ends
-        else "returns another value"
-    )
+    if ends:
+        return f"ended otherwise: {ends[0]}"
+    return "" if same else "returns another value"
 
 
 def _translation(one: Checked, text: str) -> Candidate:

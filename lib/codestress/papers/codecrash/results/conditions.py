@@ -91,7 +91,7 @@ def undefended(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows of the table `rows` that were asked without a defence: its columns `ignore`
     (the model is told to ignore comments) and `refactor` (it cleans up the program first) are both
     false."""
-    return rows[~rows["ignore"].astype(bool) & ~rows["refactor"].astype(bool)]
+    return rows[~rows[["ignore", "refactor"]].astype(bool).any(axis=1)]
 
 
 def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:

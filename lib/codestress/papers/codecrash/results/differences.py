@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -104,10 +104,10 @@ def _paired_difference(part: pd.DataFrame, confidence: float) -> dict[str, float
 def _net_of_controls(table: pd.DataFrame) -> pd.DataFrame:
     """Returns the table with the columns `net_points` and `net_lost_pct`, the losses beyond those
     of the controls of the same model and setting; the table as it is where no control was asked."""
-    if table.empty or not table["perturbation"].isin(CONTROLS).any():
+    controls = table[table["perturbation"].isin(CONTROLS)] if len(table) else table
+    if controls.empty:
         return table
     by = ["model", "dataset", *SETTING]
-    controls = table[table["perturbation"].isin(CONTROLS)]
     noise = table[by].join(controls.groupby(by)[["points", "lost_pct"]].mean(), on=by)
     return table.assign(
         net_points=table["points"] - noise["points"],
@@ -188,12 +188,8 @@ def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
             }
             for pattern, holds in patterns.items():
                 which = losses.index[holds]
-                row = {"source": source, "mode": mode, "pattern": pattern}
-                row["datasets"] = " ".join(datasets)
-                row["models"] = len(losses)
-                row["consistent"] = len(which)
-                row["which"] = ", ".join(which)
-                rows.append(row)
+                counts = len(losses), len(which), ", ".join(which)
+                rows.append((source, mode, pattern, " ".join(datasets), *counts))
     names = ["source", "mode", "pattern", "datasets", "models", "consistent", "which"]
     return pd.DataFrame(rows, columns=names)
 
@@ -334,12 +330,8 @@ def _numbers(
     over the `questions` of its answers, and the numbers of these questions and of independent
     answers."""
     clusters, independent = question_counts(questions).values()
-    return (
-        estimate.value,
-        *estimate.interval(int(clusters), confidence),
-        clusters,
-        independent,
-    )
+    ends = estimate.interval(clusters, confidence)
+    return estimate.value, *ends, clusters, independent
 
 
 CHANGED = {
@@ -352,7 +344,7 @@ CHANGED = {
 second less that of the first."""
 
 
-SCORE_CHANGES: dict[str, Callable[[pd.DataFrame], Moved]] = {
+SCORE_CHANGES = {
     "points": lambda pairs: share(pairs["score"] - pairs["score_before"]),
     "% of vanilla": lambda pairs: share(pairs["score"], pairs["score_before"]),
 }
@@ -398,9 +390,10 @@ def swept_models() -> pd.DataFrame:
     """Returns the models of Figure 4, a row for each model and kind of message (MCC, MPS): label
     (the paper's name), model (registry name), perturbation."""
     labels = [*published_differences()["label"].unique(), "QwQ-32B"]
-    names = published_models("codecrash")
-    rows = [(label, names[label], kind) for label in labels for kind in ("MCC", "MPS")]
-    return pd.DataFrame(rows, columns=["label", "model", "perturbation"])
+    rows = itertools.product(labels, ["MCC", "MPS"])
+    table = pd.DataFrame(rows, columns=["label", "perturbation"])
+    table.insert(1, "model", table["label"].map(published_models("codecrash")))
+    return table
 
 
 def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.DataFrame:
@@ -503,9 +496,7 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     frame = cells[cells["perturbation"] != "VAN"].join(
         vanilla.rename("vanilla_pct"), on=key
     )
-    # Who was asked in one mode alone is a reasoning model.
-    modes = frame.groupby("label")["mode"].transform("nunique")
-    frame = frame[modes > 1].reset_index(drop=True)
+    frame = not_reasoning(frame).reset_index(drop=True)
     before, after = frame["vanilla_pct"], frame["value"]
     if task == "input":
         after = before * (1 + after / 100)
@@ -518,6 +509,12 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         points=after - before,
         relative_pct=100 * (after / before - 1),
     )
+
+
+def not_reasoning(cells: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of models without those of reasoning models, which the paper asked in one
+    mode alone."""
+    return cells[cells.groupby("label")["mode"].transform("nunique") > 1]
 
 
 def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:

@@ -31,7 +31,6 @@ from codestress.report.published import published_numbers, read_published
 from codestress.seeding import rng
 
 DATASETS = {"cruxeval": "CRUXEval", "livecodebench": "LiveCodeBench"}
-VANILLA = "VAN"
 DRAWS = 10_000
 
 
@@ -48,7 +47,7 @@ def scores() -> pd.DataFrame:
     vanilla = table.drop_duplicates(["label", "dataset"])
     shares = {"pass_at_1_pct": vanilla["vanilla_pct"], "relative_pct": 0.0}
     every = pd.concat(
-        [vanilla.assign(perturbation=VANILLA, **shares), table], ignore_index=True
+        [vanilla.assign(perturbation="VAN", **shares), table], ignore_index=True
     )
     return every[["label", "dataset", "perturbation"]].assign(
         share=every["pass_at_1_pct"] / 100,
@@ -85,7 +84,7 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
 def _losses(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Returns, by data set, a table of the share lost by each model (index) to each perturbation
     (columns), from `table`, the result of `scores`."""
-    perturbed = table[table["perturbation"] != VANILLA]
+    perturbed = table[table["perturbation"] != "VAN"]
     return {
         dataset: perturbed[perturbed["dataset"] == dataset].pivot_table(
             "lost", "label", "perturbation", sort=False
@@ -104,13 +103,13 @@ def agreement(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame
     """
     rows = []
     for dataset, lost in _losses(table).items():
-        for pair in combinations(lost.columns, 2):
-            draws = rng(seed, "agreement", dataset, *pair)
-            first, second = (lost[name] for name in pair)
-            found = rank_correlation(first, second, confidence, draws)
-            rows.append((dataset, *pair, found.value, *found.interval, found.p_value))
-    columns = ["dataset", "first", "second", "correlation", "low", "high", "p"]
-    return with_holm(pd.DataFrame(rows, columns=columns))
+        for first, second in combinations(lost.columns, 2):
+            draws = rng(seed, "agreement", dataset, first, second)
+            found = rank_correlation(lost[first], lost[second], confidence, draws)
+            row = {"dataset": dataset, "first": first, "second": second}
+            tested = {"correlation": found.value, **found.interval._asdict()}
+            rows.append({**row, **tested, "p": found.p_value})
+    return with_holm(pd.DataFrame(rows))
 
 
 def by_vanilla(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
@@ -126,40 +125,37 @@ def by_vanilla(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFram
     (p_holm below 0.05).
     """
     rows = []
-    plain = table[table["perturbation"] == VANILLA].set_index(["dataset", "label"])[
-        "share"
-    ]
+    plain = table[table["perturbation"] == "VAN"]
+    plain = plain.set_index(["dataset", "label"])["share"]
     for dataset, losses in _losses(table).items():
-        vanilla, n = plain[dataset][losses.index].to_numpy(), INDEPENDENT[dataset]
+        vanilla = plain[dataset][losses.index].to_numpy()
         for perturbation, lost in losses.items():
             value = float(np.corrcoef(vanilla, lost)[0, 1])
             draws = rng(seed, "vanilla", dataset, perturbation)
             kept = vanilla * (1 - lost.mean())
             drawn, after = (
-                draws.normal(mean, np.sqrt(mean * (1 - mean) / n), (DRAWS, len(mean)))
-                for mean in (vanilla, kept)
+                _drawn_shares(shares, INDEPENDENT[dataset], draws)
+                for shares in (vanilla, kept)
             )
             under = _correlations(drawn, 1 - after / drawn)
             alike = float(under.mean())
             far = np.abs(under - alike) >= abs(value - alike)
             shuffled = draws.permuted(np.tile(vanilla, (DRAWS, 1)), axis=1)
             apart = np.abs(_correlations(shuffled, lost.to_numpy()[None])) >= abs(value)
-            interval = fisher_interval(value, len(vanilla), 1.0, confidence)
-            p_value = (1 + max(int(far.sum()), int(apart.sum()))) / (1 + DRAWS)
-            rows.append(
-                (dataset, perturbation, value, *interval, value**2, alike, p_value)
-            )
-    columns = [
-        "dataset",
-        "perturbation",
-        "correlation",
-        "low",
-        "high",
-        "explained",
-        "alike",
-        "p",
-    ]
-    return with_holm(pd.DataFrame(rows, columns=columns))
+            row = {"dataset": dataset, "perturbation": perturbation}
+            ends = fisher_interval(value, len(vanilla), 1.0, confidence)._asdict()
+            shown = {"correlation": value, **ends, "explained": value**2}
+            p_value = (1 + max(far.sum(), apart.sum())) / (1 + DRAWS)
+            rows.append({**row, **shown, "alike": alike, "p": p_value})
+    return with_holm(pd.DataFrame(rows))
+
+
+def _drawn_shares(
+    shares: np.ndarray, n: float, draws: np.random.Generator
+) -> np.ndarray:
+    """Returns `DRAWS` rows of `shares`, each drawn with its sampling error in `n` answers."""
+    error = np.sqrt(shares * (1 - shares) / n)
+    return draws.normal(shares, error, (DRAWS, len(shares)))
 
 
 def _correlations(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -186,37 +182,22 @@ def between_datasets(table: pd.DataFrame, confidence: float, seed: int) -> pd.Da
     for perturbation, first in cruxeval.items():
         second = livecodebench[perturbation].reindex(first.index)
         found = mean_difference(second - first, confidence)
-        same = rank_correlation(
-            first, second, confidence, rng(seed, "datasets", perturbation)
-        )
-        more = int((second > first).sum())
-        means = first.mean(), second.mean()
-        tested = found.value, *found.interval, found.p_value
-        rows.append(
-            (
-                perturbation,
-                *means,
-                *tested,
-                more,
-                found.models,
-                same.value,
-                *same.interval,
-            )
-        )
-    columns = [
-        *(
-            "perturbation",
-            *DATASETS,
-            "difference",
-            "low",
-            "high",
-            "p",
-            "more",
-            "models",
-        ),
-        *("correlation", "correlation_low", "correlation_high"),
-    ]
-    return with_holm(pd.DataFrame(rows, columns=columns))
+        draws = rng(seed, "datasets", perturbation)
+        same = rank_correlation(first, second, confidence, draws)
+        row = {
+            "perturbation": perturbation,
+            "cruxeval": first.mean(),
+            "livecodebench": second.mean(),
+            "difference": found.value,
+            **found.interval._asdict(),
+            "p": found.p_value,
+            "more": (second > first).sum(),
+            "models": found.models,
+            "correlation": same.value,
+        }
+        row["correlation_low"], row["correlation_high"] = same.interval
+        rows.append(row)
+    return with_holm(pd.DataFrame(rows))
 
 
 def diluted(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -240,16 +221,16 @@ def diluted(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     for dataset, losses in _losses(table).items():
         for perturbation, lost in losses.items():
             found = mean_difference(lost, confidence)
-            numbers = (found.value, *found.interval)
             unchanged = known.get((dataset, perturbation), math.nan)
-            applied = [number / (1 - unchanged) for number in numbers]
-            most = 1 - float(lost.max())
-            rows.append((dataset, perturbation, *numbers, unchanged, *applied, most))
-    columns = [
-        *("dataset", "perturbation", "lost", "low", "high", "unchanged"),
-        *("applied", "applied_low", "applied_high", "most_unchanged"),
-    ]
-    return pd.DataFrame(rows, columns=columns)
+            row = {"dataset": dataset, "perturbation": perturbation}
+            lost_share = {"lost": found.value, **found.interval._asdict()}
+            row |= lost_share | {"unchanged": unchanged}
+            for name, value in lost_share.items():
+                column = f"applied_{name}".removesuffix("_lost")
+                row[column] = value / (1 - unchanged)
+            row["most_unchanged"] = 1 - lost.max()
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 # --- findings -----------------------------------------------------------------------------------------------------
@@ -267,15 +248,21 @@ def findings(
     """Returns six findings in order of presentation, each a sentence with its test (`Finding`),
     from the results of `rankings` (`ranks`), `agreement` (`alike`), `by_vanilla` (`vanilla`),
     `between_datasets` (`datasets`, for two findings) and `diluted` (`bounds`)."""
-    first = [_ranks(ranks), _agreement(alike), _vanilla(vanilla)]
-    return [*first, _datasets(datasets), _same_models(datasets), _diluted(bounds)]
+    return [
+        _ranks(ranks),
+        _agreement(alike),
+        _vanilla(vanilla),
+        _datasets(datasets),
+        _same_models(datasets),
+        _diluted(bounds),
+    ]
 
 
 def _ranks(ranks: pd.DataFrame) -> Finding:
     told = []
     for dataset, name in DATASETS.items():
         part = ranks[ranks["dataset"] == dataset]
-        plain = part[part["perturbation"] == VANILLA].sort_values("rank")
+        plain = part[part["perturbation"] == "VAN"].sort_values("rank")
         first = list(plain["label"][plain["low"] == 1])
         panels = part.drop_duplicates("perturbation")
         told.append(

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from codestress.fitting.influence import share
-from codestress.fitting.proportions import clustered_mean, effective_number
+from codestress.fitting.proportions import clustered_mean
 from codestress.papers.codecrash.reasoning import (
     STAGES,
     collapse_start,
@@ -26,6 +26,7 @@ from codestress.papers.codecrash.results.conditions import (
     cells,
     most_and_least,
     named,
+    question_counts,
 )
 from codestress.papers.codecrash.results.differences import (
     HEADLINE,
@@ -53,15 +54,13 @@ def with_reasoning(
 ) -> pd.DataFrame:
     """Returns the answers with the columns `reasoning_tokens` (nan where the request failed) and
     `collapsed` (whether the response ends in endless repetition). `texts` are responses by key."""
-    responses = [texts.get(key) for key in answers["key"]]
+    tokens = {key: reasoning_tokens(response) for key, response in texts.items()}
+    collapsed = [
+        key for key, one in texts.items() if collapse_start(one.text) is not None
+    ]
     return answers.assign(
-        reasoning_tokens=[
-            reasoning_tokens(one) if one else math.nan for one in responses
-        ],
-        collapsed=[
-            one is not None and collapse_start(one.text) is not None
-            for one in responses
-        ],
+        reasoning_tokens=answers["key"].map(tokens).astype(float),
+        collapsed=answers["key"].isin(collapsed),
     )
 
 
@@ -78,25 +77,24 @@ def reasoning_table(
     table = differences(answers, rule=rule, confidence=confidence)
     points = table.set_index(CELL)[[*POINTS]].to_dict("index") if len(table) else {}
     rows = []
-    for cell, part in cells(answers):
+    for row, part in cells(answers):
+        cell = tuple(row.values())
         known = part.dropna(subset="reasoning_tokens")
         spent = known["reasoning_tokens"]
         mean, (low, high), *_ = clustered_mean(
             spent, known["question"], confidence=confidence
         )
-        unpaired = 0.0 if cell["perturbation"] == "VAN" else math.nan
-        row: dict[str, object] = {**cell}
+        unpaired = 0.0 if row["perturbation"] == "VAN" else math.nan
         row["n"] = len(part)
         row["problems"] = part["problem"].nunique()
-        row["questions"] = part["question"].nunique()
-        row["independent"] = effective_number(part["question"])
+        row |= question_counts(part["question"])
         row["pass_at_1_pct"] = 100 * part[f"value_{rule}"].mean()
-        row |= points.get(tuple(cell.values()), dict.fromkeys(POINTS, unpaired))
+        row |= points.get(cell, dict.fromkeys(POINTS, unpaired))
         row["average_tokens"] = mean
         row["tokens_low"] = low
         row["tokens_high"] = high
         row["most_tokens"] = int(spent.max()) if len(known) else math.nan
-        row["collapses"] = int(part["collapsed"].sum())
+        row["collapses"] = part["collapsed"].sum()
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -122,10 +120,8 @@ def token_growth(
             both = spent[[perturbation, "VAN"]].dropna()
             if both.empty:
                 continue
-            ratio, questions = (
-                share(both[perturbation], both["VAN"]),
-                both.index.nunique(),
-            )
+            ratio = share(both[perturbation], both["VAN"])
+            questions = both.index.nunique()
             numbers = (ratio.value, *ratio.interval(questions, confidence))
             condition = model, dataset, perturbation
             rows.append(("regenerated", *condition, len(both), questions, *numbers))
@@ -215,15 +211,14 @@ def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
     as a dict with c0, c1, c2, r2_quadratic and r2_linear (the shares of variance that the fits
     explain); all are nan with fewer than four points."""
     xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    numbers = [math.nan] * 5
-    if ys.size >= 4:
-        fits = [np.polyfit(xs, ys, degree) for degree in DEGREES.values()]
-        total = float(((ys - ys.mean()) ** 2).sum())
-        lacks = [float(((ys - np.polyval(fit, xs)) ** 2).sum()) / total for fit in fits]
-        numbers = [*fits[0][::-1], *(1 - lack for lack in lacks)]
-    return dict(
-        zip(("c0", "c1", "c2", "r2_quadratic", "r2_linear"), numbers, strict=True)
-    )
+    names = ("c0", "c1", "c2", "r2_quadratic", "r2_linear")
+    if ys.size < 4:
+        return dict.fromkeys(names, math.nan)
+    fits = [np.polyfit(xs, ys, degree) for degree in DEGREES.values()]
+    total = ((ys - ys.mean()) ** 2).sum()
+    lacks = [((ys - np.polyval(fit, xs)) ** 2).sum() / total for fit in fits]
+    numbers = (*fits[0][::-1], *(1 - lack for lack in lacks))
+    return dict(zip(names, map(float, numbers), strict=True))
 
 
 def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> float:
@@ -296,26 +291,25 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
     row: Any = max(answers.itertuples(), key=rank)
     text = texts[row.key].text
     start = collapse_start(text)
-    thought = (
-        text[:start] if start is not None else (split_thoughts(text).thoughts or text)
-    )
+    thought = text[:start]
+    if start is None:
+        thought = split_thoughts(text).thoughts or text
     places = [0.0, *(place / CHARACTERS_PER_TOKEN for place in doubts(thought))]
     curve = pd.DataFrame({"tokens": places, "doubts": range(len(places))})
+    lacks = {
+        name: lack_of_growth(places, degree, rng(0, name))
+        for name, degree in DEGREES.items()
+    }
     return Collapse(
-        *(
-            row.model,
-            row.problem,
-            row.perturbation,
-            -(-len(text) // CHARACTERS_PER_TOKEN),
-        ),
+        row.model,
+        row.problem,
+        row.perturbation,
+        -(-len(text) // CHARACTERS_PER_TOKEN),
         None if start is None else start // CHARACTERS_PER_TOKEN,
         curve,
         fit_growth(places, curve["doubts"]),
-        {
-            name: lack_of_growth(places, degree, rng(0, name))
-            for name, degree in DEGREES.items()
-        },
-        text if start is not None else thought,
+        lacks,
+        thought if start is None else text,
         {
             "source": row.dataset,
             "language": row.language,

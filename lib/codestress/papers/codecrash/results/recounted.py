@@ -37,11 +37,10 @@ def tables() -> dict[str, pd.DataFrame]:
     results of `recounted`, `by_size` and `averages`, and `sizes`, the pairs of models in `by_size`
     (less, more)."""
     sizes = by_size()
-    pairs = sizes[["less", "more"]].drop_duplicates()
     return {
         "recounted": recounted(),
         "by_size": sizes,
-        "sizes": pairs,
+        "sizes": sizes[["less", "more"]].drop_duplicates(),
         "averages": averages(),
     }
 
@@ -77,11 +76,10 @@ def by_size() -> pd.DataFrame:
     pairs = published_cells("codecrash/scaling", "more").rename(
         columns={"value": "less"}
     )
-    rows = [
-        (pair.less, pair.more, reading, float(part[pair.less] - part[pair.more]))
-        for pair in pairs.itertuples()
-        for reading, part in means.iterrows()
-    ]
+    rows = []
+    for pair in pairs.itertuples():
+        for reading, lost in (means[pair.less] - means[pair.more]).items():
+            rows.append((pair.less, pair.more, reading, lost))
     return pd.DataFrame(rows, columns=["less", "more", "reading", "value"])
 
 
@@ -115,11 +113,10 @@ def averages() -> pd.DataFrame:
         ours.groupby(key)[["points", "relative_pct"]].mean().rename_axis("unit", axis=1)
     )
     rows = rows.join(means.stack().rename("value"), on=[*key, "unit"])
-    names = {
-        "dataset_name": rows["dataset"].map(NAMES),
-        "mode_name": rows["mode"].map(MODES),
-    }
-    return rows.assign(**names)[["table", *key[1:], *names, "published", "value"]]
+    rows["dataset_name"] = rows["dataset"].map(NAMES)
+    rows["mode_name"] = rows["mode"].map(MODES)
+    names = ["dataset_name", "mode_name", "published", "value"]
+    return rows[["table", *key[1:], *names]]
 
 
 def _ahead(values: pd.Series, first: str) -> float:
@@ -150,17 +147,17 @@ def _datasets(direct: pd.DataFrame) -> Iterator[Number]:
     yield (
         "MHC, LiveCodeBench - CRUXEval",
         "",
-        float((contest["MHC"] - crux["MHC"]).mean()),
+        (contest["MHC"] - crux["MHC"]).mean(),
     )
     more = crux > contest
-    yield "same data set for both messages", "", int((more["MCC"] == more["MPS"]).sum())
+    yield "same data set for both messages", "", (more["MCC"] == more["MPS"]).sum()
     first, second = (part["MCC"] > part["MPS"] for part in (crux, contest))
-    yield "same message on both data sets", "", int((first == second).sum())
+    yield "same message on both data sets", "", (first == second).sum()
     flash = lost[MERGE][list(HEADLINE)].mean(axis=1)
     yield (
         "Gemini, new - old",
         "",
-        float(flash["Gemini-2.0-Flash"] - flash["Gemini-1.5-Flash"]),
+        flash["Gemini-2.0-Flash"] - flash["Gemini-1.5-Flash"],
     )
 
 
@@ -169,7 +166,7 @@ def _step_by_step(losses: pd.DataFrame, outputs: pd.DataFrame) -> Iterator[Numbe
     yield (
         "vanilla, step by step - direct",
         "",
-        float((vanilla["cot"] - vanilla["direct"]).mean()),
+        (vanilla["cot"] - vanilla["direct"]).mean(),
     )
     chosen = losses[losses["perturbation"].isin(HEADLINE)]
     means = (
@@ -183,7 +180,7 @@ def _step_by_step(losses: pd.DataFrame, outputs: pd.DataFrame) -> Iterator[Numbe
     merged = outputs[(outputs["dataset"] == MERGE) & (outputs["mode"] == "cot")]
     messages = merged[merged["perturbation"].isin(["MCC", "MPS"])]
     misled = -messages.groupby("label")["relative_pct"].mean()
-    yield "misled step by step", "", float(misled.min())
+    yield "misled step by step", "", misled.min()
     names = published_models("codecrash")
     for reading, small in SMALL.items():
         labels = [label for label in misled.index if names[label] in small]
@@ -209,23 +206,23 @@ def _thinking(outputs: pd.DataFrame) -> Iterator[Number]:
     for dataset in BOTH:
         theirs = lost.xs(dataset, level="dataset")["PSC-ALL"].mean()
         others = -chain.loc[chain["dataset"] == dataset, "relative_pct"].mean()
-        yield "PSC-ALL, step by step - thinking", dataset, float(others - theirs)
-    yield "prints better than comments", "", int((wide["MPS"] > wide["MCC"]).sum())
+        yield "PSC-ALL, step by step - thinking", dataset, others - theirs
+    yield "prints better than comments", "", (wide["MPS"] > wide["MCC"]).sum()
     hints = lost["MHC"].unstack()
     more = hints.loc["o3-Mini-High"] > hints.loc["o3-Mini-Low"]
-    yield "more effort loses more", "", int(more.sum())
+    yield "more effort loses more", "", more.sum()
     table = published_reasoning()
     tokens = table.pivot(
         index=["label", "dataset"], columns="perturbation", values="average_tokens"
     )
     longer = tokens[["MCC", "MPS"]].gt(tokens["VAN"], axis=0)
-    yield "longer under messages", "", int(longer.to_numpy().sum())
+    yield "longer under messages", "", longer.to_numpy().sum()
     yield (
         "longer under hints than comments",
         "",
-        int((tokens["MHC"] > tokens["MCC"]).sum()),
+        (tokens["MHC"] > tokens["MCC"]).sum(),
     )
-    yield "longest", "", float(table["most_tokens"].max())
+    yield "longest", "", table["most_tokens"].max()
 
 
 def _inputs(outputs: pd.DataFrame) -> Iterator[Number]:
@@ -236,18 +233,12 @@ def _inputs(outputs: pd.DataFrame) -> Iterator[Number]:
         for part in (own, inputs)
     )
     for mode, part in means.iterrows():
-        yield "MCC helps", str(mode), float(part["MCC"])
-        yield "MPS helps", str(mode), float(part["MPS"])
+        yield "MCC helps", str(mode), part["MCC"]
+        yield "MPS helps", str(mode), part["MPS"]
+    saved = [1 - part.loc["cot"] / part.loc["direct"] for part in (theirs, means)]
     for name in ("PSC-ALL", "MHC"):
-        sides = [
-            1 - part.loc["cot", name] / part.loc["direct", name]
-            for part in (theirs, means)
-        ]
-        yield (
-            "saved, outputs - inputs",
-            f"of the loss to {name}",
-            100 * float(sides[0] - sides[1]),
-        )
+        more = 100 * (saved[0][name] - saved[1][name])
+        yield "saved, outputs - inputs", f"of the loss to {name}", more
     gains = []
     for part in (own, inputs):
         wide = part.pivot_table("vanilla_pct", "label", "mode", aggfunc="first")
@@ -255,7 +246,7 @@ def _inputs(outputs: pd.DataFrame) -> Iterator[Number]:
     yield (
         "saved, outputs - inputs",
         "of the programs as they are",
-        float(gains[0] - gains[1]),
+        gains[0] - gains[1],
     )
 
 

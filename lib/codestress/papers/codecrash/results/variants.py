@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-import numpy as np
 import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
@@ -61,18 +60,14 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
         refused = [one.why for one in made if one.status == "refused"]
         doubts = [one.doubt for one in made if one.doubt]
         reasons = Counter(refused + doubts).most_common()
-        row: dict[str, object] = {}
-        row["dataset"] = source
-        row["language"] = language
-        row["perturbation"] = perturbation
-        row["density"] = density
+        row: dict[str, object] = {"dataset": source, "language": language}
+        row |= {"perturbation": perturbation, "density": density}
         row["problems"] = len(usable)
         row |= {status: counts[status] for status in STATUSES}
         row["doubtful"] = len(doubts)
         row["drawn_again"] = sum(one.attempts > 1 for one in made)
-        row["sites"] = (
-            float(np.mean([len(one.sites) for one in made])) if found else 0.0
-        )
+        sites = sum(len(one.sites) for one in made)
+        row["sites"] = sites / max(len(made), 1)
         row["left_out"] = len(faults)
         row["reasons"] = "; ".join(f"{why} ({count})" for why, count in reasons)
         row["why"] = "; ".join(

@@ -14,6 +14,7 @@ from codestress.papers.codecrash.results.conditions import (
     CELL,
     MERGE,
     MODES,
+    SETTING,
     cells,
     most_and_least,
     scores_by_problem,
@@ -35,19 +36,17 @@ def changed_verdicts(
     mended (wrong before, right after), wrong_before.
     """
     rows = []
-    for cell, part in _paired(answers, rule):
+    for row, part in _paired(answers, rule):
         right, wrong = part[part["before"] == 1], part[part["before"] == 0]
         broken = right["score"] == 0
         share = clustered_share(broken, right["question"], confidence)
-        numbers = {
-            "broken": int(broken.sum()),
-            "right_before": len(right),
-            "share": share.value,
-            **share.interval._asdict(),
-            "mended": int((wrong["score"] == 1).sum()),
-            "wrong_before": len(wrong),
-        }
-        rows.append(cell | numbers)
+        row["broken"] = broken.sum()
+        row["right_before"] = len(right)
+        row["share"] = share.value
+        row |= share.interval._asdict()
+        row["mended"] = (wrong["score"] == 1).sum()
+        row["wrong_before"] = len(wrong)
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -59,9 +58,7 @@ def _paired(
     problem; problems without that score are left out."""
     scores = scores_by_problem(answers, rule)
     scores = scores[scores["dataset"] != MERGE]
-    keys = [
-        name for name in [*CELL, "problem"] if name not in ("perturbation", "density")
-    ]
+    keys = ["model", "dataset", *SETTING, "problem"]
     plain = scores[scores["perturbation"] == "VAN"].rename(columns={"score": "before"})
     for cell, part in cells(scores[scores["perturbation"] != "VAN"]):
         yield cell, part.merge(plain[[*keys, "before"]], on=keys)
@@ -86,20 +83,15 @@ def cases(
         order = rng(seed, "cases", *map(str, cell.values())).permutation(len(broken))
         vanilla = cell | {"perturbation": "VAN", "density": 0.0}
         for problem in broken.iloc[sorted(order[:per_condition])]:
-            both = [first.loc[(*one.values(), problem)] for one in (vanilla, cell)]
-            shown = [
-                one[column] for column in ("key", f"detail_{rule}") for one in both
-            ]
-            rows.append((*cell.values(), problem, *shown))
-    columns = [
-        *CELL,
-        "problem",
-        "key_before",
-        "key_after",
-        "answer_before",
-        "answer_after",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+            before = first.loc[(*vanilla.values(), problem)]
+            after = first.loc[(*cell.values(), problem)]
+            row = cell | {"problem": problem}
+            row["key_before"], row["key_after"] = before["key"], after["key"]
+            row["answer_before"] = before[f"detail_{rule}"]
+            row["answer_after"] = after[f"detail_{rule}"]
+            rows.append(row)
+    shown = ["key_before", "key_after", "answer_before", "answer_after"]
+    return pd.DataFrame(rows, columns=[*CELL, "problem", *shown])
 
 
 def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
@@ -133,8 +125,11 @@ def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
 def verdict_headline(points: pd.DataFrame) -> str:
     """Returns the title of the figure of `points`, the points of `share_points` made of
     `changed_verdicts`: under which perturbations right answers turn wrong."""
+    return _largest_mean(points, "Right answers turn wrong")
+
+
+def _largest_mean(points: pd.DataFrame, verb: str) -> str:
     means = points.groupby("condition", sort=False)["value"].mean().dropna()
-    verb = "Right answers turn wrong"
     return most_and_least(means.sort_values(ascending=False), verb, "{:.0f} %")
 
 
@@ -149,29 +144,22 @@ def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Data
     `confidence`, questions as clusters).
     """
     rows = []
-    for cell, part in cells(answers):
+    for row, part in cells(answers):
         verdicts = part.pivot_table(f"value_{rule}", "problem", "sample").dropna()
-        problems, candidates = verdicts.shape
         means = 100 * verdicts.mean()
         same = verdicts.eq(verdicts.iloc[:, :1].squeeze(axis=1), axis=0).all(axis=1)
         questions = part.groupby("problem")["question"].first()[verdicts.index]
         share = clustered_share(same, questions, confidence)
-        numbers = {
-            "problems": problems,
-            "candidates": candidates,
-            "pass_at_1_pct": float(means.mean()),
-            "deviation_points": float(means.std(ddof=1)),
-            "same_verdict": share.value,
-            **share.interval._asdict(),
-        }
-        rows.append(cell | numbers)
+        row["problems"], row["candidates"] = verdicts.shape
+        row["pass_at_1_pct"] = means.mean()
+        row["deviation_points"] = means.std()
+        row["same_verdict"] = share.value
+        row |= share.interval._asdict()
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
 def stability_headline(points: pd.DataFrame) -> str:
     """Returns the title of the figure of `points`, the points of `share_points` made of
     `stability`: on which programs candidates agree."""
-    means = points.groupby("condition", sort=False)["value"].mean().dropna()
-    return most_and_least(
-        means.sort_values(ascending=False), "Candidates agree", "{:.0f} %"
-    )
+    return _largest_mean(points, "Candidates agree")
