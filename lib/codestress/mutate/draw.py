@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -26,6 +26,12 @@ class Draw:
 
     def choice(self, items: Sequence[T]) -> T:
         return items[int(self._uniform() * len(items))]
+
+    def sample(self, items: Iterable[T], count: int) -> list[T]:
+        """`count` different ones of `items` in the order drawn; all where there are fewer."""
+        left = list(items)
+        count = min(count, len(left))
+        return [left.pop(self.integer(0, len(left) - 1)) for _ in range(count)]
 
     def weighted(self, items: Sequence[tuple[float, T]]) -> T:
         at = self._uniform() * sum(weight for weight, _ in items)

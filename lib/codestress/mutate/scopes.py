@@ -115,6 +115,10 @@ def parameters(function: FunctionNode | ast.Lambda) -> list[ast.arg]:
     return [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
 
 
+def parameter_names(function: FunctionNode | ast.Lambda) -> list[str]:
+    return [one.arg for one in parameters(function)]
+
+
 def reads_message(handler: ast.ExceptHandler) -> bool:
     """Whether an `except` clause may read names of the program in an exception's message.
 
@@ -147,6 +151,35 @@ def reads_message(handler: ast.ExceptHandler) -> bool:
         if isinstance(node, ast.Name)
     ]
     return any(node.id == handler.name and id(node) not in allowed for node in read)
+
+
+Owner = FunctionNode | ast.ClassDef | None
+"""Function or class that a statement stands in; None at the top level."""
+
+
+def blocks(
+    block: list[ast.stmt], owner: Owner = None
+) -> Iterator[tuple[list[ast.stmt], Owner]]:
+    """Yields the statements `block` and all lists of statements inside, each with the function or
+    class that it stands in: `owner` for the first, None at the top level."""
+    yield block, owner
+    for statement in block:
+        inner = owner
+        if isinstance(statement, FunctionNode | ast.ClassDef):
+            inner = statement
+        below = [
+            getattr(statement, name, []) for name in ("body", "orelse", "finalbody")
+        ]
+        for name in ("handlers", "cases"):
+            below += [part.body for part in getattr(statement, name, [])]
+        for statements in filter(None, below):
+            yield from blocks(statements, inner)
+
+
+def own_blocks(function: FunctionNode) -> list[list[ast.stmt]]:
+    """Lists of statements in a function, without those of functions and classes inside it."""
+    every = blocks(function.body, function)
+    return [block for block, owner in every if owner is function]
 
 
 def _module(scope: Scope) -> Scope:

@@ -19,7 +19,8 @@ from codestress.mutate.faults.java_reached import java_flow, leads_on, statement
 from codestress.mutate.faults.leaving import python_leaving
 from codestress.mutate.faults.reached import python_flow
 from codestress.mutate.faults.sites import JAVA_BLOCKS, FaultSite, fault_sites
-from codestress.mutate.faults.trees import blocks, java_root
+from codestress.mutate.faults.trees import java_root
+from codestress.mutate.scopes import own_blocks
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 from conftest import THOROUGH, needs_jdk
@@ -524,7 +525,7 @@ def test_a_return_where_the_function_returns_anyway_never_shows(seed: int) -> No
     assert isinstance(function, ast.FunctionDef)
     leaving = {*python_leaving(function.body)}
     correct = compile(text, "correct", "exec")
-    for _, block in blocks(function):
+    for block in own_blocks(function):
         if id(block) in leaving:
             lines = text.split("\n")
             lines.insert(

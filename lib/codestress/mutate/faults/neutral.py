@@ -31,12 +31,11 @@ from codestress.mutate.faults.trees import (
     JAVA_WORDS,
     NotNeutral,
     around,
-    blocks,
     java_root,
     tree_of,
     words_of,
 )
-from codestress.mutate.scopes import FunctionNode
+from codestress.mutate.scopes import FunctionNode, own_blocks
 from codestress.sandbox.runtimes import nodes
 from codestress.types import Language
 
@@ -233,8 +232,7 @@ class _Making:
         message calls them `what`, if there are fewer."""
         if len(items) < count:
             raise NotNeutral(f"only {len(items)} {what} for {count}")
-        left = list(items)
-        return [left.pop(self.draw.integer(0, len(left) - 1)) for _ in range(count)]
+        return self.draw.sample(items, count)
 
     def places(
         self, lines: Sequence[int], count: int, what: str = "places"
@@ -365,7 +363,7 @@ def _python_places(code: str) -> list[int]:
     for function in ast.walk(tree_of(code)):
         if not isinstance(function, FunctionNode):
             continue
-        for _, block in blocks(function):
+        for block in own_blocks(function):
             whole = block is not function.body or ast.get_docstring(function) is None
             for statement in block if whole else block[1:]:
                 first = first_line(statement)

@@ -21,11 +21,11 @@ No fault is made in code that can never run (`reached.py`, `java_reached.py`).
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, get_args
 
 from codestress.mutate.edits import Edit, Lines, edited, first_line
@@ -41,12 +41,11 @@ from codestress.mutate.faults.trees import (
     JAVA_METHODS,
     NotNeutral,
     around,
-    blocks,
     field_text,
     java_root,
     tree_of,
 )
-from codestress.mutate.scopes import FunctionNode
+from codestress.mutate.scopes import FunctionNode, own_blocks
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 
@@ -62,11 +61,9 @@ ARITHMETIC = ("+", "-", "*", "/")
 SWAPS: dict[str, tuple[Kind, list[str]]] = {
     **{sign: ("OffByOne", [other]) for sign, other in COMPARISONS.items()},
     **{sign: ("IncorrectBooleanLogic", [other]) for sign, other in BOOLEAN.items()},
-    "+": ("OperatorSwap", ["-", "*", "/"]),
-    "-": ("OperatorSwap", ["+", "*", "/"]),
-    "*": ("OperatorSwap", ["+", "-", "/"]),
-    "/": ("OperatorSwap", ["+", "-", "*"]),
 }
+for sign in ARITHMETIC:
+    SWAPS[sign] = "OperatorSwap", [other for other in ARITHMETIC if other != sign]
 """Kind of fault and replacement operators, by the operator that is replaced."""
 
 
@@ -181,9 +178,9 @@ def _operands(node: ast.AST, usable: set[int]) -> Iterator[tuple[ast.expr, ast.e
         case ast.While(test):
             for part in ast.walk(test):
                 if isinstance(part, ast.Compare) and id(part) in usable:
-                    yield from pairwise([part.left, *part.comparators])
+                    yield from itertools.pairwise([part.left, *part.comparators])
         case ast.BoolOp(values=values):
-            yield from pairwise(values)
+            yield from itertools.pairwise(values)
         case ast.BinOp(left, op, right) if isinstance(op, SWAPPED) and not _texts(node):
             yield left, right
         case ast.AugAssign(target, op, value) if isinstance(op, SWAPPED) and not _texts(
@@ -279,9 +276,8 @@ def _return_sites(
             start, text = lines.starts[first - 1], f"{lines.indent(first)}return\n"
             yield FaultSite(start, start, text, "MisplacedReturn", first)
     leaving = {*python_leaving(function.body)}
-    for owner, block in blocks(function):
-        if not isinstance(owner, BRANCHING) or block is not owner.body:
-            continue
+    every = itertools.chain.from_iterable(own_blocks(function))
+    for block in [one.body for one in every if isinstance(one, BRANCHING)]:
         last = block[-1]
         usable = id(last) in flow.completing and not isinstance(last, ast.Pass)
         if not usable or id(block) in leaving or _before(last, lines):

@@ -9,7 +9,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from codestress.literals import parse_program
-from codestress.mutate.scopes import FunctionNode
 from codestress.sandbox.runtimes import nodes, parser, syntax_fault, text_of
 
 if TYPE_CHECKING:
@@ -95,20 +94,6 @@ def around(node: Node) -> Iterator[Node]:
     while here is not None:
         yield here
         here = here.parent
-
-
-def blocks(function: ast.AST) -> Iterator[tuple[ast.AST, list[ast.stmt]]]:
-    """Yields pairs of a node and a list of statements in that node, for the function and all
-    statements inside it; nested functions and classes are left out."""
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(function, name, None)
-        if isinstance(block, list) and block:
-            yield function, block
-            for statement in block:
-                if not isinstance(statement, FunctionNode | ast.ClassDef):
-                    yield from blocks(statement)
-    for part in [*getattr(function, "handlers", []), *getattr(function, "cases", [])]:
-        yield from blocks(part)
 
 
 @lru_cache(maxsize=512)

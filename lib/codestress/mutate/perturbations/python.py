@@ -19,12 +19,23 @@ from codestress.mutate.perturbations.edits import (
     unused,
 )
 from codestress.mutate.perturbations.guards import python_refusal
-from codestress.mutate.scopes import FunctionNode, Names, Scope, names_of, parameters
+from codestress.mutate.scopes import (
+    FunctionNode,
+    Names,
+    Owner,
+    Scope,
+    blocks,
+    names_of,
+    own_blocks,
+    parameter_names,
+)
 from codestress.problems.program import Problem
 
 KINDS: dict[type[ast.stmt], str] = {
-    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), "function"),
-    **dict.fromkeys((ast.For, ast.AsyncFor), "for"),
+    ast.FunctionDef: "function",
+    ast.AsyncFunctionDef: "function",
+    ast.For: "for",
+    ast.AsyncFor: "for",
     ast.Return: "return",
     ast.While: "while",
     ast.If: "condition",
@@ -39,12 +50,8 @@ class PythonProgram:
     Edits change the tree, not the problem."""
 
     truths = ("True", "False")
-    comment, printed, noted, declared = (
-        "# {}",
-        "print({!r})",
-        "note_ran({})",
-        "{name} = {value}",
-    )
+    comment, printed = "# {}", "print({!r})"
+    noted, declared = "note_ran({})", "{name} = {value}"
     texts = stimuli("rewriting")["python"]
 
     def __init__(self, problem: Problem) -> None:
@@ -91,19 +98,15 @@ class PythonProgram:
     def called_function(self) -> FunctionNode:
         """Definition of the function that the problem calls; raises `NotPerturbed` where the top
         level has none."""
+        name = self.problem.function
         for statement in reversed(self.tree.body):
-            if (
-                isinstance(statement, FunctionNode)
-                and statement.name == self.problem.function
-            ):
+            if isinstance(statement, FunctionNode) and statement.name == name:
                 return statement
-        raise NotPerturbed(
-            f"no function {self.problem.function} at the program's top level"
-        )
+        raise NotPerturbed(f"no function {name} at the program's top level")
 
     def parameters(self) -> list[str]:
         """Names of the called function's parameters."""
-        return [one.arg for one in parameters(self.called_function())]
+        return parameter_names(self.called_function())
 
     # --- RTF
 
@@ -112,18 +115,20 @@ class PythonProgram:
         for its kind, in the order of the text; conditions in class bodies are left out."""
         for node, owner in _statements(self.tree.body):
             # a lambda does not see a class body's names
-            if isinstance(node, ast.If | ast.While) and not isinstance(
+            if not isinstance(node, ast.If | ast.While) or isinstance(
                 owner, ast.ClassDef
             ):
-                named = [one.arg for one in parameters(owner)] if owner else []
-                text, kind = ast.unparse(node.test), "general"
-                match node.test:
-                    case ast.Compare():
-                        kind = "comparison"
-                    case ast.Constant(bool()):
-                        kind = "constant"
-                put = partial(_put_condition, node)
-                yield Place(node.test.lineno, named, put, text, self.texts[kind])
+                continue
+            kind = "general"
+            match node.test:
+                case ast.Compare():
+                    kind = "comparison"
+                case ast.Constant(bool()):
+                    kind = "constant"
+            named = parameter_names(owner) if owner else []
+            put = partial(_put_condition, node)
+            text = ast.unparse(node.test)
+            yield Place(node.test.lineno, named, put, text, self.texts[kind])
 
     # --- GBC
 
@@ -156,15 +161,14 @@ class PythonProgram:
             owner = self.names.binding(occurrence)
             if owner is None or owner.kind == "module":
                 seen.add(occurrence.name)
-        functions = [
-            node for node in ast.walk(self.tree) if isinstance(node, FunctionNode)
-        ]
-        every = [one.arg for node in functions for one in parameters(node)]
+        every = list[str]()
+        for node in ast.walk(self.tree):
+            if isinstance(node, FunctionNode):
+                every += parameter_names(node)
         for scope in self.names.scopes if variables else ():
             if scope.kind not in ("module", "class"):
-                every += [
-                    name for name, kinds in scope.bound.items() if kinds <= {"variable"}
-                ]
+                bound = scope.bound.items()
+                every += [name for name, kinds in bound if kinds <= {"variable"}]
         names = self.used_names() - seen
         return [name for name in dict.fromkeys(every) if name in names]
 
@@ -180,16 +184,13 @@ class PythonProgram:
         """Returns the places where a statement may be put inside functions: before each statement,
         and at the end of a block that no return, raise, break or continue ends. Left out are places
         beside an `elif`, which would become another `else` and `if`."""
-        branches = [
-            node.orelse for node in ast.walk(self.tree) if isinstance(node, ast.If)
-        ]
-        elifs = {
-            id(block)
-            for block in branches
-            if len(block) == 1 and isinstance(block[0], ast.If)
-        }
+        elifs = set[int]()
+        for node in ast.walk(self.tree):
+            match node:
+                case ast.If(orelse=[ast.If()] as block):
+                    elifs.add(id(block))
         places = list[Place]()
-        for block, owner in _blocks(self.tree.body[:-1]):
+        for block, owner in blocks(self.tree.body[:-1]):
             if isinstance(owner, FunctionNode) and id(block) not in elifs:
                 places += _places(block, owner)
         return places
@@ -206,18 +207,12 @@ class PythonProgram:
     def returns(self) -> list[int]:
         """Numbers of the lines on which the called function's own return statements end, without
         those of functions inside it."""
-        function = self.called_function()
-        blocks = [
-            block
-            for block, owner in _blocks(function.body, function)
-            if owner is function
-        ]
-        own = [statement for block in blocks for statement in block]
-        return [
-            statement.end_lineno or 0
-            for statement in own
-            if isinstance(statement, ast.Return)
-        ]
+        lines = list[int]()
+        for block in own_blocks(self.called_function()):
+            for statement in block:
+                if isinstance(statement, ast.Return):
+                    lines.append(statement.end_lineno or 0)
+        return lines
 
     def body(self) -> tuple[int, int, int]:
         """Three numbers: first line, last line and indent in spaces of the called function's
@@ -231,10 +226,8 @@ class PythonProgram:
         """Returns the problem with the tracing code `tracing.NOTING` and, in place of its call, a
         call that returns a record of the run: values of return statements, and places for messages
         reached."""
-        statements = [statement for statement, _ in _statements(self.tree.body)]
-        returns = [
-            statement for statement in statements if isinstance(statement, ast.Return)
-        ]
+        statements = _statements(self.tree.body)
+        returns = [node for node, _ in statements if isinstance(node, ast.Return)]
         tracing.Notes(self.names, self.problem).add(self.tree)
         for ordinal, node in enumerate(returns):
             given = [ast.Constant(ordinal), node.value or ast.Constant(None)]
@@ -274,13 +267,12 @@ def _name_end(text: str, start: int) -> int:
 def read_in_classes(names: Names) -> set[str]:
     """Names that a class body both reads and binds; as in `x = x`, such a read may come before the
     binding and see the module's name."""
-    return {
-        occurrence.name
-        for occurrence in names.occurrences
-        if occurrence.scope.kind == "class"
-        and occurrence.name in occurrence.scope.bound
-        and isinstance(getattr(occurrence.node, "ctx", None), ast.Load)
-    }
+    found = set[str]()
+    for one in names.occurrences:
+        read = isinstance(getattr(one.node, "ctx", None), ast.Load)
+        if read and one.scope.kind == "class" and one.name in one.scope.bound:
+            found.add(one.name)
+    return found
 
 
 def _function_of(scope: Scope | None) -> Scope | None:
@@ -291,52 +283,29 @@ def _function_of(scope: Scope | None) -> Scope | None:
     return scope
 
 
-Owner = FunctionNode | ast.ClassDef | None
-"""Function or class that a statement stands in; None at the top level."""
-
-
-def _blocks(
-    block: list[ast.stmt], owner: Owner = None
-) -> Iterator[tuple[list[ast.stmt], Owner]]:
-    """Yields the statements `block` and all lists of statements inside, each with the function or
-    class that it stands in: `owner` for the first, None at the top level."""
-    yield block, owner
-    for statement in block:
-        inner = (
-            statement if isinstance(statement, FunctionNode | ast.ClassDef) else owner
-        )
-        below = [
-            getattr(statement, name, []) for name in ("body", "orelse", "finalbody")
-        ]
-        for name in ("handlers", "cases"):
-            below += [part.body for part in getattr(statement, name, [])]
-        for statements in filter(None, below):
-            yield from _blocks(statements, inner)
-
-
 def _statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
     """Returns all statements of a list and inside them, each with the function or class that it
     stands in (None at the top level), in the order of the text."""
-    every = [
-        (statement, owner)
-        for statements, owner in _blocks(block)
-        for statement in statements
-    ]
+    every = list[tuple[ast.stmt, Owner]]()
+    for statements, owner in blocks(block):
+        every += [(statement, owner) for statement in statements]
     return sorted(every, key=lambda one: (one[0].lineno, one[0].col_offset))
 
 
 def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
     """Yields the places where a statement may be put in `block`, one of the lists of statements in
     `function`: not before its docstring, `global` and `nonlocal`, nor behind a jump."""
-    named = [one.arg for one in parameters(function) if one.arg not in ("self", "cls")]
+    named = parameter_names(function)
+    named = [name for name in named if name not in ("self", "cls")]
     first = int(block is function.body and ast.get_docstring(function) is not None)
     while first < len(block) and isinstance(block[first], ast.Global | ast.Nonlocal):
         first += 1
-    ends = isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
-    for before in [*block[first:], *([] if ends else [None])]:
-        yield Place(
-            (before or block[-1]).lineno, named, partial(_put_before, block, before)
-        )
+    before: list[ast.stmt | None] = [*block[first:]]
+    if not isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break):
+        before.append(None)
+    for statement in before:
+        put = partial(_put_before, block, statement)
+        yield Place((statement or block[-1]).lineno, named, put)
 
 
 def _put_before(block: list[ast.stmt], before: ast.stmt | None, text: str) -> None:
@@ -371,10 +340,9 @@ def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]
         line = inside[0] if kind in ("while", "for") else header_end
         ordinal = next(returns) if kind == "return" else -1
         yield MessageSite(kind, line, *inside, ordinal=ordinal)
-    calls = [call.func for call in tracing.method_calls(statement)]
     found = sorted(
-        (one.end_lineno or 0, one.end_col_offset or 0, one.attr)  # type: ignore[attr-defined]
-        for one in calls
+        (method.end_lineno or 0, method.end_col_offset or 0, method.attr)
+        for _, method in tracing.method_calls(statement)
     )
     start = inside if isinstance(statement, ast.If | ast.While) else above
     for method in dict.fromkeys(name for *_, name in found):

@@ -17,7 +17,7 @@ from __future__ import annotations
 import ast
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -283,11 +283,10 @@ def insert_garbage(
     both = program.hidden_names(variables=True)
     own = both if globals_of == "both" else program.hidden_names()
     candidates = own or both
-    snippets = _chosen(texts["control_flow"], N_CONTROL_FLOW, draw)
-    snippets += _chosen(texts["dead_loops"], N_DEAD_LOOPS, draw)
-    for number, template in enumerate(
-        _chosen(snippets, len(snippets), draw) if places else []
-    ):
+    snippets = draw.sample(texts["control_flow"], N_CONTROL_FLOW)
+    snippets += draw.sample(texts["dead_loops"], N_DEAD_LOOPS)
+    order = draw.sample(snippets, len(snippets)) if places else []
+    for number, template in enumerate(order):
         place = draw.choice(places)
         para = draw.choice(place.named) if place.named else constant
         drawn = draw.choice(texts["false_conditions"])
@@ -308,7 +307,7 @@ def insert_garbage(
         place.put(text)
         kind = "dead loop" if template in texts["dead_loops"] else "dead branch"
         sites.append(Site(place.line, kind, text))
-    for name in _chosen(candidates, math.ceil(len(candidates) / 2), draw):
+    for name in draw.sample(candidates, math.ceil(len(candidates) / 2)):
         text = program.declared.format(name=name, value=draw.integer(1, 100))
         program.put_first(text)
         sites.append(Site(1, "global", text))
@@ -319,12 +318,3 @@ def _from(items: list[str], first: str) -> list[str]:
     """The list `items` turned so that it begins with `first`: the items before it come last."""
     at = items.index(first)
     return items[at:] + items[:at]
-
-
-def _chosen(items: Sequence[str], count: int, draw: Draw) -> list[str]:
-    """Returns `count` different items of `items`, drawn by chance, in the order drawn; all where
-    there are fewer than `count`."""
-    left = list(items)
-    return [
-        left.pop(draw.integer(0, len(left) - 1)) for _ in range(min(count, len(left)))
-    ]

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from codestress.mutate.perturbations.guards import TWICE, python_refusal
-from codestress.mutate.scopes import FunctionNode, Names, Occurrence, Scope
+from codestress.mutate.scopes import FunctionNode, Names, Scope
 from codestress.problems.program import Problem
 
 METHODS = frozenset(
@@ -79,22 +79,20 @@ class Notes(ast.NodeTransformer):
         names the variable; only variables that one function alone sees."""
         self.changed = set[int]()
         """Identities of the nodes that read a variable which `+=` may have changed in place."""
-        occurrences: dict[Scope | None, list[Occurrence]] = defaultdict(list)
-        for occurrence in () if self.blind else names.occurrences:
-            occurrences[names.binding(occurrence)].append(occurrence)
-        for scope, own in occurrences.items():
+        places: list[tuple[ast.AST, tuple[Scope, str]]] = []
+        shared = set[tuple[Scope, str]]()
+        for one in () if self.blind else names.occurrences:
+            scope = names.binding(one)
             if scope is None or not isinstance(scope.node, FunctionNode):
                 continue
-            seen = {
-                one.name
-                for one in own
-                if one.scope is not scope
-                or not isinstance(one.node, ast.Name | ast.arg)
-            }
-            sites = defaultdict[str, list[int]](list)
-            self.sites |= {
-                id(one.node): sites[one.name] for one in own if one.name not in seen
-            }
+            variable = scope, one.name
+            places.append((one.node, variable))
+            if one.scope is not scope or not isinstance(one.node, ast.Name | ast.arg):
+                shared.add(variable)
+        sites = defaultdict[tuple[Scope, str], list[int]](list)
+        for node, variable in places:
+            if variable not in shared:
+                self.sites[id(node)] = sites[variable]
 
     def add(self, tree: ast.Module) -> None:
         """Adds the tracing code to the syntax tree `tree`, in place; the `names` given to the class
@@ -106,13 +104,11 @@ class Notes(ast.NodeTransformer):
         self.visit(tree)
 
     def visit_Name(self, node: ast.Name) -> ast.expr:
-        sites = self.sites.get(id(node), []) if isinstance(node.ctx, ast.Load) else []
+        sites = self.sites.get(id(node), [])
+        if not sites or not isinstance(node.ctx, ast.Load):
+            return node
         note = "note_changed" if id(node) in self.changed else "note_read"
-        return (
-            ast.parse(f"{note}({sites}, {node.id})", mode="eval").body
-            if sites
-            else node
-        )
+        return ast.parse(f"{note}({sites}, {node.id})", mode="eval").body
 
     def _noted(self, block: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Returns the statements of a block with added code, which records whether the statement
@@ -131,27 +127,21 @@ class Notes(ast.NodeTransformer):
                     found.append(statement)
                     continue
             behind = self._behind(statement, notes)
-            for number, kind in notes:
-                for call in method_calls(statement) if kind in METHODS else ():
-                    if isinstance(call.func, ast.Attribute) and call.func.attr == kind:
-                        given = [
-                            ast.Constant(number),
-                            call.func.value,
-                            ast.Constant(kind),
-                        ]
-                        call.args = [*given, *call.args]
-                        call.func = ast.Name("note_call", ast.Load())
+            # The first place of a kind; in a block, a condition's may come before.
+            first = {kind: number for number, kind in reversed(notes)}
+            for call, method in method_calls(statement):
+                if method.attr in first:
+                    site = ast.Constant(first[method.attr])
+                    name = ast.Constant(method.attr)
+                    call.args = [site, method.value, name, *call.args]
+                    call.func = ast.Name("note_call", ast.Load())
             target = _changed(statement)
-            numbers = [
-                number for number, kind in notes if kind in ("operator", "assignment")
-            ]
+            numbers = [one for one, kind in notes if kind in ("operator", "assignment")]
             if numbers and target:
                 number, look = numbers[0], f"note_shown(lambda: {target})"
                 found += ast.parse(f"noted_{number} = {look}").body
-                behind = [
-                    *ast.parse(f"note_kept({number}, noted_{number}, {look})").body,
-                    *behind,
-                ]
+                kept = ast.parse(f"note_kept({number}, noted_{number}, {look})").body
+                behind = [*kept, *behind]
             found += [statement, *behind]
             notes = []
         return found
@@ -222,22 +212,17 @@ def _changed(statement: ast.stmt) -> str:
     return ""
 
 
-def method_calls(statement: ast.stmt) -> list[ast.Call]:
-    """Calls of methods named in `METHODS` in a statement, without those in statements inside it;
-    empty for definitions of functions and classes."""
+def method_calls(statement: ast.stmt) -> list[tuple[ast.Call, ast.Attribute]]:
+    """Calls of methods of `METHODS` in a statement, each with what it calls, without those in
+    statements inside it; empty for definitions of functions and classes."""
+    calls: list[tuple[ast.Call, ast.Attribute]] = []
     if isinstance(statement, FunctionNode | ast.ClassDef):
-        return []
-    inner = ast.stmt | ast.ExceptHandler | ast.match_case
-    parts = [
-        child
-        for child in ast.iter_child_nodes(statement)
-        if not isinstance(child, inner)
-    ]
-    calls = [
-        one for part in parts for one in ast.walk(part) if isinstance(one, ast.Call)
-    ]
-    return [
-        call
-        for call in calls
-        if isinstance(call.func, ast.Attribute) and call.func.attr in METHODS
-    ]
+        return calls
+    for part in ast.iter_child_nodes(statement):
+        if isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case):
+            continue
+        for node in ast.walk(part):
+            match node:
+                case ast.Call(ast.Attribute(attr=name) as method) if name in METHODS:
+                    calls.append((node, method))
+    return calls
