@@ -104,8 +104,6 @@ class Statement(Strict):
     """Columns of the table with the required value, or a list of allowed values."""
     match: list[str] = []
     """Columns that must agree with the cell's."""
-    near: dict[str, float] = {}
-    """Columns that may differ from the cell's by this share."""
     models: list[str] = []
     """Models of the statement: one, or several together by a name in `groups`."""
     group: str = ""
@@ -415,7 +413,7 @@ UNKNOWN_ITEMS = "the paper does not say how many items are behind it"
 def undecidable(stated: Statement) -> str:
     """Returns the reason, in words, why no run can decide the statement `stated`: its own `why`, or
     that the paper gives no number of items. Empty where neither applies."""
-    if stated.why or stated.evidence in ("internal", "derived", "quoted", "finding"):
+    if stated.why or stated.evidence not in EVIDENCE:
         return stated.why
     if (
         stated.relation == "equal"
@@ -449,7 +447,7 @@ def _check(paper: str, stated: Statement, tables: Mapping[str, pd.DataFrame]) ->
         )
     if len(stated.number) == 2 or (stated.table and not stated.number):
         raise ParameterError(f"{told}: number: one column, or three with its interval")
-    cell = [*stated.theirs, *stated.match, *stated.near]
+    cell = [*stated.theirs, *stated.match]
     cell += [
         name
         for name in (stated.value, stated.n, stated.independent)
@@ -654,8 +652,6 @@ def _row(
         if name not in table:
             return None
         table = table[table[name].isin(value if isinstance(value, list) else [value])]
-    for name, share in stated.near.items():
-        table = table[(table[name] / cell[name] - 1).abs() < share]
     return next(iter(table[:1].to_dict("records")), None)
 
 

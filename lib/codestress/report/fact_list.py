@@ -18,15 +18,17 @@ def fact_list(table: pd.DataFrame) -> Figure:
     """Returns a figure that shows the rows of `table` as text, below the columns' names; long cells
     stand on several lines."""
     use_style()
-    cells = [
-        [textwrap.fill(str(value), WIDEST) for value in row] for row in table.to_numpy()
-    ]
-    lines = [1, *(1 + max(text.count("\n") for text in row) for row in cells)]
+    cells = []
+    lines = [1]
+    for row in table.to_numpy():
+        texts = [textwrap.fill(str(value), WIDEST) for value in row]
+        cells.append(texts)
+        lines.append(1 + max(text.count("\n") for text in texts))
     names = [name.replace("_", " ") for name in table]
-    longest = [
-        max(len(line) for text in column for line in text.split("\n")) + 3
-        for column in zip(names, *cells, strict=True)
-    ]
+    longest = []
+    for column in zip(names, *cells, strict=True):
+        texts = "\n".join(column).split("\n")
+        longest.append(max(map(len, texts)) + 3)
     figure = Figure(figsize=(7.0, 0.2 * sum(lines) + 0.2), layout="none")  # type: ignore[arg-type]  # not in the stubs
     ax = figure.add_axes((0, 0, 1, 1))
     ax.set_axis_off()

@@ -27,22 +27,20 @@ def make_readable(figure: Figure) -> None:
 
 def _spelled(text: Text) -> str:
     """Returns what `text` is to show, after setting its font."""
-    words, known = (
-        text.get_text(),
-        get_font(findfont(text.get_fontproperties())).get_charmap(),
-    )
-    missing = frozenset(
-        ord(one) for one in words if one != "\n" and ord(one) not in known
-    )
-    if missing and (font := _font_with(missing)):
+    words = text.get_text()
+    known = get_font(findfont(text.get_fontproperties())).get_charmap()
+    missing = frozenset(map(ord, words)) - {ord("\n"), *known}
+    if not missing:
+        return words
+    if font := _font_with(missing):
         text.set_fontfamily([*text.get_fontfamily(), font.name])
-        text.set_fontweight(font.weight)  # another one is looked for, with a warning
-    elif missing:
-        spelled = {
-            code: chr(code).encode("unicode_escape").decode() for code in missing
-        }
-        return words.translate(spelled)
-    return words
+        # A font of another weight would be looked for, with a warning.
+        text.set_fontweight(font.weight)
+        return words
+    spelled = {}
+    for code in missing:
+        spelled[code] = chr(code).encode("unicode_escape").decode()
+    return words.translate(spelled)
 
 
 @cache
@@ -50,9 +48,8 @@ def _font_with(codes: frozenset[int]) -> FontEntry | None:
     """Returns an installed font with glyphs for all `codes`; None where none has."""
     for font in fontManager.ttflist:
         # Matplotlib's own "Last Resort" has boxes for all.
-        if (
-            "Last Resort" not in font.name
-            and codes <= get_font(font.fname).get_charmap().keys()
-        ):
+        if "Last Resort" in font.name:
+            continue
+        if codes <= get_font(font.fname).get_charmap().keys():
             return font
     return None
