@@ -52,17 +52,23 @@ async def run_together(work: Callable[[], T]) -> T:
         _gathering = True
         try:
             return work()
-        except _NotRun as needed:
-            _gathered.append(needed)
+        except _NotRun as error:
+            needed = error
         finally:
             _gathering = False
+        _gathered.append(needed)
         await asyncio.sleep(0)  # the others come to what they need
-        programs = defaultdict[Language, list[Program]](list)
-        for one in _gathered:
-            programs[one.language] += one.programs
-        _gathered.clear()
-        for language, those in programs.items():
-            run_pieces(those, language)
+        if needed in _gathered:
+            _run_gathered()
+
+
+def _run_gathered() -> None:
+    programs = defaultdict[Language, list[Program]](list)
+    for needed in _gathered:
+        programs[needed.language] += needed.programs
+    _gathered.clear()
+    for language, those in programs.items():
+        run_pieces(those, language)
 
 
 def run_pieces(
@@ -94,7 +100,7 @@ def run_piece(program: Program, language: Language = "python") -> Any:
     """Value that `program`, written in `language`, returned; None when it did not return (it
     failed, or was stopped)."""
     [execution] = run_pieces([program], language)
-    return execution.value if execution.outcome is Ending.RETURNED else None
+    return execution.value
 
 
 def first_right(
@@ -106,7 +112,7 @@ def first_right(
     for start in range(0, len(programs), AT_ONCE):
         executions = run_pieces(programs[start : start + AT_ONCE])
         for number, execution in enumerate(executions, start):
-            if right(execution.value if execution.outcome is Ending.RETURNED else None):
+            if right(execution.value):
                 return number
         if all(execution.outcome is Ending.SYNTAX_ERROR for execution in executions):
             return None  # and so would be all others
