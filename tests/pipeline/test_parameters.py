@@ -6,6 +6,7 @@ import ast
 import inspect
 import json
 import re
+import sys
 import textwrap
 from collections.abc import Mapping
 from functools import reduce
@@ -314,15 +315,12 @@ def test_every_parameter_is_used_by_its_notebook() -> None:
 def parameters_read(
     tree: ast.AST, scope: Mapping[str, Any], seen: frozenset[Any] = frozenset()
 ) -> set[str]:
-    """Attributes of `given` that are read here, and in the functions that are called with it."""
+    """Attributes of `given` that are read here, and in the functions and classes that are called with it."""
     found: set[str] = set()
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "given"
-        ):
-            found.add(node.attr)
+        match node:
+            case ast.Attribute(ast.Name("given") | ast.Attribute(_, "given"), name):
+                found.add(name)
         if isinstance(node, ast.Call) and any(
             isinstance(one, ast.Name) and one.id == "given" for one in node.args
         ):
@@ -333,10 +331,12 @@ def parameters_read(
             made = reduce(getattr, rest, scope[first])
             function = inspect.unwrap(made)
             # By `for_each_model`.
-            found |= {"per_model"} if "per_model" in made.__code__.co_names else set()
+            if "per_model" in getattr(getattr(made, "__code__", None), "co_names", ()):
+                found.add("per_model")
             if function not in seen:
                 body = ast.parse(textwrap.dedent(inspect.getsource(function)))
-                found |= parameters_read(body, function.__globals__, seen | {function})
+                names = vars(sys.modules[function.__module__])
+                found |= parameters_read(body, names, seen | {function})
     return found
 
 
