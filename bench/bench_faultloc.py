@@ -16,7 +16,7 @@ from codestress.mutate.faults.neutral import SPMS, FaultyProgram, Spm, bank, mut
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import CorrectProgram, Source, program_set
-from codestress.papers.faultloc.studies import Localization, localization
+from codestress.papers.faultloc.studies import Localization
 from codestress.seeding import rng
 from codestress.types import Language
 
@@ -97,10 +97,10 @@ def main() -> None:
         per_quarter=4,
     )
     started = time.perf_counter()
-    trials = localization(given)
+    trials = list(given.trials())
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(
-        f"  {len(trials.items):,} tasks enumerated in {time.perf_counter() - started:.1f} s, {memory} MB at most"
+        f"  {len(trials):,} tasks enumerated in {time.perf_counter() - started:.1f} s, {memory} MB at most"
     )
 
 

@@ -18,7 +18,8 @@ from codestress.fitting.exponential import fit_exponential
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.papers.semtrace.contexts import removable
-from codestress.papers.semtrace.studies import Questions, target_positions
+from codestress.papers.semtrace.studies import Questions
+from codestress.parameters import questions
 from codestress.problems.pool import generated_problems
 
 
@@ -31,7 +32,7 @@ def render(problems: int) -> tuple[int, float]:
         "n_problems": problems,
         "tasks": ["output_prediction"],
     }
-    trials = target_positions(
+    trials = questions(
         Questions.model_validate(given | {"distractor_source": "installed"})
     )
     entry = load_registry()["sim-wide"]

@@ -5,18 +5,17 @@ from __future__ import annotations
 import html
 import json
 import typing
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import wraps
+from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator
 
 from codestress.artefact_files import Layers, demo_layers
 from codestress.errors import ParameterError
 from codestress.paths import ROOT, shown, whole
-from codestress.types import Prompt, Sampling, Trials
+from codestress.types import NotRun, Prompt, Response, Sampling, Score, Trial, Trials
 from codestress.validation import Strict, check, nearest
 
 
@@ -123,6 +122,14 @@ class Facts(Strict):
         that has some it raises `ParameterError` where they are wrong; `sources` names the places
         that wrote them."""
 
+    def not_run(self) -> tuple[NotRun, ...]:
+        """Returns the parts that cannot run on this machine; trials leave them out."""
+        return ()
+
+    def files(self) -> list[Path]:
+        """Returns the files outside the kit on which the results depend."""
+        return []
+
     def _repr_html_(self) -> str:
         """Text of an HTML table of all parameters, which Jupyter shows: name, value, meaning."""
         rows = ["<tr><th>parameter</th><th>value</th><th>meaning</th></tr>"]
@@ -165,8 +172,7 @@ class Asked(Seeded):
     of single models."""
 
     SINGLE: ClassVar[tuple[str, ...]] = ()
-    """Names of the parameters that may differ by model. Functions that make trials then need the
-    decorator `for_each_model`."""
+    """Names of the parameters that may differ by model."""
 
     failures: Literal["raise", "count"] = Field(
         "raise", description="what to do with requests that fail for good"
@@ -230,40 +236,62 @@ class Parameters(Interval):
     resamples: int = Field(2000, ge=100, description="of the bootstrap")
 
 
-@dataclass(frozen=True)
-class Study:
-    """A function that makes trials from parameters, the schema of these parameters, and a function
-    that names outside files on which the trials depend."""
+class Experiment(Asked):
+    """An experiment: its fields are the parameters of its notebooks, its methods make the trials,
+    render them as prompts and score the responses. `questions` is its form for `run`."""
 
-    parameters: type[Facts]
-    trials: Callable[[Any], Trials]
-    """Function that makes the trials from an instance of the schema."""
-    files: Callable[[Any], list[Path]] = lambda _: []
-    """Function from parameters to the files outside the kit on which the trials depend."""
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Names of the scoring rules: `strict`, and `reference` where the paper's own harness
+        scores differently."""
+        return ("strict",)
+
+    def trials(self) -> Iterable[Trial]:
+        """Returns all trials, in a fixed order."""
+        raise NotImplementedError
+
+    def render(self, trial: Trial) -> Prompt:
+        """Returns the prompt of `trial`, for any model."""
+        raise NotImplementedError
+
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:
+        """Returns the score of the `response` to `trial` by the scoring rule `rule`."""
+        raise NotImplementedError
+
+    def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:  # noqa: ARG002
+        """Returns the prompt of the next request of `trial` to the same model, after the
+        `responses` so far; None when the trial is done."""
+        return None
+
+    def steps(self, trial: Trial) -> int:  # noqa: ARG002
+        """Returns the number of requests that `trial` makes when none fails."""
+        return 1
+
+    @property
+    def retry_temperatures(self) -> tuple[float, ...]:
+        """Temperatures of the repeated requests after a refused or empty response."""
+        return ()
 
 
-Given = TypeVar("Given", bound=Asked)
-
-
-def for_each_model(trials: Callable[[Given], Trials]) -> Callable[[Given], Trials]:
-    """Decorator for a function `trials` from parameters to trials. The trials that it returns then
-    hold, under `own`, separate trials for each model in `per_model`, made with that model's
-    settings. A call raises `ParameterError` where these settings are wrong."""
-
-    @wraps(trials)
-    def made(given: Given) -> Trials:
-        given.check_single("per_model")
-        return replace(
-            trials(given),
-            own={model: trials(given.of_model(model)) for model in given.per_model},
-        )
-
-    return made
-
-
-def no_questions(_: Facts) -> Trials:
-    """Empty trials, whatever the parameters, for notebooks that ask no model."""
-    return Trials([], lambda _: Prompt((), Sampling()), {})
+def questions(given: Facts) -> Trials:
+    """Returns the trials of an experiment for `run`; those of models with settings of their own are
+    made with these. `ParameterError` where such settings are wrong. Parameters of another kind have
+    no trials."""
+    if not isinstance(given, Experiment):
+        return Trials([], lambda _: Prompt((), Sampling()), {}, not_run=given.not_run())
+    given.check_single("per_model")
+    own = {model: questions(given.of_model(model)) for model in given.per_model}
+    judges = {rule: partial(given.score, rule=rule) for rule in given.rules}
+    return Trials(
+        list(given.trials()),
+        given.render,
+        judges,
+        given.retry_temperatures,
+        given.follow_up,
+        given.steps,
+        given.not_run(),
+        own,
+    )
 
 
 REST = "Any parameter of the table below can be set here too, in a line like these."

@@ -287,7 +287,7 @@ class Trials:
     differently."""
     retry_temperatures: tuple[float, ...] = ()
     """Temperatures of the repeated requests after a refused or empty response."""
-    follow_up: Callable[[Trial, tuple[Response, ...]], Prompt | None] | None = None
+    follow_up: Callable[[Trial, tuple[Response, ...]], Prompt | None] = lambda *_: None
     """Function from a trial and its responses so far to the prompt of its next request to the same
     model; None when the trial is done."""
     steps: Callable[[Trial], int] = lambda _: 1

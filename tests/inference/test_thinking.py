@@ -29,7 +29,7 @@ def asking(names: list[str], profile: str, models: tuple[str, ...]) -> list[Arte
     asked = [
         one
         for one in names
-        if issubclass(load_study(read_artefact(one).study, one).parameters, Asked)
+        if issubclass(load_study(read_artefact(one).study, one), Asked)
     ]
     return resolve(asked, profile, Overrides(models=models), REGISTRY)
 

@@ -34,7 +34,7 @@ from openai_server import (
 from told import names
 
 WITHOUT_KERNELS = (sys.executable, str(Path(__file__).with_name("without_kernels.py")))
-SCHEMA = load_study("origin.find_the_origin", "test").parameters
+SCHEMA = load_study("origin.find_the_origin", "test")
 
 
 class Project:

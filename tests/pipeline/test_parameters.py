@@ -19,8 +19,8 @@ from test_failures import Project, project  # noqa: F401
 from codestress.artefact_files import artefact_names, load_profile, profile_names
 from codestress.errors import DataError, ParameterError
 from codestress.inference.registry import ModelEntry, load_registry
-from codestress.papers.origin.studies import FindTheOrigin, find_the_origin
-from codestress.parameters import parameters_cell
+from codestress.papers.origin.studies import FindTheOrigin
+from codestress.parameters import Experiment, parameters_cell
 from codestress.paths import NOTEBOOKS
 from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.pipeline.notebooks import check_parameters_cell, schemas, sync
@@ -307,6 +307,8 @@ def test_every_parameter_is_used_by_its_notebook() -> None:
         used = {
             node.id for node in ast.walk(tree) if isinstance(node, ast.Name)
         } | parameters_read(tree, scope)
+        if issubclass(schema, Experiment):
+            used |= read_by_methods(schema)
         assert set(schema.model_fields) <= used, (
             f"{path.name}: {set(schema.model_fields) - used}"
         )
@@ -328,11 +330,9 @@ def parameters_read(
             # `partial(FUNCTION, given)` hands `given` to the function that it names.
             function_name = ast.unparse(node.args[0]) if handed == "partial" else handed
             first, *rest = function_name.split(".")
-            made = reduce(getattr, rest, scope[first])
-            function = inspect.unwrap(made)
-            # By `for_each_model`.
-            if "per_model" in getattr(getattr(made, "__code__", None), "co_names", ()):
-                found.add("per_model")
+            if first not in scope:
+                continue  # a builtin, or a method, which is read by itself
+            function = inspect.unwrap(reduce(getattr, rest, scope[first]))
             if function not in seen:
                 body = ast.parse(textwrap.dedent(inspect.getsource(function)))
                 names = vars(sys.modules[function.__module__])
@@ -340,10 +340,22 @@ def parameters_read(
     return found
 
 
+def read_by_methods(schema: type[Experiment]) -> set[str]:
+    """Attributes of an experiment that its methods read, and `per_model`, which `questions` reads."""
+    found = {"per_model"}
+    for owner in schema.__mro__[: schema.__mro__.index(Experiment)]:
+        for member in vars(owner).values():
+            function = member.fget if isinstance(member, property) else member
+            if not inspect.isfunction(function):
+                continue
+            source = textwrap.dedent(inspect.getsource(function))
+            body = ast.parse(source.replace("self", "given"))
+            found |= parameters_read(body, function.__globals__)
+    return found & set(schema.model_fields)
+
+
 def test_a_parameter_that_nothing_reads_is_found() -> None:
-    tree = ast.parse("trials = find_the_origin(given)\nprint(given.seed)")
-    found = parameters_read(tree, {"find_the_origin": find_the_origin})
-    assert found == set(FindTheOrigin.model_fields) - {
+    assert read_by_methods(FindTheOrigin) == set(FindTheOrigin.model_fields) - {
         "artefact", "confidence", "failures", "models", "resamples", "rule",
     }  # fmt: skip
 

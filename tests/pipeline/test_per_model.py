@@ -12,8 +12,8 @@ from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import EngineError, ParameterError
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.run import run
-from codestress.papers.semtrace.studies import Positions, target_positions
-from codestress.parameters import Asked
+from codestress.papers.semtrace.studies import Positions
+from codestress.parameters import Asked, Experiment, questions
 from codestress.pipeline.artefacts import Overrides, load_study, resolve
 from codestress.pipeline.explain import explain
 from codestress.pipeline.plan import check_windows, make_plan, show_requests
@@ -59,7 +59,7 @@ def test_the_papers_settings_of_gpt_4_1_stand_in_every_artefact_that_asks_it() -
         name
         for name in artefact_names()
         if name.startswith("semtrace")
-        and issubclass(load_study(read_artefact(name).study, name).parameters, Asked)
+        and issubclass(load_study(read_artefact(name).study, name), Asked)
     ]
     found = {name: resolved(name=name) for name in asking}
     own = {
@@ -82,7 +82,7 @@ def test_a_model_is_asked_by_its_own_settings_and_the_others_as_before() -> None
     given = Positions.model_validate(
         plain.model_dump() | {"per_model": {"sim-wide": OWN | {"max_tokens": 64}}}
     )
-    before, trials = target_positions(plain), target_positions(given)
+    before, trials = questions(plain), questions(given)
     assert trials.items == before.items
     assert [trials.render(one).digest for one in trials.items] == [
         before.render(one).digest for one in before.items
@@ -108,7 +108,7 @@ def test_shares_of_one_model_are_nested_and_drawn_by_the_seed() -> None:
                 "per_model": {"sim-near": {"subsample": share}},
             }
         )
-        return {trial.problem for trial in target_positions(given).of("sim-near").items}
+        return {trial.problem for trial in questions(given).of("sim-near").items}
 
     assert problems(0.125) < problems(0.25) < problems(1.0)
     assert len(problems(0.125)) == 8
@@ -149,8 +149,8 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
         }
         path.write_text(json.dumps(rows))
         with refused(EngineError, "whole", "must not be the assistant's"):
-            run(target_positions(plain), plain.models, store=store, registry=path)
-        trials = target_positions(given)
+            run(questions(plain), plain.models, store=store, registry=path)
+        trials = questions(given)
         results = run(trials, given.models, store=store, registry=path)
     counts = results.counts()
     assert {model: sum(one.values()) for model, one in counts.items()} == {
@@ -420,14 +420,13 @@ def test_a_number_is_the_same_however_it_is_written(written: str, same: str) -> 
         resolved("n_problems=20.5")
 
 
-def test_every_study_that_lets_models_differ_makes_their_trials() -> None:
-    """What a schema promises its trials keep: `for_each_model` stands before each function that makes them."""
+def test_every_study_that_lets_models_differ_asks_them() -> None:
     found = {read_artefact(name).study: name for name in artefact_names()}
     for study_name, name in found.items():
         study = load_study(study_name, name)
-        single = getattr(study.parameters, "SINGLE", ())
-        assert set(single) <= set(study.parameters.model_fields), study_name
-        assert bool(single) == hasattr(study.trials, "__wrapped__"), study_name
+        single = getattr(study, "SINGLE", ())
+        assert set(single) <= set(study.model_fields), study_name
+        assert not single or issubclass(study, Experiment), study_name
 
 
 def test_a_plan_counts_later_requests_of_trials_that_share_their_first(

@@ -15,7 +15,7 @@ from codestress.inference.store import Store
 from codestress.pipeline import plan as planning
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.plan import make_plan
-from codestress.types import Message, Prompt, Response, Sampling, Trial, Trials
+from codestress.types import Message, Prompt, Response, Sampling, Trial
 from told import names
 
 SMALL = (
@@ -136,17 +136,24 @@ def test_a_later_answer_of_another_server_stops_the_count(tmp_path: Path) -> Non
     prompts = [
         Prompt((Message("user", text),), Sampling()) for text in ("first", "second")
     ]
-    trials = Trials(
-        [Trial("p", {})],
-        lambda _: prompts[0],
-        {},
-        steps=lambda _: 2,
-        follow_up=lambda _, earlier: prompts[1] if len(earlier) == 1 else None,
-    )
     keys = [request_for(entry, prompt).key for prompt in prompts]
     [other] = artefacts("origin/fig02")
-    study = replace(other.study, trials=lambda _: trials)
-    artefact = replace(other, study=study, models=[entry])
+
+    class Twice(type(other.parameters)):  # type: ignore[misc]
+        def trials(self) -> list[Trial]:
+            return [Trial("p", {})]
+
+        def render(self, _: Trial) -> Prompt:
+            return prompts[0]
+
+        def steps(self, _: Trial) -> int:
+            return 2
+
+        def follow_up(self, _: Trial, responses: tuple[Response, ...]) -> Prompt | None:
+            return prompts[1] if len(responses) == 1 else None
+
+    parameters = Twice(**other.parameters.model_dump())
+    artefact = replace(other, parameters=parameters, models=[entry])
     for host, ends in (("localhost:9", True), ("gateway.invalid:9", False)):
         path = tmp_path / f"{ends}.sqlite"
         for key, server, answered in zip(

@@ -77,7 +77,7 @@ def test_files_in_settings_mean_where_they_were_typed(
     monkeypatch.chdir(ROOT / "lib")
     artefact = chosen("codecrash/tab01", f"hints={typed}", profile="paper")
     assert artefact.parameters.model_dump()["hints"] == kept
-    files = artefact.study.files(artefact.parameters)
+    files = artefact.parameters.files()
     assert (ROOT / kept in files) == (kept != "generated")
 
 
@@ -93,7 +93,7 @@ def test_a_file_of_answers_is_an_input_wherever_it_was_typed(
         "answers": "mine.jsonl",
     }  # in a notebook's cell
     assert (
-        artefact.study.parameters.of(own).model_dump()["answers"]
+        type(artefact.parameters).of(own).model_dump()["answers"]
         == f"{tmp_path}/mine.jsonl"
     )
 
@@ -105,13 +105,11 @@ def test_files_in_params_are_below_the_project_s_root(
     monkeypatch.chdir(tmp_path)
     after = chosen("codecrash/tab01", profile="paper")
     assert after.parameters == before.parameters
-    assert ROOT / "outputs/data/codecrash.hints.jsonl" in after.study.files(
-        after.parameters
-    )
-    home = after.study.parameters.checked(
+    assert ROOT / "outputs/data/codecrash.hints.jsonl" in after.parameters.files()
+    home = type(after.parameters).checked(
         {**after.parameters.model_dump(), "hints": "~/h.jsonl"}, "here"
     )
-    assert Path.home() / "h.jsonl" in after.study.files(home)
+    assert Path.home() / "h.jsonl" in home.files()
     # And so are those of a figure that was built with a changed file.
     changes = [asdict(Change("hints", "lib/h.jsonl", None))]
     changed = {

@@ -21,6 +21,7 @@ from codestress.papers.origin import studies as origin
 from codestress.papers.origin.results import fit_sides
 from codestress.papers.semtrace import studies as semtrace
 from codestress.papers.semtrace.results.by_position import dips
+from codestress.parameters import questions
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, read
 from codestress.types import Prompt, Request, Response, Trial, Trials
@@ -60,7 +61,7 @@ def check(
 
 def chains(reader: str, lists: int, d: list[int]) -> Trials:
     """Chains at the distances `d` in lists of 16 to 216 lines."""
-    return origin.find_the_origin(
+    return questions(
         origin.Chains(
             artefact="x",
             models=[reader],
@@ -76,7 +77,7 @@ def chains(reader: str, lists: int, d: list[int]) -> Trials:
 
 def traces(reader: str, problems: int, positions: int, distractors: int) -> Trials:
     """SemTrace's outputs at each of the positions among functions of installed packages."""
-    return semtrace.target_positions(
+    return questions(
         semtrace.Contexts(
             artefact="x",
             models=[reader],
@@ -129,7 +130,7 @@ def test_faulty_lines_are_named_as_often_as_is_said(name: str, numbered: bool) -
         spms=[],
         controls=[],
     )
-    trials, reader = faultloc.localization(study), settings_of(name)
+    trials, reader = questions(study), settings_of(name)
     tasks = faultloc.tasks_of(study, "installed")
     for trial in trials.items[::6]:
         line = tasks[trial.problem].program.line

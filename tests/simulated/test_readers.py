@@ -16,7 +16,8 @@ from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.results import fit_sides
-from codestress.papers.origin.studies import FindTheOrigin, find_the_origin
+from codestress.papers.origin.studies import FindTheOrigin
+from codestress.parameters import questions
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.scoring.frames import answers_frame
 from codestress.scoring.summaries import summarize
@@ -39,9 +40,7 @@ READERS = {
 
 
 def make(models: list[str], **values: Any) -> Trials:
-    return find_the_origin(
-        FindTheOrigin(artefact="origin/fig04", models=models, **values)
-    )
+    return questions(FindTheOrigin(artefact="origin/fig04", models=models, **values))
 
 
 def asked(

@@ -52,7 +52,7 @@ def artefact_chooser(value: str, *, asking: bool = False) -> widgets.Dropdown:
     options = [
         (f"{name}  {file.title}", name)
         for name, file in files.items()
-        if not asking or issubclass(load_study(file.study, name).parameters, Asked)
+        if not asking or issubclass(load_study(file.study, name), Asked)
     ]
     return dropdown("artefact", options, value=value)
 
@@ -84,7 +84,7 @@ def parameter_controls(artefact: Artefact) -> dict[str, widgets.Widget]:
     """Returns a control for each parameter of `artefact` except the parameter `artefact`, by name,
     set to its value; the schema that checks the parameter decides the kind of control."""
     values = artefact.parameters.model_dump()
-    fields = artefact.study.parameters.model_json_schema()["properties"]
+    fields = artefact.parameters.model_json_schema()["properties"]
     return {
         name: _control(name, field, values[name])
         for name, field in fields.items()

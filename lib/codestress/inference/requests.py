@@ -119,8 +119,6 @@ def following(
         prompt = replace(request.prompt, sampling=sampling)
         retry = replace(request, prompt=prompt, attempt=request.attempt + 1)
         return replace(asked, request=retry)
-    if trials.follow_up is None:
-        return None
     trial = trials.items[asked.index]
     earlier = (*asked.earlier, (request.key, response))
     step = trials.follow_up(trial, tuple(response for _, response in earlier))

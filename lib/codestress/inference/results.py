@@ -169,9 +169,6 @@ def last_prompt(
     `KeyError` where it lacks one of `answer.earlier`.
     """
     of_model = trials.of(answer.model)
-    if answer.earlier and of_model.follow_up is not None:
-        earlier = tuple(responses[key] for key in answer.earlier)
-        following = of_model.follow_up(answer.trial, earlier)
-        if following is not None:
-            return following
-    return of_model.render(answer.trial)
+    earlier = tuple(responses[key] for key in answer.earlier)
+    later = of_model.follow_up(answer.trial, earlier) if earlier else None
+    return later or of_model.render(answer.trial)

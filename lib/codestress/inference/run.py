@@ -19,26 +19,29 @@ from codestress.inference.registry import REGISTRY
 from codestress.inference.requests import CHUNK
 from codestress.inference.results import Answer, Results
 from codestress.inference.store import Store
+from codestress.parameters import Facts, questions
 from codestress.paths import STORE
 from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials, Usage
 
 
 def run(
-    trials: Trials,
+    trials: Trials | Facts,
     models: Sequence[str],
     *,
     failures: Literal["raise", "count"] = "raise",
     store: Path = STORE,
     registry: Path = REGISTRY,
 ) -> Results:
-    """Return the scored answers of all models, given by name, to all trials; only requests
-    that the store lacks are sent (for the errors see `ask`).
+    """Return the scored answers of all models, given by name, to all trials of an
+    experiment; only requests that the store lacks are sent (for the errors see `ask`).
 
     A plain call works in scripts, in notebooks and under papermill. With
     `failures="count"`, requests that failed for good count with the outcomes of
     `RequestFailed`, or as skipped where the trial's last request was never sent; by
     default they raise `IncompleteError`.
     """
+    if isinstance(trials, Facts):
+        trials = questions(trials)
     asked = ask(trials, models, failures=failures, store=store, registry=registry)
     return score(trials, asked, store=store)
 

@@ -25,7 +25,7 @@ from codestress.artefact_files import (
 )
 from codestress.errors import CodestressError, DataError, ParameterError
 from codestress.inference.registry import ModelEntry, find_models, load_registry
-from codestress.parameters import Asked, Facts, Study
+from codestress.parameters import Asked, Facts, questions
 from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, ROOT, shown, visible
 from codestress.pipeline.variants import (
     Change,
@@ -51,7 +51,6 @@ class Artefact:
     title: str
     notebook: Path
     study_name: str
-    study: Study
     parameters: Facts
     models: list[ModelEntry]
     profile: str
@@ -106,7 +105,7 @@ class Artefact:
         return command(self.name, self.profile, self.changed)
 
     def trials(self) -> Trials:
-        return self.study.trials(self.parameters)
+        return questions(self.parameters)
 
 
 @dataclass(frozen=True)
@@ -142,13 +141,13 @@ def select(wanted: Sequence[str], profile: Profile) -> list[str]:
     return list(dict.fromkeys(chosen))
 
 
-def load_study(name: str, source: str) -> Study:
-    """Study (schema and function that makes trials) of the `name` PAPER.NAME. `ParameterError` for
+def load_study(name: str, source: str) -> type[Facts]:
+    """Study of the `name` PAPER.NAME: a schema of parameters, or an `Experiment`. `ParameterError` for
     an unknown paper or study; the message begins with `source`, the place that names the study."""
     module_name, _, study_name = name.partition(".")
     path = module_of(module_name, "studies")
     try:
-        studies: Mapping[str, Study] = importlib.import_module(path).STUDIES
+        studies: Mapping[str, type[Facts]] = importlib.import_module(path).STUDIES
     except ModuleNotFoundError as error:
         if error.name not in (path, path.rpartition(".")[0]):
             raise
@@ -211,8 +210,7 @@ def _resolve_one(
     its own parameters and models."""
     path = artefact_path(name)
     file = read_artefact(name)
-    study = load_study(file.study, shown(path))
-    schema = study.parameters
+    schema = load_study(file.study, shown(path))
     layers = file_layers(name, file, profile, profile_name)
     plain = dict(layers.values)
     applied = []
@@ -232,7 +230,6 @@ def _resolve_one(
         title=file.title,
         notebook=_notebook_path(file.notebook, path),
         study_name=file.study,
-        study=study,
         parameters=parameters,
         models=find_models(
             parameters.models, dict(registry), layers.sources.get("models", shown(path))
@@ -264,7 +261,7 @@ def _unused(key: Key, value: Any, artefacts: Sequence[Artefact]) -> str:
     valid = {
         name
         for artefact in artefacts
-        for name in artefact.study.parameters.model_fields
+        for name in type(artefact.parameters).model_fields
     }
     if key.parameter not in valid:
         hint = nearest(key.parameter, valid)
@@ -331,9 +328,9 @@ def built(folder: Path) -> tuple[Artefact, dict[str, Any]]:
     manifest = read_manifest(folder)
     name = _plain_name(folder)
     file = read_artefact(name)
-    study = load_study(file.study, shown(artefact_path(name)))
+    schema = load_study(file.study, shown(artefact_path(name)))
     try:
-        parameters = study.parameters.checked(
+        parameters = schema.checked(
             {**manifest["parameters"], "artefact": name}, shown(path)
         )
         models = find_models(parameters.models, load_registry(), shown(path))
@@ -346,7 +343,6 @@ def built(folder: Path) -> tuple[Artefact, dict[str, Any]]:
         title=manifest["title"],
         notebook=Path(file.notebook),
         study_name=file.study,
-        study=study,
         parameters=parameters,
         models=models,
         profile=manifest["profile"],

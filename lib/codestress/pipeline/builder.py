@@ -135,7 +135,7 @@ def build(
                 else standing(artefact, inputs[artefact.label])
             )
             if why:
-                check_parameters_cell(artefact.notebook, artefact.study.parameters)
+                check_parameters_cell(artefact.notebook, type(artefact.parameters))
                 stale.append(artefact)
             else:
                 fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))

@@ -70,7 +70,7 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     named = parameters.get("problems", ())
     named = [named] if isinstance(named, str) else named
     files = [ROOT / own.file for name, own in own_sets().items() if name in named]
-    files += artefact.study.files(artefact.parameters)
+    files += artefact.parameters.files()
     inputs |= {
         f"data {shown(path)}": _file_digest(path) for path in files if path.is_file()
     }

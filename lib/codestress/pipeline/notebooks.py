@@ -58,7 +58,7 @@ def schemas() -> dict[Path, tuple[type[Facts], str]]:
     users: dict[Path, dict[str, type[Facts]]] = {}
     for name in artefact_names():
         file = read_artefact(name)
-        schema = load_study(file.study, name).parameters
+        schema = load_study(file.study, name)
         users.setdefault(NOTEBOOKS / file.notebook, {})[name] = schema
     defaults = {}
     for path, schema_of in users.items():
@@ -100,7 +100,7 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
     demo's, a line with the files from which builds take it."""
     names = artefact_names()
     for path, schema in {
-        one.notebook: one.study.parameters for one in artefacts
+        one.notebook: type(one.parameters) for one in artefacts
     }.items():
         name = about(path).artefact
         if name not in names:

@@ -41,6 +41,7 @@ from codestress.papers.codecrash.writing import (
     write_messages,
     write_translations,
 )
+from codestress.parameters import questions
 from codestress.paths import PARAMS
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve, select
 from codestress.pipeline.inputs import inputs_of
@@ -73,7 +74,7 @@ def given_of(**changes: Any) -> codecrash.Predictions:
 
 
 def trials_of(**changes: Any) -> Trials:
-    return codecrash.predictions(given_of(**changes))
+    return questions(given_of(**changes))
 
 
 def one_artefact(name: str, profile: str, *models: str) -> Artefact:
@@ -652,13 +653,13 @@ def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(
 @pytest.mark.slow
 def test_collapse_and_cases(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
-    trials = trials_of(
+    given = given_of(
         n_problems=40,
         perturbations=["VAN", "MCC", "MHC"],
         samples_direct=1,
         max_tokens_direct=4096,
     )
-    answers = answers_frame(run(trials, ["sim-thinking"], store=store))
+    answers = answers_frame(run(given, ["sim-thinking"], store=store))
     texts = stored_responses(answers["key"], store)
     thought = reasoning.with_reasoning(answers, texts)
     table = reasoning.reasoning_table(thought, rule="strict", confidence=0.95)
@@ -674,7 +675,7 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     case = next(told.itertuples())
     ends = [texts[key].text[-100:] for key in (case.key_before, case.key_after)]
     names(
-        verdicts.told_case(case, trials, texts), case.problem, case.perturbation, *ends
+        verdicts.told_case(case, given, texts), case.problem, case.perturbation, *ends
     )
 
 

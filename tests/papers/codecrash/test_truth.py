@@ -13,6 +13,7 @@ from codestress.mutate.perturbations.variants import check_problems, make_varian
 from codestress.papers.codecrash import studies
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results.differences import averages, differences
+from codestress.parameters import questions
 from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
@@ -230,7 +231,7 @@ def test_losses_stand_beside_what_controls_lose() -> None:
         samples_direct=2,
         perturbations=["VAN", "AGAIN", "BLANK", "MCC"],
     )
-    trials = studies.predictions(given)
+    trials = questions(given)
     prompts = {
         name: [
             (trials.render(one).messages[-1].content, one.sample)

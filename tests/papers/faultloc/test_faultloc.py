@@ -39,6 +39,7 @@ from codestress.papers.faultloc.results import (
     stated,
 )
 from codestress.papers.faultloc.scoring import score_location
+from codestress.parameters import questions
 from codestress.paths import PARAMS
 from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.report.claims import ledger
@@ -72,7 +73,7 @@ def parameters(**changes: Any) -> faultloc.Localization:
 
 
 def trials_of(**changes: Any) -> Trials:
-    return faultloc.localization(parameters(**changes))
+    return questions(parameters(**changes))
 
 
 def tasks(**changes: Any) -> dict[str, faultloc.Task]:
@@ -139,7 +140,7 @@ def test_an_oracle_scores_100_percent_in_every_cell(
     answers = answers_frame(results)
     skipped = answers[answers["outcome_strict"] == "skipped"]
     assert skipped["detail_strict"].str.contains("neutral").all()
-    perfect = perfect_answers(parameters(n_programs=n_programs), trials)
+    perfect = perfect_answers(parameters(n_programs=n_programs), trials.items)
     everyone = pd.concat([answers, perfect])
     table = localization.localized(
         everyone, ["language", "fault", "quarter"], rule="strict", confidence=0.95

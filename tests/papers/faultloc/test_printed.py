@@ -19,7 +19,6 @@ from codestress.papers.faultloc.printed import (
     FAULT,
     MISLEADING,
     Printed,
-    printed,
     printed_program,
 )
 from codestress.papers.faultloc.programs import first_programs
@@ -29,6 +28,7 @@ from codestress.papers.faultloc.scoring import (
     score_prose,
     score_specification,
 )
+from codestress.parameters import questions
 from codestress.prompts import prompt_text
 from codestress.types import Outcome, Response
 from openai_server import OpenAIServer, Received, Reply, completion
@@ -139,7 +139,7 @@ def test_the_edits_are_names_and_a_comment() -> None:
 
 
 def test_the_prompt_is_to_the_letter() -> None:
-    trials = printed(Printed(artefact="faultloc/fig02", models=["sim-wide"]))
+    trials = questions(Printed(artefact="faultloc/fig02", models=["sim-wide"]))
     texts = [trials.render(trial).messages[0].content for trial in trials.items]
     assert texts[0] == prompt_text("printed.specification")
     assert texts[1:] == [
@@ -286,7 +286,7 @@ def test_any_model_is_asked_the_specification_first(
         )
 
     given_here = Printed(artefact="faultloc/fig02", models=["llama-3.1-8b"])
-    trials = printed(given_here)
+    trials = questions(given_here)
     assert [trial.factors["question"] for trial in trials.items] == [
         "specification",
         *CONDITIONS,

@@ -22,8 +22,8 @@ from codestress.papers.faultloc.perfect import perfect_answers
 from codestress.papers.faultloc.programs import parses
 from codestress.papers.faultloc.results import localization, relabel
 from codestress.papers.faultloc.results.relabel import ORACLE
+from codestress.parameters import questions
 from codestress.scoring.frames import answers_frame
-from codestress.types import Trials
 from told import refused
 
 DRIFTED: dict[str, Any] = {
@@ -43,9 +43,8 @@ PUBLIC: dict[str, Any] = {
 PUBLIC |= {"selection": "artifact", "per_quarter": 0, "n_programs": 0, "max_lines": 0}
 
 
-def relabelling(**changes: Any) -> tuple[studies.Relabel, Trials]:
-    given = studies.Relabel.model_validate(DRIFTED | changes)
-    return given, studies.relabelled(given)
+def relabelling(**changes: Any) -> studies.Relabel:
+    return studies.Relabel.model_validate(DRIFTED | changes)
 
 
 def tasks(given: studies.Relabel) -> dict[str, studies.Task]:
@@ -62,7 +61,7 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def test_labels_drift_as_the_artifacts_do() -> None:
-    given, _ = relabelling()
+    given = relabelling()
     right = tasks(given.model_copy(update={"selection": "kit"}))
     drifted = tasks(given)
     assert drifted.keys() == right.keys()
@@ -79,7 +78,7 @@ def test_labels_drift_as_the_artifacts_do() -> None:
 
 def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
     """Labels are right by the label alone, changed lines by the change alone, other lines by neither."""
-    given, trials = relabelling()
+    given = relabelling()
     rows = []
     for name, task in tasks(given).items():
         far = (
@@ -94,8 +93,8 @@ def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
             ("none", None),
         ):
             rows.append({"id": name, "line": line, "model": model})
-    read = relabel.read_answers(written(tmp_path / "a.jsonl", rows), trials)
-    frame = relabel.judged(trials, read).set_index(["model", "problem"])
+    read = relabel.read_answers(written(tmp_path / "a.jsonl", rows), given)
+    frame = relabel.judged(given, read).set_index(["model", "problem"])
     values = frame[[f"value_{rule}" for rule in relabel.READINGS]]
     inside = [
         name
@@ -120,7 +119,7 @@ def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
     assert values.loc["none"].to_numpy().sum() == 0
     assert set(frame.loc["none"]["outcome_changed"]) == {"unparsable"}
     one_model = relabel.read_answers(
-        written(tmp_path / "b.jsonl", [{"id": inside[0], "line": 3}]), trials
+        written(tmp_path / "b.jsonl", [{"id": inside[0], "line": 3}]), given
     )
     assert [*one_model] == ["b.jsonl"]
 
@@ -148,34 +147,34 @@ FORM = '"id": "29/MisplacedReturn/1", "line": 2'
 def test_what_is_no_file_of_answers_is_told(
     text: str, told: tuple[str, ...], tmp_path: Path
 ) -> None:
-    given, trials = relabelling(n_programs=1)
+    given = relabelling(n_programs=1)
     path, task = tmp_path / "a.jsonl", min(tasks(given))
     path.write_text(text.replace("TASK", task))
     with refused(
         CodestressError, "a.jsonl", *(part.replace("TASK", task) for part in told)
     ):
-        relabel.read_answers(path, trials)
+        relabel.read_answers(path, given)
 
 
 def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
-    _, trials = relabelling(n_programs=1)
+    given = relabelling(n_programs=1)
     with refused(CodestressError, "nowhere.jsonl"):
-        relabel.read_answers(tmp_path / "nowhere.jsonl", trials)
+        relabel.read_answers(tmp_path / "nowhere.jsonl", given)
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"{}"))
     with refused(CodestressError, "a.gz", "line 1", FORM):
-        relabel.read_answers(tmp_path / "a.gz", trials)
+        relabel.read_answers(tmp_path / "a.gz", given)
 
 
 def test_an_archive_gives_what_was_asked(tmp_path: Path) -> None:
     """Of an artefact that asks more, and with other settings: the texts of the questions match."""
-    given, trials = relabelling(n_programs=3)
+    given = relabelling(n_programs=3)
     store, archive = tmp_path / "s.sqlite", tmp_path / "a.jsonl.gz"
-    asked = answers_frame(run(trials, ["sim-careful"], store=store))
+    asked = answers_frame(run(given, ["sim-careful"], store=store))
     more = studies.Localization.model_validate(
         given.model_dump(exclude={"answers", "confidence"})
         | {"spms": ["names"], "strengths": [1], "content": "bank"}
     )
-    whole = studies.localization(more)
+    whole = questions(more)
     run(whole, ["sim-careful"], store=store)
     entry = load_registry()["sim-careful"]
     with Store(store) as responses:
@@ -184,8 +183,8 @@ def test_an_archive_gives_what_was_asked(tmp_path: Path) -> None:
             for request, response in stored_requests(whole, entry, responses)
         ]
     write_archive(archive, rows)
-    assert len(rows) > len(trials.items)
-    read = relabel.judged(trials, relabel.read_answers(archive, trials)).set_index(
+    assert len(rows) > len(list(given.trials()))
+    read = relabel.judged(given, relabel.read_answers(archive, given)).set_index(
         "problem"
     )
     values = [f"value_{rule}" for rule in relabel.READINGS]
@@ -197,13 +196,13 @@ def test_an_archive_gives_what_was_asked(tmp_path: Path) -> None:
     packed = archive.read_bytes()
     archive.write_bytes(packed[:-20])
     with refused(CodestressError, "a.jsonl.gz", "line"):
-        relabel.read_answers(archive, trials)
+        relabel.read_answers(archive, given)
     archive.write_bytes(gzip.decompress(packed))  # as a browser leaves it
-    again = relabel.judged(trials, relabel.read_answers(archive, trials)).set_index(
+    again = relabel.judged(given, relabel.read_answers(archive, given)).set_index(
         "problem"
     )
     assert again.equals(read)
-    _, numbered = relabelling(n_programs=3, numbered=True)
+    numbered = relabelling(n_programs=3, numbered=True)
     with refused(
         CodestressError, "a.jsonl.gz", "codestress archive export", "numbered"
     ):
@@ -286,8 +285,8 @@ def test_the_perfect_localizer_is_judged_by_the_labels_in_use(
     shared_data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    given, trials = relabelling(**PUBLIC | {"per_quarter": 1})
-    perfect = perfect_answers(given, trials)
+    given = relabelling(**PUBLIC | {"per_quarter": 1})
+    perfect = perfect_answers(given, given.trials())
     assert len(perfect) == 2750
     assert perfect["value_strict"].sum() == 1561
     assert (
@@ -307,7 +306,7 @@ def test_all_public_tasks_under_both_lines(
 ) -> None:
     """A file of the changed lines to all 9,150 tasks: 39 of them have none."""
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    given, trials = relabelling(**PUBLIC)
+    given = relabelling(**PUBLIC)
     table = relabel.task_table(given)
     assert len(table) == 9150
     assert table["changed"].isna().sum() == 39
@@ -317,7 +316,7 @@ def test_all_public_tasks_under_both_lines(
     ]
     assert rows[0]["id"].split("/")[1] in studies.PUBLISHED_KINDS
     answers = relabel.judged(
-        trials, relabel.read_answers(written(tmp_path / "a.jsonl", rows), trials)
+        given, relabel.read_answers(written(tmp_path / "a.jsonl", rows), given)
     )
     shares = relabel.by_quarter(answers, 0.95).set_index(["rule", "quarter"])
     assert shares.loc["changed", "accuracy"].eq(1).all()

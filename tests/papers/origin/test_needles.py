@@ -17,7 +17,8 @@ from codestress.papers.origin.scoring import (
     score_inefficient_code,
     score_unlock,
 )
-from codestress.papers.origin.studies import NeedleInHaystack, needle_in_haystack
+from codestress.papers.origin.studies import NeedleInHaystack
+from codestress.parameters import questions
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import ledger
 from codestress.report.protocol import stamp
@@ -204,7 +205,7 @@ def test_the_paper_profile_asks_the_papers_prompts(
     """To the letter: each is a passage of the paper, or the authors' file."""
     given = paper(name)
     assert stamp(given) == "as the paper"
-    trials = needle_in_haystack(given)
+    trials = questions(given)
     shortest = trials.items[:: given.samples]
     found = [
         (trial.factors["text"], trial.factors["characters"], trial.factors["depth"])
@@ -223,7 +224,7 @@ def test_the_paper_profile_asks_the_papers_prompts(
     assert [
         hashlib.sha256(text.encode()).hexdigest()[:16] for text in short
     ] == PRINTED[name]
-    cells = origin_results.realized(trials, given.test)
+    cells = origin_results.realized(given)
     assert cells["length"].tolist() == cells["characters"].tolist()
     assert (cells["planted_at"] - cells["depth"]).abs().max() < 0.001
 
@@ -231,7 +232,7 @@ def test_the_paper_profile_asks_the_papers_prompts(
 @pytest.mark.usefixtures("papers_texts")
 def test_a_reader_that_keeps_all_solves_the_papers_prompts() -> None:
     for name in CUT:
-        trials = needle_in_haystack(paper(name))
+        trials = questions(paper(name))
         for trial in trials.items:
             prompt = trials.render(trial)
             everything = Settings(capacity=1e9)
@@ -253,7 +254,7 @@ def test_counted_tokens_are_the_papers_or_differ_as_docs_say() -> None:
         )
     found = {}
     for name in CUT:
-        trials = needle_in_haystack(paper(name, "samples=1"))
+        trials = questions(paper(name, "samples=1"))
         found[name] = [
             len(encoding.encode(trials.render(trial).messages[0].content))
             for trial in trials.items
@@ -293,7 +294,7 @@ def test_only_the_papers_texts_are_held_against_its_numbers(
 ) -> None:
     """Seven of ten solved everywhere, in the kit's own texts of the same lengths and depths too."""
     given = paper("origin/sec62", f"text={whose}")
-    trials = needle_in_haystack(given)
+    trials = questions(given)
     rows = []
     for trial in trials.items:
         right = float(trial.sample < 7)
@@ -316,8 +317,8 @@ def test_only_the_papers_texts_are_held_against_its_numbers(
 
 def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
     given = paper("origin/sec62", "text=own")
-    trials = needle_in_haystack(given)
-    cells = origin_results.realized(trials, given.test)
+    trials = questions(given)
+    cells = origin_results.realized(given)
     assert len(cells) == 9
     assert len(trials.items) == 90
     published = origin_results.published_shares("origin/sec62", 0.95)
@@ -330,7 +331,7 @@ def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
         [1, 1, 1], abs=0.01
     )
     assert (own["planted_at"] - own["depth"]).abs().max() < 0.07
-    alone = needle_in_haystack(given.model_copy(update={"grid": False}))
+    alone = questions(given.model_copy(update={"grid": False}))
     assert alone.items == [trial for trial in trials.items if trial.factors["paired"]]
     with pytest.raises(ValidationError) as caught:
         NeedleInHaystack.model_validate(

@@ -13,10 +13,8 @@ from codestress.papers.origin.studies import (
     STUDIES,
     FindTheOrigin,
     NeedleInHaystack,
-    find_the_origin,
-    needle_in_haystack,
 )
-from codestress.parameters import no_questions
+from codestress.parameters import Experiment, questions
 from codestress.paths import PUBLISHED
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.types import Trials
@@ -26,7 +24,7 @@ MODELS = {"artefact": "origin/fig04", "models": ["sim-near"]}
 
 
 def trials(**values: Any) -> Trials:
-    return find_the_origin(FindTheOrigin(**MODELS, **values))
+    return questions(FindTheOrigin(**MODELS, **values))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +178,7 @@ def test_planted_texts(test: str) -> None:
     values = NeedleInHaystack(
         **MODELS, test=test, characters=[4000, 15000], variants=8, samples=2
     )  # type: ignore[arg-type]
-    chosen = needle_in_haystack(values)
+    chosen = questions(values)
     assert len(chosen.items) == 2 * 8 * 2
     texts = [chosen.render(trial).messages[-1].content for trial in chosen.items]
     assert len(set(texts)) == 16
@@ -200,7 +198,7 @@ def test_planted_texts(test: str) -> None:
 
 
 def test_every_study_takes_the_schema_s_defaults() -> None:
-    asked = [study for study in STUDIES.values() if study.trials is not no_questions]
+    asked = [one for one in STUDIES.values() if issubclass(one, Experiment)]
     assert asked
     for study in asked:
-        assert study.trials(study.parameters(**MODELS)).items
+        assert list(study(**MODELS).trials())

@@ -13,9 +13,8 @@ from codestress.papers.semtrace.results.removal import recall_sensitivity
 from codestress.papers.semtrace.studies import (
     LineRemoval,
     Questions,
-    line_removal,
-    target_positions,
 )
+from codestress.parameters import questions
 from codestress.problems.program import Problem
 from codestress.report.protocol import stamp
 from codestress.types import Outcome, Prompt, Response, Trials
@@ -35,7 +34,7 @@ SMALL = {
 
 
 def trials_of(**changes: object) -> Trials:
-    return target_positions(Questions.model_validate(SMALL | changes))
+    return questions(Questions.model_validate(SMALL | changes))
 
 
 def prompts(trials: Trials) -> list[Prompt]:
@@ -212,7 +211,7 @@ def test_an_input_is_run_on_the_complete_program_or_on_what_was_shown() -> None:
         given = LineRemoval.model_validate(
             values | {"tasks": ["input_prediction"], "inputs_run_on": which}
         )
-        trials = line_removal(given)
+        trials = questions(given)
         full = max(int(trial.factors["mask"] or 0) for trial in trials.items)
         [bare] = [
             t

@@ -22,11 +22,10 @@ from codestress.papers.semtrace.studies import (
     Questions,
     Templates,
     distractor_context,
-    line_removal,
     problems_of,
     rendered_templates,
-    target_positions,
 )
+from codestress.parameters import questions
 from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.report.claims import ledger, statements
 from codestress.report.published import read_published
@@ -54,7 +53,7 @@ SMALL = {
 
 
 def trials_of(**changes: object) -> Trials:
-    return target_positions(Questions.model_validate(SMALL).model_copy(update=changes))
+    return questions(Questions.model_validate(SMALL).model_copy(update=changes))
 
 
 def shown(trials: Trials, **factors: object) -> Prompt:
@@ -227,7 +226,7 @@ def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
             SMALL | {"fragments": fragments, "tasks": ["line_retrieval"]}
         )
         answers = answers_frame(
-            run(target_positions(given), ["sim-wide"], store=tmp_path / "s.sqlite")
+            run(questions(given), ["sim-wide"], store=tmp_path / "s.sqlite")
         )
         tables.append(by_position.contexts(answers, given))
     whole, parts = tables
@@ -431,8 +430,8 @@ def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
         artefact="semtrace/x", models=["sim-near"], problems="generated", n_problems=4
     )  # type: ignore[call-arg]
     asked, executed = (
-        line_removal(common),
-        line_removal(common.model_copy(update={"shown": "program"})),
+        questions(common),
+        questions(common.model_copy(update={"shown": "program"})),
     )
     assert len(asked.items) == 2 * len(executed.items)
     for trial in executed.items[:40]:
@@ -446,7 +445,7 @@ def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:
         prompt = asked.render(twin)
         assert f"[FUNCTIONS]\n{code}\n[/FUNCTIONS]" in prompt.messages[0].content
         assert prompt.prefill.endswith(f"assert {call} ==")
-    few = line_removal(common.model_copy(update={"versions": 3}))
+    few = questions(common.model_copy(update={"versions": 3}))
     assert {t.factors["removed"] == 0 for t in few.items} == {True, False}
     assert {(t.problem, t.factors["mask"]) for t in few.items} <= {
         (t.problem, t.factors["mask"]) for t in asked.items

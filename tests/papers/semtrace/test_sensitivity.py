@@ -18,7 +18,8 @@ from codestress.papers.semtrace.results.removal import (
     recall_sensitivity,
     with_fifths_removed,
 )
-from codestress.papers.semtrace.studies import Sensitivity, line_removal
+from codestress.papers.semtrace.studies import Sensitivity
+from codestress.parameters import questions
 from codestress.problems import problem_files
 from codestress.report.protocol import deviations
 from codestress.scoring.frames import answers_frame
@@ -86,7 +87,7 @@ def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
         values | {"per_model": {"python": {"shown": "program"}}}
     )
     answers = answers_frame(
-        run(line_removal(given), given.models, store=tmp_path / "s.sqlite")
+        run(questions(given), given.models, store=tmp_path / "s.sqlite")
     )
     found = recall_sensitivity(answers, **HOW).set_index(["model", "task"])  # type: ignore[arg-type]
     wanted = np.mean(
@@ -136,7 +137,7 @@ def test_traces_need_every_line_that_is_not_zero(tmp_path: Path) -> None:
     given = Sensitivity.model_validate(
         values | {"models": ["python"], "shown": "program"}
     )
-    trials = line_removal(given)
+    trials = questions(given)
     assert {trial.factors["task"] for trial in trials.items} == {"output_prediction"}
     answers = answers_frame(run(trials, ["python"], store=tmp_path / "s.sqlite"))
     assert recall_sensitivity(answers, **HOW)["sensitivity"].iloc[0] == pytest.approx(1)  # type: ignore[arg-type]

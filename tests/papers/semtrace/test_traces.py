@@ -23,7 +23,8 @@ from codestress.papers.semtrace.contexts import (
     distractors,
     trace_problems,
 )
-from codestress.papers.semtrace.studies import Positions, Questions, target_positions
+from codestress.papers.semtrace.studies import Positions, Questions
+from codestress.parameters import questions
 from codestress.paths import PARAMS
 from codestress.report.protocol import stamp
 from codestress.types import CHARACTERS_PER_TOKEN
@@ -174,7 +175,7 @@ def test_how_long_the_contexts_are(
             given = Questions.model_validate(
                 values | {"n_problems": 10, "distractors": [80], "positions": 1}
             )
-            trials = target_positions(given)
+            trials = questions(given)
             prompts = [
                 trials.render(trial).messages[0].content for trial in trials.items
             ]

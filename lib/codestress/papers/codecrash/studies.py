@@ -8,9 +8,9 @@ left out of all conditions, and a variant with another meaning than its program 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from itertools import product
 from pathlib import Path
 from string import Template
@@ -44,13 +44,10 @@ from codestress.papers.codecrash.contest_programs import (
     positional,
 )
 from codestress.parameters import (
-    Asked,
+    Experiment,
     Interval,
     RecomputedByDraws,
     Seeded,
-    Study,
-    for_each_model,
-    no_questions,
 )
 from codestress.paths import ROOT, shown
 from codestress.problems.pool import generated_problems
@@ -81,7 +78,6 @@ from codestress.types import (
     Score,
     Task,
     Trial,
-    Trials,
 )
 
 SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
@@ -156,10 +152,28 @@ class Perturbed(Seeded):
         description="of messages in the asked call: false ones alone, or any, as in the paper",
     )
 
+    def not_run(self) -> tuple[NotRun, ...]:
+        """Returns a `NotRun`, which names a gap and its reason, for each language whose programs
+        cannot run on this computer."""
+        return gaps(self.languages)
 
-class Questions(Perturbed, Asked):
-    """Parameters of studies that ask models about perturbed programs: those of `Perturbed`, prompts
-    and their sampling (sections 2 and 3)."""
+    def files(self) -> list[Path]:
+        """Returns the paths of the files that are read: the contest programs, the modules of custom
+        perturbations, and the files of hints, messages and translations, each where it is named. A
+        file need not exist."""
+        files = contest_files() if "contest" in self.problems else []
+        for name, perturbation in own_perturbations().items():
+            if name in self.perturbations:
+                files.append(file_of(perturbation.function))
+        for name, own in self.FILES.items():
+            if (path := getattr(self, name)) not in own:
+                files.append(ROOT / path)
+        return files
+
+
+class Questions(Perturbed, Experiment):
+    """Parameters of the questions about perturbed programs: those of `Perturbed`, prompts and their
+    sampling (sections 2 and 3)."""
 
     SINGLE = (
         *(
@@ -193,6 +207,96 @@ class Questions(Perturbed, Asked):
     max_tokens_cot: int = Field(
         2000, ge=1, description="longest answer step by step, and longest clean program"
     )
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        return ("strict", "reference")
+
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials for every prompt about every variant, in each mode and defence.
+
+        Refused and rejected variants are not asked. A variant that a perturbation left unchanged
+        has the vanilla prompt, so the request is sent only once. Vanilla programs have no comments
+        to ignore, so they are not asked with `ignore` (Table 8). With `refactor`, a trial first
+        asks for a clean program, then about it. Raises `ParameterError` where inputs are asked of
+        livecodebench or JavaScript.
+        """
+        others = "livecodebench" in self.problems or "javascript" in self.languages
+        if self.task == "input" and others:
+            raise ParameterError(
+                "task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript"
+            )
+        for source, language, perturbation, density, by_id in made_variants(self):
+            settings = product(self.modes, self.ignore, self.refactor)
+            for mode, ignore, refactor in settings:
+                if ignore and perturbation == "VAN":
+                    continue
+                factors: dict[str, Scalar] = {
+                    "dataset": source,
+                    "language": language,
+                    "task": self.task,
+                    "mode": mode,
+                    "perturbation": perturbation,
+                    "density": 0.0 if perturbation in ("VAN", "AGAIN") else density,
+                    "ignore": ignore,
+                    "refactor": refactor,
+                }
+                for name, variant in by_id.items():
+                    if variant.status in ("applied", "unchanged"):
+                        factors["status"] = variant.status
+                        factors["question"] = variant.problem.question or name
+                        yield from self._samples(name, factors.copy())
+
+    def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
+        direct = factors["mode"] == "direct"
+        count = self.samples_direct if direct else self.samples_cot
+        # The vanilla question asked again has samples of its own.
+        first = count if factors["perturbation"] == "AGAIN" else 0
+        for sample in range(first, first + count):
+            yield Trial(problem, factors, self.seed, sample=sample)
+
+    def problem(self, trial: Trial) -> Problem:
+        """Returns the variant that `trial` asks about."""
+        factors: Mapping[str, Any] = trial.factors
+        density = factors["density"] if factors["perturbation"] in MESSAGES else 1.0
+        source, language = factors["dataset"], factors["language"]
+        found = variants(self, source, language, factors["perturbation"], density)
+        return found[trial.problem].problem
+
+    def sampling(self, longest: int) -> Sampling:
+        return Sampling(self.temperature, self.top_p, longest)
+
+    def question(self, trial: Trial, problem: Problem) -> Prompt:
+        """Returns the prompt of `trial` about `problem`, its variant or the cleaned-up one."""
+        mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
+        longest = self.max_tokens_cot if mode == "cot" else self.max_tokens_direct
+        ignore = bool(trial.factors["ignore"])
+        return question(problem, self.task, mode, ignore, self.sampling(longest))
+
+    def render(self, trial: Trial) -> Prompt:
+        problem = self.problem(trial)
+        if not trial.factors["refactor"]:
+            return self.question(trial, problem)
+        return cleaning(problem, self.sampling(self.max_tokens_cot))
+
+    def steps(self, trial: Trial) -> int:
+        return 2 if trial.factors["refactor"] else 1
+
+    def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
+        """Returns the prompt that asks, second, about the program that the model cleaned up in the
+        first of `responses`; None where `trial` has no clean-up, that response has no program, or
+        the second response is there."""
+        if not trial.factors["refactor"] or len(responses) > 1:
+            return None
+        problem = self.problem(trial)
+        code = fenced_program(without_thoughts(responses[0].text), problem.function)
+        return self.question(trial, written_by_model(problem, code)) if code else None
+
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:
+        if trial.factors["refactor"] and not response.earlier:
+            return unread(response, "no program in a fenced block")
+        scorer = score_assertion if rule == "strict" else score_assertion_as_run
+        return scorer(self.problem(trial), self.task, response)
 
 
 class Shares(Questions, Interval):
@@ -382,125 +486,6 @@ def made_variants(
             yield *condition, density, variants(given, *condition, density)
 
 
-@for_each_model
-def predictions(given: Questions) -> Trials:
-    """Returns the trials (`Trials`) for every prompt about every variant, in each mode and defence
-    of `given`.
-
-    Refused and rejected variants are not asked. A variant that a perturbation left unchanged has
-    the vanilla prompt, so the request is sent only once. Vanilla programs have no comments to
-    ignore, so they are not asked with `ignore` (Table 8). With `refactor`, a trial first asks for a
-    clean program, then about it. Raises `ParameterError` where inputs are asked of livecodebench or
-    JavaScript.
-    """
-    if given.task == "input" and (
-        "livecodebench" in given.problems or "javascript" in given.languages
-    ):
-        raise ParameterError(
-            "task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript"
-        )
-    asked = _Asking(given)
-    return Trials(
-        list(asked.trials()),
-        asked.first_prompt,
-        {
-            "strict": partial(asked.score, score_assertion),
-            "reference": partial(asked.score, score_assertion_as_run),
-        },
-        follow_up=asked.about_cleaned if any(given.refactor) else None,
-        steps=lambda trial: 2 if trial.factors["refactor"] else 1,
-        not_run=not_run(given.languages),
-    )
-
-
-class _Asking:
-    """The trials of a study, with the prompts and scores of each. `variants` maps (source, language,
-    perturbation, density) to the variants by problem id."""
-
-    def __init__(self, given: Questions) -> None:
-        self.given = given
-        self.variants: dict[tuple[Scalar, ...], dict[str, Variant]] = {}
-        for *condition, by_id in made_variants(given):
-            self.variants[tuple(condition)] = by_id  # type: ignore[arg-type]
-
-    def trials(self) -> Iterator[Trial]:
-        given = self.given
-        for condition, by_id in self.variants.items():
-            source, language, perturbation, density = condition
-            settings = product(given.modes, given.ignore, given.refactor)
-            for mode, ignore, refactor in settings:
-                if ignore and perturbation == "VAN":
-                    continue
-                factors: dict[str, Scalar] = {
-                    "dataset": source,
-                    "language": language,
-                    "task": given.task,
-                    "mode": mode,
-                    "perturbation": perturbation,
-                    "density": 0.0 if perturbation in ("VAN", "AGAIN") else density,
-                    "ignore": ignore,
-                    "refactor": refactor,
-                }
-                for name, variant in by_id.items():
-                    if variant.status in ("applied", "unchanged"):
-                        factors["status"] = variant.status
-                        factors["question"] = variant.problem.question or name
-                        yield from self._samples(name, factors.copy())
-
-    def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
-        direct = factors["mode"] == "direct"
-        count = self.given.samples_direct if direct else self.given.samples_cot
-        # The vanilla question asked again has samples of its own.
-        first = count if factors["perturbation"] == "AGAIN" else 0
-        for sample in range(first, first + count):
-            yield Trial(problem, factors, self.given.seed, sample=sample)
-
-    def problem(self, trial: Trial) -> Problem:
-        factors = trial.factors
-        density = factors["density"] if factors["perturbation"] in MESSAGES else 1.0
-        names = ("dataset", "language", "perturbation")
-        found = self.variants[*(factors[name] for name in names), density]
-        return found[trial.problem].problem
-
-    def sampling(self, longest: int) -> Sampling:
-        return Sampling(self.given.temperature, self.given.top_p, longest)
-
-    def question(self, trial: Trial, problem: Problem) -> Prompt:
-        given = self.given
-        mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
-        longest = given.max_tokens_cot if mode == "cot" else given.max_tokens_direct
-        ignore = bool(trial.factors["ignore"])
-        return question(problem, given.task, mode, ignore, self.sampling(longest))
-
-    def first_prompt(self, trial: Trial) -> Prompt:
-        problem = self.problem(trial)
-        if not trial.factors["refactor"]:
-            return self.question(trial, problem)
-        return cleaning(problem, self.sampling(self.given.max_tokens_cot))
-
-    def about_cleaned(
-        self, trial: Trial, responses: tuple[Response, ...]
-    ) -> Prompt | None:
-        """Returns the prompt that asks, second, about the program that the model cleaned up in the
-        first of `responses`; None where `trial` has no clean-up, that response has no program, or
-        the second response is there."""
-        if not trial.factors["refactor"] or len(responses) > 1:
-            return None
-        problem = self.problem(trial)
-        code = fenced_program(without_thoughts(responses[0].text), problem.function)
-        return self.question(trial, written_by_model(problem, code)) if code else None
-
-    def score(
-        self,
-        rule: Callable[[Problem, Task, Response], Score],
-        trial: Trial,
-        response: Response,
-    ) -> Score:
-        if trial.factors["refactor"] and not response.earlier:
-            return unread(response, "no program in a fenced block")
-        return rule(self.problem(trial), self.given.task, response)
-
-
 def question(
     problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: Sampling
 ) -> Prompt:
@@ -575,20 +560,20 @@ def javascript_arguments(problem: Problem) -> str:
     return arguments
 
 
-def not_run(languages: Sequence[Language]) -> tuple[NotRun, ...]:
+def gaps(languages: Sequence[Language]) -> tuple[NotRun, ...]:
     """Returns a `NotRun`, which names a gap and its reason, for each of `languages` whose programs
     cannot run on this computer; empty where all can."""
-    gaps = []
+    found = []
     for language in languages:
         if why := missing(language):
-            gaps.append(NotRun("language", language, LANGUAGE_NAMES[language], why))
-    return tuple(gaps)
+            found.append(NotRun("language", language, LANGUAGE_NAMES[language], why))
+    return tuple(found)
 
 
 def runnable(languages: Sequence[Language]) -> list[Language]:
     """Returns those of `languages` whose programs can run on this computer, in the given order;
     raises `SandboxError` with the reasons where none can, or none is named."""
-    left = {one.value: f"{one.label}: {one.why}" for one in not_run(languages)}
+    left = {one.value: f"{one.label}: {one.why}" for one in gaps(languages)}
     if len(left) == len(languages):
         raise SandboxError(
             "; ".join(left.values()) or "languages = []: name at least one"
@@ -596,33 +581,13 @@ def runnable(languages: Sequence[Language]) -> list[Language]:
     return [language for language in languages if language not in left]
 
 
-def nothing_asked(given: Perturbed) -> Trials:
-    """Returns a `Trials` without a trial, for tables about variants alone: no model is asked.
-    Languages of `given` that cannot run on this computer stand in its `not_run`."""
-    return replace(no_questions(given), not_run=not_run(given.languages))
-
-
-def files_of(given: Perturbed) -> list[Path]:
-    """Returns the paths of the files that a study with the parameters `given` reads: the contest
-    programs, the modules of custom perturbations, and the files of hints, messages and
-    translations, each where `given` names it. A file need not exist."""
-    files = contest_files() if "contest" in given.problems else []
-    for name, perturbation in own_perturbations().items():
-        if name in given.perturbations:
-            files.append(file_of(perturbation.function))
-    for name, own in given.FILES.items():
-        if (path := getattr(given, name)) not in own:
-            files.append(ROOT / path)
-    return files
-
-
 STUDIES = {
-    "answers": Study(Questions, predictions, files_of),
-    "shares": Study(Shares, predictions, files_of),
-    "means": Study(Shares, predictions, files_of),
-    "predictions": Study(Predictions, predictions, files_of),
-    "density": Study(DensitySweep, predictions, files_of),
-    "published": Study(RecomputedByDraws, no_questions),
-    "variants": Study(Perturbed, nothing_asked, files_of),
+    "answers": Questions,
+    "shares": Shares,
+    "means": Shares,
+    "predictions": Predictions,
+    "density": DensitySweep,
+    "published": RecomputedByDraws,
+    "variants": Perturbed,
 }
 """Studies by name; params/codecrash/*.yaml may name them as `study: codecrash.NAME`."""

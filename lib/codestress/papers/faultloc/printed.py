@@ -22,9 +22,9 @@ leaves some points open; the kit reconstructs these points as follows:
 from __future__ import annotations
 
 import re
-from functools import partial
+from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
-from string import Template
 from typing import Literal
 
 from pydantic import Field
@@ -32,21 +32,19 @@ from pydantic import Field
 from codestress.mutate.faults.neutral import FaultyProgram
 from codestress.papers.faultloc.programs import first_programs, normalised
 from codestress.papers.faultloc.scoring import (
-    TOLERANCE,
+    TOLERANCES,
     score_prose,
     score_specification,
 )
-from codestress.parameters import Asked, for_each_model
-from codestress.prompts import prompt_text
+from codestress.parameters import Experiment
+from codestress.prompts import filled, prompt_text
 from codestress.types import (
     Message,
     Prompt,
     Response,
     Sampling,
-    Scalar,
     Score,
     Trial,
-    Trials,
 )
 
 Question = Literal["specification", "faulty", "annotated", "edited", "figure 3"]
@@ -64,7 +62,7 @@ CHANGED = (
 """Replacements (before, after) that turn the data set's program into that of Figure 1."""
 
 
-class Printed(Asked):
+class Printed(Experiment):
     """Parameters of the questions about N-Queens, the motivating example of Fault Localizability
     (section II)."""
 
@@ -83,7 +81,42 @@ class Printed(Asked):
     temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
     max_tokens: int = Field(2048, ge=1, description="longest answer")
 
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """`strict`, the faulty line, and `reference`, within two lines of it; an answer about the
+        specification has one score under both."""
+        return ("strict", "reference")
 
+    def trials(self) -> Iterator[Trial]:
+        """Yields a trial for each of `questions`: the question about the specification of N-Queens,
+        or the printed prompt about one version of the program."""
+        about = {"language": "python", "elided": self.elided}
+        for question in self.questions:
+            yield Trial("N-Queens", about | {"question": question}, self.seed)
+
+    def program(self, trial: Trial) -> FaultyProgram | None:
+        """Returns the version of the program that `trial` asks about; None if it asks about the
+        specification. Raises `DataError` as `printed_program` does."""
+        question: Question = trial.factors["question"]  # type: ignore[assignment]
+        if question == "specification":
+            return None
+        return printed_program(question, self.elided)
+
+    def render(self, trial: Trial) -> Prompt:
+        text = prompt_text("printed.specification")
+        if program := self.program(trial):
+            text = filled("printed", {"code": program.code})
+        sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+        return Prompt((Message("user", text),), sampling)
+
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:
+        program = self.program(trial)
+        if program is None:
+            return score_specification(response)
+        return score_prose(response, program.line, program.code, TOLERANCES[rule])
+
+
+@cache
 def printed_program(question: Question, elided: str = "marked") -> FaultyProgram:
     """Returns the version of N-Queens (section II of Fault Localizability) that the question
     `question` is about, with the number of its faulty line. With `elided` = `marked`, marks stand
@@ -132,34 +165,3 @@ def _edited(code: str) -> str:
     body = body.removeprefix("\n")
     edited = code[:start] + f"{head}\n{MISLEADING}{body}" + code[end:]
     return edited.replace("solveNQueens", "howManyQueens")
-
-
-@for_each_model
-def printed(given: Printed) -> Trials:
-    """Returns trials of section II of Fault Localizability, one for each of `given.questions`: the
-    question about the specification of N-Queens, or the printed prompt about one version of the
-    program. Scoring rules: strict (the faulty line), reference (within two lines); an answer about
-    the specification has one score under both."""
-    about = {"language": "python", "elided": given.elided}
-    sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
-    trials = []
-    programs: dict[Scalar, FaultyProgram] = {}
-    for question in given.questions:
-        trials.append(Trial("N-Queens", about | {"question": question}, given.seed))
-        if question != "specification":
-            programs[question] = printed_program(question, given.elided)
-
-    def render(trial: Trial) -> Prompt:
-        text = prompt_text("printed.specification")
-        if program := programs.get(trial.factors["question"]):
-            text = Template(prompt_text("printed")).substitute(code=program.code)
-        return Prompt((Message("user", text),), sampling)
-
-    def judge(tolerance: int, trial: Trial, response: Response) -> Score:
-        program = programs.get(trial.factors["question"])
-        if program is None:
-            return score_specification(response)
-        return score_prose(response, program.line, program.code, tolerance)
-
-    judges = {"strict": partial(judge, 0), "reference": partial(judge, TOLERANCE)}
-    return Trials(trials, render, judges)

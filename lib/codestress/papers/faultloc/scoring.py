@@ -15,9 +15,9 @@ from codestress.scoring.forms import named_line, without_thoughts
 from codestress.scoring.judging import missed, unanswered, unread
 from codestress.types import Outcome, Response, Score
 
-TOLERANCE = 2
-"""Distance from the label, in lines, that the artifact accepts; the paper says only that numbers
-are compared."""
+TOLERANCES = {"strict": 0, "reference": 2, "changed": 0, "changed_reference": 2}
+"""Accepted distance from the line that counts as faulty, in lines, by scoring rule. The artifact accepts 2; the paper
+says only that numbers are compared."""
 
 
 def score_location(response: Response, label: int, code: str, tolerance: int) -> Score:

@@ -12,7 +12,8 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
+from pathlib import Path
 from string import Template
 from typing import Annotated, Any, Literal
 
@@ -37,7 +38,7 @@ from codestress.mutate.faults.sites import KINDS, FaultSite, Kind, fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.papers.faultloc.artifact import packed_rows
 from codestress.papers.faultloc.parameters import Audit
-from codestress.papers.faultloc.printed import Printed, printed
+from codestress.papers.faultloc.printed import Printed
 from codestress.papers.faultloc.programs import (
     CorrectProgram,
     Selection,
@@ -47,16 +48,13 @@ from codestress.papers.faultloc.programs import (
     normalised,
     parses,
 )
-from codestress.papers.faultloc.scoring import TOLERANCE, score_location
+from codestress.papers.faultloc.scoring import TOLERANCES, score_location
 from codestress.parameters import (
-    Asked,
+    Experiment,
     Facts,
     Interval,
     Recomputed,
     Seeded,
-    Study,
-    for_each_model,
-    no_questions,
 )
 from codestress.paths import ROOT
 from codestress.prompts import prompt_text
@@ -73,7 +71,6 @@ from codestress.types import (
     Scalar,
     Score,
     Trial,
-    Trials,
 )
 from codestress.validation import nearest
 
@@ -151,24 +148,6 @@ class Mutations(Programs):
     said: list[Said] = Field(
         ["describes"], min_length=1, description="what misleading comments say"
     )
-
-
-class Localization(Mutations, Asked):
-    """Parameters of the questions for faulty lines, before and after mutations (sections IV and V
-    of Fault Localizability)."""
-
-    SINGLE = ("temperature", "max_tokens")
-    OPEN = ("temperature", "max_tokens")
-
-    controls: list[Control] = Field(
-        list(CONTROLS), description="what does nothing, asked again like the mutations"
-    )
-    content: Literal["bank", "model"] = Field(
-        "model", description="bank: the kit's; model: by the model under test"
-    )
-    numbered: bool = Field(False, description="lines are shown with their numbers")
-    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
-    max_tokens: int = Field(512, ge=1, description="longest answer")
 
 
 @dataclass(frozen=True)
@@ -353,53 +332,126 @@ def _published_task(
     return Task(name, program, kind, faulty, why, row["changed_line"])
 
 
-@for_each_model
-def localization(given: Localization) -> Trials:
-    """Returns trials that ask for the faulty line of every task: unmutated, under `given.controls`
-    (no change, or a blank line), and under every mutation at every strength. Scoring rules: strict
-    (the labelled line), reference (within two lines).
+class Localization(Mutations, Experiment):
+    """Parameters of the questions for faulty lines, before and after mutations (sections IV and V
+    of Fault Localizability)."""
 
-    A trial with a mutation or control begins with the question about the unmutated task, which is
-    asked once for all trials. The next question follows only if the model named exactly the faulty
-    line. Otherwise, or if no neutral mutation can be made, the trial is skipped and counted. Raises
-    `ParameterError` for an id in `given.ids` that no task's program has.
-    """
-    table = all_tasks(given)
-    _check_ids(given, table)
-    sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
+    SINGLE = ("temperature", "max_tokens")
+    OPEN = ("temperature", "max_tokens")
 
-    # The conditions of a task follow each other, and begin with the same question.
-    @lru_cache(maxsize=64)
-    def plain_prompt(task: Task) -> Prompt:
-        return localize_prompt(
-            task.correct, task.program.code, given.numbered, sampling
+    controls: list[Control] = Field(
+        list(CONTROLS), description="what does nothing, asked again like the mutations"
+    )
+    content: Literal["bank", "model"] = Field(
+        "model", description="bank: the kit's; model: by the model under test"
+    )
+    numbered: bool = Field(False, description="lines are shown with their numbers")
+    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
+    max_tokens: int = Field(512, ge=1, description="longest answer")
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """`strict`, the labelled line, and `reference`, within two lines of it."""
+        return ("strict", "reference")
+
+    @property
+    def sampling(self) -> Sampling:
+        """Sampling of all requests."""
+        return Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials that ask for the faulty line of every task: unmutated, under `controls`
+        (no change, or a blank line), and under every mutation at every strength.
+
+        A trial with a mutation or control begins with the question about the unmutated task, which
+        is asked once for all trials. The next question follows only if the model named exactly the
+        faulty line. Otherwise, or if no neutral mutation can be made, the trial is skipped and
+        counted. Raises `ParameterError` for an id in `ids` that no task's program has.
+        """
+        table = all_tasks(self)
+        _check_ids(self, table)
+        for source, tasks in table.items():
+            for name, task in tasks.items():
+                about: dict[str, Scalar] = {"source": source}
+                about["language"] = task.correct.language
+                about["relevance"] = task.correct.relevance
+                about |= {"fault": task.kind, "quarter": task.quarter + 1}
+                for condition in _conditions(self, task.correct.language):
+                    if self.selection == "artifact":
+                        condition["refused"] = task.refused
+                    yield Trial(name, about | condition, self.seed)
+
+    def task(self, trial: Trial) -> Task:
+        """Returns the task that `trial` is about."""
+        return tasks_of(self, trial.factors["source"])[trial.problem]  # type: ignore[arg-type]
+
+    def render(self, trial: Trial) -> Prompt:
+        """Returns the question about the unmutated task."""
+        task = self.task(trial)
+        return self.question(task, task.program.code)
+
+    def question(self, task: Task, code: str) -> Prompt:
+        """Returns the prompt that asks for the faulty line of `code`, a version of `task`."""
+        return localize_prompt(task.correct, code, self.numbered, self.sampling)
+
+    def steps(self, trial: Trial) -> int:
+        """Returns the number of requests of `trial` if it is not skipped: 1 for an unmutated task,
+        else 2, or 3 if the model writes the texts that the mutation inserts."""
+        if trial.factors["spm"] == "none":
+            return 1
+        parts = str(trial.factors["spm"]).split("+")
+        return 2 if self.content == "bank" or WANTED.keys().isdisjoint(parts) else 3
+
+    def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
+        """Returns the next question: for the texts to insert, if the model writes them, then for
+        the faulty line of the mutated program. None after the last one, if the fault was not
+        localized, or if no mutation is possible."""
+        left, task = self.steps(trial) - len(responses), self.task(trial)
+        if not left or not _localized(task, responses[0]):
+            return None
+        if left == 2:
+            return content_prompt(task, trial, self.sampling)
+        mutated = self.mutated(trial, responses)
+        if isinstance(mutated, str):
+            return None
+        repetition = int(trial.factors["spm"] == "unchanged")
+        return replace(self.question(task, mutated.code), repetition=repetition)
+
+    def mutated(
+        self, trial: Trial, responses: tuple[Response, ...]
+    ) -> FaultyProgram | str:
+        """Returns the mutated program of `trial`, with the texts to insert that the second of
+        `responses` has, or the kit's if `content` is `bank` or there is no second; or, as text, why
+        no mutation is possible."""
+        task = self.task(trial)
+        said: Said = trial.factors["said"] or "describes"  # type: ignore[assignment]
+        if self.content == "bank" or len(responses) < 2:
+            content = bank(task.correct.language, said, self.comments)
+        else:
+            content = read_content(responses[1].text, said, self.comments)
+        strength = int(trial.factors["strength"] or 1)
+        return mutated_program(
+            task, trial.factors["spm"], strength, content, trial.seed
         )
 
-    def render(trial: Trial) -> Prompt:
-        return plain_prompt(task_of(table, trial))
+    def asked_about(self, trial: Trial, response: Response) -> FaultyProgram | str:
+        """Returns the faulty program, mutated or not, that the response `response` to `trial` is
+        about; or, as text, why the trial was skipped: the fault was not localized before, or no
+        neutral mutation can be made."""
+        task = self.task(trial)
+        if trial.factors["spm"] == "none":
+            return task.program
+        responses = (*response.earlier, response)
+        if not _localized(task, responses[0]):
+            return "not localized before"
+        mutated = self.mutated(trial, responses)
+        return str(mutated) if len(responses) < self.steps(trial) else mutated
 
-    def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-        return _next_prompt(given, task_of(table, trial), trial, responses, sampling)
-
-    def judge(tolerance: int, trial: Trial, response: Response) -> Score:
-        asked = asked_about(given, task_of(table, trial), trial, response)
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:
+        asked = self.asked_about(trial, response)
         if isinstance(asked, str):
             return Score(Outcome.SKIPPED, math.nan, asked)
-        return score_location(response, asked.line, asked.code, tolerance)
-
-    return Trials(
-        list(_localization_trials(given, table)),
-        render,
-        {"strict": partial(judge, 0), "reference": partial(judge, TOLERANCE)},
-        follow_up=follow_up if given.spms else None,
-        steps=lambda trial: _steps(given, trial),
-    )
-
-
-def task_of(table: Mapping[Source, Mapping[str, Task]], trial: Trial) -> Task:
-    """Returns the task that `trial` is about, found in `table` (made by `all_tasks`) by the trial's
-    source and problem."""
-    return table[trial.factors["source"]][trial.problem]  # type: ignore[index]
+        return score_location(response, asked.line, asked.code, TOLERANCES[rule])
 
 
 def _check_ids(given: Localization, table: Mapping[Source, Mapping[str, Task]]) -> None:
@@ -437,70 +489,6 @@ def _conditions(given: Localization, language: Language) -> Iterator[dict[str, S
                 yield {"spm": spm, "strength": strength, "said": words}
 
 
-def _localization_trials(
-    given: Localization, table: Mapping[Source, Mapping[str, Task]]
-) -> Iterator[Trial]:
-    for source, tasks in table.items():
-        for name, task in tasks.items():
-            about: dict[str, Scalar] = {
-                "source": source,
-                "language": task.correct.language,
-                "relevance": task.correct.relevance,
-                "fault": task.kind,
-                "quarter": task.quarter + 1,
-            }
-            for condition in _conditions(given, task.correct.language):
-                if given.selection == "artifact":
-                    condition["refused"] = task.refused
-                yield Trial(name, about | condition, given.seed)
-
-
-def _next_prompt(
-    given: Localization,
-    task: Task,
-    trial: Trial,
-    responses: tuple[Response, ...],
-    sampling: Sampling,
-) -> Prompt | None:
-    """Returns the next question of `trial` (about `task`) after its `responses`: for the texts to
-    insert, if the model writes them, then for the faulty line of the mutated program. None after
-    the last one, if the fault was not localized, or if no mutation is possible."""
-    left = _steps(given, trial) - len(responses)
-    if not left or not _localized(task, responses[0]):
-        return None
-    if left == 2:
-        return content_prompt(task, trial, sampling)
-    mutated = _mutated(given, task, trial, responses)
-    if isinstance(mutated, str):
-        return None
-    prompt = localize_prompt(task.correct, mutated.code, given.numbered, sampling)
-    return replace(prompt, repetition=int(trial.factors["spm"] == "unchanged"))
-
-
-def _steps(given: Localization, trial: Trial) -> int:
-    """Number of requests of `trial` if it is not skipped: 1 for an unmutated task, else 2, or 3 if
-    the model writes the texts that the mutation inserts."""
-    if trial.factors["spm"] == "none":
-        return 1
-    written = not WANTED.keys().isdisjoint(str(trial.factors["spm"]).split("+"))
-    return 3 if given.content == "model" and written else 2
-
-
-def asked_about(
-    given: Localization, task: Task, trial: Trial, response: Response
-) -> FaultyProgram | str:
-    """Returns the faulty program, mutated or not, that the response `response` to `trial` (about
-    `task`) is about; or, as text, why the trial was skipped: the fault was not localized before, or
-    no neutral mutation can be made."""
-    if trial.factors["spm"] == "none":
-        return task.program
-    responses = (*response.earlier, response)
-    if not _localized(task, responses[0]):
-        return "not localized before"
-    mutated = _mutated(given, task, trial, responses)
-    return str(mutated) if len(responses) < _steps(given, trial) else mutated
-
-
 @lru_cache(maxsize=20_000)
 def _localized(task: Task, response: Response) -> bool:
     """Whether `response` names exactly the faulty line of `task`; computed once for each
@@ -510,21 +498,6 @@ def _localized(task: Task, response: Response) -> bool:
         score_location(response, program.line, program.code, 0).outcome
         is Outcome.CORRECT
     )
-
-
-def _mutated(
-    given: Localization, task: Task, trial: Trial, responses: tuple[Response, ...]
-) -> FaultyProgram | str:
-    """Returns the mutated program of `trial` (about `task`), with the texts to insert that the
-    second of `responses` has, or the kit's if `given.content` is `bank` or there is no second; or,
-    as text, why no mutation is possible."""
-    said: Said = trial.factors["said"] or "describes"  # type: ignore[assignment]
-    if given.content == "bank" or len(responses) < 2:
-        content = bank(task.correct.language, said, given.comments)
-    else:
-        content = read_content(responses[1].text, said, given.comments)
-    strength = int(trial.factors["strength"] or 1)
-    return mutated_program(task, trial.factors["spm"], strength, content, trial.seed)
 
 
 @lru_cache(maxsize=20_000)
@@ -583,6 +556,8 @@ def read_content(text: str, said: Said = "describes", put: Put = "replace") -> C
     return Content(texts("comments"), texts("names"), texts("dead_code"), said, put)
 
 
+# The conditions of a task follow each other, and begin with the same question.
+@lru_cache(maxsize=128)
 def localize_prompt(
     program: CorrectProgram, code: str, numbered: bool, sampling: Sampling
 ) -> Prompt:
@@ -661,54 +636,48 @@ class Relabel(Localization, Interval):
     )
     spms: list[Spm] = Field([], max_length=0, description="none: tasks as they are")
 
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules by the label, then by the line that differs from the correct program: `changed`
+        and, within two lines of it, `changed_reference`."""
+        return (*super().rules, "changed", "changed_reference")
 
-@for_each_model
-def relabelled(given: Relabel) -> Trials:
-    """Returns trials that ask about unmutated tasks, scored by their labels (rules strict, and
-    reference: within two lines) and by the line that differs from the correct program (rules
-    changed, and changed_reference: within two lines; incorrect if no line differs). The factor
-    `changed_quarter` is that line's quarter, 1 to 4, or None."""
-    trials, table = localization(given), all_tasks(given)
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials of `every_trial`; none if `answers` names a file, from which the
+        answers are read instead."""
+        return iter(()) if self.answers else self.every_trial()
 
-    def judge(tolerance: int, trial: Trial, response: Response) -> Score:
-        task = task_of(table, trial)
+    def every_trial(self) -> Iterator[Trial]:
+        """Yields the trials that ask about unmutated tasks. The factor `changed_quarter` is the
+        quarter, 1 to 4, of the line that differs from the correct program, or None."""
+        for trial in super().trials():
+            task, quarter = self.task(trial), None
+            if task.changed is not None:
+                quarter = quarter_of(task.changed, task.program.lines) + 1
+            yield replace(trial, factors={**trial.factors, "changed_quarter": quarter})
+
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:
+        """Returns the score by the label or by the changed line (incorrect if no line differs)."""
+        if not rule.startswith("changed"):
+            return super().score(trial, response, rule)
+        task = self.task(trial)
         if task.changed is None:
             return Score(Outcome.INCORRECT, 0.0, "no line of the program changed")
-        return score_location(response, task.changed, task.program.code, tolerance)
+        code, tolerance = task.program.code, TOLERANCES[rule]
+        return score_location(response, task.changed, code, tolerance)
 
-    items = []
-    for trial in trials.items:
-        task, quarter = task_of(table, trial), None
-        if task.changed is not None:
-            quarter = quarter_of(task.changed, task.program.lines) + 1
-        factors = {**trial.factors, "changed_quarter": quarter}
-        items.append(replace(trial, factors=factors))
-    changed = {
-        "changed": partial(judge, 0),
-        "changed_reference": partial(judge, TOLERANCE),
-    }
-    return replace(trials, items=items, judges={**trials.judges, **changed})
-
-
-@for_each_model
-def asked_or_read(given: Relabel) -> Trials:
-    """Returns the trials of `relabelled`; no trials if `given.answers` names a file, from which the
-    answers are read instead."""
-    return no_questions(given) if given.answers else relabelled(given)
+    def files(self) -> list[Path]:
+        return [ROOT / self.answers] if self.answers else []
 
 
 STUDIES = {
-    "localization": Study(LocalizationFigure, localization),
-    "printed": Study(Printed, printed),
-    "models": Study(Facts, no_questions),
-    "programs": Study(ProgramsFigure, no_questions),
-    "mutations": Study(Mutations, no_questions),
-    "published": Study(Recomputed, no_questions),
-    "relabel": Study(
-        Relabel,
-        asked_or_read,
-        lambda given: [ROOT / given.answers] if given.answers else [],
-    ),
-    "audit": Study(Audit, no_questions),
+    "localization": LocalizationFigure,
+    "printed": Printed,
+    "models": Facts,
+    "programs": ProgramsFigure,
+    "mutations": Mutations,
+    "published": Recomputed,
+    "relabel": Relabel,
+    "audit": Audit,
 }
 """Studies that params/faultloc/*.yaml may name as `study: faultloc.NAME`."""

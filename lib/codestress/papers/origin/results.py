@@ -17,11 +17,12 @@ from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.curves import FittedSide, fit_decay
 from codestress.papers.origin.published import by_size
-from codestress.papers.origin.studies import needle_depth
+from codestress.papers.origin.studies import NeedleInHaystack, needle_depth
+from codestress.parameters import Experiment
 from codestress.report.marks import with_cells
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
-from codestress.types import Outcome, Trials
+from codestress.types import Outcome
 
 PAPER = "origin"
 
@@ -119,9 +120,9 @@ def with_pairs(
     )
 
 
-def token_counts(trials: Trials, size: str = "lines") -> pd.DataFrame:
-    """Table of the tokens of each trial's user message, a row for each of `trials`: the factor that
-    `size` names, as a column of that name, and tokens. Empty if the package tiktoken, or its
+def token_counts(given: Experiment, size: str = "lines") -> pd.DataFrame:
+    """Table of the tokens of each trial's user message, a row for each trial of `given`: the factor
+    that `size` names, as a column of that name, and tokens. Empty if the package tiktoken, or its
     vocabulary in the folder TIKTOKEN_CACHE_DIR, is not at hand: nothing is fetched."""
     nothing = pd.DataFrame(columns=[size, "tokens"])
     if not (Path(os.environ.get("TIKTOKEN_CACHE_DIR", "")) / VOCABULARY).is_file():
@@ -132,8 +133,8 @@ def token_counts(trials: Trials, size: str = "lines") -> pd.DataFrame:
         return nothing
     encoding = tiktoken.get_encoding("cl100k_base")
     rows = []
-    for trial in trials.items:
-        text = trials.render(trial).messages[-1].content
+    for trial in given.trials():
+        text = given.render(trial).messages[-1].content
         rows.append((trial.factors[size], len(encoding.encode(text))))
     return pd.DataFrame(rows, columns=[size, "tokens"])
 
@@ -561,19 +562,18 @@ def lengths_headline(points: pd.DataFrame) -> str:
     return f"{fewer} of {both} asked here are right less often in {long:,} characters than in {short:,}"
 
 
-def realized(trials: Trials, test: str) -> pd.DataFrame:
-    """Table of the realised length and depth of the texts in `trials`, a row for each cell and
+def realized(given: NeedleInHaystack) -> pd.DataFrame:
+    """Table of the realised length and depth of the texts of `given`, a row for each cell and
     variant: text, characters, depth, paired, variant, length (characters of the text) and
-    planted_at (depth at which the planted part begins, as a share of the text). `test`:
-    inefficient_code, clue or unlock."""
+    planted_at (depth at which the planted part begins, as a share of the text)."""
     columns = [*CELL, "variant"]
-    cells = {
-        tuple(trial.factors[name] for name in columns): trial for trial in trials.items
-    }
+    cells = {}
+    for trial in given.trials():
+        cells[tuple(trial.factors[name] for name in columns)] = trial
     rows = []
     for cell, trial in cells.items():
-        text = trials.render(trial).messages[-1].content
-        rows.append((*cell, len(text), needle_depth(text, test)))
+        text = given.shown_text(trial)
+        rows.append((*cell, len(text), needle_depth(text, given.test)))
     return pd.DataFrame(rows, columns=[*columns, "length", "planted_at"])
 
 

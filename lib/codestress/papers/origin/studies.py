@@ -5,7 +5,8 @@ Can a model follow two links in a list of links when the list grows and the two 
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -20,17 +21,15 @@ from codestress.papers.origin.scoring import (
     score_unlock,
 )
 from codestress.parameters import (
+    Experiment,
     Interval,
     Parameters,
     RecomputedByDraws,
-    Study,
-    for_each_model,
-    no_questions,
 )
 from codestress.problems.datasets import data_file
 from codestress.problems.words import word_list
 from codestress.prompts import filled, prompt_text
-from codestress.types import Message, Prompt, Response, Sampling, Score, Trial, Trials
+from codestress.types import Message, Prompt, Response, Sampling, Score, Trial
 
 Wording = Literal["as_run", "as_printed"]
 
@@ -54,7 +53,7 @@ Distances = Annotated[
 Lists = Annotated[int, Field(ge=1, description="independently drawn lists of words")]
 
 
-class Chains(Interval):
+class Chains(Interval, Experiment):
     """Parameters of the requests about chains, words linked by lines of a list (sections 4 and 5).
     Defaults are the protocol of the paper's figures."""
 
@@ -128,52 +127,64 @@ class Chains(Interval):
             )
         return self
 
+    @property
+    def rules(self) -> tuple[str, ...]:
+        return ("strict", "reference")
+
+    @property
+    def retry_temperatures(self) -> tuple[float, ...]:
+        return (self.retry_temperature,) * self.retries
+
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials of every combination of wording, shuffling, d and list of words, at
+        every size of the list.
+
+        Item i of each combination has `first + i * step` lines, below `lines_below`, where `first`
+        is the larger of `first_lines` and the lines that the target chain spans; items are paired
+        between combinations by list and i.
+        """
+        conditions = product(self.wording, self.shuffled, self.d, range(self.lists))
+        for wording, shuffled, d, number in conditions:
+            chain = abs(d) * (self.hops - 1) + 1
+            sizes = range(max(self.first_lines, chain), self.lines_below, self.step)
+            for size, lines in enumerate(sizes):
+                factors = {"d": d, "shuffled": shuffled, "wording": wording}
+                factors |= {"lines": lines, "size": size, "list": number}
+                problem = f"list {number}, size {size}"
+                for sample in range(self.samples):
+                    yield Trial(problem, factors, self.seed, sample)
+
+    def render(self, trial: Trial) -> Prompt:
+        shown = "\n".join(map(str, self.links(trial)))
+        values = {"connections": shown, "destination": connections.TARGET[-1]}
+        text = filled(f"find_the_origin.{trial.factors['wording']}", values)
+        opening = (Message("system", self.system),) if self.system else ()
+        sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+        return Prompt((*opening, Message("user", text)), sampling)
+
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
+        scorer = score_strict if rule == "strict" else score_reference
+        return scorer(response, connections.TARGET[0])
+
+    def links(self, trial: Trial) -> list[connections.Link]:
+        """Returns the links that the prompt of `trial` shows, in order: the window of the drawn
+        list, shuffled around the target if the trial is shuffled."""
+        d, lines, number = (
+            int(trial.factors[name] or 0) for name in ("d", "lines", "list")
+        )
+        laid_out, chain = _links(self.words, self.hops, trial.seed, number, d)
+        shown = connections.window(
+            laid_out, lines=lines, d=d, hops=self.hops, depth=self.depth
+        )
+        if not trial.factors["shuffled"]:
+            return shown
+        return connections.shuffle_around_target(
+            shown, chain, number, d, lines, seed=trial.seed
+        )
+
 
 class FindTheOrigin(Chains, Parameters):
     """Parameters of chains (as in `Chains`) for figures with bootstrap intervals."""
-
-
-@for_each_model
-def find_the_origin(given: Chains) -> Trials:
-    """Trials for every combination in `given` of wording, shuffling, d and list of words, at every
-    size of the list, with scorers `strict` and `reference`.
-
-    Item i of each combination has `first + i * given.step` lines, below `given.lines_below`, where
-    `first` is the larger of `given.first_lines` and the lines that the target chain spans; items
-    are paired between combinations by list and i.
-    """
-    trials = []
-    conditions = product(given.wording, given.shuffled, given.d, range(given.lists))
-    for wording, shuffled, d, number in conditions:
-        chain = abs(d) * (given.hops - 1) + 1
-        sizes = range(max(given.first_lines, chain), given.lines_below, given.step)
-        for size, lines in enumerate(sizes):
-            factors = {"d": d, "shuffled": shuffled, "wording": wording}
-            factors |= {"lines": lines, "size": size, "list": number}
-            problem = f"list {number}, size {size}"
-            trials += [
-                Trial(problem, factors, given.seed, sample)
-                for sample in range(given.samples)
-            ]
-    sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
-    origin, *_, destination = connections.TARGET
-
-    def render(trial: Trial) -> Prompt:
-        shown = "\n".join(map(str, list_of(trial, given)))
-        values = {"connections": shown, "destination": destination}
-        text = filled(f"find_the_origin.{trial.factors['wording']}", values)
-        opening = (Message("system", given.system),) if given.system else ()
-        return Prompt((*opening, Message("user", text)), sampling)
-
-    return Trials(
-        trials,
-        render,
-        {
-            "strict": lambda _, response: score_strict(response, origin),
-            "reference": lambda _, response: score_reference(response, origin),
-        },
-        retry_temperatures=(given.retry_temperature,) * given.retries,
-    )
 
 
 @lru_cache(maxsize=128)
@@ -192,23 +203,6 @@ def _links(
     return tuple(laid_out), tuple(connections.target_chain(links, hops))
 
 
-def list_of(trial: Trial, given: Chains) -> list[connections.Link]:
-    """Links that the prompt of `trial` shows, in order: the window of the list drawn by `given`,
-    shuffled around the target if the trial is shuffled."""
-    d, lines, number = (
-        int(trial.factors[name] or 0) for name in ("d", "lines", "list")
-    )
-    laid_out, chain = _links(given.words, given.hops, trial.seed, number, d)
-    shown = connections.window(
-        laid_out, lines=lines, d=d, hops=given.hops, depth=given.depth
-    )
-    if trial.factors["shuffled"]:
-        return connections.shuffle_around_target(
-            shown, chain, number, d, lines, seed=trial.seed
-        )
-    return shown
-
-
 PlantedText = Literal["printed", "authors", "own"]
 
 
@@ -216,7 +210,26 @@ def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-class NeedleInHaystack(Interval):
+class NeedleCell(NamedTuple):
+    """Record that identifies one text of section 6 by its source, length, depth and variant (number
+    of the own text of that length, 0 for a published text)."""
+
+    text: PlantedText
+    """Source of the text: `printed`, `authors` or `own`."""
+    characters: int
+    """Length of the text in characters; approximate for the kit's own texts."""
+    depth: float
+    """Depth at which the planted part begins, as a share of the text; approximate for the kit's own
+    texts."""
+    paired: bool
+    """Whether length and depth are those of a cell of the paper."""
+    variant: int
+
+    def __str__(self) -> str:
+        return f"{self.text}, {self.characters} characters, depth {self.depth}, variant {self.variant}"
+
+
+class NeedleInHaystack(Interval, Experiment):
     """Parameters of the needle tests in long texts (section 6). Defaults are those of section 6.2,
     with the kit's own texts."""
 
@@ -263,106 +276,76 @@ class NeedleInHaystack(Interval):
             )
         return self
 
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials that ask each text `samples` times. `DataError` if a published text's
+        data set is not at hand.
 
-@for_each_model
-def needle_in_haystack(given: NeedleInHaystack) -> Trials:
-    """Trials of `given.test` that ask each text `given.samples` times, in one user message alone,
-    as printed, with the scorer `strict`. `DataError` if a published text's data set is not at hand.
+        The factor `text` names the source: the paper's prompts, each a cell of its own length and
+        depth, or the kit's own texts, one for each length, depth and variant. At temperature 0
+        repetitions of a prompt tell little that is new; variants do.
+        """
+        for cell in [*self.published_texts(), *self.own_cells()]:
+            problem, factors = f"{self.test}, {cell}", cell._asdict()
+            for sample in range(self.samples):
+                yield Trial(problem, factors, self.seed, sample)
 
-    The factor `text` names the source: the paper's prompts, each a cell of its own length and
-    depth, or the kit's own texts, one for each length, depth and variant. At temperature 0
-    repetitions of a prompt tell little that is new; variants do.
-    """
-    sampling = Sampling(temperature=given.temperature, max_tokens=given.max_tokens)
-    published = _published_texts(given)
-    own = _own_cells(given) if "own" in given.text else []
-    cells = {f"{given.test}, {cell}": cell for cell in [*published, *own]}
+    def render(self, trial: Trial) -> Prompt:
+        """Returns a prompt of one user message, as printed in the paper."""
+        sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+        return Prompt((Message("user", self.shown_text(trial)),), sampling)
 
-    @cache
-    def own_text(length: int, depth: float, variant: int) -> str:
-        if given.test == "inefficient_code":
-            return filled(given.test, {"code": needles.listing(length, variant)})
-        text = needles.chapter if given.test == "clue" else needles.article
-        return text(length, depth, variant)
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
+        if self.test == "inefficient_code":
+            return score_inefficient_code(response, self.shown_text(trial))
+        return score_clue(response) if self.test == "clue" else score_unlock(response)
 
-    def text_of(trial: Trial) -> str:
-        cell = cells[trial.problem]
-        return published.get(cell) or own_text(
-            cell.characters, cell.depth, cell.variant
-        )
+    def shown_text(self, trial: Trial) -> str:
+        """Returns the text that the prompt of `trial` shows."""
+        cell = NeedleCell(**trial.factors)  # type: ignore[arg-type]
+        if cell.text == "own":
+            return _own_text(self.test, cell.characters, cell.depth, cell.variant)
+        return self.published_texts()[cell]
 
-    def render(trial: Trial) -> Prompt:
-        return Prompt((Message("user", text_of(trial)),), sampling)
+    def published_texts(self) -> dict[NeedleCell, str]:
+        """Published prompts by cell; empty if the parameter `text` names only own texts. Raises
+        `DataError` if a data set is not at hand."""
+        texts: list[tuple[PlantedText, str]] = []
+        if "printed" in self.text:
+            paper = data_file("origin-paper", "origin-paper/paper.md")
+            prompts = needles.printed_prompts(
+                paper.read_text(encoding="utf-8"), self.test
+            )
+            texts += [("printed", text) for text in prompts]
+        if "authors" in self.text:
+            path = data_file("origin-long-prompts", needles.LONG_PROMPTS[self.test])
+            texts.append(("authors", path.read_text(encoding="utf-8")))
+        found = {}
+        for source, text in texts:
+            depth = round(needle_depth(text, self.test), 3)
+            found[NeedleCell(source, len(text), depth, True, 0)] = text
+        return found
 
-    def judge(trial: Trial, response: Response) -> Score:
-        if given.test == "inefficient_code":
-            return score_inefficient_code(response, text_of(trial))
-        return score_clue(response) if given.test == "clue" else score_unlock(response)
+    def own_cells(self) -> Iterator[NeedleCell]:
+        """Yields the cells of the kit's own texts; none if the parameter `text` does not name them.
 
-    trials = [
-        Trial(problem, cell._asdict(), given.seed, sample)
-        for problem, cell in cells.items()
-        for sample in range(given.samples)
-    ]
-    return Trials(trials, render, {"strict": judge})
-
-
-class NeedleCell(NamedTuple):
-    """Record that identifies one text of section 6 by its source, length, depth and variant (number
-    of the own text of that length, 0 for a published text)."""
-
-    text: PlantedText
-    """Source of the text: `printed`, `authors` or `own`."""
-    characters: int
-    """Length of the text in characters; approximate for the kit's own texts."""
-    depth: float
-    """Depth at which the planted part begins, as a share of the text; approximate for the kit's own
-    texts."""
-    paired: bool
-    """Whether length and depth are those of a cell of the paper."""
-    variant: int
-
-    def __str__(self) -> str:
-        return f"{self.text}, {self.characters} characters, depth {self.depth}, variant {self.variant}"
-
-
-def _published_texts(given: NeedleInHaystack) -> dict[NeedleCell, str]:
-    """Dict by cell of the published prompts that `given.text` asks for; empty if it names only own
-    texts. Raises `DataError` if a data set is not at hand."""
-    texts: list[tuple[PlantedText, str]] = []
-    if "printed" in given.text:
-        paper = data_file("origin-paper", "origin-paper/paper.md").read_text(
-            encoding="utf-8"
-        )
-        texts += [
-            ("printed", text) for text in needles.printed_prompts(paper, given.test)
-        ]
-    if "authors" in given.text:
-        path = data_file("origin-long-prompts", needles.LONG_PROMPTS[given.test])
-        texts.append(("authors", path.read_text(encoding="utf-8")))
-    return {
-        NeedleCell(
-            source, len(text), round(needle_depth(text, given.test), 3), True, 0
-        ): text
-        for source, text in texts
-    }
+        A cell is `paired` if its length and depth have the same index (always, if there is one
+        depth), as in the paper, whose longer texts have the clue nearer to the beginning. Only such
+        cells, unless `grid`: all lengths at all depths.
+        """
+        places = product(enumerate(self.characters), enumerate(self.depth))
+        for (number, length), (own, depth) in places if "own" in self.text else ():
+            paired = len(self.depth) == 1 or number == own
+            if self.grid or number == own:
+                for variant in range(self.variants):
+                    yield NeedleCell("own", length, depth, paired, variant)
 
 
-def _own_cells(given: NeedleInHaystack) -> list[NeedleCell]:
-    """List of the cells of the kit's own texts for `given`. A cell is `paired` if its length and
-    depth have the same index (always, if there is one depth), as in the paper, whose longer texts
-    have the clue nearer to the beginning. Only such cells, unless `given.grid`: all lengths at all
-    depths."""
-    cells = []
-    for number, length in enumerate(given.characters):
-        for own, depth in enumerate(given.depth):
-            paired = len(given.depth) == 1 or number == own
-            if given.grid or number == own:
-                cells += [
-                    NeedleCell("own", length, depth, paired, variant)
-                    for variant in range(given.variants)
-                ]
-    return cells
+@lru_cache(maxsize=512)
+def _own_text(test: str, length: int, depth: float, variant: int) -> str:
+    if test == "inefficient_code":
+        return filled(test, {"code": needles.listing(length, variant)})
+    text = needles.chapter if test == "clue" else needles.article
+    return text(length, depth, variant)
 
 
 def needle_depth(text: str, test: str) -> float:
@@ -378,9 +361,9 @@ def needle_depth(text: str, test: str) -> float:
 
 
 STUDIES = {
-    "outcomes": Study(Chains, find_the_origin),
-    "find_the_origin": Study(FindTheOrigin, find_the_origin),
-    "needle_in_haystack": Study(NeedleInHaystack, needle_in_haystack),
-    "published": Study(RecomputedByDraws, no_questions),
+    "outcomes": Chains,
+    "find_the_origin": FindTheOrigin,
+    "needle_in_haystack": NeedleInHaystack,
+    "published": RecomputedByDraws,
 }
 """Studies that params/origin/*.yaml may name as `study: origin.NAME`."""

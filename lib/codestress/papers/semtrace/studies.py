@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from itertools import product
 from typing import Annotated, ClassVar, Literal, get_args
 
@@ -38,13 +38,11 @@ from codestress.papers.semtrace.contexts import (
 from codestress.papers.semtrace.parameters import Registry
 from codestress.parameters import (
     Alike,
+    Experiment,
     Interval,
     Parameters,
     RecomputedByDraws,
     Seeded,
-    Study,
-    for_each_model,
-    no_questions,
 )
 from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import cruxeval, known_source, own_problems
@@ -62,7 +60,6 @@ from codestress.types import (
     Scalar,
     Score,
     Trial,
-    Trials,
 )
 from codestress.types import Source as ProgramSource
 
@@ -98,7 +95,7 @@ Reading = Annotated[
 RETRIEVAL = ("function_retrieval", "line_retrieval")
 
 
-class Sensitivity(Interval):
+class Sensitivity(Interval, Experiment):
     """Parameters of sections 2.4 and 3.4: the requests about programs with lines removed, and
     Equation 5 (its `epsilon` and `complete_wrong`). The defaults are the paper's for models."""
 
@@ -147,6 +144,58 @@ class Sensitivity(Interval):
     )
     rule: Literal["strict"] = Field("strict", description="values are compared by type")
 
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials on every problem with every subset of its lines removed, or `versions`
+        of them, without distractors. Programs of one line are left out.
+
+        With `shown` "program", and for SemTrace, only outputs are asked for.
+        """
+        both = self.shown == "prompt" and self.problems != "semtrace"
+        table = self.table()
+        for task in self.tasks if both else ["output_prediction"]:
+            for name in _drawn(table, self.subsample, self.seed):
+                lines = removable(table[name].code)
+                masks = _masks(table[name], self.versions, self.seed) if lines else ()
+                for mask in masks:
+                    factors: dict[str, Scalar] = {"task": task, "lines": lines}
+                    factors |= {"removed": mask.bit_count(), "mask": mask}
+                    yield Trial(name, factors, self.seed)
+
+    def table(self) -> dict[str, Problem]:
+        """Returns the problems by id."""
+        return problems_of(self.problems, self.n_problems, self.seed)
+
+    def incomplete(self, trial: Trial) -> Problem:
+        """Returns the problem of `trial` without the removed lines."""
+        problem = self.table()[trial.problem]
+        mask = int(trial.factors["mask"] or 0)
+        return replace(problem, code=without_lines(problem.code, mask))
+
+    def render(self, trial: Trial) -> Prompt:
+        """Returns the prompt; with `shown` "program" it is the program, for the interpreter."""
+        problem = self.incomplete(trial)
+        if self.shown == "program":
+            message = Message("user", problem.code)
+            sampling = Sampling(max_tokens=1)
+            return Prompt((message,), sampling, problem.call, problem.source)
+        values = _predicted(problem) | {"code_block": problem.code}
+        sampling = Sampling(max_tokens=self.max_tokens)
+        task = str(trial.factors["task"])
+        return _prompt(task, values, sampling, problem.source, self.prefill)
+
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
+        """Returns the score. An input is correct when the complete program returns the output for
+        it: the model should infer the effect of the missing lines. With `inputs_run_on` "shown" the
+        program that was shown must return the output."""
+        problem = self.table()[trial.problem]
+        if self.shown == "program":
+            return score_interpreted(problem, response.text)
+        task = str(trial.factors["task"])
+        begun = _begun(task, _predicted(problem), self.prefill)
+        if task == "input_prediction" and self.inputs_run_on == "shown":
+            problem = self.incomplete(trial)
+        return recall.score_completion(problem, task, response, begun, self.reading)
+
 
 class LineRemoval(Sensitivity, Parameters):
     """Parameters of section 3.4 and appendix B: those of `Sensitivity`, and of the curves fitted
@@ -165,7 +214,7 @@ class LineRemoval(Sensitivity, Parameters):
     resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
 
 
-class Contexts(Interval):
+class Contexts(Interval, Experiment):
     """Parameters of the requests in sections 3.1 to 3.3 and appendices A, C, D. The defaults are
     the paper's."""
 
@@ -275,6 +324,147 @@ class Contexts(Interval):
         "strict", description="values are compared by type, lines to the character"
     )
 
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """`strict`, and for SemTrace `partial`: a list's share of right elements."""
+        return ("strict", "partial") if "semtrace" in self.problems else ("strict",)
+
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials of every task on every problem, at every position in every context;
+        SemTrace is asked for outputs alone.
+
+        A problem has the same distractors in the same order in all trials (unless `redrawn`: others
+        at each position), and its 20 distractors are the first of its 40. Without distractors there
+        is one position.
+        """
+        for dataset in self.problems:
+            traced = dataset == "semtrace"
+            for digits in self.digits if traced else self.digits[:1]:
+                problems = self.table(dataset, digits)
+                conditions: list[dict[str, Scalar]] = []
+                for task in ("output_prediction",) if traced else self.tasks:
+                    for qac, place in product(self.qac, self.places_of(task)):
+                        asked: dict[str, Scalar] = {"dataset": dataset}
+                        asked |= {"digits": digits, "task": task, "qac": qac}
+                        conditions.append(asked | place)
+                for name in _drawn(problems, self.subsample, self.seed):
+                    for factors in conditions:
+                        yield Trial(name, factors, self.seed)
+
+    def places_of(self, task: str) -> list[dict[str, Scalar]]:
+        """Returns the factors of the target's positions for `task`: keys (whether lines have keys;
+        always for a retrieval), distractors (number), position (index from 0), depth (0 to 1)."""
+        last = self.positions - 1
+        places = []
+        # A line of a function is found by its key, so these tasks have keys in any case.
+        for keyed, count in product(
+            [True] if task in RETRIEVAL else self.keys, self.distractors
+        ):
+            for position in range(self.positions) if count else (0,):
+                place: dict[str, Scalar] = {"keys": keyed, "distractors": count}
+                place["position"] = position
+                place["depth"] = position / last if last else 0.0
+                places.append(place)
+        return places
+
+    def table(self, dataset: str, digits: int) -> dict[str, Problem]:
+        """Returns the problems of one data set (`dataset`) by id; `digits` are those of SemTrace's
+        numbers."""
+        return problems_of(dataset, self.n_problems, self.seed, digits, self.digits_of)
+
+    def asked(self, trial: Trial) -> tuple[Problem, str]:
+        """Returns the problem and the name of the task that `trial` asks for."""
+        dataset, digits = trial.factors["dataset"], int(trial.factors["digits"] or 2)
+        problem = self.table(str(dataset), digits)[trial.problem]
+        return problem, str(trial.factors["task"])
+
+    def render(self, trial: Trial) -> Prompt:
+        problem, task = self.asked(trial)
+        count, position = (
+            int(trial.factors[name] or 0) for name in ("distractors", "position")
+        )
+        mixed = self.in_context(
+            problem, count, position, keyed=bool(trial.factors["keys"])
+        )
+        query = self.query(problem, task, trial.seed) | {"code_block": mixed.text}
+        # A function that is repeated whole needs more room than one line.
+        room = 2 if task == "function_retrieval" else 1
+        # A reader may take a distractor's line for the target's, so the program is a stranger's
+        # when they are.
+        foreign = count and self.distractor_source != "installed"
+        return _prompt(
+            task,
+            query,
+            Sampling(max_tokens=room * self.max_tokens),
+            ProgramSource.STRANGER if foreign else problem.source,
+            self.prefill,
+            qac=bool(trial.factors["qac"]),
+        )
+
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:
+        problem, task = self.asked(trial)
+        begun = _begun(task, self.query(problem, task, trial.seed), self.prefill)
+        if task in RETRIEVAL:
+            lines, keys = self.wanted(problem, task, trial.seed)
+            separator = SEPARATORS[self.key_separator]
+            return recall.score_retrieval(lines, keys, response, begun, separator)
+        if rule == "partial" and trial.factors["dataset"] == "semtrace":
+            any_length = self.wrong_length == "by_position"
+            return recall.score_partial_trace(
+                problem, response, begun, self.reading, any_length=any_length
+            )
+        return recall.score_completion(problem, task, response, begun, self.reading)
+
+    def in_context(
+        self, problem: Problem, count: int, position: int, *, keyed: bool = False
+    ) -> Mixture:
+        """Returns the program of `problem` at the index `position` (0 first) among its distractors,
+        of which `count` are asked for; each line after its key if `keyed`."""
+        tokens = self.distractor_tokens if self.matched == "tokens" else None
+        drawn_for = problem.id
+        if self.redrawn:
+            drawn_for = f"{problem.id}, position {position}"
+        others = distractor_context(
+            drawn_for, count, self.distractor_source, tokens, self.seed
+        )
+        separator = keyed and self.key_separator
+        return mix(
+            _shown(problem, others, self.seed, separator, self.keyed_blank),
+            position=position,
+            positions=self.positions,
+            fragments=self.fragments,
+            blank_between=self.blank_between,
+        )
+
+    def wanted(
+        self, problem: Problem, task: str, seed: int
+    ) -> tuple[list[str], list[str]]:
+        """Returns the lines to retrieve for `task` (all of the function of `problem`, or for
+        `line_retrieval` one drawn by `seed`), and their keys; the key of a blank line is empty
+        unless `keyed_blank`."""
+        keys, lines = _keys(problem, (), seed), problem.code.split("\n")
+        numbers = list(range(len(lines)))
+        if task == "line_retrieval":
+            shown = [number for number in numbers if lines[number].strip()]
+            if self.line_asked == "body" and len(shown) > 1:
+                shown = shown[1:]
+            numbers = [shown[rng(seed, "line", problem.id).integers(len(shown))]]
+        wanted = [lines[number] for number in numbers]
+        keyed = []
+        for number in numbers:
+            has_key = self.keyed_blank or lines[number].strip()
+            keyed.append(keys[-1, number] if has_key else "")
+        return wanted, keyed
+
+    def query(self, problem: Problem, task: str, seed: int) -> dict[str, str]:
+        """Returns the values by which the templates of `task` are filled in for `problem`, by
+        placeholder: input and output for a prediction, the keys start, end and key for a
+        retrieval."""
+        if task not in RETRIEVAL:
+            return _predicted(problem)
+        keys = [key for key in self.wanted(problem, task, seed)[1] if key]
+        return {"start": keys[0], "end": keys[-1], "key": keys[0]}
+
 
 class Questions(Contexts, Parameters):
     """Parameters of the requests (as in `Contexts`), and of the summary of their scores: its
@@ -334,110 +524,6 @@ def problems_of(
     return {problem.id: problem for problem in chosen}
 
 
-@for_each_model
-def target_positions(given: Contexts) -> Trials:
-    """Trials of every task in `given` on every problem, at every position in every context, with
-    scorers `strict` and, for SemTrace, `partial`. SemTrace is asked for outputs alone.
-
-    A problem has the same distractors in the same order in all trials (unless `given.redrawn`:
-    others at each position), and its 20 distractors are the first of its 40. Without distractors
-    there is one position.
-    """
-    judges = {"strict": partial(_score_target, given)}
-    if "semtrace" in given.problems:
-        judges["partial"] = partial(_score_target, given, in_part=True)
-    return Trials(
-        list(_trials_by_position(given)), partial(_target_prompt, given), judges
-    )
-
-
-def _trials_by_position(given: Contexts) -> Iterator[Trial]:
-    for dataset in given.problems:
-        tasks = ("output_prediction",) if dataset == "semtrace" else given.tasks
-        digits = given.digits if dataset == "semtrace" else given.digits[:1]
-        for size in digits:
-            names = _drawn(
-                target_problems(given, dataset, size), given.subsample, given.seed
-            )
-            conditions = [
-                {"dataset": dataset, "digits": size, "task": task, "qac": qac, **place}
-                for task, qac in product(tasks, given.qac)
-                for place in _places(given, task)
-            ]
-            for name, factors in product(names, conditions):
-                yield Trial(name, factors, given.seed)
-
-
-def _places(given: Contexts, task: str) -> Iterator[dict[str, Scalar]]:
-    """Yield the factors of the target's position for `task` as dicts: keys (whether lines have
-    keys; always for a retrieval), distractors (number), position (index from 0), depth (0 to 1)."""
-    last = given.positions - 1
-    # A line of a function is found by its key, so these tasks have keys in any case.
-    for keyed in (True,) if task in RETRIEVAL else given.keys:
-        for count in given.distractors:
-            for position in range(given.positions) if count else (0,):
-                depth = position / last if last else 0.0
-                yield {
-                    "keys": keyed,
-                    "distractors": count,
-                    "position": position,
-                    "depth": depth,
-                }
-
-
-def _asked(given: Contexts, trial: Trial) -> tuple[Problem, str]:
-    """Pair of the problem and the name of the task that `trial` asks for, found by its factors."""
-    dataset, digits = str(trial.factors["dataset"]), int(trial.factors["digits"] or 2)
-    problem = target_problems(given, dataset, digits)[trial.problem]
-    return problem, str(trial.factors["task"])
-
-
-def _target_prompt(given: Contexts, trial: Trial) -> Prompt:
-    problem, task = _asked(given, trial)
-    count = int(trial.factors["distractors"] or 0)
-    position, keyed = int(trial.factors["position"] or 0), bool(trial.factors["keys"])
-    mixed = in_context(given, problem, count, position, keyed=keyed)
-    query = _query(given, problem, task, trial.seed) | {"code_block": mixed.text}
-    # A function that is repeated whole needs more room than one line.
-    room = 2 if task == "function_retrieval" else 1
-    # A reader may take a distractor's line for the target's, so the program is a stranger's when they are.
-    foreign = count and given.distractor_source != "installed"
-    return _prompt(
-        task,
-        query,
-        Sampling(max_tokens=room * given.max_tokens),
-        ProgramSource.STRANGER if foreign else problem.source,
-        given.prefill,
-        qac=bool(trial.factors["qac"]),
-    )
-
-
-def _score_target(
-    given: Contexts, trial: Trial, response: Response, *, in_part: bool = False
-) -> Score:
-    """Score of `response`, the answer to a `trial` of `target_positions`; with `in_part` the score
-    of a SemTrace list is the share of its correct values, else 1 only for the whole list."""
-    problem, task = _asked(given, trial)
-    begun = _begun(task, _query(given, problem, task, trial.seed), given.prefill)
-    if task in RETRIEVAL:
-        wanted = _wanted(given, problem, task, trial.seed)
-        return recall.score_retrieval(
-            *wanted, response, begun, SEPARATORS[given.key_separator]
-        )
-    if in_part and trial.factors["dataset"] == "semtrace":
-        any_length = given.wrong_length == "by_position"
-        return recall.score_partial_trace(
-            problem, response, begun, given.reading, any_length=any_length
-        )
-    return recall.score_completion(problem, task, response, begun, given.reading)
-
-
-def target_problems(given: Contexts, dataset: str, digits: int) -> dict[str, Problem]:
-    """Dict by id of the problems of one data set (`dataset`) that a study with the parameters
-    `given` asks about; `digits` are those of SemTrace's numbers."""
-    return problems_of(dataset, given.n_problems, given.seed, digits, given.digits_of)
-
-
 def _drawn(problems: Mapping[str, Problem], share: float, seed: int) -> list[str]:
     """List of the ids of a subsample of the dict `problems`, drawn by `seed`: the share `share` (0
     to 1) of the problems and at least one, in their order."""
@@ -445,32 +531,6 @@ def _drawn(problems: Mapping[str, Problem], share: float, seed: int) -> list[str
     count = max(1, round(share * len(names)))
     chosen = rng(seed, "subsample").permutation(len(names))[:count]
     return [names[i] for i in sorted(chosen)]
-
-
-def in_context(
-    given: Contexts, problem: Problem, count: int, position: int, *, keyed: bool = False
-) -> Mixture:
-    """`Mixture` with the program of `problem` at index `position` (0 first) among its distractors,
-    each line after its key if `keyed`. `count` distractors are asked for; `given` sets how they are
-    counted, drawn and mixed."""
-    tokens = given.distractor_tokens if given.matched == "tokens" else None
-    drawn_for = f"{problem.id}, position {position}" if given.redrawn else problem.id
-    others = distractor_context(
-        drawn_for, count, given.distractor_source, tokens, given.seed
-    )
-    return mix(
-        _shown(
-            problem,
-            others,
-            given.seed,
-            keyed and given.key_separator,
-            given.keyed_blank,
-        ),
-        position=position,
-        positions=given.positions,
-        fragments=given.fragments,
-        blank_between=given.blank_between,
-    )
 
 
 @lru_cache(maxsize=16)  # a problem's positions and tasks show the same functions
@@ -527,37 +587,6 @@ def _keys(
     )
 
 
-def _wanted(
-    given: Contexts, problem: Problem, task: str, seed: int
-) -> tuple[list[str], list[str]]:
-    """Pair of lists: the lines to retrieve for `task` (all of the function of `problem`, or for
-    `line_retrieval` one drawn by `seed`), and their keys; the key of a blank line is empty unless
-    `given.keyed_blank`."""
-    keys, lines = _keys(problem, (), seed), problem.code.split("\n")
-    numbers = list(range(len(lines)))
-    if task == "line_retrieval":
-        shown = [number for number in numbers if lines[number].strip()]
-        if given.line_asked == "body" and len(shown) > 1:
-            shown = shown[1:]
-        numbers = [shown[rng(seed, "line", problem.id).integers(len(shown))]]
-    wanted = [lines[number] for number in numbers]
-    keyed = [
-        keys[-1, number] if given.keyed_blank or lines[number].strip() else ""
-        for number in numbers
-    ]
-    return wanted, keyed
-
-
-def _query(given: Contexts, problem: Problem, task: str, seed: int) -> dict[str, str]:
-    """Values by which the templates of `task` are filled in for `problem`, as a dict by
-    placeholder: input and output for a prediction, the keys start, end and key for a retrieval."""
-    if task not in RETRIEVAL:
-        return _predicted(problem)
-    _, keys = _wanted(given, problem, task, seed)
-    given_keys = [key for key in keys if key]
-    return {"start": given_keys[0], "end": given_keys[-1], "key": given_keys[0]}
-
-
 def _predicted(problem: Problem) -> dict[str, str]:
     return {"input": problem.arguments, "output": problem.output}
 
@@ -591,66 +620,6 @@ def _begun(task: str, shown: Mapping[str, str], prefill: str) -> str:
     """Text of the beginning of the assistant's turn for `task`, filled in by `shown` (text by
     placeholder); empty when `prefill` is "user" and the model writes the beginning."""
     return "" if prefill == "user" else filled(f"{task}.prefill", shown)
-
-
-@for_each_model
-def line_removal(given: Sensitivity) -> Trials:
-    """Trials on every problem with every subset of its lines removed, or `given.versions` of them,
-    without distractors. Programs of one line are left out.
-
-    An input is correct when the complete program returns the output for it: the model should infer
-    the effect of the missing lines. With `given.inputs_run_on` "shown" the program that was shown
-    must return the output. With `given.shown` "program" the prompt is the program, for the
-    interpreter; then, and for SemTrace, only outputs are asked for.
-    """
-    table = problems_of(given.problems, given.n_problems, given.seed)
-    versions: list[tuple[str, dict[str, Scalar]]] = []
-    for name in _drawn(table, given.subsample, given.seed):
-        lines = removable(table[name].code)
-        for mask in _masks(table[name], given.versions, given.seed) if lines else ():
-            versions.append(
-                (name, {"lines": lines, "removed": mask.bit_count(), "mask": mask})
-            )
-    both = given.shown == "prompt" and given.problems != "semtrace"
-    trials = [
-        Trial(name, {"task": task, **version}, given.seed)
-        for task in (given.tasks if both else ["output_prediction"])
-        for name, version in versions
-    ]
-
-    def incomplete(trial: Trial) -> Problem:
-        problem = table[trial.problem]
-        return replace(
-            problem, code=without_lines(problem.code, int(trial.factors["mask"] or 0))
-        )
-
-    def render(trial: Trial) -> Prompt:
-        problem = incomplete(trial)
-        if given.shown == "program":
-            return Prompt(
-                (Message("user", problem.code),),
-                Sampling(max_tokens=1),
-                problem.call,
-                problem.source,
-            )
-        task, sampling = (
-            str(trial.factors["task"]),
-            Sampling(max_tokens=given.max_tokens),
-        )
-        shown = _predicted(problem) | {"code_block": problem.code}
-        return _prompt(task, shown, sampling, problem.source, given.prefill)
-
-    def strict(trial: Trial, response: Response) -> Score:
-        problem = table[trial.problem]
-        if given.shown == "program":
-            return score_interpreted(problem, response.text)
-        task = str(trial.factors["task"])
-        begun = _begun(task, _predicted(problem), given.prefill)
-        if task == "input_prediction" and given.inputs_run_on == "shown":
-            problem = incomplete(trial)
-        return recall.score_completion(problem, task, response, begun, given.reading)
-
-    return Trials(trials, render, {"strict": strict})
 
 
 def _masks(problem: Problem, versions: int, seed: int) -> list[int]:
@@ -695,24 +664,25 @@ def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
         "distractor_source": given.distractor_source,
         "matched": given.matched,
     }
-    trials = target_positions(Contexts.model_validate(values))
-    last = trials.items[-1].problem
+    contexts = Contexts.model_validate(values)
+    trials = list(contexts.trials())
     prompts = []
-    for trial in trials.items:
+    for trial in trials:
         count = int(trial.factors["distractors"] or 0)
-        if trial.problem == last and (trial.factors["position"] == 1 or not count):
-            prompts.append((str(trial.factors["task"]), count, trials.render(trial)))
+        middle = trial.factors["position"] == 1 or not count
+        if trial.problem == trials[-1].problem and middle:
+            prompts.append((str(trial.factors["task"]), count, contexts.render(trial)))
     return prompts
 
 
 STUDIES = {
-    "line_removal": Study(LineRemoval, line_removal),
-    "sensitivity": Study(Sensitivity, line_removal),
-    "published": Study(RecomputedByDraws, no_questions),
-    "templates": Study(Templates, no_questions),
-    "registry": Study(Registry, no_questions),
-    "target_positions": Study(Positions, target_positions),
-    "baselines": Study(Questions, target_positions),
-    "recall": Study(Recall, target_positions),
+    "line_removal": LineRemoval,
+    "sensitivity": Sensitivity,
+    "published": RecomputedByDraws,
+    "templates": Templates,
+    "registry": Registry,
+    "target_positions": Positions,
+    "baselines": Questions,
+    "recall": Recall,
 }
 """Studies by name: params/semtrace/*.yaml may name `study: semtrace.NAME`."""

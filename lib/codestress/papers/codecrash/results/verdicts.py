@@ -19,9 +19,10 @@ from codestress.papers.codecrash.results.conditions import (
     most_and_least,
     scores_by_problem,
 )
+from codestress.papers.codecrash.studies import Questions
 from codestress.scoring.forms import fenced_program
 from codestress.seeding import rng
-from codestress.types import Response, Trials
+from codestress.types import Response
 
 
 def changed_verdicts(
@@ -94,17 +95,17 @@ def cases(
     return pd.DataFrame(rows, columns=[*CELL, "problem", *shown])
 
 
-def told_case(case: Any, trials: Trials, texts: Mapping[str, Response]) -> str:
+def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str:
     """Returns a text to read about `case`, a row of `cases`: the changes to the program, and the
-    ends of both responses. `trials` are the study's; `texts` has its responses by key, without
+    ends of both responses. `given` has the study's parameters; `texts` its responses by key, without
     failed ones."""
     setting = {name: getattr(case, name) for name in CELL[1:]}
 
     def shown(**changed: Any) -> list[str]:
         wanted = (setting | changed).items()
-        own = (trial for trial in trials.items if trial.problem == case.problem)
+        own = (trial for trial in given.trials() if trial.problem == case.problem)
         trial = next(trial for trial in own if wanted <= trial.factors.items())
-        return fenced_program(trials.render(trial).messages[-1].content).split("\n")
+        return fenced_program(given.render(trial).messages[-1].content).split("\n")
 
     def ending(key: str) -> str:
         return texts[key].text[-1500:] if key in texts else "(the request failed)"

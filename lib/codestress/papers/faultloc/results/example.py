@@ -49,7 +49,7 @@ def named_lines(
     rows = []
     for answer in answers:
         question = answer.trial.factors["question"]
-        program = printed_program(question, given.elided)  # type: ignore[arg-type]
+        program = printed_program(question, given.elided)
         lines = dict(enumerate(program.code.split("\n"), start=1))
         number, _ = line_in_prose(
             without_thoughts(texts[answer.key].text), program.code
@@ -70,7 +70,7 @@ def named_lines(
 def listing(given: Printed, question: str) -> str:
     """Returns the version of N-Queens named `question` (a key of `CONDITIONS`) as text: a heading
     with the number of the faulty line, then numbered lines, with > before the faulty line."""
-    program = printed_program(question, given.elided)  # type: ignore[arg-type]
+    program = printed_program(question, given.elided)
     lines = enumerate(program.code.split("\n"), start=1)
     shown = [
         f"{'>' if number == program.line else ' '} {number:3} {line}"

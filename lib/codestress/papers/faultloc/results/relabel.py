@@ -18,11 +18,11 @@ from codestress.fitting.influence import Moved, combined, share
 from codestress.fitting.proportions import clustered_share
 from codestress.inference.archive import asked_of, read_archive
 from codestress.papers.faultloc.results.localization import ORACLE, with_seed
-from codestress.papers.faultloc.scoring import TOLERANCE
+from codestress.papers.faultloc.scoring import TOLERANCES
 from codestress.papers.faultloc.studies import Relabel, all_tasks
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, opened, parse_row
-from codestress.types import Request, Response, Trials
+from codestress.types import Request, Response
 
 READINGS = {
     "strict": ("label", "quarter"),
@@ -39,8 +39,8 @@ Answers = dict[str, dict[str, Response]]
 FORM = '{"id": "29/MisplacedReturn/1", "line": 2, "model": "my model"}'
 
 
-def read_answers(path: Path, trials: Trials) -> Answers:
-    """Returns the answers to `trials` in the file `path`, by model and then by task: an archive of
+def read_answers(path: Path, given: Relabel) -> Answers:
+    """Returns the answers to the trials of `given` in the file `path`, by model and then by task: an archive of
     the kit's, or JSON Lines of id (of a task), line (the number answered, or null) and,
     for several models, model (default: the file's name).
 
@@ -50,7 +50,7 @@ def read_answers(path: Path, trials: Trials) -> Answers:
     archived = False
     with suppress(OSError, EOFError, zlib.error), opened(path) as file:
         archived = b'"codestress archive"' in file.readline(99)
-    rows = _archived(path, trials) if archived else _lines(path, trials)
+    rows = _archived(path, given) if archived else _lines(path, given)
     answers: Answers = {}
     for where, model, task, response in rows:
         if task in answers.setdefault(model, {}):
@@ -65,8 +65,8 @@ Row = tuple[str, str, str, Response]
 """Row of a file of answers: place in the file, model, task id, response."""
 
 
-def _lines(path: Path, trials: Trials) -> Iterator[Row]:
-    known = {trial.problem for trial in trials.items}
+def _lines(path: Path, given: Relabel) -> Iterator[Row]:
+    known = {trial.problem for trial in given.every_trial()}
     empty = True
     for number, line in numbered_lines(path):
         empty, where = False, f"{shown(path)}, line {number}"
@@ -101,13 +101,14 @@ def _lines(path: Path, trials: Trials) -> Iterator[Row]:
         )
 
 
-def _archived(path: Path, trials: Trials) -> Iterator[Row]:
-    """Yields the first answers in the archive `path` to the questions of `trials`. An answer
+def _archived(path: Path, given: Relabel) -> Iterator[Row]:
+    """Yields the first answers in the archive `path` to the questions of `given`. An answer
     belongs to a question if the prompt's text is the same, whatever temperature or other settings
     it had. Raises `DataError` if none matches."""
     tasks: dict[str, list[str]] = {}
-    for trial in trials.items:
-        asked = asked_of(Request("", "", trials.render(trial)))
+    trials = list(given.every_trial())
+    for trial in trials:
+        asked = asked_of(Request("", "", given.render(trial)))
         tasks.setdefault(asked["messages"], []).append(trial.problem)
     matched = False
     for number, row in enumerate(read_archive(path), start=2):
@@ -118,24 +119,24 @@ def _archived(path: Path, trials: Trials) -> Iterator[Row]:
             yield f"{shown(path)}, line {number}", row.model, task, row.response
     if not matched:
         raise DataError(
-            f"{shown(path)}: no answer to any of the {len(trials.items):,} questions; export those of an artefact that "
+            f"{shown(path)}: no answer to any of the {len(trials):,} questions; export those of an artefact that "
             "asks them (`codestress archive export FILE faultloc/fig09 --profile paper`), with the same `numbered`, "
             "`programs` and `selection` as here"
         )
 
 
-def judged(trials: Trials, answers: Answers) -> pd.DataFrame:
+def judged(given: Relabel, answers: Answers) -> pd.DataFrame:
     """Returns a table of the answers in `answers` (by `read_answers`), scored by every rule of
-    `trials`, a row for each model and task: model, problem, the trial's factors, and for each rule
+    `given`, a row for each model and task: model, problem, the trial's factors, and for each rule
     the columns value_RULE and outcome_RULE."""
-    by_task = {trial.problem: trial for trial in trials.items}
+    by_task = {trial.problem: trial for trial in given.every_trial()}
     rows = []
     for model, of_tasks in answers.items():
         for task, response in of_tasks.items():
             trial = by_task[task]
             row: dict[str, Any] = {"model": model, "problem": task, **trial.factors}
-            for rule, judge in trials.judges.items():
-                score = judge(trial, response)
+            for rule in given.rules:
+                score = given.score(trial, response, rule)
                 row |= {
                     f"value_{rule}": score.value,
                     f"outcome_{rule}": score.outcome.value,
@@ -198,7 +199,7 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
             label, changed = _fall(part, rule), _fall(part, other)
             row: list[Any] = [
                 model,
-                0 if rule == "strict" else TOLERANCE,
+                TOLERANCES[rule],
                 len(part),
                 programs,
             ]
@@ -243,7 +244,7 @@ def headline(effects: pd.DataFrame, rule: str) -> str:
     `effects` is the table of `position_effects`. By the `rule` strict a line must be exact, by
     any other within two lines.
     """
-    rows = effects[effects["tolerance"] == (0 if rule == "strict" else TOLERANCE)]
+    rows = effects[effects["tolerance"] == TOLERANCES[rule]]
     survives = rows.loc[rows["model"] != ORACLE, "verdict"] == "survives"
     parts = [
         f"A fall survives the changed lines for {survives.sum()} of {len(survives)} models"

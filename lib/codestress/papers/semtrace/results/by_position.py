@@ -22,7 +22,7 @@ from codestress.fitting.proportions import (
 from codestress.fitting.significance import LEVEL
 from codestress.fitting.summaries import paired_differences, with_accuracy
 from codestress.papers.semtrace.results.tables import clear_effect
-from codestress.papers.semtrace.studies import Questions, in_context, target_problems
+from codestress.papers.semtrace.studies import Questions
 from codestress.report.findings import listed
 from codestress.report.marks import with_cells
 from codestress.report.published import read_published
@@ -408,8 +408,8 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     for count, place, dataset, digits, name, position in (
         answers[keys].drop_duplicates().itertuples(index=False)
     ):
-        problem = target_problems(given, dataset, int(digits))[name]
-        mixed = in_context(given, problem, int(count), int(position))
+        problem = given.table(dataset, int(digits))[name]
+        mixed = given.in_context(problem, int(count), int(position))
         tokens = (
             mixed.depth / CHARACTERS_PER_TOKEN,
             len(mixed.text) / CHARACTERS_PER_TOKEN,
