@@ -1,52 +1,53 @@
 """Programs that readers piece together run in few processes."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
 
-from codestress.sandbox.executor import Execution, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Execution, Executor, Program
 from codestress.simulated import runs
 from codestress.types import Source
 
 
-class _Executor:
-    """Counts the programs of each call of `run`; a program returns its own text."""
+class _Counted:
+    """An executor that counts the programs of each call of `run`."""
 
-    def __init__(self) -> None:
+    def __init__(self, executor: Executor) -> None:
+        self.executor = executor
         self.calls: list[int] = []
 
-    def run(self, programs: Iterable[Program], **_: Any) -> list[Execution]:
-        texts = [program.code for program in programs]
-        self.calls.append(len(texts))
-        return [Execution(Ending.RETURNED, text) for text in texts]
+    def run(self, programs: Iterable[Program], **how: Any) -> Iterator[Execution]:
+        listed = list(programs)
+        self.calls.append(len(listed))
+        return self.executor.run(listed, **how)
 
 
 @pytest.fixture
-def executor(monkeypatch: pytest.MonkeyPatch) -> _Executor:
-    made = _Executor()
-    monkeypatch.setattr(runs, "_executor", lambda: made)
-    monkeypatch.setattr(runs, "_ends", {})
-    return made
+def executor(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Counted]:
+    with Executor(workers=1) as real:
+        counted = _Counted(real)
+        monkeypatch.setattr(runs, "_executor", lambda: counted)
+        monkeypatch.setattr(runs, "_ends", {})
+        yield counted
 
 
 def reader(number: int, steps: int) -> Callable[[], str]:
     """Work that needs `steps` programs, one after the other."""
 
     def work() -> str:
-        pieces = [
-            runs.run_piece(Program(f"{number} {step}", source=Source.KIT))
-            for step in range(steps)
-        ]
+        pieces = []
+        for step in range(steps):
+            code = f"def f():\n    return '{number} {step}'"
+            pieces.append(runs.run_piece(Program(code, "f", source=Source.KIT)))
         return str(pieces[-1])
 
     return work
 
 
 def test_readers_at_work_at_the_same_time_run_their_programs_together(
-    executor: _Executor,
+    executor: _Counted,
 ) -> None:
     async def ask() -> list[str]:
         works = [runs.run_together(reader(number, 3)) for number in range(10)]
