@@ -24,7 +24,7 @@ from codestress.errors import CodestressError
 from codestress.nano.configuration import END
 from codestress.paths import OUTPUTS, PARAMS, shown
 from codestress.validation import check, read_yaml
-from training import CHECKPOINT, Training, train
+from training import Run, Training, train
 from vocabulary import PAD
 
 CHAT_TEMPLATE = """{%- for message in messages -%}
@@ -33,18 +33,19 @@ CHAT_TEMPLATE = """{%- for message in messages -%}
 {%- if add_generation_prompt -%}<|im_start|>assistant{{ "\\n" }}{%- endif -%}"""
 
 
-def export(run: Path, folder: Path, training: Training) -> None:
-    """Write the checkpoint of a run as weights of 16 bits, with what transformers and vLLM read beside them."""
+def export(run: Run, tokenizer: Path, folder: Path, training: Training) -> None:
+    """Writes a trained model as weights of 16 bits, with what transformers and vLLM read beside
+    them, and the log of its training."""
     folder.mkdir(parents=True, exist_ok=True)
-    saved = torch.load(run / CHECKPOINT, weights_only=True, map_location="cpu")
-    weights = {name: tensor.half().numpy() for name, tensor in saved["model"].items()}
+    weights = {
+        name: tensor.detach().cpu().half().numpy()
+        for name, tensor in run.model.named_parameters()
+    }
     safetensors.save_file(
         weights, folder / "model.safetensors", metadata={"format": "pt"}
     )
-    shutil.copy2(run / "tokenizer.json", folder)
-    vocabulary = json.loads((run / "tokenizer.json").read_text(encoding="utf-8"))[
-        "model"
-    ]["vocab"]
+    shutil.copy2(tokenizer, folder)
+    vocabulary = json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]
     ends = {
         "bos_token_id": None,
         "eos_token_id": vocabulary[END],
@@ -72,18 +73,17 @@ def export(run: Path, folder: Path, training: Training) -> None:
         "model_max_length": training.shape.max_position_embeddings,
     }
     _write(folder / "tokenizer_config.json", tokenizer_config)
-    progress = saved["progress"]
     manifest = {
         "sha256": hashlib.sha256(
             (folder / "model.safetensors").read_bytes()
         ).hexdigest(),
         "parameters": int(sum(np.prod(array.shape) for array in weights.values())),
         "seed": training.seed,
-        "steps": progress["step"],
-        "tokens": progress["tokens"],
-        "hours": round(progress["seconds"] / 3600, 2),
+        "steps": run.steps,
+        "tokens": run.tokens,
+        "hours": round(run.seconds / 3600, 2),
         "hardware": f"{_hardware()}, torch {torch.__version__}",
-        "log": progress["log"],
+        "log": run.log,
     }
     _write(folder / "manifest.json", manifest)
 
@@ -117,8 +117,8 @@ def main() -> None:
     weights = given.run / "weights"
     try:
         training = check(Training, read_yaml(given.settings), str(given.settings))
-        train(training, given.run, given.begin)
-        export(given.run, weights, training)
+        run = train(training, given.run, given.begin)
+        export(run, given.run / "tokenizer.json", weights, training)
     except CodestressError as error:
         sys.exit(f"error: {error}")
     print(

@@ -1,24 +1,21 @@
-"""The training of `nano`: transformers' Llama on chats that are drawn by seed, stage after stage.
+"""The training of `nano`: transformers' Llama under transformers' Trainer, on chats drawn by seed.
 
-Each stage has its tasks and sizes, and ends when held-out chats are answered well enough. A run can be stopped and goes
-on from its last checkpoint. On a processor, one process per core works on its shares of each batch. The data are a
-function of seed, step and share; the weights are not bit-identical between processors.
+The curriculum has stages. Each has its tasks and sizes, and ends when held-out chats are answered
+well enough. A stopped run goes on from its last checkpoint. The chats are a function of seed, stage
+and number; the weights are not bit-identical between processors.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
 import shutil
-import socket
 import time
-from collections import deque
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Annotated, Any, Self
 
@@ -27,11 +24,20 @@ import torch
 from pydantic import Field, model_validator
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
-from torch import Tensor, distributed, multiprocessing
-from torch.nn import functional
-from torch.nn.utils import clip_grad_norm_, parameters_to_vector, vector_to_parameters
+from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
-from transformers import LlamaConfig, LlamaForCausalLM
+from torch.optim.lr_scheduler import LambdaLR
+from torch.utils.data import IterableDataset, get_worker_info
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    PrinterCallback,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+)
+from transformers.trainer_callback import ExportableState
+from transformers.utils.logging import disable_progress_bar
 
 from chats import Size, Task, chat
 from codestress.errors import ParameterError
@@ -41,18 +47,12 @@ from codestress.seeding import rng
 from codestress.validation import Strict
 from vocabulary import encode, train_tokenizer
 
-CHECKPOINT = "checkpoint.pt"
-HEAD = "lm_head.weight"
-"""The output layer's weights, which are the embedding's and are not saved twice."""
-SHARES = 4
-"""Parts of a batch, so that the data do not depend on the number of processes."""
-AHEAD = 3
-"""Batches that are drawn while the model learns from an earlier one."""
-TOKENS_AT_ONCE = 4096
-"""Tokens that the model reads at once, padding included; a longer chat is read alone."""
-
-KEEP_MEMORY = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "10000000000"}
-"""Settings of glibc that keep the memory of one step for the next."""
+STATE = "trainer_state.json"
+"""The last file that the Trainer writes into a checkpoint."""
+BATCHES = 4
+"""Batches whose chats are drawn together, so that each gets chats of about one length."""
+NOT_LEARNT = -100
+"""Label of a token that the loss leaves out."""
 
 Row = tuple[list[int], list[bool]]
 """A chat's tokens, and which of them are learnt."""
@@ -101,8 +101,8 @@ class Training(Strict):
     decay_share: float = Field(0.25, gt=0, lt=1)
     """The last part of the run, in which the learning rate falls to nothing."""
     turns: int = 8
-    workers: int = Field(default_factory=lambda: os.cpu_count() or 1, gt=0)
-    """Processes, on a processor; a GPU has one."""
+    workers: int = Field(1, ge=0)
+    """Processes that draw chats while the model learns; 0: none but its own."""
     bfloat16: bool = True
     """Multiplies in 16 bits; slower on a processor that has no AMX or AVX512-BF16."""
     compiled: bool = False
@@ -115,142 +115,90 @@ class Training(Strict):
     stages: list[Stage] = Field(min_length=1)
 
 
-@dataclass
-class Progress:
-    """Progress of a run: what a checkpoint keeps beside the weights."""
-
-    step: int = 0
-    tokens: int = 0
-    seconds: float = 0.0
-    stage: int = 0
-    stage_tokens: int = 0
-    log: list[dict[str, Any]] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Place:
-    """Where one process of a run works."""
-
-    rank: int
-    workers: int
-    folder: Path
-
-    @property
-    def device(self) -> str:
-        return "cuda" if torch.cuda.is_available() else "cpu"
-
-    @property
-    def tokenizer(self) -> str:
-        return str(self.folder / "tokenizer.json")
-
-    @property
-    def checkpoint(self) -> Path:
-        return self.folder / CHECKPOINT
-
-
 # ---- what is learnt
 
 
 @cache
-def _tokenizer(path: str) -> Tokenizer:
-    return Tokenizer.from_file(path)
+def _tokenizer(path: Path) -> Tokenizer:
+    return Tokenizer.from_file(str(path))
 
 
-def share_of(
-    step: int, share: int, stage: Stage, training: Training, tokenizer: str
-) -> list[Row]:
-    """The encoded chats of one share of a step's batch; a function of seed, step and share."""
-    random = rng(training.seed, "nano batch", step, share)
+def drawn(number: int, stage: Stage, training: Training, tokenizer: Path) -> list[Row]:
+    """Returns the encoded chats of one draw, `BATCHES` batches of tokens: a function of seed, stage
+    and number."""
+    random = rng(training.seed, "nano batch", number)
     names = list(stage.tasks)
     weights = np.array([stage.tasks[name] for name in names])
+    low, high = math.log(stage.fewest_lines), math.log(stage.most_lines + 0.49)
     longest = training.shape.max_position_embeddings
     rows: list[Row] = []
     total = 0
-    while total < training.batch_tokens / SHARES:
+    while total < BATCHES * training.batch_tokens:
         task = names[int(random.choice(len(names), p=weights / weights.sum()))]
-        low, high = math.log(stage.fewest_lines), math.log(stage.most_lines + 0.49)
-        size = Size(
-            round(math.exp(random.uniform(low, high))),
-            training.turns,
-            places=stage.places,
-        )
-        drawn = chat(task, size, "train", training.seed, int(random.integers(2**50)))
-        tokens, learnt = encode(_tokenizer(tokenizer), drawn)
+        lines = round(math.exp(random.uniform(low, high)))
+        size = Size(lines, training.turns, places=stage.places)
+        one = chat(task, size, "train", training.seed, int(random.integers(2**50)))
+        tokens, learnt = encode(_tokenizer(tokenizer), one)
         rows.append((tokens[:longest], learnt[:longest]))
         total += len(rows[-1][0])
     return rows
 
 
-def held_out(task: Task, lines: int, training: Training, tokenizer: str) -> list[Row]:
-    """Encoded chats with one question each, whose seeds, words, keys and distractors are never trained on."""
-    rows = []
-    for number in range(training.evaluated):
-        drawn = chat(task, Size(lines, 1), "evaluate", training.seed, number)
-        rows.append(encode(_tokenizer(tokenizer), drawn))
-    return rows
+def held_out(task: Task, lines: int, training: Training, tokenizer: Path) -> list[Row]:
+    """Returns encoded chats with one question each, whose seeds, words, keys and distractors are
+    never trained on."""
+    chats = (
+        chat(task, Size(lines, 1), "evaluate", training.seed, number)
+        for number in range(training.evaluated)
+    )
+    return [encode(_tokenizer(tokenizer), one) for one in chats]
 
 
-def stacked(rows: Sequence[Row]) -> Iterator[tuple[Tensor, Tensor]]:
-    """Rows of about one length together: token ids and what is learnt, both [rows, length]."""
-    ordered = sorted(rows, key=lambda row: len(row[0]), reverse=True)
-    while ordered:
-        count = max(1, TOKENS_AT_ONCE // len(ordered[0][0]))
-        part, ordered = ordered[:count], ordered[count:]
-        ids = pad_sequence(
-            [torch.tensor(tokens) for tokens, _ in part], batch_first=True
-        )
-        learnt = pad_sequence(
-            [torch.tensor(marks) for _, marks in part], batch_first=True
-        )
-        yield ids, learnt
+def batches(rows: Sequence[Row], batch_tokens: int) -> Iterator[dict[str, Tensor]]:
+    """Yields the rows, those of about one length together, in batches of at most `batch_tokens`
+    tokens with padding (a longer row stands alone). A batch has `input_ids` and `labels`, both
+    [rows, length]."""
+    waiting = sorted(rows, key=lambda row: len(row[0]), reverse=True)
+    while waiting:
+        count = max(1, batch_tokens // len(waiting[0][0]))
+        together, waiting = waiting[:count], waiting[count:]
+        ids = [torch.tensor(tokens) for tokens, _ in together]
+        labels = [
+            torch.tensor(tokens).where(torch.tensor(learnt), NOT_LEARNT)
+            for tokens, learnt in together
+        ]
+        yield {
+            "input_ids": pad_sequence(ids, batch_first=True),
+            "labels": pad_sequence(labels, True, NOT_LEARNT),
+        }
 
 
-class Batches:
-    """The chats of this process, step after step, drawn ahead in a process of their own."""
+class Batches(IterableDataset[dict[str, Tensor]]):
+    """The batches of a run, without an end, by the stage that the run has reached."""
 
     def __init__(
-        self,
-        place: Place,
-        training: Training,
-        progress: Progress,
-        pool: ProcessPoolExecutor,
+        self, training: Training, tokenizer: Path, stage: Tensor, first: int
     ) -> None:
-        self._place, self._training, self._progress, self._pool = (
-            place,
-            training,
-            progress,
-            pool,
-        )
-        self._waiting: deque[list[Future[list[Row]]]] = deque()
-        for number in range(AHEAD):
-            self._draw(progress.step + number)
+        self._training, self._tokenizer, self._stage = training, tokenizer, stage
+        self._first = first
 
-    def _draw(self, step: int) -> None:
-        stage = self._training.stages[self._progress.stage]
-        shares = range(self._place.rank, SHARES, self._place.workers)
-        self._waiting.append(
-            [
-                self._pool.submit(
-                    share_of, step, share, stage, self._training, self._place.tokenizer
-                )
-                for share in shares
-            ]
-        )
-
-    def next(self) -> list[Row]:
-        """The rows of the current step."""
-        rows: list[Row] = []
-        for share in self._waiting.popleft():
-            rows += share.result()
-        self._draw(self._progress.step + AHEAD)
-        return rows
+    def __iter__(self) -> Iterator[dict[str, Tensor]]:
+        worker = get_worker_info()
+        own, workers = (worker.id, worker.num_workers) if worker else (0, 1)
+        for number in itertools.count(self._first + own, workers):
+            stage = self._training.stages[int(self._stage)]
+            rows = drawn(number, stage, self._training, self._tokenizer)
+            found = list(batches(rows, self._training.batch_tokens))
+            order = rng(self._training.seed, "nano order", number)
+            yield from (found[index] for index in order.permutation(len(found)))
 
 
 # ---- the model
 
 
 def new_model(shape: Configuration) -> LlamaForCausalLM:
-    """A model with random weights; the more layers add to the states, the smaller what each adds."""
+    """Returns a model with random weights; the more layers add to the states, the smaller what each
+    adds."""
     model = LlamaForCausalLM(
         LlamaConfig(tie_word_embeddings=True, **shape.model_dump())
     )
@@ -266,178 +214,160 @@ def new_model(shape: Configuration) -> LlamaForCausalLM:
     return model
 
 
-def optimizers_of(model: LlamaForCausalLM, rate: float) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices of the layers, AdamW for the rest."""
-    matrices, others = [], []
-    for name, parameter in model.named_parameters():
-        (matrices if parameter.dim() == 2 and "embed" not in name else others).append(
-            parameter
-        )
-    return [
-        torch.optim.Muon(
-            matrices,
-            lr=rate,
-            weight_decay=0.01,
-            momentum=0.95,
-            adjust_lr_fn="match_rms_adamw",
-        ),
-        torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.98), weight_decay=0.0),
-    ]
+class MuonAndAdamW(torch.optim.Optimizer):
+    """Muon for the matrices of the layers, AdamW for the rest, as the one optimizer that the
+    Trainer takes."""
 
-
-def states(model: LlamaForCausalLM, ids: Tensor) -> Tensor:
-    """The last layer's states, each of which predicts the next token: [rows, length - 1, hidden]."""
-    return model.model(ids[:, :-1], use_cache=False).last_hidden_state
-
-
-def right(
-    model: LlamaForCausalLM, rows: Sequence[Row], device: str, *, bfloat16: bool
-) -> int:
-    """Count the chats whose every learnt token is the most likely one: greedy decoding would write them."""
-    count = 0
-    with torch.no_grad(), torch.autocast(device, torch.bfloat16, enabled=bfloat16):
-        for ids, learnt in stacked(rows):
-            ids, learnt = ids.to(device), learnt.to(device)
-            best = model.lm_head(states(model, ids)).argmax(-1)
-            count += int(((best == ids[:, 1:]) | ~learnt[:, 1:]).all(1).sum())
-    return count
-
-
-def _sum_over_processes(*values: float) -> list[float]:
-    total = torch.tensor(values, dtype=torch.float64)
-    distributed.all_reduce(total)
-    return total.tolist()
-
-
-class Learner:
-    """The model of one process, its optimizers and its progress; all processes hold the same weights."""
-
-    def __init__(self, place: Place, training: Training, begin: Path | None) -> None:
-        self.place, self.training = place, training
-        self.model = new_model(training.shape).to(place.device)
-        self.optimizers = optimizers_of(self.model, training.learning_rate)
-        self.progress = Progress()
-        if place.checkpoint.exists():
-            saved = torch.load(place.checkpoint, weights_only=True)
-            self._load(saved["model"])
-            for optimizer, state in zip(
-                self.optimizers, saved["optimizers"], strict=True
-            ):
-                optimizer.load_state_dict(state)
-            self.progress = Progress(**saved["progress"])
-        elif begin is not None:
-            self._load(load_file(begin / "model.safetensors"))
-        if training.compiled:
-            for layer in self.model.model.layers:
-                layer.compile(dynamic=True)
-
-    def _load(self, weights: dict[str, Tensor]) -> None:
-        self.model.load_state_dict(
-            weights | {HEAD: weights["model.embed_tokens.weight"]}
-        )
-
-    def save(self) -> None:
-        """Write the checkpoint; a stop meanwhile leaves the old one."""
-        weights = {
-            name: weight
-            for name, weight in self.model.state_dict().items()
-            if name != HEAD
-        }
-        content = {
-            "model": weights,
-            "optimizers": [optimizer.state_dict() for optimizer in self.optimizers],
-            "shape": self.training.shape.model_dump(),
-            "progress": asdict(self.progress),
-        }
-        part = self.place.checkpoint.with_suffix(".new")
-        torch.save(content, part)
-        part.replace(self.place.checkpoint)
-
-    def rate(self) -> float:
-        """The learning rate of the next step: it rises in the first steps and falls in the last part of the hours."""
-        left = 1 - self.progress.seconds / (3600 * self.training.hours)
-        warmth = (self.progress.step + 1) / self.training.warmup_steps
-        return self.training.learning_rate * min(
-            1.0, warmth, left / self.training.decay_share
-        )
-
-    def step(self, rows: Sequence[Row], rate: float) -> float:
-        """Learn from a batch; return its loss, the mean over all its learnt tokens."""
-        own_loss = self._backward(rows)
-        own_learnt = sum(sum(marks[1:]) for _, marks in rows)
-        own_tokens = sum(len(tokens) for tokens, _ in rows)
-        loss, learnt, tokens = _sum_over_processes(own_loss, own_learnt, own_tokens)
-        self._share_gradients(learnt)
-        clip_grad_norm_(self.model.parameters(), 1.0)
-        for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = rate
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
-        self.progress.step += 1
-        self.progress.tokens += round(tokens)
-        self.progress.stage_tokens += round(tokens)
-        return loss / learnt
-
-    def _backward(self, rows: Sequence[Row]) -> float:
-        """Add the gradients of this process's rows; return the sum of their losses."""
-        total = 0.0
-        for ids, learnt in stacked(rows):
-            ids, learnt = ids.to(self.place.device), learnt[:, 1:].to(self.place.device)
-            with torch.autocast(
-                self.place.device, torch.bfloat16, enabled=self.training.bfloat16
-            ):
-                logits = self.model.lm_head(states(self.model, ids)[learnt])
-            loss = functional.cross_entropy(
-                logits.float(), ids[:, 1:][learnt], reduction="sum"
-            )
-            loss.backward()
-            total += float(loss.detach())
-        return total
-
-    def _share_gradients(self, learnt_tokens: float) -> None:
-        """Make every process's gradients the mean over all learnt tokens of the batch."""
-        gradients = [
-            parameter.grad
-            for parameter in self.model.parameters()
-            if parameter.grad is not None
+    def __init__(self, model: LlamaForCausalLM, rate: float) -> None:
+        matrices, others = [], []
+        for name, parameter in model.named_parameters():
+            in_layer = parameter.dim() == 2 and "embed" not in name
+            (matrices if in_layer else others).append(parameter)
+        self.both: list[torch.optim.Optimizer] = [
+            torch.optim.Muon(
+                matrices,
+                lr=rate,
+                weight_decay=0.01,
+                momentum=0.95,
+                adjust_lr_fn="match_rms_adamw",
+            ),
+            torch.optim.AdamW(others, lr=rate, betas=(0.9, 0.98), weight_decay=0.0),
         ]
-        vector = parameters_to_vector(gradients) / learnt_tokens
-        distributed.all_reduce(vector)
-        vector_to_parameters(vector, gradients)
+        super().__init__([*matrices, *others], {})
+        self._share_groups()
 
-    def evaluate(self) -> dict[Task, float]:
-        """The share of held-out chats of the stage's most lines that are answered right, by task."""
-        stage = self.training.stages[self.progress.stage]
-        shares: dict[Task, float] = {}
-        for task in stage.tasks:
-            rows = held_out(task, stage.most_lines, self.training, self.place.tokenizer)
-            own = rows[self.place.rank :: self.place.workers]
-            count = right(
-                self.model, own, self.place.device, bfloat16=self.training.bfloat16
-            )
-            shares[task] = _sum_over_processes(count)[0] / self.training.evaluated
-        return shares
+    def _share_groups(self) -> None:
+        """Makes the groups, and with them the learning rates, those of the two optimizers."""
+        self.param_groups = [
+            group for optimizer in self.both for group in optimizer.param_groups
+        ]
 
-    def end_stage_where_learnt(self, shares: dict[Task, float]) -> None:
-        """Go to the next stage, where there is one, once this one's shares or its tokens are reached."""
-        progress, stage = self.progress, self.training.stages[self.progress.stage]
-        learnt = bool(stage.until) and all(
-            shares[task] >= wanted for task, wanted in stage.until.items()
-        )
-        is_last = progress.stage + 1 == len(self.training.stages)
-        if not is_last and (learnt or progress.stage_tokens >= stage.most_tokens):
-            progress.stage += 1
-            progress.stage_tokens = 0
+    def step(self, _closure: Any = None) -> None:
+        for optimizer in self.both:
+            optimizer.step()
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"both": [optimizer.state_dict() for optimizer in self.both]}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        for optimizer, state in zip(self.both, state_dict["both"], strict=True):
+            optimizer.load_state_dict(state)
+        self._share_groups()
+
+
+def right(model: LlamaForCausalLM, rows: Sequence[Row], batch_tokens: int) -> int:
+    """Counts the chats whose every learnt token is the most likely one: greedy decoding would write
+    them."""
+    count = 0
+    with torch.no_grad():
+        for batch in batches(rows, batch_tokens):
+            labels = batch["labels"].to(model.device)[:, 1:]
+            best = model(batch["input_ids"].to(model.device)).logits[:, :-1].argmax(-1)
+            count += int(((best == labels) | (labels == NOT_LEARNT)).all(1).sum())
+    return count
 
 
 # ---- the run
 
 
-def train(training: Training, folder: Path, begin: Path | None = None) -> None:
-    """Train until the hours are used up, from the last checkpoint in `folder` where there is one.
+class Curriculum(TrainerCallback, ExportableState):
+    """The stage and the time of a run, which its checkpoints keep. It evaluates by exact answers to
+    held-out chats where the Trainer logs, and ends the run with its hours."""
 
-    A run that has none begins with the weights in `begin`, or with random ones.
+    def __init__(self, training: Training, tokenizer: Path) -> None:
+        self.training, self.tokenizer = training, tokenizer
+        self.stage = torch.zeros((), dtype=torch.int64).share_memory_()
+        """The stage, counted from 0, also for the processes that draw chats."""
+        self.stage_began = 0
+        """Tokens that earlier stages used."""
+        self.seconds = 0.0
+        self._last = 0.0
+
+    def state(self) -> dict[str, Any]:
+        attributes = {
+            "shape": self.training.shape.model_dump(),
+            "stage": int(self.stage),
+            "stage_began": self.stage_began,
+            "seconds": self.seconds,
+        }
+        return {"args": {}, "attributes": attributes}
+
+    def rate(self, step: int) -> float:
+        """Returns the share of the learning rate at a step: it rises in the first steps and falls
+        in the last part of the hours."""
+        left = 1 - self.seconds / (3600 * self.training.hours)
+        warmth = (step + 1) / self.training.warmup_steps
+        return max(0.0, min(1.0, warmth, left / self.training.decay_share))
+
+    def on_train_begin(self, *_: Any, **__: Any) -> None:
+        self._last = time.monotonic()
+
+    def on_step_end(self, _args: Any, _state: Any, control: Any, **_: Any) -> None:
+        now = time.monotonic()
+        self.seconds, self._last = self.seconds + now - self._last, now
+        if self.seconds >= 3600 * self.training.hours:
+            control.should_training_stop = control.should_save = True
+
+    def on_log(
+        self, _args: Any, state: Any, _control: Any, model: Any, logs: Any, **_: Any
+    ) -> None:
+        if "loss" not in logs:  # the Trainer's last words
+            return
+        stage = self.training.stages[int(self.stage)]
+        shares = self.evaluate(model, stage)
+        row = {
+            "step": state.global_step,
+            "tokens": state.num_input_tokens_seen,
+            "seconds": round(self.seconds),
+            "stage": int(self.stage),
+            "lines": stage.most_lines,
+            "rate": logs["learning_rate"],
+            "loss": round(logs["loss"], 4),
+        }
+        state.log_history[-1] = row | shares
+        print(json.dumps(row | shares), flush=True)
+        self.end_stage_where_learnt(shares, row["tokens"])
+
+    def evaluate(self, model: LlamaForCausalLM, stage: Stage) -> dict[Task, float]:
+        """Returns the share of held-out chats of the stage's most lines that are answered right, by
+        task."""
+        shares: dict[Task, float] = {}
+        for task in stage.tasks:
+            rows = held_out(task, stage.most_lines, self.training, self.tokenizer)
+            count = right(model, rows, self.training.batch_tokens)
+            shares[task] = round(count / self.training.evaluated, 4)
+        return shares
+
+    def end_stage_where_learnt(self, shares: dict[Task, float], tokens: int) -> None:
+        """Goes to the next stage, where there is one, once this one's shares of right answers, or
+        its tokens, are reached; `tokens` is the number that the run has seen."""
+        stage = self.training.stages[int(self.stage)]
+        learnt = bool(stage.until) and all(
+            shares[task] >= wanted for task, wanted in stage.until.items()
+        )
+        is_last = int(self.stage) + 1 == len(self.training.stages)
+        used_up = tokens - self.stage_began >= stage.most_tokens
+        if not is_last and (learnt or used_up):
+            self.stage += 1
+            self.stage_began = tokens
+
+
+@dataclass(frozen=True)
+class Run:
+    """A trained model, with the log of its training: a row for each evaluation."""
+
+    model: LlamaForCausalLM
+    steps: int
+    tokens: int
+    seconds: float
+    log: list[dict[str, Any]]
+
+
+def train(training: Training, folder: Path, begin: Path | None = None) -> Run:
+    """Trains until the hours are used up, from the last checkpoint in `folder` where there is one.
+
+    A run that has none begins with the weights in the folder `begin`, or with random ones. Raises
+    `ParameterError` for a checkpoint or weights that the settings do not fit.
     """
     folder.mkdir(parents=True, exist_ok=True)
     if begin is not None and configuration(begin) != training.shape:
@@ -450,100 +380,83 @@ def train(training: Training, folder: Path, begin: Path | None = None) -> None:
             train_tokenizer(training.seed).save(str(tokenizer))
         else:
             shutil.copy2(begin / "tokenizer.json", tokenizer)
-    _check_checkpoint(folder / CHECKPOINT, training)
-    workers = 1 if torch.cuda.is_available() else min(training.workers, SHARES)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    os.environ.update(KEEP_MEMORY)
-    multiprocessing.spawn(
-        _work, (workers, port, training, folder, begin), nprocs=workers
-    )
-
-
-def _check_checkpoint(checkpoint: Path, training: Training) -> None:
-    """Refuse a checkpoint that the settings cannot go on from."""
-    if not checkpoint.exists():
-        return
-    saved = torch.load(checkpoint, weights_only=True, map_location="cpu")
-    if saved["shape"] != training.shape.model_dump():
-        raise ParameterError(
-            f"{checkpoint} has the shape {saved['shape']}; settings name another: name another --run"
-        )
-    stage = saved["progress"]["stage"]
-    if stage >= len(training.stages):
-        raise ParameterError(
-            f"{checkpoint} is at stage {stage}, counted from 0; settings have {len(training.stages)} stages: "
-            "give it as many, or name another --run"
-        )
-
-
-def _work(
-    rank: int,
-    workers: int,
-    port: int,
-    training: Training,
-    folder: Path,
-    begin: Path | None,
-) -> None:
-    """One process of a run."""
-    if workers > 1:
-        torch.set_num_threads(1)
-    distributed.init_process_group(
-        "gloo", f"tcp://127.0.0.1:{port}", rank=rank, world_size=workers
-    )
+    curriculum = Curriculum(training, tokenizer)
+    checkpoint = last_checkpoint(folder)
+    step = _go_on(curriculum, checkpoint) if checkpoint else 0
     torch.manual_seed(training.seed)
-    place = Place(rank, workers, folder)
-    learner = Learner(place, training, begin)
-    if rank == 0:
-        parameters = sum(parameter.numel() for parameter in learner.model.parameters())
-        print(f"{parameters:,} parameters on {workers} × {place.device}", flush=True)
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        _learn(learner, Batches(place, training, learner.progress, pool))
-    if rank == 0:
-        learner.save()
-    distributed.destroy_process_group()
-
-
-def _learn(learner: Learner, batches: Batches) -> None:
-    """Learn from batch after batch until the hours are used up; the first process keeps time, log and checkpoint."""
-    training, progress, is_first = (
-        learner.training,
-        learner.progress,
-        learner.place.rank == 0,
+    model = new_model(training.shape)
+    if begin is not None:
+        model.load_state_dict(load_file(begin / "model.safetensors"), strict=False)
+    if training.compiled:
+        for layer in model.model.layers:
+            layer.compile(dynamic=True)
+    disable_progress_bar()  # one for each checkpoint
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # which would warn in each process
+    optimizer = MuonAndAdamW(model, training.learning_rate)
+    trainer = Trainer(
+        model,
+        _arguments(training, folder),
+        lambda one: one[0],
+        Batches(training, tokenizer, curriculum.stage, step),
+        callbacks=[curriculum],
+        optimizers=(optimizer, LambdaLR(optimizer, curriculum.rate)),
     )
-    started = time.monotonic() - progress.seconds
-    losses: list[float] = []
-    while progress.seconds < 3600 * training.hours:
-        rate = learner.rate()
-        losses.append(learner.step(batches.next(), rate))
-        seconds = time.monotonic() - started if is_first else 0.0
-        [progress.seconds] = _sum_over_processes(seconds)
-        if progress.step % training.evaluate_every:
-            continue
-        shares = learner.evaluate()
-        progress.log.append(_log_row(learner, rate, losses, shares))
-        losses.clear()
-        learner.end_stage_where_learnt(shares)
-        if is_first:
-            print(json.dumps(progress.log[-1]), flush=True)
-            learner.save()
+    parameters = sum(parameter.numel() for parameter in model.parameters())
+    print(f"{parameters:,} parameters on {trainer.args.device}", flush=True)
+    trainer.remove_callback(PrinterCallback)
+    trainer.train(resume_from_checkpoint=checkpoint and str(checkpoint))
+    state = trainer.state
+    log = [row for row in state.log_history if "stage" in row]
+    tokens = state.num_input_tokens_seen
+    return Run(model, state.global_step, tokens, curriculum.seconds, log)
 
 
-def _log_row(
-    learner: Learner, rate: float, losses: Sequence[float], shares: dict[Task, float]
-) -> dict[str, Any]:
-    """A row of the log: where the run is, the mean loss since the last row, and the held-out shares by task."""
-    progress = learner.progress
-    row: dict[str, Any] = {
-        "step": progress.step,
-        "tokens": progress.tokens,
-        "seconds": round(progress.seconds),
-        "stage": progress.stage,
-        "lines": learner.training.stages[progress.stage].most_lines,
-        "rate": rate,
-        "loss": round(float(np.mean(losses)), 4),
-    }
-    for task, share in shares.items():
-        row[task] = round(share, 4)
-    return row
+def _arguments(training: Training, folder: Path) -> TrainingArguments:
+    """Returns what the Trainer is told: an item of the data set is a batch, and each evaluation
+    leaves a checkpoint."""
+    every = training.evaluate_every
+    return TrainingArguments(
+        str(folder),
+        per_device_train_batch_size=1,
+        max_steps=10**9,  # the hours end the run
+        max_grad_norm=1.0,
+        bf16=training.bfloat16,
+        seed=training.seed,
+        ignore_data_skip=True,  # a run that goes on draws other chats
+        dataloader_num_workers=training.workers,
+        include_num_input_tokens_seen="all",
+        logging_steps=every,
+        save_steps=every,
+        save_total_limit=2,
+        report_to="none",
+        disable_tqdm=True,
+    )
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """Returns the newest complete checkpoint of a run; None without one."""
+    states = sorted(
+        folder.glob(f"checkpoint-*/{STATE}"),
+        key=lambda path: int(path.parent.name.partition("-")[2]),
+    )
+    return states[-1].parent if states else None
+
+
+def _go_on(curriculum: Curriculum, checkpoint: Path) -> int:
+    """Takes stage and time of a run from its checkpoint, and returns its number of steps; raises
+    `ParameterError` where the settings cannot go on from it."""
+    training = curriculum.training
+    saved = json.loads((checkpoint / STATE).read_text(encoding="utf-8"))
+    told = saved["stateful_callbacks"]["Curriculum"]["attributes"]
+    if told["shape"] != training.shape.model_dump():
+        raise ParameterError(
+            f"{checkpoint} has the shape {told['shape']}; settings name another: name another --run"
+        )
+    if told["stage"] >= len(training.stages):
+        raise ParameterError(
+            f"{checkpoint} is at stage {told['stage']}, counted from 0; settings have "
+            f"{len(training.stages)} stages: give it as many, or name another --run"
+        )
+    curriculum.stage += told["stage"]
+    curriculum.stage_began, curriculum.seconds = told["stage_began"], told["seconds"]
+    return int(saved["global_step"])

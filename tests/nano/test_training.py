@@ -49,47 +49,43 @@ SETTINGS = {
     "bfloat16": False,
     "evaluated": 4,
     "warmup_steps": 1,
+    "evaluate_every": 5,
+    "workers": 0,
+    "hours": 0.002,
     "stages": [{**STAGE, "most_tokens": 1}, STAGE],
 }
 
 
 def test_a_run_is_saved_goes_on_and_leaves_weights_that_answer(tmp_path: Path) -> None:
-    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch")
     pytest.importorskip("transformers")
     import train
     import training
 
     settings = check(training.Training, SETTINGS, "settings")
-    place = training.Place(0, 1, tmp_path)
     shutil.copy(WEIGHTS / "tokenizer.json", tmp_path)
-    rows = training.share_of(0, 0, settings.stages[0], settings, place.tokenizer)
-    torch.distributed.init_process_group(
-        "gloo", f"file://{tmp_path / 'group'}", rank=0, world_size=1
+    first = training.train(settings, tmp_path)
+    assert [row["step"] for row in first.log] == list(range(5, first.steps + 1, 5))
+    assert first.log[-1]["loss"] < first.log[0]["loss"]
+    assert [row["stage"] for row in first.log] == [0] + [1] * (len(first.log) - 1)
+    checkpoint = training.last_checkpoint(tmp_path)
+    assert checkpoint is not None
+    assert checkpoint.name == f"checkpoint-{first.steps}"
+    # A checkpoint that was begun when the run was stopped is passed over.
+    (tmp_path / f"checkpoint-{first.steps + 5}").mkdir()
+    assert training.last_checkpoint(tmp_path) == checkpoint
+    more = check(
+        training.Training, SETTINGS | {"hours": 2 * settings.hours}, "settings"
     )
-    try:
-        learner = training.Learner(place, settings, None)
-        losses = [learner.step(rows, learner.rate()) for _ in range(8)]
-        assert losses[-1] < losses[0]
-        shares = learner.evaluate()
-        assert set(shares) == {"copy"}
-        learner.progress.log.append(
-            training._log_row(learner, learner.rate(), losses, shares)
-        )
-        learner.end_stage_where_learnt(shares)
-        assert (learner.progress.stage, learner.progress.stage_tokens) == (1, 0)
-        learner.save()
-        again = training.Learner(place, settings, None)
-        assert again.progress == learner.progress
-        assert again.step(rows, again.rate()) == pytest.approx(
-            learner.step(rows, learner.rate())
-        )
-    finally:
-        torch.distributed.destroy_process_group()
-    train.export(tmp_path, tmp_path / "weights", settings)
+    second = training.train(more, tmp_path)
+    assert second.log[: len(first.log)] == first.log
+    assert second.steps > first.steps
+    assert second.seconds > first.seconds
+    train.export(second, tmp_path / "tokenizer.json", tmp_path / "weights", more)
     model = Nano(tmp_path / "weights")
     assert model.shape.hidden_size == 32
     model.greedy("def f", 4)
-    assert list(measure.training_log(tmp_path / "weights")["step"]) == [8]
+    assert len(measure.training_log(tmp_path / "weights")) == len(second.log)
     other = check(
         training.Training, SETTINGS | {"shape": SHAPE | {"hidden_size": 64}}, "settings"
     )
@@ -99,6 +95,26 @@ def test_a_run_is_saved_goes_on_and_leaves_weights_that_answer(tmp_path: Path) -
         training.train(other, tmp_path / "other", tmp_path / "weights")
 
 
+def test_only_what_the_assistant_says_is_learnt_and_padding_is_not() -> None:
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    import training
+
+    rows = [([5, 6, 7], [False, True, True]), ([8, 9], [False, True])]
+    [batch] = training.batches(rows, 6)
+    assert batch["input_ids"].tolist() == [[5, 6, 7], [8, 9, 0]]
+    assert batch["labels"].tolist() == [[-100, 6, 7], [-100, 9, -100]]
+    assert [len(part["labels"]) for part in training.batches(rows, 3)] == [1, 1]
+    shape = training.Configuration(vocab_size=16, **SHAPE)
+    model = training.new_model(shape)
+    for parameter in model.parameters():
+        parameter.data.zero_()  # every token is as likely: the first, 0, is taken
+    assert training.right(model, rows, 6) == 0
+    assert training.right(model, [([5, 0], [False, True])], 6) == 1
+    loss = model(**batch).loss
+    assert float(loss) == pytest.approx(torch.log(torch.tensor(16.0)).item())
+
+
 @pytest.mark.parametrize("name", ["nano.yaml", "nano_front.yaml"])
 def test_settings_are_valid_and_batches_repeat(name: str) -> None:
     pytest.importorskip("torch")
@@ -106,14 +122,15 @@ def test_settings_are_valid_and_batches_repeat(name: str) -> None:
     import training
 
     settings = check(training.Training, read_yaml(PARAMS / name), name)
-    tokenizer = str(WEIGHTS / "tokenizer.json")
-    shares = [
-        training.share_of(3, share, settings.stages[0], settings, tokenizer)
-        for share in (0, 0, 1)
+    tokenizer = WEIGHTS / "tokenizer.json"
+    draws = [
+        training.drawn(number, settings.stages[0], settings, tokenizer)
+        for number in (0, 0, 1)
     ]
-    assert shares[0] == shares[1] != shares[2]
-    for rows in shares:
-        assert (
-            sum(len(tokens) for tokens, _ in rows)
-            >= settings.batch_tokens / training.SHARES
-        )
+    assert draws[0] == draws[1] != draws[2]
+    tokens = settings.batch_tokens
+    for rows in draws:
+        assert sum(len(row) for row, _ in rows) >= training.BATCHES * tokens
+        sizes = [part["input_ids"] for part in training.batches(rows, tokens)]
+        assert sum(len(part) for part in sizes) == len(rows)
+        assert all(part.numel() <= tokens or len(part) == 1 for part in sizes)
