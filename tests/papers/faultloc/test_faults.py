@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codestress.mutate.draw import Draw
+from codestress.mutate.faults.fault_site import KINDS, FaultSite
 from codestress.mutate.faults.neutral import (
     SPMS,
     Content,
@@ -27,7 +28,7 @@ from codestress.mutate.faults.neutral import (
     quarter_of,
 )
 from codestress.mutate.faults.proof import equivalence_error
-from codestress.mutate.faults.sites import KINDS, FaultSite, fault_sites
+from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import (
     CorrectProgram,

@@ -515,12 +515,7 @@ def test_faults_in_java_keep_types_reach_and_pattern_variables() -> None:
     behind = {
         lines[site.line - 2].strip() for site in sites if site.kind == "MisplacedReturn"
     }
-    # The last one at the end of `for (;;)`.
-    assert behind == {
-        "label = label + n;",
-        "sum += g;",
-        "}",
-    }
+    assert behind == {"label = label + n;", "sum += g;"}
 
 
 @pytest.mark.slow
