@@ -509,7 +509,7 @@ def test_dead_code_that_changes_its_function_by_being_there_is_refused(
     fine = FaultyProgram(
         "def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2
     )
-    harmless = content(dead_code=["if False:\n    y = x\n    return y"])
+    harmless = content(dead_code=["if False:\n    z = x\n    print(z, y)"])
     assert (
         mutate(
             fine,

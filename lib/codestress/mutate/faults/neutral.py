@@ -23,7 +23,7 @@ import yaml
 from codestress.mutate.draw import Draw
 from codestress.mutate.edits import Edit, Lines, edited, first_line
 from codestress.mutate.faults.comments import NEAR, Place, comments_in, usable
-from codestress.mutate.faults.dead import check_snippet
+from codestress.mutate.faults.dead_code import check_snippet
 from codestress.mutate.faults.hidden import movable, refuse_seen, variables
 from codestress.mutate.faults.proof import equivalence_error
 from codestress.mutate.faults.trees import (
