@@ -11,7 +11,7 @@ import pytest
 from codestress.mutate.draw import Draw
 from codestress.mutate.faults.comments import ACCUSES, NEAR
 from codestress.mutate.faults.dead_code import check_snippet
-from codestress.mutate.faults.hidden import movable, variables
+from codestress.mutate.faults.local_names import variables
 from codestress.mutate.faults.neutral import (
     Content,
     FaultyProgram,
@@ -20,6 +20,7 @@ from codestress.mutate.faults.neutral import (
     bank,
     mutate,
 )
+from codestress.mutate.faults.shuffling import movable
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.seeding import rng

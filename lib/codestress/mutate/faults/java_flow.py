@@ -93,12 +93,16 @@ class JavaFlow:
 
     def stops(self, node: Node) -> bool:
         """Whether control may never pass a statement although the compiler lets it."""
-        open_loop = node.type in LOOPS[:3] and not self.is_endless(node)
-        condition = node.type == "if_statement"
-        condition &= node.child_by_field_name("alternative") is None
-        if (open_loop or condition) and not self.is_chosen(node):
-            return False
-        inside = range(node.start_byte, node.end_byte)
+        name = "consequence" if node.type == "if_statement" else "body"
+        body = node.child_by_field_name(name)
+        loops = node.type in LOOPS[:3] and not self.is_endless(node)
+        condition = name == "consequence" and not node.child_by_field_name(
+            "alternative"
+        )
+        # The body of these may be left out.
+        optional = (loops or condition) and not self.is_chosen(node)
+        end = body.start_byte if optional else node.end_byte
+        inside = range(node.start_byte, end)
         called = {name for place, name in self.calls.items() if place in inside}
         jumps = any(place in inside for place in self.jumps)
         return jumps or node.type in JUMPS or bool(called & self.stopping)
@@ -115,7 +119,10 @@ class JavaFlow:
         return literal or (not condition and node.type == "for_statement")
 
     def is_chosen(self, node: Node) -> bool:
-        """Whether literals may decide which part of a statement or an expression is evaluated."""
+        """Whether literals may decide which part of a statement or an expression is evaluated; or
+        nothing in a `try` may throw an exception."""
+        if node.type == "try_statement":
+            return not _throws(node)
         if node.type not in CHOOSING:
             return False
         logic = field_text(node, "operator") in ("&&", "||")
@@ -145,8 +152,7 @@ class JavaFlow:
     def refused(self, node: Node) -> Iterator[Node]:
         """Yields the parts of a node that cannot run, or where a fault is refused."""
         chosen = self.is_chosen(node) and not self.is_endless(node)
-        caught = node.type == "catch_clause" and not _throws(node.parent)
-        if chosen or caught or node.type in ("annotation", "switch_label"):
+        if chosen or node.type in ("annotation", "switch_label"):
             yield node
         if node.type in SEQUENCES:
             statements = statements_of(node)
@@ -187,12 +193,10 @@ def statements_of(block: Node) -> list[Node]:
 
 
 def _throws(node: Node) -> bool:
-    """Whether a `try` may throw an exception: it has a resource, or a call in its first
-    statement."""
-    body = node.child_by_field_name("body")
-    parts = (part for one in statements_of(body)[:1] for part in nodes(one))
-    resources = node.child_by_field_name("resources")
-    return resources is not None or any(part.type.endswith(RISKY) for part in parts)
+    """Whether the first statement of a `try` may throw an exception."""
+    for statement in statements_of(node.child_by_field_name("body"))[:1]:
+        return any(part.type.endswith(RISKY) for part in nodes(statement))
+    return False
 
 
 def _called(call: Node) -> str:

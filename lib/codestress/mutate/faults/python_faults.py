@@ -54,22 +54,13 @@ def python_faults(code: str) -> Iterator[FaultSite]:
     for node in ast.walk(tree):
         if id(node) in dead:
             continue
+        for kind, operands in _operands(node, dead):
+            yield from _between(kind, operands, lines)
         match node:
             case ast.For() | ast.AsyncFor() | ast.comprehension():
                 for part in ast.walk(node.iter):
                     if id(part) not in dead:
                         yield from _range_sites(part, lines)
-            case ast.While(test):
-                for part in ast.walk(test):
-                    if isinstance(part, ast.Compare) and id(part) not in dead:
-                        operands = [part.left, *part.comparators]
-                        yield from _between("OffByOne", operands, lines)
-            case ast.BoolOp(values=values):
-                yield from _between("IncorrectBooleanLogic", values, lines)
-            case ast.BinOp(left, _, right) if not _is_text(node):
-                yield from _between("OperatorSwap", [left, right], lines)
-            case ast.AugAssign(target, _, value) if not _is_text(value):
-                yield from _between("OperatorSwap", [target, value], lines)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for statement in node.body:
                     if id(statement) not in dead:
@@ -77,6 +68,22 @@ def python_faults(code: str) -> Iterator[FaultSite]:
                 for block in flow.leaving(node.body):
                     if id(block[-1]) not in dead:
                         yield from _return_after(block[-1], lines)
+
+
+def _operands(node: ast.AST, dead: set[int]) -> Iterator[tuple[Kind, list[ast.expr]]]:
+    """Yields the operands of a node whose operators may be replaced, each with the kind of fault;
+    `dead` has the ids of nodes that get no fault."""
+    match node:
+        case ast.While(test):
+            for part in ast.walk(test):
+                if isinstance(part, ast.Compare) and id(part) not in dead:
+                    yield "OffByOne", [part.left, *part.comparators]
+        case ast.BoolOp(values=values):
+            yield "IncorrectBooleanLogic", values
+        case ast.BinOp(left, _, right) if not _is_text(node):
+            yield "OperatorSwap", [left, right]
+        case ast.AugAssign(target, _, value) if not _is_text(value):
+            yield "OperatorSwap", [target, value]
 
 
 def _between(kind: Kind, operands: list[ast.expr], lines: Lines) -> Iterator[FaultSite]:

@@ -55,7 +55,7 @@ class PythonFlow:
         later = any(isinstance(node, yields) for node in ast.walk(function))
         return not later and not self.lead_on(function.body)
 
-    def called(self, node: ast.expr) -> str:
+    def called(self, node: ast.AST | None) -> str:
         """Last part of the name that an expression calls, such as `exit` in `sys.exit()`, whatever
         an import calls it; empty for any other expression."""
         match node:
@@ -69,40 +69,30 @@ class PythonFlow:
 
     def leads_on(self, node: ast.stmt) -> bool:
         """Whether a statement may lead to the next one."""
+        value = getattr(node, "value", None)
         match node:
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
                 return False
             case ast.Assert(test):
                 return not decided(test)
-            case ast.Expr(value) | ast.Assign(value=value) | ast.AnnAssign(value=value):
-                return not self.ends(node, value)
+            case ast.Expr(ast.Call(function)):
+                known = ast.unparse(function) == "parser.error"
+                return not known and self.called(value) not in ENDING | self.stopping
+            case ast.Assign() | ast.AnnAssign():
+                return self.called(value) not in self.stopping
             case ast.If(test, body, orelse):
                 both = [self.lead_on(body), self.lead_on(orelse)]
                 return all(both) if decided(test) else any(both)
             case ast.For() | ast.AsyncFor() | ast.While():
                 ends = not self.is_endless(node) and self.lead_on(node.orelse)
                 return ends or self.breaks(node.body)
-            case ast.With() | ast.AsyncWith():
-                return self.lead_on(node.body)
             case ast.Try(body, handlers, orelse, last):
-                caught = [handlers[0].body] if handlers and _raises(body[0]) else []
-                ways = [[*body, *orelse], *caught]
+                caught = handlers[: _raises(body[0])]
+                ways = [[*body, *orelse], *(one.body for one in caught)]
                 return self.lead_on(last) and any(map(self.lead_on, ways))
-            case ast.TryStar():  # whose clauses take no return
-                return False
-            case ast.Match(cases=cases):
-                return any(self.lead_on(case.body) for case in cases)
+            case ast.With() | ast.AsyncWith() | ast.Match() | ast.TryStar():
+                return any(map(self.lead_on, self.live(node)))
         return True
-
-    def ends(self, node: ast.stmt, value: ast.expr | None) -> bool:
-        """Whether a statement with the expression `value` is a call that never returns."""
-        match value:
-            case ast.Call(ast.Name(name)) if name in self.stopping:
-                return True
-            case ast.Call(function) if isinstance(node, ast.Expr):
-                known = self.called(value) in ENDING
-                return known or ast.unparse(function) == "parser.error"
-        return False
 
     def is_endless(self, node: Loop) -> bool:
         if isinstance(node, ast.While):
@@ -112,10 +102,10 @@ class PythonFlow:
     def breaks(self, block: Sequence[ast.stmt]) -> bool:
         """Whether a condition in the body of a loop has a `break` that leaves the loop."""
         for node in self.first(block):
-            if isinstance(node, ast.If) and not decided(node.test):
-                ways = self.first(node.body)[-1:], self.first(node.orelse)[-1:]
-                if any(way and isinstance(way[0], ast.Break) for way in ways):
-                    return True
+            if isinstance(node, ast.If):
+                for way in self.live(node):
+                    if isinstance(self.first(way)[-1], ast.Break):
+                        return True
         return False
 
     def first(self, block: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
@@ -124,6 +114,28 @@ class PythonFlow:
             if not self.leads_on(statement):
                 return block[:number]
         return block
+
+    def live(self, node: ast.AST) -> list[list[ast.stmt]]:
+        """Blocks of a statement that may run, as far as the rules say."""
+        body: list[ast.stmt] = getattr(node, "body", [])
+        match node:
+            case ast.If(test) if decided(test):
+                return []
+            case ast.For(iter=items, orelse=orelse) if is_empty(items):
+                return [orelse]
+            case ast.For() | ast.AsyncFor() | ast.While() if self.is_endless(node):
+                return [body]
+            case ast.While(test, orelse=orelse) if decided(test):
+                return [orelse]
+            case ast.TryStar():  # whose clauses take no return
+                return []
+            case ast.Try(body, handlers, orelse, last):
+                # A later clause may catch what an earlier one has caught.
+                caught = [one.body for one in handlers[: _raises(body[0])]]
+                return [body, *caught, last, orelse if self.lead_on(body) else []]
+            case ast.Match(cases=cases):
+                return [case.body for case in cases if not decided(case.guard)]
+        return blocks_in(node)
 
     def dead(self) -> set[int]:
         """Python's `id` of each node that cannot run, or where a fault is refused."""
@@ -135,9 +147,9 @@ class PythonFlow:
 
     def refused(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yields the parts of a node that cannot run, or where a fault is refused."""
-        for block in vars(node).values():
-            if isinstance(block, list) and block and isinstance(block[0], ast.stmt):
-                yield from block[len(self.first(block)) :]
+        live = self.live(node)
+        for block in blocks_in(node):
+            yield from block[len(self.first(block)) if block in live else 0 :]
         match node:
             case ast.JoinedStr():  # positions inside are unreliable before Python 3.12
                 yield node
@@ -148,22 +160,6 @@ class PythonFlow:
             case ast.comprehension(iter=items, ifs=tests):
                 if is_empty(items) or any(map(decided, tests)):
                     yield node
-            case ast.If(test, body, orelse) if decided(test):
-                yield from [*body, *orelse]
-            case ast.For(iter=items, body=body) if is_empty(items):
-                yield from body
-            case ast.While(test, body) if decided(test) and not self.is_endless(node):
-                yield from body
-            case ast.For() | ast.AsyncFor() | ast.While() if self.is_endless(node):
-                yield from node.orelse
-            case ast.TryStar():
-                yield node
-            case ast.Try(body, handlers, orelse):
-                # A later clause may catch what an earlier one has caught.
-                yield from handlers[_raises(body[0]) :]
-                yield from [] if self.lead_on(body) else orelse
-            case ast.match_case(guard=ast.expr(), body=body) if decided(node.guard):
-                yield from body
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for part in ast.walk(node):
                     if part is not node and isinstance(part, FunctionNode):
@@ -179,21 +175,24 @@ class PythonFlow:
         for number, node in enumerate(block, start=1):
             if isinstance(node, FunctionNode | ast.ClassDef):
                 continue
-            loops = isinstance(node, Loop)
             here = _returns_at(block[number:], ends, broken)
-            body: list[ast.stmt] = getattr(node, "body", [])
-            others = list[list[ast.stmt]]()
-            for name in ("orelse", "finalbody"):
-                others.append(getattr(node, name, []))
-            for name in ("handlers", "cases"):
-                others += [part.body for part in getattr(node, name, [])]
-            if isinstance(node, Loop | ast.If) and self.lead_on(body):
-                yield from [] if here and not loops else [body]
+            loops = isinstance(node, Loop)
+            if isinstance(node, Loop | ast.If) and self.lead_on(node.body):
+                yield from [] if here and not loops else [node.body]
             split = loops or (isinstance(node, ast.Try) and node.orelse)
-            inside = here and not split
-            yield from self.leaving(body, inside, here if loops else broken)
-            for other in others:
-                yield from self.leaving(other, here, broken)
+            for inner in blocks_in(node):
+                first = inner is getattr(node, "body", None)
+                inside = here and not (first and split)
+                yield from self.leaving(inner, inside, here if loops else broken)
+
+
+def blocks_in(node: ast.AST) -> list[list[ast.stmt]]:
+    """Lists of statements in a statement, without empty ones."""
+    names = ("body", "orelse", "finalbody")
+    blocks = [getattr(node, name, []) for name in names]
+    for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
+        blocks.append(part.body)
+    return [block for block in blocks if isinstance(block, list) and block]
 
 
 def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:
