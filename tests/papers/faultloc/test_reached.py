@@ -119,6 +119,14 @@ PYTHON = [
     (False, "x = False and here()"),
     (False, "x = g() if True else here()"),
     (False, "return 1\ndef h():\n  here()"),
+    (False, "x = [here() for y in [] if y]"),
+    (False, "x = {here(): y for y in a if False}"),
+    (False, "while True:\n  if a:\n    while b:\n      break\nhere()"),
+    (False, "while True:\n  if a:\n    return 1\n    break\nhere()"),
+    (False, "while True:\n  if False: break\nhere()"),
+    (False, "while 1:\n  try:\n    if a: break\n  finally:\n    return 2\nhere()"),
+    (False, "try:\n  return 1\nfinally:\n  exit()\nhere()"),
+    (False, "def f():\n  raise KeyError\n  return 1\nf()\nhere()"),
 ]
 
 

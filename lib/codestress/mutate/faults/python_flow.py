@@ -157,9 +157,10 @@ class PythonFlow:
                 yield node
             case ast.IfExp(test) if decided(test):
                 yield node
-            case ast.comprehension(iter=items, ifs=tests):
-                if is_empty(items) or any(map(decided, tests)):
-                    yield node
+            case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+                for loop in node.generators:
+                    if is_empty(loop.iter) or any(map(decided, loop.ifs)):
+                        yield node
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for part in ast.walk(node):
                     if part is not node and isinstance(part, FunctionNode):
