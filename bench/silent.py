@@ -11,7 +11,8 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from codestress.mutate.faults.sites import FaultSite, fault_sites
+from codestress.mutate.faults.fault_site import FaultSite
+from codestress.mutate.faults.sites import fault_sites
 from codestress.papers.faultloc import programs
 from codestress.papers.faultloc.programs import CorrectProgram, program_set
 

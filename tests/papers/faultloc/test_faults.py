@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codestress.mutate.draw import Draw
+from codestress.mutate.faults.fault_site import KINDS, FaultSite
 from codestress.mutate.faults.neutral import (
     SPMS,
     Content,
@@ -27,7 +28,7 @@ from codestress.mutate.faults.neutral import (
     quarter_of,
 )
 from codestress.mutate.faults.proof import equivalence_error
-from codestress.mutate.faults.sites import KINDS, FaultSite, fault_sites
+from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.papers.faultloc.programs import (
     CorrectProgram,
@@ -508,7 +509,7 @@ def test_dead_code_that_changes_its_function_by_being_there_is_refused(
     fine = FaultyProgram(
         "def f(x):\n    y = 0\n    for y in x:\n        x = _(y)\n    return x", 2
     )
-    harmless = content(dead_code=["if False:\n    y = x\n    return y"])
+    harmless = content(dead_code=["if False:\n    z = x\n    print(z, y)"])
     assert (
         mutate(
             fine,

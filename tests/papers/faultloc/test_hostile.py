@@ -10,8 +10,8 @@ import pytest
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.faults.comments import ACCUSES, NEAR
-from codestress.mutate.faults.dead import check_snippet
-from codestress.mutate.faults.hidden import movable, variables
+from codestress.mutate.faults.dead_code import check_snippet
+from codestress.mutate.faults.local_names import variables
 from codestress.mutate.faults.neutral import (
     Content,
     FaultyProgram,
@@ -20,6 +20,7 @@ from codestress.mutate.faults.neutral import (
     bank,
     mutate,
 )
+from codestress.mutate.faults.shuffling import movable
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.seeding import rng
@@ -30,10 +31,10 @@ from told import refused
 HOST = "class Host {{\n    int run(int n) {{\n{}\n        return n;\n    }}\n}}"
 LETS_IN = [
     "if (false) { int x1 = 1; x1 += 2; }",
-    'for (int i1 = 5; i1 < 3; i1++) { String s1 = "a" + i1; System.out.println(s1.length()); }',
-    "if (!(2 >= 1) || 3 < 2 && true) { long l1 = 3L * 2; double d1 = Math.sqrt(l1); d1--; }",
-    'if ("".length() > 0) { int[] a1 = {1, 2}; a1[0] = a1.length; if (a1[1] > 2) { a1[1] = 0; } }',
-    'if ("a".isEmpty()) { StringBuilder b1 = new StringBuilder("x"); b1.append(3).append(true).reverse(); }',
+    'if (5 < 3) { String s1 = "a"; s1 += "b"; System.out.println(s1); }',
+    "if (2 >= 3) { long l1 = 3L; double d1 = 1.5; d1 = Math.sqrt(d1); d1--; l1 = l1 * 2 - 1; }",
+    'if ("".length() > 0) { int[] a1 = {1, 2}; a1[0] = 3; boolean b1 = true; b1 = !b1; }',
+    'if (!true) { StringBuilder b1 = new StringBuilder(); b1.append("x"); System.out.println(b1); }',
 ]
 KEEPS_OUT = [
     "for (int i1 = 0, j1 = 5; i1 < 3; i1++) { }",
@@ -64,6 +65,13 @@ KEEPS_OUT = [
     "if (new Host().run(3) < 0) { }",
     "if (1 > 2) { int x1 = 1 \\u007d n++; if (false) {} }",
     "if (Boolean.FALSE) { }",
+    "if (!(2 >= 1) || 3 < 2) { int x1 = 1; }",
+    'if (false) { int N = 1; String x1 = "a"; x1 = N + 1; }',
+    "if (false) { int x1 = 1; int x1 = 2; }",
+    "if (false) { int x1 = 1; x1 /= 0; }",
+    "if (false) { boolean b1 = true; b1++; }",
+    "if (false) { int x1 = 08; }",
+    'if (false) { String s1 = "a"; s1 += "\\u0022; n++; //"; }',
     "if (false) { Thread.sleep(3); }",
     "if (false) { var x1 = 1; }",
 ]
@@ -116,6 +124,13 @@ PYTHON_KEEPS_OUT = [
     "if False:\n    pass\nx1 = 1",
     "if False:\n    total += 1",
     "if False:\n    n = n",
+    "if False:\n    __debug__ = 1",
+    "if False:\n    print(end=1, end=2)",
+    "if False:\n    x1 = lambda: 1",
+    "if False:\n    return 1",
+    "if True:\n    x1 = 1",
+    "if 'a' == 'a':\n    x1 = 1",
+    "if 08 < 2:\n    x1 = 1",
 ]
 
 
@@ -515,12 +530,7 @@ def test_faults_in_java_keep_types_reach_and_pattern_variables() -> None:
     behind = {
         lines[site.line - 2].strip() for site in sites if site.kind == "MisplacedReturn"
     }
-    # The last one at the end of `for (;;)`.
-    assert behind == {
-        "label = label + n;",
-        "sum += g;",
-        "}",
-    }
+    assert behind == {"label = label + n;", "sum += g;"}
 
 
 @pytest.mark.slow

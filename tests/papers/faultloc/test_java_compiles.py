@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from codestress.mutate.faults.sites import FaultSite, fault_sites
+from codestress.mutate.faults.fault_site import FaultSite
+from codestress.mutate.faults.sites import fault_sites
 from codestress.papers.faultloc.programs import CorrectProgram, program_set
 from conftest import needs_jdk
 

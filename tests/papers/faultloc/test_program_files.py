@@ -243,7 +243,7 @@ BROUGHT: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "nul.py": ("x = 1\ny = 2 # \0\n", "line 2", "U+0000"),
     "tabs.py": ("if 1:\n    if 2:\n\tx = 3\n", "line 3", "tabs"),
     "deep.py": (f"x = {'-' * 5000}1\n", "nested"),
-    "attributes.py": (f"x = y{'.a' * 2000}\n", "nested"),
+    "attributes.py": (f"x = y{'.a' * 4000}\n", "nested"),
     "latin.py": ("x = 1\ny = 'é'\n".encode("latin-1"), "line 2", "0xe9", "UTF-8"),
     "wide.py": ("x = 1\n".encode("utf-16"), "line 1", "0xff", "UTF-8"),
     "syntax.java": ("class A {\n  int x = ;\n}\n", "parse", "java", "line 2"),

@@ -9,34 +9,30 @@ reason.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import keyword
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib.resources import files
 from typing import Any, Literal, TypeVar, get_args
 
 import yaml
 
 from codestress.mutate.draw import Draw
-from codestress.mutate.edits import Edit, Lines, edited, first_line
+from codestress.mutate.edits import Edit, Lines, edited
 from codestress.mutate.faults.comments import NEAR, Place, comments_in, usable
-from codestress.mutate.faults.dead import check_snippet
-from codestress.mutate.faults.hidden import movable, refuse_seen, variables
+from codestress.mutate.faults.dead_code import check_snippet
+from codestress.mutate.faults.hidden import refuse_seen
+from codestress.mutate.faults.local_names import variables
+from codestress.mutate.faults.places import statement_lines
 from codestress.mutate.faults.proof import equivalence_error
+from codestress.mutate.faults.shuffling import movable
 from codestress.mutate.faults.trees import (
-    JAVA_METHODS,
     JAVA_WORDS,
     NotNeutral,
-    around,
-    java_root,
-    tree_of,
     words_of,
 )
-from codestress.mutate.scopes import FunctionNode, own_blocks
-from codestress.sandbox.runtimes import nodes
 from codestress.types import Language
 
 Spm = Literal[
@@ -219,10 +215,7 @@ class _Making:
         return edits
 
     def statements(self) -> list[int]:
-        """Numbers of the lines before which a statement may be inserted in any function or method
-        of the program, in the order of the text."""
-        places = _python_places if self.language == "python" else _java_places
-        return places(self.program.code)
+        return statement_lines(self.program.code, self.language)
 
     def in_quarter(self, line: int) -> bool:
         return quarter_of(line, self.program.lines) == self.quarter
@@ -283,21 +276,16 @@ class _Making:
                     old[place.first] = place
         count = min(self.strength, len(old))
         edits = []
-        for line, text in zip(
-            self.places(list(old), count, "comments"), texts, strict=False
-        ):
+        for line in self.places(list(old), count, "comments"):
             place = old[line]
-            edits.append(Edit(place.start, place.end, place.form.format(text)))
-        far = [
-            line
-            for line in self.statements()
-            if not accusing or abs(line - faulty) > NEAR
-        ]
+            text = place.form.format(texts.pop(0))
+            edits.append(Edit(place.start, place.end, text))
+        far = self.statements()
+        if accusing:
+            far = [line for line in far if abs(line - faulty) > NEAR]
         sign = "#" if self.language == "python" else "//"
-        for line, text in zip(
-            self.places(far, self.strength - count), texts[count:], strict=True
-        ):
-            edits.append(self.line_before(line, f"{sign} {text}"))
+        for line in self.places(far, self.strength - count):
+            edits.append(self.line_before(line, f"{sign} {texts.pop(0)}"))
         return edits
 
     def renamed(self, edits: Sequence[Edit]) -> list[Edit]:
@@ -315,19 +303,18 @@ class _Making:
             and name[:2] != "__"
             and name not in taken
         ]
-        inside = [
-            name
-            for name in spans
-            if self.in_quarter(self.lines.line_of(spans[name][0][0]))
-        ]
-        if len(inside) < self.strength:
-            inside = [*inside, *(name for name in spans if name not in inside)][
-                : self.strength
-            ]
-        chosen = self.taken(inside, self.strength, "variables")
+
+        def outside(name: str) -> bool:
+            return not self.in_quarter(self.lines.line_of(spans[name][0][0]))
+
+        inside = len(spans) - sum(map(outside, spans))
+        near = sorted(spans, key=outside)[: max(self.strength, inside)]
+        chosen = self.taken(near, self.strength, "variables")
         new = self.taken(fresh, self.strength, "pieces of content")
-        renames = zip(chosen, new, strict=True)
-        return [Edit(*span, name) for old, name in renames for span in spans[old]]
+        changes = list[Edit]()
+        for old, name in zip(chosen, new, strict=True):
+            changes += [Edit(*span, name) for span in spans[old]]
+        return changes
 
     def reordered(self) -> FaultyProgram:
         """Returns the program, with its faulty line's new number, after `strength` exchanges of
@@ -351,61 +338,3 @@ class _Making:
             done = last
         numbers, texts = zip(*new, *lines[done:], strict=True)
         return FaultyProgram("\n".join(texts), numbers.index(self.program.line) + 1)
-
-
-NO_PLACE = ("global ", "nonlocal ", "elif ", "elif(")
-
-
-@lru_cache(maxsize=512)
-def _python_places(code: str) -> list[int]:
-    lines = Lines.of(code)
-    found: set[int] = set()
-    for function in ast.walk(tree_of(code)):
-        if not isinstance(function, FunctionNode):
-            continue
-        for block in own_blocks(function):
-            whole = block is not function.body or ast.get_docstring(function) is None
-            for statement in block if whole else block[1:]:
-                first = first_line(statement)
-                indent = lines.indent(first)
-                own = lines.text[
-                    lines.starts[first - 1] + len(indent) : lines.end(first)
-                ]
-                alone = first < statement.lineno or statement.col_offset == len(
-                    indent.encode()
-                )
-                if (
-                    alone
-                    and not lines.continued(first)
-                    and not own.startswith(NO_PLACE)
-                ):
-                    found.add(first)
-    return sorted(found)
-
-
-@lru_cache(maxsize=512)
-def _java_places(code: str) -> list[int]:
-    """Numbers of the lines of a Java program that begin with a statement inside a method or
-    constructor, before which another statement may be inserted."""
-    lines = Lines.of(code)
-    found: set[int] = set()
-    for node in nodes(java_root(code)):
-        if node.type not in ("block", "constructor_body"):
-            continue
-        if all(outer.type not in JAVA_METHODS for outer in around(node)):
-            continue
-        last_row = node.start_point[0]
-        for child in node.named_children:
-            row, column = child.start_point
-            fixed = (
-                child.type == "explicit_constructor_invocation"
-                or "comment" in child.type
-            )
-            if (
-                row > last_row
-                and not fixed
-                and len(lines.indent(row + 1).encode()) == column
-            ):
-                found.add(row + 1)
-            last_row = child.end_point[0]
-    return sorted(found)

@@ -61,14 +61,6 @@ def tree_of(code: str) -> ast.Module:
         raise NotNeutral(f"does not parse: {error}") from None
 
 
-def written(node: ast.AST) -> str:
-    """Python text of a syntax tree; empty for a number with more digits than Python writes."""
-    try:
-        return ast.unparse(node)
-    except ValueError:
-        return ""
-
-
 @lru_cache(maxsize=64)
 def java_root(code: str) -> Node:
     """Root of a Java program's syntax tree (tree-sitter), cached and read-only; raises `NotNeutral`

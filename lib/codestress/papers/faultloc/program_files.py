@@ -107,24 +107,23 @@ def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
     Left out are faulty programs that do not parse, and a line inserted behind a last line without a
     line end, since that would change two lines.
     """
-    code, rows = file.code, []
-    for site in fault_sites(code, file.language):
-        made, at, inserted = site.apply(code), site.line - 1, "\n" in site.text
+    rows = []
+    for site in fault_sites(file.code, file.language):
+        made, at, inserted = site.apply(file.code), site.line - 1, "\n" in site.text
         before = "" if inserted else file.lines[at]
         end = _end(before or (file.lines[at - 1] if at else file.end))
         if parses(made, file.language) and (end or not inserted):
-            after, mark = made.split("\n")[at] + end, file.mark if at == 0 else ""
-            whole = "".join(
-                [*file.lines[:at], after, *file.lines[at + (not inserted) :]]
-            )
+            lines = [*file.lines]
+            after = made.split("\n")[at] + end
+            lines[at : at + (not inserted)] = [after]
+            mark = file.mark if at == 0 else ""
             rows.append(
                 {
-                    **{
-                        "fault": site.kind,
-                        "line": site.line,
-                        "code": file.mark + whole,
-                    },
-                    **{"before": mark + before, "after": mark + after},
+                    "fault": site.kind,
+                    "line": site.line,
+                    "code": file.mark + "".join(lines),
+                    "before": mark + before,
+                    "after": mark + after,
                 }
             )
     return rows

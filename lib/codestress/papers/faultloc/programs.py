@@ -23,7 +23,7 @@ from typing import Literal
 
 from codestress.literals import UNREADABLE, odd_character, program_fault
 from codestress.mutate.edits import first_line
-from codestress.mutate.faults.sites import FaultSite
+from codestress.mutate.faults.fault_site import FaultSite
 from codestress.papers.faultloc.artifact import packed_rows
 from codestress.problems.installed import PACKAGES, installed_modules
 from codestress.sandbox.runtimes import parser, syntax_fault
@@ -87,7 +87,7 @@ def program_set(
     """
     dropped = Counter[str]()
     programs = list(_kept(source, min_lines, max_lines, dropped, selection))
-    refused = sum(1 for program in programs if program.refused)
+    refused = sum(bool(program.refused) for program in programs)
     return ProgramSet(programs, dropped, len(programs) + dropped.total() - refused)
 
 
@@ -121,7 +121,7 @@ def _kept(
     """Yields the programs that `program_set` keeps with these arguments one by one. Adds to
     `dropped`, by reason, each program that fails a filter, also those that `selection` = `artifact`
     keeps."""
-    kept: set[str] = set()
+    kept = set[str]()
     for program in READERS[source]():
         why = rejection(program, min_lines, max_lines)
         if why or program.code in kept:
@@ -262,23 +262,19 @@ def _alpaca() -> Iterator[CorrectProgram]:
 
 def _codesearchnet() -> Iterator[CorrectProgram]:
     for row in packed_rows("java_seed_programs.jsonl.gz"):
-        judged = row.get("csn_relevance") or []
-        best = max(judged) if isinstance(judged, list) and judged else None
+        judged: list[int] = row.get("csn_relevance") or []
         yield CorrectProgram(
             str(row["id"]),
             normalised(row["code"]),
             row["instruction"],
             "java",
-            (),
-            best,
+            relevance=max(judged, default=None),
         )
 
 
 READERS: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
-    **{
-        "installed": _installed,
-        "java": _java,
-        "alpaca": _alpaca,
-        "codesearchnet": _codesearchnet,
-    }
+    "installed": _installed,
+    "java": _java,
+    "alpaca": _alpaca,
+    "codesearchnet": _codesearchnet,
 }

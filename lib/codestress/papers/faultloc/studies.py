@@ -21,6 +21,7 @@ from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.mutate.draw import Draw
+from codestress.mutate.faults.fault_site import KINDS, FaultSite, Kind
 from codestress.mutate.faults.neutral import (
     CONTROLS,
     SPMS,
@@ -34,7 +35,7 @@ from codestress.mutate.faults.neutral import (
     mutate,
     quarter_of,
 )
-from codestress.mutate.faults.sites import KINDS, FaultSite, Kind, fault_sites
+from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.papers.faultloc.artifact import packed_rows
 from codestress.papers.faultloc.parameters import Audit

@@ -11,7 +11,7 @@ import pandas as pd
 from codestress.fitting.proportions import clustered_share, ratio
 from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import paired_differences
-from codestress.mutate.faults.sites import KINDS
+from codestress.mutate.faults.fault_site import KINDS
 from codestress.papers.faultloc.words import spoken
 from codestress.report.marks import with_cells
 from codestress.report.published import read_published

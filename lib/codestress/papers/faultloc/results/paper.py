@@ -10,7 +10,7 @@ import pandas as pd
 
 from codestress.fitting.proportions import wilson
 from codestress.fitting.summaries import with_accuracy
-from codestress.mutate.faults.sites import KINDS
+from codestress.mutate.faults.fault_site import KINDS
 from codestress.papers.faultloc.artifact import packed_rows
 from codestress.papers.faultloc.results.localization import ALL_FAULTS, with_places
 from codestress.report.published import (

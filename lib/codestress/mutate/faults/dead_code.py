@@ -1,0 +1,172 @@
+"""Check of dead code (statements that never run) against a closed grammar (Fault Localizability,
+section IV-C): code outside the grammar is rejected.
+
+A snippet is one statement: a condition of literal values that is false, or, in Python, a loop over
+nothing. The statements inside name only variables of their own, the language's built-ins and, in
+Python, the program's names. In Java a table gives their shapes, so that an accepted snippet
+compiles.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import operator
+import re
+from functools import lru_cache
+
+from codestress.mutate.faults.hidden import refuse_seen
+from codestress.mutate.faults.trees import (
+    JAVA_WORDS,
+    NotNeutral,
+    named_in,
+    tree_of,
+    words_of,
+)
+from codestress.types import Language
+
+FALSE = {
+    *("False", "None", "0", "''", "not True", "not 1", "len('') > 0"),
+    *("false", "!true", '"".length() > 0'),
+}
+"""Texts of conditions that are false, in Python and in Java."""
+EMPTY = ("[]", "()", "{}", "''", "range(0)")
+"""Texts of iterables without elements."""
+COMPARED = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+ALLOWED = (
+    *(ast.If, ast.While, ast.For, ast.Expr, ast.Assign, ast.AugAssign, ast.Pass),
+    *(ast.Raise, ast.Name, ast.Constant, ast.Call, ast.Attribute),
+    *(ast.JoinedStr, ast.FormattedValue),
+    *(ast.Subscript, ast.Slice, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.IfExp),
+    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.expr_context),
+    *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
+)
+"""Nodes of which a Python snippet may consist."""
+BUILTINS = frozenset(dir(builtins)) - {"super", "locals", "vars", "dir", "eval", "exec"}
+NUMBER, TEXT = r"(?:0|[1-9]\d{0,8})", r'"[^"\\;{}\n]*"'
+CHANGES = rf"@ [-+*]= {NUMBER}|@ = @(?: [-+*] {NUMBER})+|@\+\+|@--"
+SHAPES = {
+    "int": (NUMBER, CHANGES),
+    "long": (f"{NUMBER}L?", CHANGES),
+    "double": (
+        r"\d{1,9}\.\d{1,9}",
+        rf"{CHANGES}|@ = Math\.(?:sqrt|floor|log)\(@\)",
+    ),
+    "boolean": ("true|false", "@ = !@"),
+    "String": (TEXT, rf"@ \+= {TEXT}|@ = @\.(?:toUpperCase|toLowerCase|trim)\(\)"),
+    "int[]": (rf"\{{{NUMBER}(?:, {NUMBER})*\}}", rf"@\[0\] = {NUMBER}"),
+    "StringBuilder": (r"new StringBuilder\(\)", rf"@\.append\({TEXT}\)"),
+}
+"""Patterns of Java statements by the type of their variable: its first value, and what is done with
+it, in which @ is the variable's name. All variables may be printed."""
+CLASSES = {"String", "StringBuilder", "Math", "System"}
+
+
+def check_snippet(snippet: str, program: str, language: Language) -> None:
+    """Raises `NotNeutral` if the dead code `snippet` is outside the grammar of its language in this
+    module, or if its presence could change what `program` does; else returns nothing."""
+    (_check_java if language == "java" else _check_python)(snippet, program)
+
+
+def is_false(condition: str) -> bool:
+    """Whether the text of a condition, in Python or Java, is certainly false: a text of `FALSE`, or
+    a comparison of two whole numbers or two words that does not hold."""
+    compared = re.fullmatch(rf"({NUMBER}|'\w*') ([<>=!]=?) ({NUMBER}|'\w*')", condition)
+    if compared is None:
+        return condition in FALSE
+    left, sign, right = compared.groups()
+    if left.isdigit() and right.isdigit():
+        return not COMPARED[sign](int(left), int(right))
+    return sign == "==" and left != right
+
+
+def never_runs(node: ast.stmt) -> bool:
+    """Whether a Python statement never runs its body: `if` or `while` with a condition that
+    `is_false`, or `for` over a text of `EMPTY`; False for those with `else`."""
+    match node:
+        case ast.If(test, orelse=[]) | ast.While(test, orelse=[]):
+            return is_false(ast.unparse(test))
+        case ast.For(iter=items, orelse=[]):
+            return ast.unparse(items) in EMPTY
+    return False
+
+
+def _check_python(snippet: str, program: str) -> None:
+    body = tree_of(snippet).body
+    if len(body) != 1 or not never_runs(body[0]) or re.search("#|__", snippet):
+        raise NotNeutral("dead code is not one statement that never runs")
+    bound, read = set[str](), set[str]()
+    for part in ast.walk(body[0]):
+        if not isinstance(part, ALLOWED):
+            name = type(part).__name__.lower()
+            raise NotNeutral(f"dead code has {name}, which the grammar does not know")
+        if isinstance(part, ast.Name):
+            (read if isinstance(part.ctx, ast.Load) else bound).add(part.id)
+    loaded, stored = _names(program)
+    if own := sorted(read & {"len", "range"} & stored):
+        raise NotNeutral(f"dead code relies on {own[0]!r}, which the program binds")
+    if shared := sorted(bound & loaded):
+        raise NotNeutral(f"dead code binds {shared[0]!r}, which the program reads")
+    if unknown := sorted(read - bound - BUILTINS - loaded - stored):
+        raise NotNeutral(f"dead code reads {unknown[0]!r}, which is nowhere")
+    if (bound | read) & (loaded | stored) - BUILTINS:
+        refuse_seen("names", program, "python")
+
+
+@lru_cache(maxsize=256)
+def _names(program: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Two sets of names in a Python program: those that it reads or declares global or nonlocal,
+    and those that it binds; all built-ins may be bound by `import *`."""
+    loaded, stored = set[str](), set[str]()
+    for node in ast.walk(tree_of(program)):
+        match node:
+            case ast.Name(name, ast.Load()):
+                loaded.add(name)
+            case ast.Global(names) | ast.Nonlocal(names):
+                loaded.update(names)
+            case ast.Name(name) | ast.arg(name):
+                stored.add(name)
+            case ast.alias(name, other):
+                stored.update(BUILTINS if name == "*" else [other or name])
+            case (
+                ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name)
+            ):
+                stored.add(name)
+    return frozenset(loaded), frozenset(stored)
+
+
+def _check_java(snippet: str, program: str) -> None:
+    whole = re.fullmatch(r"if \((.+)\) \{\s*(.*;)\s*\}", snippet, re.DOTALL)
+    if whole is None or not is_false(whole[1]):
+        raise NotNeutral("dead code is not one statement that never runs")
+    kinds: dict[str, str] = {}
+    for statement in re.split(r";\s*", whole[2])[:-1]:
+        declared = re.fullmatch(r"(\S+) ([A-Za-z]\w*) = (.+)", statement)
+        if declared and declared[1] in SHAPES and declared[2] not in kinds:
+            shape, text = SHAPES[declared[1]][0], declared[3]
+            kinds[declared[2]] = declared[1]
+            fits = bool(re.fullmatch(shape, text))
+        else:
+            fits = any(_uses(statement, *variable) for variable in kinds.items())
+        if not fits:
+            raise NotNeutral(
+                f"dead code has {statement[:40]!r}, which the grammar does not know"
+            )
+    words = words_of(program) | JAVA_WORDS | CLASSES
+    if shared := sorted(set(kinds) & words):
+        raise NotNeutral(f"dead code declares {shared[0]!r}, which the program has")
+    if own := sorted(words_of(snippet) & CLASSES & named_in(program)):
+        raise NotNeutral(f"dead code relies on {own[0]!r}, which the program declares")
+
+
+def _uses(statement: str, name: str, kind: str) -> bool:
+    """Whether a Java statement changes or prints a variable as `SHAPES` has it."""
+    shape = rf"{SHAPES[kind][1]}|System\.out\.println\(@\)"
+    return bool(re.fullmatch(shape, re.sub(rf"\b{name}\b", "@", statement)))

@@ -1,0 +1,191 @@
+"""Faults in Java programs (Fault Localizability, Table I); `sites.py` says which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from codestress.mutate.edits import Lines
+from codestress.mutate.faults.fault_site import (
+    FaultSite,
+    Kind,
+    replaced,
+    return_behind,
+    swapped,
+)
+from codestress.mutate.faults.java_flow import LOOPS, SEQUENCES, JavaFlow, statements_of
+from codestress.mutate.faults.java_types import Types
+from codestress.mutate.faults.trees import around, field_text, java_root
+from codestress.sandbox.runtimes import nodes, text_of
+
+Node = Any
+"""Node of tree-sitter; its parent and its fields may be None."""
+
+STREAMS = re.compile(r"(java\.util\.stream\.)?(Int|Long)Stream")
+RANGES = {"range": ["rangeClosed"], "rangeClosed": ["range"]}
+BRANCHING = (
+    "for_statement",
+    "enhanced_for_statement",
+    "while_statement",
+    "if_statement",
+)
+FIXED = (
+    "assignment_expression",
+    "update_expression",
+    "true",
+    "false",
+    "record_pattern",
+    "type_pattern",
+)
+"""Types of nodes around which no `&&` becomes `||`, nor the reverse: the program might not compile."""
+CHAINED = ("binary_expression", "parenthesized_expression")
+DEFAULTS = {
+    **dict.fromkeys(("int", "long", "short", "byte", "char", "float", "double"), " 0"),
+    "boolean": " false",
+    "void": "",
+    "": "",
+}
+"""Value that an inserted return gives, with a space before it, by the method's type; null for other
+types."""
+
+
+def java_faults(code: str) -> Iterator[FaultSite]:
+    """Yields all faults that can be made in a Java program, in no particular order, some twice;
+    raises `NotNeutral` if it does not parse."""
+    lines = Lines.of(code)
+    parts: list[Node] = list(nodes(java_root(code)))
+    types, flow = Types(parts), JavaFlow(parts)
+    dead = flow.dead()
+    for node in parts:
+        if node.id in dead:
+            continue
+        if node.type in LOOPS:
+            condition = node.child_by_field_name("condition")
+            for part in nodes(condition) if condition is not None else []:
+                if part.id not in dead:
+                    yield from _operator("OffByOne", part, lines)
+        elif node.type == "method_invocation":
+            name = node.child_by_field_name("name")
+            if STREAMS.fullmatch(field_text(node, "object")):
+                others = RANGES.get(text_of(name), [])
+                yield from replaced("OffByOne", lines, *lines.span(name), others)
+        elif node.type in ("binary_expression", "assignment_expression"):
+            sites = list(_operator("IncorrectBooleanLogic", node, lines))
+            if sites and not any(map(_is_fixed, nodes(node))):
+                yield from sites
+            yield from _arithmetic(node, types, flow, lines)
+        elif node.type == "block" and node.parent.type in BRANCHING:
+            yield from _return(node, flow, lines)
+
+
+def _operator(kind: Kind, node: Node, lines: Lines) -> Iterator[FaultSite]:
+    """Yields the faults of a kind that replace the operator of an expression, or of an assignment
+    such as `+=`."""
+    operator = node.child_by_field_name("operator")
+    if operator is not None:
+        sign = text_of(operator)
+        if node.type == "assignment_expression":
+            sign = sign.removesuffix("=")
+        yield from swapped(kind, lines, lines.span(operator)[0], sign)
+
+
+def _is_fixed(node: Node) -> bool:
+    named = node.type == "instanceof_expression" and field_text(node, "name")
+    return node.type in FIXED or bool(named)
+
+
+def _arithmetic(
+    node: Node, types: Types, flow: JavaFlow, lines: Lines
+) -> Iterator[FaultSite]:
+    """Yields the faults that replace an arithmetic operator, unless the compiler might reject the
+    program: `+` may join texts, a constant may no longer fit a narrow type, nothing is divided by a
+    literal 0."""
+    sign = field_text(node, "operator").removesuffix("=")
+    fixed = types.has_narrow and flow.decided(node)
+    if fixed or _beside_text(node):
+        return
+    if sign == "+" and not types.are_numbers(node):
+        return
+    right = node.child_by_field_name("right")
+    zero = not text_of(right).strip("0.LlFfDd()")
+    for site in _operator("OperatorSwap", node, lines):
+        glued = {lines.text[site.start - 1], lines.text[site.end : site.end + 1]}
+        by_zero = zero and site.text == "/"
+        if not by_zero and not glued & set("+-*/"):
+            yield site
+
+
+def _beside_text(node: Node) -> bool:
+    """Whether the chain of operators around an expression has a text or a character."""
+    while node.parent is not None and node.parent.type in CHAINED:
+        node = node.parent
+    literals = ("string_literal", "character_literal")
+    return any(
+        part.type in literals or field_text(part, "name") == "charAt"
+        for part in nodes(node)
+    )
+
+
+def _return(block: Node, flow: JavaFlow, lines: Lines) -> Iterator[FaultSite]:
+    """Yields the fault that inserts a return at the end of a block of a loop or condition, with a
+    default value of the method's type (without one for void), where the program still compiles."""
+    method, statements = _method_of(block), statements_of(block)
+    if method is None or not statements or not flow.passes(block):
+        return
+    if any(map(flow.stops, statements)):
+        return
+    if flow.leaves(block, method) or not _is_passed(block, flow):
+        return
+    if method.type == "constructor_body" and not _sets_fields(method, block):
+        return
+    last, closing = statements[-1], block.end_point[0]
+    if block.start_point[0] < last.start_point[0] and last.end_point[0] < closing:
+        kind = field_text(method, "type") + field_text(method, "dimensions")
+        statement = f"return{DEFAULTS.get(kind, ' null')};"
+        # The line of the closing brace counts from 0, so it is that of the line before from 1.
+        yield return_behind(lines, closing, last.start_point[0] + 1, statement)
+
+
+def _method_of(block: Node) -> Node | None:
+    """Method, or body of a constructor, that a return in a block leaves; None for a lambda, an
+    initializer and the value of a `switch`."""
+    outer: Node
+    for outer in around(block):
+        if outer.type in ("method_declaration", "constructor_body"):
+            return outer
+        value = outer.type == "switch_expression" and outer.parent.type not in SEQUENCES
+        if value or outer.type in ("lambda_expression", "class_body"):
+            return None
+    return None
+
+
+def _is_passed(block: Node, flow: JavaFlow) -> bool:
+    """Whether the compiler still finds a way to what follows a condition, if one of its blocks ends
+    in a return; True for the block of a loop."""
+    inner, condition = block, block.parent
+    while condition.type == "if_statement":
+        other = condition.child_by_field_name("alternative")
+        if other == inner:
+            other = condition.child_by_field_name("consequence")
+        if flow.passes(other):
+            return True
+        inner, condition = condition, condition.parent
+    return bool(inner == block)
+
+
+def _sets_fields(constructor: Node, block: Node) -> bool:
+    """Whether the body of a constructor sets all final fields of its class before a block."""
+    filled = set[str]()
+    for statement in constructor.named_children:
+        if statement.end_byte <= block.start_byte:
+            target = text_of(statement).partition("=")[0]
+            filled.add(target.strip().removeprefix("this."))
+    for member in constructor.parent.parent.named_children:
+        words = text_of(member).partition("=")[0].split()
+        if member.type == "field_declaration" and "final" in words:
+            for variable in member.children_by_field_name("declarator"):
+                valued = variable.child_by_field_name("value") is not None
+                if not valued and field_text(variable, "name") not in filled:
+                    return False
+    return True

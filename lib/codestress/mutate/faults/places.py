@@ -1,0 +1,61 @@
+"""Lines of a program before which a statement or a comment may be inserted."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+
+from codestress.mutate.edits import Lines, first_line
+from codestress.mutate.faults.trees import JAVA_METHODS, around, java_root, tree_of
+from codestress.mutate.scopes import FunctionNode, blocks
+from codestress.sandbox.runtimes import nodes
+from codestress.types import Language
+
+NO_PLACE = ("global ", "nonlocal ", "elif ", "elif(")
+
+
+@lru_cache(maxsize=512)
+def statement_lines(code: str, language: Language) -> list[int]:
+    """Numbers, from 1, of the lines that begin with a statement inside a function, method or
+    constructor, before which another statement may be inserted; in the order of the text. Raises
+    `NotNeutral` if the program does not parse."""
+    found = _python_lines(code) if language == "python" else _java_lines(code)
+    return sorted(found)
+
+
+def _python_lines(code: str) -> set[int]:
+    lines = Lines.of(code)
+    found = set[int]()
+    tree = tree_of(code)
+    for block, owner in blocks(tree.body):
+        if not isinstance(owner, FunctionNode):
+            continue
+        documented = block is owner.body and ast.get_docstring(owner) is not None
+        for statement in block[documented:]:
+            first = first_line(statement)
+            text = lines.text[lines.starts[first - 1] : lines.end(first)]
+            own = text.lstrip(" \t")
+            indent = len(text) - len(own)
+            alone = first < statement.lineno or statement.col_offset == indent
+            if alone and not lines.continued(first) and not own.startswith(NO_PLACE):
+                found.add(first)
+    return found
+
+
+def _java_lines(code: str) -> set[int]:
+    lines = Lines.of(code)
+    found = set[int]()
+    fixed = ("explicit_constructor_invocation", "line_comment", "block_comment")
+    for node in nodes(java_root(code)):
+        if node.type not in ("block", "constructor_body"):
+            continue
+        if all(outer.type not in JAVA_METHODS for outer in around(node)):
+            continue
+        last_row = node.start_point[0]
+        for child in node.named_children:
+            row, column = child.start_point
+            first = len(lines.indent(row + 1)) == column
+            if row > last_row and first and child.type not in fixed:
+                found.add(row + 1)
+            last_row = child.end_point[0]
+    return found

@@ -1,0 +1,169 @@
+"""Faults in Python programs (Fault Localizability, Table I); `sites.py` says which."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import re
+from collections.abc import Iterator
+
+from codestress.mutate.edits import Lines, first_line
+from codestress.mutate.faults.fault_site import (
+    FaultSite,
+    Kind,
+    replaced,
+    return_behind,
+    swapped,
+)
+from codestress.mutate.faults.python_flow import PythonFlow
+from codestress.mutate.faults.trees import tree_of
+
+COLLECTIONS = ast.JoinedStr | ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.Set
+TEXTS = [
+    "join",
+    "format",
+    "lower",
+    "upper",
+    "strip",
+    "decode",
+    "encode",
+    "replace",
+    "str",
+    "repr",
+    "list",
+    "tuple",
+    "chr",
+    "hex",
+    "sorted",
+]
+"""Functions and methods whose results look like a text or a list."""
+PASSING = ast.Return | ast.Raise | ast.Pass | ast.Global | ast.Nonlocal | ast.Import
+"""Statements before which an inserted return is no fault."""
+PLAIN = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant
+"""Expressions to which a number is added without parentheses."""
+LARGEST = 10**4000
+"""Bound of the whole numbers to which one is added: Python writes no more than 4,300 digits."""
+
+
+def python_faults(code: str) -> Iterator[FaultSite]:
+    """Yields all faults that can be made in a Python program, in no particular order, some twice;
+    raises `NotNeutral` if it does not parse."""
+    tree, lines = tree_of(code), Lines.of(code)
+    flow = PythonFlow(tree)
+    dead = flow.dead()
+    for node in ast.walk(tree):
+        if id(node) in dead:
+            continue
+        for kind, operands in _operands(node, dead):
+            yield from _between(kind, operands, lines)
+        match node:
+            case ast.For() | ast.AsyncFor() | ast.comprehension():
+                for part in ast.walk(node.iter):
+                    if id(part) not in dead:
+                        yield from _range_sites(part, lines)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                for statement in node.body:
+                    if id(statement) not in dead:
+                        yield from _return_before(statement, lines)
+                for block in flow.leaving(node.body):
+                    if id(block[-1]) not in dead:
+                        yield from _return_after(block[-1], lines)
+
+
+def _operands(node: ast.AST, dead: set[int]) -> Iterator[tuple[Kind, list[ast.expr]]]:
+    """Yields the operands of a node whose operators may be replaced, each with the kind of fault;
+    `dead` has the ids of nodes that get no fault."""
+    match node:
+        case ast.While(test):
+            for part in ast.walk(test):
+                if isinstance(part, ast.Compare) and id(part) not in dead:
+                    yield "OffByOne", [part.left, *part.comparators]
+        case ast.BoolOp(values=values):
+            yield "IncorrectBooleanLogic", values
+        case ast.BinOp(left, _, right) if not _is_text(node):
+            yield "OperatorSwap", [left, right]
+        case ast.AugAssign(target, _, value) if not _is_text(value):
+            yield "OperatorSwap", [target, value]
+
+
+def _between(kind: Kind, operands: list[ast.expr], lines: Lines) -> Iterator[FaultSite]:
+    """Yields the faults of a kind that replace an operator between neighbouring operands;
+    parentheses and comments are ignored."""
+    for left, right in itertools.pairwise(operands):
+        start, end = lines.span(left)[1], lines.span(right)[0]
+        between = re.finditer(r"#.*|(\w+|[^\w\s()\\#]+)", lines.text[start:end])
+        words = [word for word in between if word[1]]
+        if len(words) == 1:
+            sign, at = words[0][0], start + words[0].start()
+            if kind == "OperatorSwap":
+                sign = sign.removesuffix("=")
+            yield from swapped(kind, lines, at, sign)
+
+
+def _is_text(node: ast.expr) -> bool:
+    """Whether an expression looks like a text or a collection, so that `+` or `*` beside it is no
+    arithmetic."""
+    match node:
+        case ast.BinOp(left, _, right):
+            return _is_text(left) or _is_text(right)
+        case ast.Constant(value):
+            return isinstance(value, str | bytes)
+        case ast.Call(ast.Attribute(attr=name) | ast.Name(name)):
+            return name in TEXTS
+    return isinstance(node, COLLECTIONS)
+
+
+def _range_sites(node: ast.AST, lines: Lines) -> Iterator[FaultSite]:
+    """Yields the faults that make the stop of `range(stop)` or `range(start, stop, …)` one larger
+    or one smaller; none for other nodes, and where arguments are starred or the stop covers two
+    lines."""
+    match node:
+        case ast.Call(ast.Name("range"), [stop] | [_, stop] | [_, stop, _], []):
+            starred = any(isinstance(argument, ast.Starred) for argument in node.args)
+            if starred or stop.lineno != stop.end_lineno:
+                return
+        case _:
+            return
+    start, end = lines.span(stop)
+    written = lines.text[start:end]
+    texts = [f"{written} - 1", f"{written} + 1"]
+    match stop:
+        case ast.Constant(int(value)) if value < LARGEST:
+            texts = [str(value - 1), str(value + 1)]
+        case ast.UnaryOp(ast.USub(), ast.Constant(int(value))) if value < LARGEST:
+            texts = [str(-value - 1), str(-value + 1)]
+        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult()):
+            pass
+        case _ if not isinstance(stop, PLAIN):
+            texts = [f"({written}) - 1", f"({written}) + 1"]
+    yield from replaced("OffByOne", lines, start, end, texts)
+
+
+def _return_before(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
+    """Yields the fault that inserts a return before a statement, unless the statement returns,
+    raises or does nothing."""
+    constant = isinstance(statement, ast.Expr) and isinstance(
+        statement.value, ast.Constant
+    )
+    if constant or isinstance(statement, PASSING) or _before(statement, lines):
+        return
+    first = first_line(statement)
+    start, text = lines.starts[first - 1], f"{lines.indent(first)}return\n"
+    yield FaultSite(start, start, text, "MisplacedReturn", first)
+
+
+def _return_after(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
+    """Yields the fault that inserts a return behind a statement, the last of its block."""
+    line = statement.end_lineno or statement.lineno
+    end = lines.at(line, statement.end_col_offset or 0)
+    alone = not _before(statement, lines) and not isinstance(statement, ast.Pass)
+    if alone and re.match(r"\s*(#|$)", lines.text[end : lines.end(line)]):
+        yield return_behind(lines, line, first_line(statement), "return")
+
+
+def _before(statement: ast.stmt, lines: Lines) -> str:
+    """Text in front of a statement on its first line: another statement, or the head of its block;
+    empty where it stands alone."""
+    first = first_line(statement)
+    text = lines.text[lines.starts[first - 1] : lines.at(first, statement.col_offset)]
+    return text.strip("@ \t")

@@ -1,0 +1,49 @@
+"""Order of the methods in a Java class, which the program usually cannot see."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from codestress.mutate.edits import Lines
+from codestress.mutate.faults.hidden import refuse_seen
+from codestress.mutate.faults.trees import JAVA_CLASSES, NotNeutral, java_root
+from codestress.sandbox.runtimes import nodes
+from codestress.types import Language
+
+Methods = list[tuple[int, int]]
+"""First and last line of each method, from 1."""
+
+
+def movable(code: str, language: Language) -> list[Methods]:
+    """Returns, for each Java class with at least two methods that may change places, a list with
+    the first and last line of each such method, from 1. Raises `NotNeutral` if there is no such
+    class, if the program may see the order, and for Python, whose methods the paper leaves in
+    place (Table I)."""
+    if language == "python":
+        raise NotNeutral("functions are shuffled in Java alone")
+    refuse_seen("order", code, language)
+    groups = [group for group in _java_groups(code) if len(group) > 1]
+    if not groups:
+        raise NotNeutral("no class with two methods whose order does not matter")
+    return groups
+
+
+@lru_cache(maxsize=256)
+def _java_groups(code: str) -> list[Methods]:
+    """For each Java class, a list of the first and last lines of its methods, without methods that
+    share a line with other code."""
+    lines = Lines.of(code)
+    groups = []
+    for node in nodes(java_root(code)):
+        if node.type not in JAVA_CLASSES:
+            continue
+        group = []
+        for child in node.named_children:
+            if child.type != "method_declaration":
+                continue
+            first, last = child.start_point[0] + 1, child.end_point[0] + 1
+            whole = lines.text[lines.starts[first - 1] : lines.end(last)]
+            if whole.strip() == lines.text[slice(*lines.span(child))]:
+                group.append((first, last))
+        groups.append(group)
+    return groups
