@@ -10,15 +10,17 @@ import pytest
 from hostile import PYTHON
 
 from codestress.mutate.draw import Draw
-from codestress.mutate.perturbations.inputs import argument_values, trial_inputs
-from codestress.mutate.perturbations.variants import (
+from codestress.mutate.perturbations.checking import (
     Checked,
-    Perturbation,
-    Variant,
     check_problems,
-    make_variants,
     on_unseen,
     run_calls,
+)
+from codestress.mutate.perturbations.inputs import argument_values, trial_inputs
+from codestress.mutate.perturbations.variants import (
+    Perturbation,
+    Variant,
+    make_variants,
     unseen_differences,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems

@@ -3,7 +3,6 @@ rewritings, reasons and constructs."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
@@ -146,13 +145,34 @@ def free_names(root: Node) -> set[str]:
     return free
 
 
-# --- what is refused ------------------------------------------------------------------------------------------------
+# --- what is refused ---
 
+CONSTRUCTS = """
+[(identifier) (shorthand_property_identifier)] @name
+(member_expression property: (_) @property)
+(pair_pattern key: (_) @property)
+[(shorthand_property_identifier_pattern) (string_fragment)] @property
+(call_expression function: (identifier) @called)
+(this) @this
+(with_statement) @with
+(catch_clause parameter: (_) @caught)
+(expression_statement (string) @directive)
+(_ name: (identifier) @function value: [(arrow_function) (function_expression) (generator_function) (class)])
+(assignment_expression left: (identifier) @function right: [(arrow_function) (function_expression) (class)])
+[(function_declaration name: (_) @function) (generator_function_declaration name: (_) @function)]
+[(function_expression name: (_) @function) (method_definition name: (_) @function)]
+(lexical_declaration (variable_declarator name: (_) @let))
+(class_declaration name: (_) @let)
+(assignment_expression left: (_) @written)
+(augmented_assignment_expression left: (_) @written)
+(update_expression argument: (_) @written)
+(for_in_statement !kind left: (_) @written)
+"""
+"""Tree-sitter query for the nodes that the rules are about."""
 PLAIN = ("length", "call", "apply", "bind")
 """Properties of a function that reveal neither its name nor its text."""
-TEXT_OF_VARIABLE = r"String\(\s*[\w$]+\s*\)|[\w$]+\.toString\(\s*\)"
-TEXTS = ("template_substitution", "binary_expression", "member_expression")
-"""Types of nodes that may turn a function into a text."""
+TEXTS = {".name", ".toString", "String()"}
+"""Constructs that make a function's name or text from a function that is passed on."""
 REWRITTEN = ("REN", "RTF", "GBC", "PSC-ALL")
 NAMES = ("REN", "PSC-ALL")
 GARBAGE = ("GBC", "PSC-ALL")
@@ -160,23 +180,24 @@ RULES = (
     rule(
         EVERY,
         "the program reads its own text",
-        ".stack, .callee, .caller, .prepareStackTrace, .captureStackTrace, __filename, a function's text",
+        ".stack, .callee, .caller, .prepareStackTrace, .captureStackTrace, __filename, "
+        "a function as a value",
     ),
     rule(
         REWRITTEN,
         "names are found by their texts",
-        "eval, Function, globalThis, global, window, self, with_statement, .constructor, this outside of classes",
+        "eval, .eval, Function, .Function, globalThis, global, .constructor, with, "
+        "this outside of classes",
     ),
-    rule(NAMES, "a function's own name may be read", "a function's name, .displayName"),
-    rule(NAMES, "an exception names things", "the message of an exception"),
-    rule(NAMES, "arguments outside functions", "arguments outside functions"),
+    rule(NAMES, "an exception names things", "caught"),
+    rule(NAMES, "values are found without parameters", "arguments"),
     rule(NAMES, "a name that is a global's as well", "a global's name"),
     rule(
         ["MPS", "console."],
         "stdout is looked at",
-        "console, bind console, .console, process, .process, .stdout, require, Symbol",
+        "console, .console, process, .process, .stdout, require, Symbol",
     ),
-    rule(["MPS", *GARBAGE], "a directive", "a directive"),
+    rule(["MPS", *GARBAGE], "a directive", "directive"),
     rule(
         ["RTF", *GARBAGE],
         "a global's name is bound",
@@ -197,116 +218,65 @@ def script_refusal(problem: Problem, rewriting: str, para: str = "") -> str:
 
 @lru_cache(maxsize=4096)
 def _constructs(problem: Problem) -> frozenset[str]:
-    """Constructs of a JavaScript problem's program, in the notation of `python_constructs`, and two
-    for names: `let n` where `let`, `const` or a class declares n, which code above cannot read;
-    `write n` where n need not hold an argument of the problem's call, since it is no parameter of
-    the called function or gets a value twice, or that function is named elsewhere too."""
+    """Constructs of a JavaScript problem's program, in the notation of `python_constructs` or named
+    as in `CONSTRUCTS`, and two for names: `let n` where `let`, `const` or a class declares n, which
+    code above cannot read; `write n` where n need not hold an argument of the problem's call, since
+    it is no parameter of the called function or gets a value twice, or that function is named
+    elsewhere too."""
     root = parser("javascript").parse(problem.code.encode()).root_node
-    every = list(nodes(root))
-    names = [name for name, _, _ in declared(root)]
-    functions = {name for node in every for name in _named_functions(node)}
-    bindings = [name for node in every for name in _written(node)] + names
-    free = free_names(root)
-    found = {f"bind {name}" for name in bindings} | free
-    for node in every:
-        found |= {node.type, *_node_constructs(node, functions)}
-    if (free - {problem.function}) & set(names):
-        found.add("a global's name")
-    if "a function as a value" in found:
-        if found & {".name", ".toString"}:
-            found.add("a function's name")
-        if "a variable's text" in found:
-            found.add("a function's text")
-    fixed = set() if "arguments" in free else _arguments(root, problem.function, every)
-    counts = Counter(bindings)
-    found |= {
-        f"write {name}" for name in counts if name not in fixed or counts[name] > 1
+    captures = _cursor(CONSTRUCTS).captures(root)
+    texts = {
+        capture: [text_of(node) for node in captures.get(capture, ())]
+        for capture in ("name", "property", "function", "called")
     }
+    names = [name for name, _, _ in declared(root)]
+    for node in captures.get("written", ()):
+        names += bound(node)
+    found = {*captures, *texts["name"]}
+    found |= {f".{text}" for text in texts["property"]}
+    found |= {f"{text}()" for text in texts["called"]}
+    found |= {f"bind {name}" for name in names}
+    for node in captures.get("let", ()):
+        found |= {f"let {name}" for name in bound(node)}
+    functions = {*texts["function"], problem.function}
+    for node in captures.get("name", ()):
+        if text_of(node) in functions:
+            found.add(_use(node))
+    if "a function passed on" in found and found & TEXTS:
+        found.add("a function as a value")
+    if any(map(_is_global, captures.get("this", ()))):
+        found.add("this outside of classes")
+    if (free_names(root) - {problem.function}) & set(names):
+        found.add("a global's name")
+    fixed = set[str]()
+    if "arguments" not in found and texts["name"].count(problem.function) == 1:
+        fixed = _arguments(root, problem.function)
+    counts = Counter(names)
+    found |= {f"write {name}" for name in counts if name not in fixed}
+    found |= {f"write {name}" for name, count in counts.items() if count > 1}
     return frozenset(found)
 
 
-def _node_constructs(node: Node, functions: set[str]) -> Iterator[str]:
-    """Yields the constructs of one node, in the notation of `_constructs`; `functions` are the
-    names of the program's functions and classes."""
-    text, parent = text_of(node), node.parent
-    match node.type:
-        case "identifier" | "shorthand_property_identifier" if parent is not None:
-            if text in functions:
-                yield from _uses_function(node, parent)
-            if text == "arguments" and around(node, FUNCTIONS) is None:
-                yield "arguments outside functions"
-        case "property_identifier" | "shorthand_property_identifier_pattern":
-            if parent is not None and parent.type != "method_definition":
-                yield f".{text}"
-        case "string_fragment":
-            yield "a directive" if text.startswith("use ") else f".{text}"
-        case "lexical_declaration" | "class_declaration":
-            declarators = (
-                node.named_children if node.type == "lexical_declaration" else [node]
-            )
-            yield from (
-                f"let {name}"
-                for one in declarators
-                for name in bound(part(one, "name"))
-            )
-        case "call_expression" if re.fullmatch(TEXT_OF_VARIABLE, text):
-            yield "a variable's text"
-        case "catch_clause":
-            caught = bound(part(node, "parameter"))
-            if any(text_of(one) in caught for one in nodes(node.named_children[-1])):
-                yield "the message of an exception"
-        case "this":
-            owner = around(node, ("class_body", *FUNCTIONS[:-1]))
-            if owner is None or owner.type not in ("method_definition", "class_body"):
-                yield "this outside of classes"
-
-
-def _named_functions(node: Node) -> list[str]:
-    """Names of the function or class that a node defines or assigns; empty for other nodes."""
-    value = part(node, "value", "right")
-    if node.type in FUNCTIONS or (
-        value is not None and value.type in (*FUNCTIONS, "class")
-    ):
-        return bound(part(node, "name", "left"))
-    return []
-
-
-def _uses_function(node: Node, parent: Node) -> Iterator[str]:
-    """Yields the constructs that a function's name adds at the identifier `node`, whose parent is
-    `parent`; none where this declares or calls the function, or reads one of its `PLAIN`
-    properties."""
-    if node in (part(parent, "name"), part(parent, "function")):
-        return
+def _use(node: Node) -> str:
+    """Construct that a function's name adds at the identifier `node`: `called` where this declares
+    or calls the function, or reads one of its `PLAIN` properties."""
+    parent = node.parent
+    if parent is None or node in (part(parent, "name"), part(parent, "function")):
+        return "called"
     if parent.type == "formal_parameters" or text_at(parent, "property") in PLAIN:
-        return
-    yield "a function as a value"
-    made_text = (
-        parent.type == "arguments" and text_at(parent.parent, "function") == "String"
-    )
-    if made_text or parent.type in TEXTS:
-        yield "a function's text"
+        return "called"
+    passed = parent.type == "arguments"
+    return "a function passed on" if passed else "a function as a value"
 
 
-def _written(node: Node) -> list[str]:
-    """Names that a node assigns to; empty for other nodes."""
-    match node.type:
-        case "assignment_expression" | "augmented_assignment_expression":
-            return bound(part(node, "left"))
-        case "update_expression":
-            return bound(part(node, "argument"))
-        case "for_in_statement":
-            return [] if part(node, "kind") else bound(part(node, "left"))
-    return []
+def _is_global(this: Node) -> bool:
+    owner = around(this, ("class_body", *FUNCTIONS[:-1]))
+    return owner is None or owner.type not in ("method_definition", "class_body")
 
 
-def _arguments(root: Node, function: str, every: Sequence[Node]) -> set[str]:
-    """Names of the parameters of the function `function` that have a value of the problem's call;
-    empty where the program names the function a second time, so that other calls may give
-    values."""
-    if [text_of(node) for node in every if node.type == "identifier"].count(
-        function
-    ) != 1:
-        return set()
+def _arguments(root: Node, function: str) -> set[str]:
+    """Names of the parameters of the function `function` that have a value of the problem's
+    call."""
     called = [node for node in root.named_children if text_at(node, "name") == function]
     given = part(called[0], "parameters") if called else None
     plain = given.named_children if given is not None else []

@@ -78,8 +78,6 @@ class Trace:
     kept: Mapping[int, bool] = field(default_factory=dict)
     """Whether the value that an assignment or a called method may change stayed the same, by the
     number of the place."""
-    idle: frozenset[int] = frozenset()
-    """Numbers of the places that only keep or drop a value that nothing reads again (Python)."""
 
 
 KIT, PRINTED = "kit", "printed"
@@ -175,8 +173,6 @@ def truth_of(claim: Claim, kind: str, number: int, trace: Trace) -> bool | None:
     if trace.ran is None or claim == "open":
         return None
     reached = number in (trace.kept if kind in METHODS else trace.ran)
-    if claim == "unused" and number in trace.idle:
-        return True
     if claim == "kept" and reached:
         return trace.kept.get(number)
     if reached:
@@ -204,8 +200,7 @@ def read_trace(value: Any, language: Language) -> Trace:
         if language == "javascript":
             texts = [repr(json.loads(text)) for text in texts]
         returned[int(number)] = frozenset(texts)
-    ran, idle = (frozenset(map(int, value.get(name, ()))) for name in ("ran", "idle"))
-    return Trace(returned, ran, dict(value["kept"]), idle)
+    return Trace(returned, frozenset(map(int, value["ran"])), dict(value["kept"]))
 
 
 def insert_messages(

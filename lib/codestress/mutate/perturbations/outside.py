@@ -21,6 +21,7 @@ from codestress.literals import (
     reason_of,
     written_out,
 )
+from codestress.mutate.perturbations.checking import check_problems, run_calls
 from codestress.mutate.perturbations.edits import Site
 from codestress.mutate.perturbations.inputs import json_values
 from codestress.mutate.perturbations.messages import Truth
@@ -28,9 +29,7 @@ from codestress.mutate.perturbations.variants import (
     NEUTRAL,
     Perturbation,
     Status,
-    check_problems,
     make_variants,
-    run_calls,
 )
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, parse_row

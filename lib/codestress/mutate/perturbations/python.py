@@ -228,7 +228,7 @@ class PythonProgram:
         reached."""
         statements = _statements(self.tree.body)
         returns = [node for node, _ in statements if isinstance(node, ast.Return)]
-        tracing.Notes(self.names, self.problem).add(self.tree)
+        tracing.add_notes(self.tree)
         for ordinal, node in enumerate(returns):
             given = [ast.Constant(ordinal), node.value or ast.Constant(None)]
             node.value = ast.Call(ast.Name("note_return", ast.Load()), given, [])
