@@ -27,10 +27,10 @@ from codestress.mutate.perturbations.edits import (
 )
 from codestress.mutate.perturbations.own import known_perturbation, rewrite
 from codestress.mutate.perturbations.programs import program_of
+from codestress.mutate.perturbations.renaming import rename
 from codestress.mutate.perturbations.rewriting import (
     insert_garbage,
     reformat_conditions,
-    rename,
 )
 from codestress.mutate.perturbations.wrong import wrong_values
 from codestress.problems.program import Problem, from_stranger
