@@ -23,9 +23,9 @@ from codestress.mutate.scopes import (
     FunctionNode,
     Names,
     Owner,
-    Scope,
     blocks,
     names_of,
+    outside,
     own_blocks,
     parameter_names,
 )
@@ -147,7 +147,7 @@ class PythonProgram:
         `i` from the code around it."""
         shared = any(
             one.name == "i"
-            and self.names.binding(one) not in (one.scope, _function_of(one.scope))
+            and self.names.binding(one) not in (one.scope, outside(one.scope))
             for one in self.names.occurrences
         )
         return unused("i", self.used_names()) if shared else "i"
@@ -273,14 +273,6 @@ def read_in_classes(names: Names) -> set[str]:
         if read and one.scope.kind == "class" and one.name in one.scope.bound:
             found.add(one.name)
     return found
-
-
-def _function_of(scope: Scope | None) -> Scope | None:
-    """Nearest scope, from the given scope upwards, that is not that of a comprehension; None
-    without one."""
-    while scope is not None and scope.kind == "comprehension":
-        scope = scope.parent
-    return scope
 
 
 def _statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
