@@ -181,14 +181,16 @@ class JavaScriptProgram:
         """Names that a global may have without effect: those of parameters, and with `variables`
         also of local variables, after the parameters. Names that a function, class, top-level
         declaration or global has are left out."""
-        kept, local = free_names(self.root), list[str]()
+        kept = free_names(self.root)
+        every = list[str]()
+        for function in nodes(self.root):
+            if function.type in FUNCTIONS:
+                every += parameters(function)
         for name, kind, place in declared(self.root):
             if kind in ("function", "class") or place == self.root.id:
                 kept.add(name)
             if variables and kind == "variable":
-                local.append(name)
-        functions = [node for node in nodes(self.root) if node.type in FUNCTIONS]
-        every = [name for node in functions for name in parameters(node)] + local
+                every.append(name)
         return [name for name in dict.fromkeys(every) if name not in kept]
 
     def put_first(self, text: str) -> None:

@@ -3,9 +3,10 @@ rewritings, reasons and constructs."""
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from codestress.mutate.perturbations.guards import EVERY
@@ -105,7 +106,7 @@ def bound(pattern: Node | None) -> list[str]:
             return bound(part(pattern, "left"))
         case "pair_pattern":
             return bound(part(pattern, "value"))
-    return [name for child in pattern.named_children for name in bound(child)]
+    return [*chain.from_iterable(map(bound, pattern.named_children))]
 
 
 def declared(root: Node) -> Iterator[tuple[str, str, int]]:
@@ -118,14 +119,11 @@ def declared(root: Node) -> Iterator[tuple[str, str, int]]:
         kind, _, where = capture.partition("_")
         # The order of one capture's nodes differs between processes.
         for node in sorted(found, key=lambda node: (node.start_byte, node.end_byte)):
-            place = (
-                around(node.parent and node.parent.parent, within[where])
-                if where
-                else node.parent
-            )
-            yield from (
-                (name, kind, place.id) for name in bound(node) if place is not None
-            )
+            place = node.parent
+            if where and place is not None:
+                place = around(place.parent, within[where])
+            if place is not None:
+                yield from ((name, kind, place.id) for name in bound(node))
 
 
 def free_names(root: Node) -> set[str]:
@@ -169,8 +167,8 @@ CONSTRUCTS = """
 (for_in_statement !kind left: (_) @written)
 """
 """Tree-sitter query for the nodes that the rules are about."""
-PLAIN = ("length", "call", "apply", "bind")
-"""Properties of a function that reveal neither its name nor its text."""
+FORMS = {"name": "{}", "property": ".{}", "called": "{}()"}
+"""Forms of the constructs that are named after a node's text, by capture."""
 TEXTS = {".name", ".toString", "String()"}
 """Constructs that make a function's name or text from a function that is passed on."""
 REWRITTEN = ("REN", "RTF", "GBC", "PSC-ALL")
@@ -224,48 +222,43 @@ def _constructs(problem: Problem) -> frozenset[str]:
     it is no parameter of the called function or gets a value twice, or that function is named
     elsewhere too."""
     root = parser("javascript").parse(problem.code.encode()).root_node
-    captures = _cursor(CONSTRUCTS).captures(root)
-    texts = {
-        capture: [text_of(node) for node in captures.get(capture, ())]
-        for capture in ("name", "property", "function", "called")
-    }
+    captures = defaultdict(list, _cursor(CONSTRUCTS).captures(root))
+    found = set(captures)
+    for capture, form in FORMS.items():
+        found |= {form.format(text_of(node)) for node in captures[capture]}
     names = [name for name, _, _ in declared(root)]
-    for node in captures.get("written", ()):
+    for node in captures["written"]:
         names += bound(node)
-    found = {*captures, *texts["name"]}
-    found |= {f".{text}" for text in texts["property"]}
-    found |= {f"{text}()" for text in texts["called"]}
     found |= {f"bind {name}" for name in names}
-    for node in captures.get("let", ()):
+    for node in captures["let"]:
         found |= {f"let {name}" for name in bound(node)}
-    functions = {*texts["function"], problem.function}
-    for node in captures.get("name", ()):
-        if text_of(node) in functions:
+    functions = {problem.function, *map(text_of, captures["function"])}
+    used = [text_of(node) for node in captures["name"]]
+    for node, name in zip(captures["name"], used, strict=True):
+        if name in functions:
             found.add(_use(node))
     if "a function passed on" in found and found & TEXTS:
         found.add("a function as a value")
-    if any(map(_is_global, captures.get("this", ()))):
+    if any(map(_is_global, captures["this"])):
         found.add("this outside of classes")
     if (free_names(root) - {problem.function}) & set(names):
         found.add("a global's name")
     fixed = set[str]()
-    if "arguments" not in found and texts["name"].count(problem.function) == 1:
+    if "arguments" not in found and used.count(problem.function) == 1:
         fixed = _arguments(root, problem.function)
-    counts = Counter(names)
-    found |= {f"write {name}" for name in counts if name not in fixed}
-    found |= {f"write {name}" for name, count in counts.items() if count > 1}
+    for name, count in Counter(names).items():
+        if count > 1 or name not in fixed:
+            found.add(f"write {name}")
     return frozenset(found)
 
 
 def _use(node: Node) -> str:
     """Construct that a function's name adds at the identifier `node`: `called` where this declares
-    or calls the function, or reads one of its `PLAIN` properties."""
+    or calls the function."""
     parent = node.parent
-    if parent is None or node in (part(parent, "name"), part(parent, "function")):
+    if node in (part(parent, "name"), part(parent, "function")):
         return "called"
-    if parent.type == "formal_parameters" or text_at(parent, "property") in PLAIN:
-        return "called"
-    passed = parent.type == "arguments"
+    passed = parent is not None and parent.type == "arguments"
     return "a function passed on" if passed else "a function as a value"
 
 

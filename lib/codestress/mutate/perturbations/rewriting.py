@@ -88,7 +88,7 @@ def insert_garbage(
     order = draw.sample(snippets, len(snippets)) if places else []
     for number, template in enumerate(order):
         place = draw.choice(places)
-        para = draw.choice(place.named or program.truths[:1])
+        para = draw.choice(place.named) if place.named else rules.truths[0]
         drawn = draw.choice(texts["false_conditions"])
         if rules.refusal(template.replace("{para}", rules.truths[0])):
             continue
