@@ -198,18 +198,21 @@ def on_unseen(
     """Returns by id each problem with up to `UNSEEN` inputs that were not tried before, in place of
     its own, and the executions on them (`Checked`); problems without such inputs are left out.
     `seed` decides the inputs."""
-    others: dict[str, Checked] = {}
+    others = []
     for one in problems:
         draw = Draw(rng(seed, "unseen", one.problem.id))
         near = other_inputs(one.problem, draw, UNSEEN + INPUTS)
-        if texts := [text for text in near if text not in one.inputs]:
-            others[one.problem.id] = replace(one, inputs=tuple(texts[:UNSEEN]))
-    calls = [(one.problem, text) for one in others.values() for text in one.inputs]
+        texts = [text for text in near if text not in one.inputs][:UNSEEN]
+        if texts:
+            others.append(replace(one, inputs=tuple(texts)))
+    calls = [(one.problem, text) for one in others for text in one.inputs]
     executions = iter(run_calls(calls, executor))
-    for name, one in others.items():
-        runs = tuple(islice(executions, len(one.inputs)))
-        others[name] = replace(one, executions=runs)
-    return others
+    return {
+        one.problem.id: replace(
+            one, executions=tuple(islice(executions, len(one.inputs)))
+        )
+        for one in others
+    }
 
 
 def differences(
