@@ -49,7 +49,8 @@ def _edges(value: Any, constants: list[Any]) -> list[Any]:
         case bool():
             return [not value]
         case int() | float():
-            return [*constants, value * 0, -value - 1, value * 2 + 1]
+            beyond = [one + 1 for one in constants]
+            return [*beyond, *constants, value * 0, -value - 1, value * 2 + 1]
         case str() | bytes() | list():
             return [*constants, value[:0], value[::-1], value * 2]
         case tuple():
