@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 
 from codestress.literals import (
     UNREADABLE,
@@ -79,7 +79,7 @@ def check_problems(
             faults[problem.id] = str(error)
         except UNREADABLE as error:
             faults[problem.id] = f"the program does not parse: {reason_of(error)}"
-    executions = iter(run_calls([call for calls in ready for call in calls], executor))
+    executions = iter(run_calls([*chain.from_iterable(ready)], executor))
     checked = []
     for calls in ready:
         *runs, again, traced = islice(executions, len(calls))
@@ -205,14 +205,15 @@ def on_unseen(
         texts = [text for text in near if text not in one.inputs][:UNSEEN]
         if texts:
             others.append(replace(one, inputs=tuple(texts)))
-    calls = [(one.problem, text) for one in others for text in one.inputs]
+    calls: list[Call] = []
+    for one in others:
+        calls += [(one.problem, text) for text in one.inputs]
     executions = iter(run_calls(calls, executor))
-    return {
-        one.problem.id: replace(
-            one, executions=tuple(islice(executions, len(one.inputs)))
-        )
-        for one in others
-    }
+    found = {}
+    for one in others:
+        runs = tuple(islice(executions, len(one.inputs)))
+        found[one.problem.id] = replace(one, executions=runs)
+    return found
 
 
 def differences(

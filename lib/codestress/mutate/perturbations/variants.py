@@ -47,9 +47,12 @@ NEUTRAL = "NCC"
 """Name of the control of MCC: neutral comments, as long as the misleading ones and at the same
 places."""
 TAGGED: Mapping[str, tuple[str, messages.Truth]] = {
-    f"{name}-{truth.upper()}": (name, truth)
-    for name in ("MCC", "MPS")
-    for truth in ("false", "true", "undecidable")
+    "MCC-FALSE": ("MCC", "false"),
+    "MCC-TRUE": ("MCC", "true"),
+    "MCC-UNDECIDABLE": ("MCC", "undecidable"),
+    "MPS-FALSE": ("MPS", "false"),
+    "MPS-TRUE": ("MPS", "true"),
+    "MPS-UNDECIDABLE": ("MPS", "undecidable"),
 }
 """Misleading comments and prints of one truth alone, such as `MCC-FALSE`: perturbation and truth,
 by name."""
@@ -119,9 +122,9 @@ def make_variants(
     `written_hints` are values by id for MHC to name instead of the kit's own; a right one is
     rejected.
     """
-    variants: dict[str, Variant] = {}
+    checked = {one.problem.id: one for one in problems}
     if perturbation in ("VAN", "AGAIN"):
-        return {one.problem.id: Variant(one.problem, "applied") for one in problems}
+        return {name: Variant(one.problem, "applied") for name, one in checked.items()}
     if perturbation in TAGGED:
         perturbation, settings["truth"] = TAGGED[perturbation]
     wrong: Mapping[str, str] = {}
@@ -130,28 +133,25 @@ def make_variants(
         wrong = wrong_values(problems, executor, seed, task, written_hints)
     # Neutral comments stand where misleading ones would.
     stream = "MCC" if perturbation == NEUTRAL else perturbation
-    pending = {one.problem.id: one for one in problems}
+    variants: dict[str, Variant] = {}
+    pending = list(checked)
     for attempt in range(1, ATTEMPTS + 1):
-        drawn: dict[str, Variant] = {}
-        for name, one in pending.items():
+        applied: dict[str, Problem] = {}
+        for name in pending:
             draw = Draw(rng(seed, "perturb", stream, name, attempt))
-            made = _drawn(one, perturbation, draw, wrong.get(name, ""), settings)
-            made = replace(made, attempts=attempt)
-            if made.status != "applied":
-                variants[name] = made
-            elif written_hints is None:
-                drawn[name] = made
-            else:  # what a file says stands in the program
-                drawn[name] = replace(made, problem=from_stranger(made.problem))
-        candidates = {name: made.problem for name, made in drawn.items()}
-        faults = differences(candidates, pending, executor)
-        for name, fault in faults.items():
-            variants[name] = drawn[name]
-            if fault:
-                before = pending[name].problem
-                variants[name] = Variant(before, "rejected", (), attempt, fault)
-        pending = {name: pending[name] for name, fault in faults.items() if fault}
-    return {one.problem.id: variants[one.problem.id] for one in problems}
+            text = wrong.get(name, "")
+            made = _drawn(checked[name], perturbation, draw, text, settings)
+            if written_hints is not None:  # what a file says stands in the program
+                made = replace(made, problem=from_stranger(made.problem))
+            variants[name] = replace(made, attempts=attempt)
+            if made.status == "applied":
+                applied[name] = made.problem
+        faults = differences(applied, checked, executor)
+        pending = [name for name, fault in faults.items() if fault]
+        for name in pending:
+            before = checked[name].problem
+            variants[name] = Variant(before, "rejected", (), attempt, faults[name])
+    return variants
 
 
 def _drawn(
@@ -214,6 +214,14 @@ def perturb(
         return messages.hint(problem, wrong, settings.get("task", "output"))
     if perturbation == "BLANK":
         return messages.add_blank_line(problem)
+    of = settings.get("globals_of", "parameters")
+    return _rewritten(problem, perturbation, draw, of)
+
+
+def _rewritten(
+    problem: Problem, perturbation: Perturbation, draw: Draw, globals_of: GlobalNames
+) -> Perturbed:
+    """Returns the problem with REN, RTF or GBC, or with all three for PSC-ALL."""
     made = Perturbed(problem)
     steps = ("RTF", "GBC", "REN") if perturbation == "PSC-ALL" else (perturbation,)
     for step in steps:
@@ -222,8 +230,7 @@ def perturb(
         elif step == "RTF":
             done = reformat_conditions(made.problem, draw, problem)
         else:
-            of = settings.get("globals_of", "parameters")
-            done = insert_garbage(made.problem, draw, problem, of)
+            done = insert_garbage(made.problem, draw, problem, globals_of)
         made = Perturbed(done.problem, made.sites + done.sites)
     return made
 

@@ -37,27 +37,23 @@ def wrong_values(
     another output or, failing that, raises; missing or empty where none is found. `written` (values
     by id) replaces the kit's own candidates."""
     if task == "output":
-        given = {one.problem.id: one.problem for one in problems}
-        if written is None:
-            return {name: wrong_output(given[name], seed) for name in given}
-        return {name: _if_wrong(given[name], written.get(name, "")) for name in given}
+        return {one.problem.id: _output(one.problem, seed, written) for one in problems}
     calls: list[Call] = []
     for one in problems:
         if written is None:
             calls += [(one.problem, text) for text in _inputs(one.problem, seed)]
         elif text := written.get(one.problem.id):
             calls.append((from_stranger(one.problem), text))
-    returned = {one.problem.id: one.executions[0].value for one in problems}
+    right = {one.problem.id: one.executions[0].value for one in problems}
     found: dict[str, str] = {}
     raising: dict[str, str] = {}
     for (problem, text), run in zip(calls, run_calls(calls, executor), strict=True):
-        name = problem.id
         if run.outcome is Ending.RAISED:
-            raising.setdefault(name, text)
-        elif run.outcome is not Ending.RETURNED:
-            continue
-        elif not same_value(run.value, returned[name]):
-            found.setdefault(name, text)
+            raising.setdefault(problem.id, text)
+        if run.outcome is Ending.RETURNED and not same_value(
+            run.value, right[problem.id]
+        ):
+            found.setdefault(problem.id, text)
     return raising | found
 
 
@@ -75,22 +71,17 @@ def _inputs(problem: Problem, seed: int) -> Iterator[str]:
                 yield with_values(problem, texts)
 
 
-def wrong_output(problem: Problem, seed: int) -> str:
-    """Returns another output than a problem's own, of its type, as a literal; empty where there is
-    none."""
-    value = parse_literal(problem.output).value
+def _output(problem: Problem, seed: int, written: Mapping[str, str] | None) -> str:
+    """Returns another output than a problem's own, of its type, as a literal, or the written one;
+    empty where this is right or no literal, or there is no other."""
+    right = parse_literal(problem.output).value
     draw = Draw(rng(seed, "wrong output", problem.id))
     with suppress(*UNREADABLE):
+        if written is not None:
+            text = written.get(problem.id, "")
+            return "" if same_value(parse_literal(text).value, right) else text
         for _ in range(CANDIDATES):
-            other = other_value(copy.deepcopy(value), draw)
-            if not same_value(other, value):
+            other = other_value(copy.deepcopy(right), draw)
+            if not same_value(other, right):
                 return literal_text(other, problem.language)
-    return ""
-
-
-def _if_wrong(problem: Problem, text: str) -> str:
-    """Returns a written output, or an empty text where it is right or no literal."""
-    with suppress(*UNREADABLE):
-        right = parse_literal(problem.output).value
-        return "" if same_value(parse_literal(text).value, right) else text
     return ""
