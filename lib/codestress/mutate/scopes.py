@@ -166,6 +166,15 @@ def blocks(
             yield from blocks(statements, inner)
 
 
+def statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
+    """Returns all statements of a list and inside them, each with the function or class that it
+    stands in (None at the top level), in the order of the text."""
+    every = list[tuple[ast.stmt, Owner]]()
+    for inner, owner in blocks(block):
+        every += [(statement, owner) for statement in inner]
+    return sorted(every, key=lambda one: (one[0].lineno, one[0].col_offset))
+
+
 def own_blocks(function: FunctionNode) -> list[list[ast.stmt]]:
     """Lists of statements in a function, without those of functions and classes inside it."""
     every = blocks(function.body, function)

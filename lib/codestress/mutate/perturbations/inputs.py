@@ -210,10 +210,9 @@ def other_value(value: Any, draw: Draw) -> Any:
             return _text(value, draw)
         case bytes():
             return _text(value.decode("latin-1"), draw).encode("latin-1", "replace")
-        case tuple():
-            return tuple(_elements(list(value), draw, fixed=True))
-        case list():
-            return _elements(value, draw, fixed=False)
+        case tuple() | list():
+            fixed = isinstance(value, tuple)
+            return type(value)(_elements(list(value), draw, fixed=fixed))
         case dict():
             return _mapping(value, draw)
         case set() | frozenset():

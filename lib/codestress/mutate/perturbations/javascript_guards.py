@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import lru_cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from codestress.mutate.perturbations.guards import EVERY
@@ -106,16 +107,13 @@ def _constructs(problem: Problem) -> frozenset[str]:
     for capture, form in FORMS.items():
         found |= {form.format(text_of(node)) for node in captures[capture]}
     names = [name for name, _, _ in declared(root)]
-    for node in captures["written"]:
-        names += bound(node)
+    names += chain.from_iterable(map(bound, captures["written"]))
     found |= {f"bind {name}" for name in names}
-    for node in captures["let"]:
-        found |= {f"let {name}" for name in bound(node)}
-    functions = {problem.function, *map(text_of, captures["function"])}
+    later = chain.from_iterable(map(bound, captures["let"]))
+    found |= {f"let {name}" for name in later}
     used = [text_of(node) for node in captures["name"]]
-    for node, name in zip(captures["name"], used, strict=True):
-        if name in functions:
-            found.add(_use(node))
+    functions = {problem.function, *map(text_of, captures["function"])}
+    found |= _uses(captures["name"], functions)
     if "a function passed on" in found and found & TEXTS:
         found.add("a function as a value")
     if any(map(_is_global, captures["this"])):
@@ -131,14 +129,18 @@ def _constructs(problem: Problem) -> frozenset[str]:
     return frozenset(found)
 
 
-def _use(node: Node) -> str:
-    """Construct that a function's name adds at the identifier `node`: `called` where this declares
-    or calls the function."""
-    parent = node.parent
-    if node in (part(parent, "name"), part(parent, "function")):
-        return "called"
-    passed = parent is not None and parent.type == "arguments"
-    return "a function passed on" if passed else "a function as a value"
+def _uses(identifiers: list[Node], functions: set[str]) -> set[str]:
+    """Constructs that the names of `functions` add, where they neither declare nor call the
+    function."""
+    found = set[str]()
+    for node in identifiers:
+        parent = node.parent
+        declares = node in (part(parent, "name"), part(parent, "function"))
+        if text_of(node) not in functions or declares:
+            continue
+        passed = parent is not None and parent.type == "arguments"
+        found.add("a function passed on" if passed else "a function as a value")
+    return found
 
 
 def _is_global(this: Node) -> bool:

@@ -226,13 +226,9 @@ def insert_messages(
     program = program_of(problem)
     chosen: list[Message] = []
     for number, site in enumerate(program.message_sites()):
-        options = []
-        for claim, message in messages(wording)[site.kind]:
-            true = truth_of(claim, site.kind, number, trace)
-            if truth in ("any", NAMED[true]):
-                options.append((message, true))
         # Every site draws, so that a higher density only adds to a lower one.
         wanted = draw.chance(density)
+        options = _options(site.kind, number, trace, truth, wording)
         if not options:
             continue
         message, true = draw.choice(options)
@@ -251,6 +247,18 @@ def insert_messages(
     changed = replace(problem, code=code)
     sites = [Site(site.line, site.kind, text, true) for site, text, true in chosen]
     return Perturbed(vanilla(changed) if style == "print" else changed, tuple(sites))
+
+
+def _options(
+    kind: str, number: int, trace: Trace, truth: Truth, wording: str
+) -> list[tuple[str, bool | None]]:
+    """Returns the messages that may stand at a place, each with its truth."""
+    options = []
+    for claim, message in messages(wording)[kind]:
+        true = truth_of(claim, kind, number, trace)
+        if truth in ("any", NAMED[true]):
+            options.append((message, true))
+    return options
 
 
 def add_blank_line(problem: Problem) -> Perturbed:

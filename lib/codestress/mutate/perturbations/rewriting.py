@@ -76,13 +76,22 @@ def insert_garbage(
     whose constructs the rules look at; `problem` itself if None.
     """
     program, rules = program_of(problem), program_of(original or problem)
-    sites = list[Site]()
-    used, places = program.used_names(), program.places()
     # Before garbage is put in, whose own names are none of the program's.
     names = program.hidden_names(variables=True)
     if globals_of == "parameters":
         names = program.hidden_names() or names
-    texts = program.texts
+    sites = _insert_snippets(program, rules, draw)
+    for name in draw.sample(names, math.ceil(len(names) / 2)):
+        text = program.declared.format(name=name, value=draw.integer(1, 100))
+        program.put_first(text)
+        sites.append(Site(1, "global", text))
+    return Perturbed(program.changed() if sites else problem, tuple(sites))
+
+
+def _insert_snippets(program: Program, rules: Program, draw: Draw) -> list[Site]:
+    """Puts control flows and dead functions into the program, and returns what was put."""
+    sites = list[Site]()
+    used, places, texts = program.used_names(), program.places(), program.texts
     snippets = draw.sample(texts["control_flow"], N_CONTROL_FLOW)
     snippets += draw.sample(texts["dead_loops"], N_DEAD_LOOPS)
     order = draw.sample(snippets, len(snippets)) if places else []
@@ -104,11 +113,7 @@ def insert_garbage(
         place.put(text)
         kind = "dead loop" if template in texts["dead_loops"] else "dead branch"
         sites.append(Site(place.line, kind, text))
-    for name in draw.sample(names, math.ceil(len(names) / 2)):
-        text = program.declared.format(name=name, value=draw.integer(1, 100))
-        program.put_first(text)
-        sites.append(Site(1, "global", text))
-    return Perturbed(program.changed() if sites else problem, tuple(sites))
+    return sites
 
 
 def _false(conditions: list[str], rules: Program, para: str) -> str:
