@@ -36,9 +36,9 @@ CONSTRUCTS = """
 (catch_clause parameter: (_) @caught)
 (expression_statement (string) @directive)
 (_ name: (identifier) @function value: [(arrow_function) (function_expression) (generator_function) (class)])
-(assignment_expression left: (identifier) @function right: [(arrow_function) (function_expression) (class)])
+(_ left: (_) @function right: [(arrow_function) (function_expression) (generator_function) (class)])
 [(function_declaration name: (_) @function) (generator_function_declaration name: (_) @function)]
-[(function_expression name: (_) @function) (method_definition name: (_) @function)]
+(function_expression name: (_) @function)
 (lexical_declaration (variable_declarator name: (_) @let))
 (class_declaration name: (_) @let)
 (assignment_expression left: (_) @written)
@@ -64,10 +64,10 @@ RULES = (
     rule(
         REWRITTEN,
         "names are found by their texts",
-        "eval, .eval, Function, .Function, globalThis, global, .constructor, with, "
+        "eval, .eval, Function, .Function, globalThis, global, .constructor, @with, "
         "this outside of classes",
     ),
-    rule(NAMES, "an exception names things", "caught"),
+    rule(NAMES, "an exception names things", "@caught"),
     rule(NAMES, "values are found without parameters", "arguments"),
     rule(NAMES, "a name that is a global's as well", "a global's name"),
     rule(
@@ -75,7 +75,7 @@ RULES = (
         "stdout is looked at",
         "console, .console, process, .process, .stdout, require, Symbol",
     ),
-    rule(["MPS", *GARBAGE], "a directive", "directive"),
+    rule(["MPS", *GARBAGE], "a directive", "@directive"),
     rule(
         ["RTF", *GARBAGE],
         "a global's name is bound",
@@ -96,14 +96,14 @@ def script_refusal(problem: Problem, rewriting: str, para: str = "") -> str:
 
 @lru_cache(maxsize=4096)
 def _constructs(problem: Problem) -> frozenset[str]:
-    """Constructs of a JavaScript problem's program, in the notation of `python_constructs` or named
-    as in `CONSTRUCTS`, and two for names: `let n` where `let`, `const` or a class declares n, which
-    code above cannot read; `write n` where n need not hold an argument of the problem's call, since
-    it is no parameter of the called function or gets a value twice, or that function is named
-    elsewhere too."""
+    """Constructs of a JavaScript problem's program, in the notation of `python_constructs` or with
+    `@` and the name of a capture of `CONSTRUCTS`, and two for names: `let n` where `let`, `const`
+    or a class declares n, which code above cannot read; `write n` where n need not hold an argument
+    of the problem's call, since it is no parameter of the called function or gets a value twice, or
+    that function is named elsewhere too."""
     root = parser("javascript").parse(problem.code.encode()).root_node
     captures = defaultdict(list, query_cursor(CONSTRUCTS).captures(root))
-    found = set(captures)
+    found = {f"@{capture}" for capture in captures}
     for capture, form in FORMS.items():
         found |= {form.format(text_of(node)) for node in captures[capture]}
     names = [name for name, _, _ in declared(root)]
