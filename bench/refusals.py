@@ -6,6 +6,8 @@ counted where they are at hand. With `PYTHONPATH` set to the lib of an earlier v
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from codestress.errors import DataError
 from codestress.literals import UNREADABLE
 from codestress.mutate.perturbations.programs import program_of, vanilla
@@ -40,7 +42,7 @@ def refused(problems: list[Problem]) -> list[int]:
 
 
 def main() -> None:
-    sources = {
+    sources: dict[str, Callable[[], Iterable[Problem]]] = {
         "CRUXEval": cruxeval,
         "contest": contest_problems,
         "contest, JavaScript": lambda: contest_problems("javascript"),
