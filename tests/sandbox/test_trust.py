@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from codestress.errors import SandboxError
-from codestress.mutate.perturbations.variants import check_problems, make_variants
+from codestress.mutate.perturbations.checking import check_problems
+from codestress.mutate.perturbations.variants import make_variants
 from codestress.papers.codecrash.assertions import score_assertion_as_run
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.studies import written_by_model

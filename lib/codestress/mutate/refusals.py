@@ -87,7 +87,9 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
     """
     found = set[str]()
     nodes = list(ast.walk(tree))
-    bound = {name for scope in names_of(tree).scopes for name in scope.bound}
+    bound = set[str]()
+    for scope in names_of(tree).scopes:
+        bound.update(scope.bound)
     found.update(f"bind {name}" for name in bound)
     if any(re.match("_[^_].*__.", name) for name in bound):
         found.add("a mangled name")
@@ -141,6 +143,15 @@ def _constructs(node: ast.AST) -> Iterator[str]:
         case ast.ImportFrom(module, names):
             yield f"import {(module or '').partition('.')[0]}"
             yield from (f".{alias.name}" for alias in names)
+        case ast.keyword(str(name)):
+            yield f"{name}="
+        case _:
+            yield from _described(node)
+
+
+def _described(node: ast.AST) -> Iterator[str]:
+    """Yields the constructs that one constant, `except` clause or call adds."""
+    match node:
         case ast.Constant(str(text)):
             yield from re.findall(r"\b__\w+__\b", text)
             if "lineno" in text:
@@ -153,12 +164,10 @@ def _constructs(node: ast.AST) -> Iterator[str]:
             yield f"del {name}"
             if reads_message(node):
                 yield "the message of an exception"
-        case ast.keyword(str(name)):
-            yield f"{name}="
-        case ast.Call():
-            if any(keyword.arg is None for keyword in node.keywords):
+        case ast.Call(func, _, keywords):
+            if None in [keyword.arg for keyword in keywords]:
                 yield "**"
-            if not _is_plain(node.func):
+            if not _is_plain(func):
                 yield "a call"
 
 

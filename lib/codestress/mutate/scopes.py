@@ -9,8 +9,7 @@ expression binds outside comprehensions.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -102,8 +101,9 @@ def resolve(name: str, scope: Scope) -> Scope | None:
 def names_of(tree: ast.mod) -> Names:
     """Returns all scopes of a module's syntax tree, and all occurrences of names in it
     (`Names`)."""
-    reader = _Reader(tree)
-    reader.generic_visit(tree)
+    reader = _Reader()
+    scope = reader.entered("module", tree, None)
+    reader.read(scope, *ast.iter_child_nodes(tree))
     return Names(reader.scopes, reader.occurrences)
 
 
@@ -125,32 +125,22 @@ def reads_message(handler: ast.ExceptHandler) -> bool:
     True where the clause binds an exception of `SAYS_NAMES` to a variable `e` and uses `e` anywhere
     but in `raise e`, `raise … from e`, `isinstance(e, …)` or `type(e)`.
     """
-    if handler.name is None:
+    if handler.name is None or handler.type is None:
         return False
-    kinds = (
-        {node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)}
-        if handler.type
-        else set()
-    )
-    if handler.type is not None and not kinds & SAYS_NAMES:
+    kinds = [node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)]
+    if SAYS_NAMES.isdisjoint(kinds):
         return False
     allowed = set[int]()
-    for node in ast.walk(ast.Module(handler.body, [])):
-        if isinstance(node, ast.Raise):
-            allowed |= {id(part) for part in (node.exc, node.cause)}
-        elif (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id in ("isinstance", "type")
-        ):
-            allowed |= {id(part) for part in node.args}
-    read = [
-        node
-        for part in handler.body
-        for node in ast.walk(part)
-        if isinstance(node, ast.Name)
-    ]
-    return any(node.id == handler.name and id(node) not in allowed for node in read)
+    uses = set[int]()
+    for node in ast.walk(ast.Module([*handler.body], [])):
+        match node:
+            case ast.Raise(raised, cause):
+                allowed |= {id(raised), id(cause)}
+            case ast.Call(ast.Name("isinstance" | "type"), given):
+                allowed.update(map(id, given))
+            case ast.Name(handler.name):
+                uses.add(id(node))
+    return not uses <= allowed
 
 
 Owner = FunctionNode | ast.ClassDef | None
@@ -176,10 +166,26 @@ def blocks(
             yield from blocks(statements, inner)
 
 
+def statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
+    """Returns all statements of a list and inside them, each with the function or class that it
+    stands in (None at the top level), in the order of the text."""
+    every = list[tuple[ast.stmt, Owner]]()
+    for inner, owner in blocks(block):
+        every += [(statement, owner) for statement in inner]
+    return sorted(every, key=lambda one: (one[0].lineno, one[0].col_offset))
+
+
 def own_blocks(function: FunctionNode) -> list[list[ast.stmt]]:
     """Lists of statements in a function, without those of functions and classes inside it."""
     every = blocks(function.body, function)
     return [block for block, owner in every if owner is function]
+
+
+def outside(scope: Scope) -> Scope:
+    """Nearest scope, from the given scope upwards, that is not that of a comprehension."""
+    while scope.kind == "comprehension" and scope.parent is not None:
+        scope = scope.parent
+    return scope
 
 
 def _module(scope: Scope) -> Scope:
@@ -188,173 +194,129 @@ def _module(scope: Scope) -> Scope:
     return scope
 
 
-class _Reader(ast.NodeVisitor):
-    """Tree visitor that collects scopes and occurrences of names while it tracks the current
-    scope."""
+NAMED: dict[type[ast.AST], str] = {
+    ast.ExceptHandler: "name",
+    ast.MatchAs: "name",
+    ast.MatchStar: "name",
+    ast.MatchMapping: "rest",
+}
+"""Nodes that bind the name in one of their attributes, which may be None."""
 
-    def __init__(self, tree: ast.mod) -> None:
-        self.scope = Scope("module", tree, None)
-        self.scopes = [self.scope]
+
+class _Reader:
+    """Collector of scopes and occurrences of names; `read` walks the nodes of one scope."""
+
+    def __init__(self) -> None:
+        self.scopes: list[Scope] = []
         self.occurrences: list[Occurrence] = []
+
+    def entered(
+        self,
+        kind: Literal["module", "class", "function", "comprehension"],
+        node: ast.AST,
+        parent: Scope | None,
+        body: Sequence[ast.stmt] = (),
+    ) -> Scope:
+        """Returns a new scope, with the names that `global` and `nonlocal` declare in `body`."""
+        scope = Scope(kind, node, parent)
+        self.scopes.append(scope)
+        for block, owner in blocks([*body]):
+            for statement in block if owner is None else ():
+                match statement:
+                    case ast.Global(names):
+                        scope.global_names.update(names)
+                    case ast.Nonlocal(names):
+                        scope.nonlocal_names.update(names)
+        return scope
 
     def occurs(
         self,
+        scope: Scope,
         node: ast.AST,
         field: str,
         kind: Kind | None = None,
         index: int | None = None,
     ) -> None:
         """Records the attribute `field` of `node` (its element `index`, if given) as an occurrence
-        of a name in the current scope; with `kind`, the name is also bound."""
-        found = Occurrence(node, field, self.scope, index)
+        of a name in `scope`; with `kind`, the name is also bound."""
+        found = Occurrence(node, field, scope, index)
         self.occurrences.append(found)
         if kind is not None:
-            self.bind(found.name, kind)
+            _owner(found.name, scope).bound.setdefault(found.name, set()).add(kind)
 
-    def bind(self, name: str, kind: Kind) -> None:
-        self.owner(name).bound.setdefault(name, set()).add(kind)
-
-    def owner(self, name: str) -> Scope:
-        """Scope that binds `name` when code in the current scope assigns to it: the current scope,
-        or the one that a `global` or `nonlocal` statement refers to."""
-        if name in self.scope.global_names:
-            return _module(self.scope)
-        if name in self.scope.nonlocal_names:
-            return resolve(name, self.scope) or self.scope
-        return self.scope
-
-    @contextmanager
-    def inside(
-        self, kind: Literal["class", "function", "comprehension"], node: ast.AST
-    ) -> Iterator[None]:
-        """Context manager: makes a new scope of the given kind, for `node`, the current one until
-        the context ends."""
-        outer = self.scope
-        self.scope = Scope(kind, node, outer)
-        self.scopes.append(self.scope)
-        yield
-        self.scope = outer
-
-    def visit_all(self, *nodes: ast.AST | None) -> None:
+    def read(self, scope: Scope, *nodes: ast.AST | None) -> None:
         for node in nodes:
-            if node is not None:
-                self.visit(node)
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                    self.read_function(scope, node)
+                case ast.ClassDef(body=body):
+                    self.read(scope, *node.decorator_list, *node.bases, *node.keywords)
+                    self.occurs(scope, node, "name", "class")
+                    self.read(self.entered("class", node, scope, body), *body)
+                case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                    self.read_comprehension(scope, node, node.elt)
+                case ast.DictComp(key, value):
+                    self.read_comprehension(scope, node, key, value)
+                case ast.Name(ctx=context):
+                    read = isinstance(context, ast.Load)
+                    self.occurs(scope, node, "id", None if read else "variable")
+                case ast.NamedExpr(target, value):
+                    self.read(scope, value)
+                    self.occurs(outside(scope), target, "id", "variable")
+                case ast.Import(names) | ast.ImportFrom(names=names):
+                    for alias in names:
+                        name = alias.asname or alias.name.partition(".")[0]
+                        bound = _owner(name, scope).bound
+                        bound.setdefault(name, set()).add("import")
+                case ast.AST():
+                    self.read(scope, *ast.iter_child_nodes(node))
+                    self.read_names(scope, node)
 
-    def visit_FunctionDef(self, node: FunctionNode | ast.Lambda) -> None:
-        named = parameters(node)
-        if not isinstance(node, ast.Lambda):
-            self.visit_all(*node.decorator_list, node.returns)
-            self.occurs(node, "name", "function")
-            self.owner(node.name).functions.setdefault(node.name, []).append(node)
-        self.visit_all(
-            *node.args.defaults,
-            *node.args.kw_defaults,
-            *(one.annotation for one in named),
-        )
-        body = node.body if isinstance(node.body, list) else [node.body]
-        with self.inside("function", node):
-            for one in named:
-                self.occurs(one, "arg", "parameter")
-            for declaration in _declarations(body):
-                target = (
-                    self.scope.global_names
-                    if isinstance(declaration, ast.Global)
-                    else self.scope.nonlocal_names
-                )
-                target.update(declaration.names)
-            self.visit_all(*body)
-
-    visit_AsyncFunctionDef = visit_Lambda = visit_FunctionDef
-
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        self.visit_all(*node.decorator_list, *node.bases, *node.keywords)
-        self.occurs(node, "name", "class")
-        with self.inside("class", node):
-            self.visit_all(*node.body)
-
-    def visit_Name(self, node: ast.Name) -> None:
-        self.occurs(node, "id", None if isinstance(node.ctx, ast.Load) else "variable")
-
-    def visit_Attribute(self, node: ast.Attribute) -> None:
-        self.visit(node.value)
-
-    def visit_Constant(self, node: ast.Constant) -> None:
-        """Skips constants, which have no names."""
-
-    def visit_NamedExpr(self, node: ast.NamedExpr) -> None:
-        self.visit(node.value)
-        outer = self.scope
-        while self.scope.kind == "comprehension" and self.scope.parent is not None:
-            self.scope = self.scope.parent
-        self.occurs(node.target, "id", "variable")
-        self.scope = outer
-
-    def visit_Global(self, node: ast.Global | ast.Nonlocal) -> None:
-        for index in range(len(node.names)):
-            self.occurs(node, "names", index=index)
-        if isinstance(node, ast.Global) and self.scope.kind == "class":
-            self.scope.global_names.update(node.names)
-
-    visit_Nonlocal = visit_Global
-
-    def visit_Import(self, node: ast.Import | ast.ImportFrom) -> None:
-        for alias in node.names:
-            module = isinstance(node, ast.Import)
-            self.bind(
-                alias.asname
-                or (alias.name.partition(".")[0] if module else alias.name),
-                "import",
-            )
-
-    visit_ImportFrom = visit_Import
-
-    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
-        if node.name is not None:
-            self.occurs(node, "name", "variable")
-        self.generic_visit(node)
-
-    def visit_MatchAs(
-        self, node: ast.MatchAs | ast.MatchStar | ast.MatchMapping
-    ) -> None:
-        self.generic_visit(node)
-        field = "rest" if isinstance(node, ast.MatchMapping) else "name"
-        if getattr(node, field) is not None:
-            self.occurs(node, field, "variable")
-
-    visit_MatchStar = visit_MatchMapping = visit_MatchAs
-
-    def visit_ListComp(
-        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp
-    ) -> None:
-        first = node.generators[0]
-        self.visit(first.iter)
-        with self.inside("comprehension", node):
-            for loop in node.generators:
-                self.visit_all(
-                    loop.target, *loop.ifs, None if loop is first else loop.iter
-                )
-            self.visit_all(
-                *(
-                    (node.key, node.value)
-                    if isinstance(node, ast.DictComp)
-                    else (node.elt,)
-                )
-            )
-
-    visit_SetComp = visit_GeneratorExp = visit_DictComp = visit_ListComp
-
-
-def _declarations(
-    body: list[ast.stmt] | list[ast.expr],
-) -> list[ast.Global | ast.Nonlocal]:
-    """Returns the `global` and `nonlocal` statements of a function's body, without those of
-    functions and classes inside it."""
-    found: list[ast.Global | ast.Nonlocal] = []
-    waiting: list[ast.AST] = list(body)
-    while waiting:
-        node = waiting.pop()
+    def read_names(self, scope: Scope, node: ast.AST) -> None:
+        """Records the names that a node has as texts."""
         if isinstance(node, ast.Global | ast.Nonlocal):
-            found.append(node)
-        elif not isinstance(node, FunctionNode | ast.ClassDef | ast.expr):
-            waiting.extend(ast.iter_child_nodes(node))
-    return found
+            for index in range(len(node.names)):
+                self.occurs(scope, node, "names", index=index)
+        field = NAMED.get(type(node), "")
+        if field and getattr(node, field) is not None:
+            self.occurs(scope, node, field, "variable")
+
+    def read_function(self, scope: Scope, node: FunctionNode | ast.Lambda) -> None:
+        named = parameters(node)
+        body: list[ast.stmt] = []
+        if not isinstance(node, ast.Lambda):
+            body = node.body
+            self.read(scope, *node.decorator_list, node.returns)
+            self.occurs(scope, node, "name", "function")
+            functions = _owner(node.name, scope).functions
+            functions.setdefault(node.name, []).append(node)
+        self.read(scope, *node.args.defaults, *node.args.kw_defaults)
+        self.read(scope, *[one.annotation for one in named])
+        inner = self.entered("function", node, scope, body)
+        for one in named:
+            self.occurs(inner, one, "arg", "parameter")
+        self.read(inner, *body, node.body if isinstance(node, ast.Lambda) else None)
+
+    def read_comprehension(
+        self,
+        scope: Scope,
+        node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
+        *made: ast.expr,
+    ) -> None:
+        first, *others = node.generators
+        self.read(scope, first.iter)
+        inner = self.entered("comprehension", node, scope)
+        self.read(inner, first.target, *first.ifs)
+        for loop in others:
+            self.read(inner, loop.target, *loop.ifs, loop.iter)
+        self.read(inner, *made)
+
+
+def _owner(name: str, scope: Scope) -> Scope:
+    """Scope that binds `name` when code in `scope` assigns to it: this scope, or the one that a
+    `global` or `nonlocal` statement refers to."""
+    if name in scope.global_names:
+        return _module(scope)
+    if name in scope.nonlocal_names:
+        return resolve(name, scope) or scope
+    return scope

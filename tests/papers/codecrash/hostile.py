@@ -1180,5 +1180,38 @@ function f(n) {
   }
   return n;
 }
+=== a function that a default names | 3 ; 60
+function g(k, h = () => k) {
+  return h.name + h();
+}
+function f(n) {
+  return n > 50 ? g(n) : n;
+}
+=== a function's text that a helper makes | 3 ; 60
+function told(g) {
+  return g.toString().length;
+}
+function helper(alpha) {
+  if (alpha > 2) {
+    return 1;
+  }
+  return alpha;
+}
+function f(n) {
+  return n > 50 ? told(helper) : helper(n);
+}
+=== names like those of the rules | 3 ; 60
+function f(caught) {
+  let directive = caught > 50 ? 1 : 2;
+  let called = directive + 1;
+  return [caught, directive, called];
+}
+=== arguments that are looked at behind a name | 3 ; 60
+function g() {
+  return arguments.length > 1 ? arguments[1] : 0;
+}
+function f(n) {
+  return n > 50 ? g(1, n) : g(n);
+}
 """
 )

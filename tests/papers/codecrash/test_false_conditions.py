@@ -9,17 +9,14 @@ from dataclasses import replace
 import pytest
 
 from codestress.mutate.draw import Draw
+from codestress.mutate.perturbations.checking import check_problems, run_calls
 from codestress.mutate.perturbations.edits import GlobalNames, Guard
 from codestress.mutate.perturbations.programs import vanilla
 from codestress.mutate.perturbations.rewriting import (
     insert_garbage,
     reformat_conditions,
 )
-from codestress.mutate.perturbations.variants import (
-    check_problems,
-    make_variants,
-    run_calls,
-)
+from codestress.mutate.perturbations.variants import make_variants
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing

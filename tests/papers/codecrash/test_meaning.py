@@ -16,15 +16,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from codestress.mutate.draw import Draw
+from codestress.mutate.perturbations.checking import Checked, run_calls
 from codestress.mutate.perturbations.edits import NotPerturbed, Refused
 from codestress.mutate.perturbations.messages import Trace
 from codestress.mutate.perturbations.programs import vanilla
-from codestress.mutate.perturbations.variants import (
-    Checked,
-    Perturbation,
-    perturb,
-    run_calls,
-)
+from codestress.mutate.perturbations.variants import Perturbation, perturb
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import executables, missing

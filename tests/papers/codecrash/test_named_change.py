@@ -13,16 +13,14 @@ from pathlib import Path
 import pytest
 
 from codestress.mutate.draw import Draw
+from codestress.mutate.perturbations.checking import Checked, check_problems, run_calls
 from codestress.mutate.perturbations.edits import NotPerturbed, Perturbed
 from codestress.mutate.perturbations.messages import Trace
 from codestress.mutate.perturbations.programs import program_of, vanilla
 from codestress.mutate.perturbations.variants import (
-    Checked,
     Perturbation,
-    check_problems,
     make_variants,
     perturb,
-    run_calls,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.studies import assertion_to_complete

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codestress.mutate.draw import Draw
+from codestress.mutate.perturbations.checking import check_problems
 from codestress.mutate.perturbations.messages import (
     Trace,
     Truth,
@@ -30,7 +31,6 @@ from codestress.mutate.perturbations.variants import (
     NEUTRAL,
     PAPERS,
     Variant,
-    check_problems,
     make_variants,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems

@@ -210,12 +210,12 @@ BROUGHT = {
     "signs": (f"{PROGRAM} + {'-' * 5000}1", "3", "nested"),
     "a sum": (f"{PROGRAM} + {'+'.join('1' * 900)}", "3", "program | nested"),
     "branches": (
-        f"{PROGRAM}\n" + "if f:\n  1\n" + "elif f:\n  1\n" * 900,
+        f"{PROGRAM}\n" + "if f:\n  1\n" + "elif f:\n  1\n" * 3000,
         "3",
         "nested",
     ),
     "parentheses": (f"{PROGRAM} + {'(' * 250}1{')' * 250}", "3", "line 2: | nested"),
-    "signs in the input": (PROGRAM, "-" * 900 + "1", "nested"),
+    "signs in the input": (PROGRAM, "-" * 5000 + "1", "nested"),
     "a long input": (PROGRAM, "[" + "1, " * 99999 + "]", "input | 100,000"),
     "compiled": (
         f"return 3\n{PROGRAM}",

@@ -17,6 +17,12 @@ from hypothesis import strategies as st
 
 from codestress.literals import parse_literal, same_value
 from codestress.mutate.draw import Draw
+from codestress.mutate.perturbations.checking import (
+    Checked,
+    called,
+    check_problems,
+    run_calls,
+)
 from codestress.mutate.perturbations.inputs import NoOtherValue, other_value
 from codestress.mutate.perturbations.messages import (
     Trace,
@@ -26,19 +32,12 @@ from codestress.mutate.perturbations.messages import (
     useless_value,
 )
 from codestress.mutate.perturbations.programs import program_of, vanilla
+from codestress.mutate.perturbations.renaming import rename
 from codestress.mutate.perturbations.rewriting import (
     insert_garbage,
     reformat_conditions,
-    rename,
 )
-from codestress.mutate.perturbations.variants import (
-    Checked,
-    Perturbation,
-    called,
-    check_problems,
-    make_variants,
-    run_calls,
-)
+from codestress.mutate.perturbations.variants import Perturbation, make_variants
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import read_problems

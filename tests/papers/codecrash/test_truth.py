@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from codestress.inference.run import run
+from codestress.mutate.perturbations.checking import check_problems
 from codestress.mutate.perturbations.messages import messages, truth_of
 from codestress.mutate.perturbations.programs import program_of
-from codestress.mutate.perturbations.variants import check_problems, make_variants
+from codestress.mutate.perturbations.variants import make_variants
 from codestress.papers.codecrash import studies
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results.differences import averages, differences
@@ -95,69 +94,6 @@ SAID = {
         "  items.push(n);": {"kept": None},
     },
 }
-
-
-IDLE = """def f(n, items):
-    unread = n * 2
-    kept = n * 2
-    counted = 0
-    for item in items:
-        counted += 1
-    same = items
-    same += [1]
-    shared = n
-    taken = items.pop()
-    names = 'a b'.split()
-    'a b'.split()
-    parts = 'a b'.upper().split()
-    first, second = 1, 2
-    late = 3
-    if n > 50:
-        n = late
-    total = 0
-    for item in items:
-        total = total + 1
-    def inner():
-        return shared
-    return [kept, sorted(parts), inner()]"""
-SAID_OF_IDLE = {
-    "unread = n * 2": True,
-    "kept = n * 2": None,
-    "counted = 0": True,
-    "counted += 1": True,
-    "same = items": None,  # others see the change
-    "same += [1]": None,
-    "shared = n": None,
-    "taken = items.pop()": None,  # something happens all the same
-    "names = 'a b'.split()": True,
-    "'a b'.split()": True,
-    "parts = 'a b'.upper().split()": None,
-    "late = 3": True,  # what would read it is not reached
-    "total = 0": None,
-}
-
-
-def test_what_nothing_looks_at_again_is_unused() -> None:
-    problem = Problem(
-        "p", IDLE, "f", "5, [9, 1]", "[10, ['A', 'B'], 5]", "python", Source.KIT
-    )
-    blind = replace(
-        problem, id="q", code=IDLE.replace("late = 3", "late = len(vars())")
-    )
-    with Executor() as executor:
-        [checked, other], faults = check_problems([problem, blind], executor, 0)
-    assert not faults
-    assert not other.trace.idle  # the program looks at all of its names
-    found: dict[str, set[bool | None]] = {}
-    for number, site in enumerate(program_of(checked.problem).message_sites()):
-        line = checked.problem.code.split("\n")[site.line - 1].strip()
-        if site.kind in ("assignment", "operator", "split"):
-            found.setdefault(line, set()).add(
-                truth_of("unused", site.kind, number, checked.trace)
-            )
-    assert {line: found[line] for line in SAID_OF_IDLE} == {
-        line: {truth} for line, truth in SAID_OF_IDLE.items()
-    }
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

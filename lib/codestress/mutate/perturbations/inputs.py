@@ -19,81 +19,60 @@ from codestress.problems.program import Problem, literal_text
 NEAR = 3
 """Number of inputs that differ a little from the problem's own; inputs that may reach other
 branches follow."""
-CANDIDATES = 14
-"""Most inputs beside the problem's own that are run to find the most informative ones (Python)."""
-FEWER = 8
-"""Value of `CANDIDATES` for languages whose programs take longer to run."""
+INPUTS = 8
+"""Most inputs beside the problem's own on which a program and its variants are tried."""
 CONSTANTS = 4
 """Most constants of each type that are taken from a program's text."""
 
 
 def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
-    """Returns other inputs for a problem's function, as argument texts without the problem's own:
-    small changes first, then edge values and values made from the program's constants.
-
-    At most `CANDIDATES` texts (Python) or `FEWER` (JavaScript); an empty list where an argument is
-    no plain data. `draw` decides the small changes.
-    """
-    found = dict.fromkeys(other_inputs(problem, draw, NEAR))
-    most = CANDIDATES if problem.language == "python" else FEWER
+    """Returns up to `INPUTS` other inputs for a problem's function, as argument texts: small
+    changes first, which `draw` decides, then values made from the program's constants and edge
+    values. Empty where an argument is no plain data."""
+    found = other_inputs(problem, draw, NEAR)
     with suppress(*UNREADABLE):
         own = argument_values(problem)
-        named = _constants(problem)
-        edges = [_edges(value, named) for value in own]
-        for turn in range(max(map(len, edges), default=0)):
-            for at, values in enumerate(edges):
-                if turn < len(values) and len(found) < most:
-                    changed = [*own[:at], values[turn], *own[at + 1 :]]
-                    found[_argument_text(problem, changed)] = None
-    found.pop(problem.arguments, None)
-    return list(found)
+        constants = _constants(problem)
+        edges = [_edges(value, constants.get(type(value), [])) for value in own]
+        for turn in range(INPUTS):
+            for place, values in enumerate(edges):
+                if turn < len(values):
+                    changed = [*own[:place], values[turn], *own[place + 1 :]]
+                    found.append(_argument_text(problem, changed))
+    return [text for text in dict.fromkeys(found) if text != problem.arguments][:INPUTS]
 
 
-def _edges(value: Any, named: list[Any]) -> list[Any]:
-    """Edge values of the type of `value`, such as zero or an empty list, and values made from the
-    program's constants `named` that have this type; empty for None and types that are no plain
-    data."""
-    same = [one for one in named if type(one) is type(value) and one != value]
+def _edges(value: Any, constants: list[Any]) -> list[Any]:
+    """Other values of the type of `value`: the `constants`, and values such as zero or an empty
+    list; empty for None and types that are no plain data."""
     match value:
         case bool():
             return [not value]
-        case int():
-            far = [-value - 1, 2 * value + 1] if abs(value) < 1000 else [1]
-            return [0, *far, *(one + step for one in same for step in (0, 1, -1))]
-        case float():
-            return [0.0, -value, value * 2 + 0.5]
-        case str() | bytes():
-            return [
-                value[:0],
-                value[::-1],
-                value * 2,
-                *same,
-                *(value + one for one in same),
-            ]
-        case list() | tuple():
-            lengths = [[], value * 2, value[:1]] if isinstance(value, list) else []
-            firsts = _edges(value[0], named) if value else []
-            inner = [type(value)([first, *value[1:]]) for first in firsts]
-            return [*lengths, value[::-1], *inner]
-        case dict():
-            items = list(value.items())
-            return [{}, dict(items[::-1]), dict(items[:1])]
-        case set() | frozenset():
+        case int() | float():
+            beyond = [one + 1 for one in constants]
+            return [*beyond, *constants, value * 0, -value - 1, value * 2 + 1]
+        case str() | bytes() | list():
+            return [*constants, value[:0], value[::-1], value * 2]
+        case tuple():
+            return [value[::-1]]
+        case dict() | set() | frozenset():
             return [type(value)()]
     return []
 
 
-def _constants(problem: Problem) -> list[Any]:
+def _constants(problem: Problem) -> dict[type, list[Any]]:
     """Integers, booleans and texts of fewer than 12 characters that a Python program writes, up to
-    `CONSTANTS` of each type; empty for JavaScript."""
-    if problem.language != "python":
-        return []
-    found: dict[type, dict[Any, None]] = {}
+    `CONSTANTS` of each type, by type; empty for JavaScript."""
+    found: dict[type, list[Any]] = {}
+    if problem.language == "javascript":
+        return found
     for node in ast.walk(ast.parse(problem.code)):
         match node:
             case ast.Constant(int() | str() as value) if len(str(value)) < 12:
-                found.setdefault(type(value), {})[value] = None
-    return [value for values in found.values() for value in [*values][:CONSTANTS]]
+                found.setdefault(type(value), []).append(value)
+    return {
+        kind: [*dict.fromkeys(values)][:CONSTANTS] for kind, values in found.items()
+    }
 
 
 def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
@@ -231,10 +210,9 @@ def other_value(value: Any, draw: Draw) -> Any:
             return _text(value, draw)
         case bytes():
             return _text(value.decode("latin-1"), draw).encode("latin-1", "replace")
-        case tuple():
-            return tuple(_elements(list(value), draw, fixed=True))
-        case list():
-            return _elements(value, draw, fixed=False)
+        case tuple() | list():
+            fixed = isinstance(value, tuple)
+            return type(value)(_elements(list(value), draw, fixed=fixed))
         case dict():
             return _mapping(value, draw)
         case set() | frozenset():
@@ -255,8 +233,8 @@ def _text(text: str, draw: Draw) -> str:
         at = draw.integer(0, len(text) - 2)
         edits += [text[:at] + text[at + 1] + text[at] + text[at + 2 :]] * 2
     edits += [text.swapcase(), text[:-1], text + draw.choice(text)]
-    different = [edit for edit in edits if edit != text and edit]
-    return draw.choice(different) if different else f"{text}{text[-1]}"
+    different = [edit for edit in edits if edit not in (text, "")]
+    return draw.choice(different or [text + text[-1]])
 
 
 def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
@@ -265,27 +243,29 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
     raised."""
     if not items:
         return [0]
-    edits = ["change"] * 3 + (["drop", "swap"] if len(items) > 1 and not fixed else [])
+    edits = ["change"] * 3
+    if len(items) > 1 and not fixed:
+        edits += ["drop", "swap"]
     edit = draw.choice(edits)
     at = draw.integer(0, len(items) - 1)
+    changed = list(items)
     if edit == "drop":
-        return items[:at] + items[at + 1 :]
+        del changed[at]
+        return changed
     if edit == "swap":
-        other = (at + 1) % len(items)
-        swapped = list(items)
-        swapped[at], swapped[other] = items[other], items[at]
-        if swapped != items:
-            return swapped
+        changed[at], changed[at - len(items) + 1] = (
+            items[at - len(items) + 1],
+            items[at],
+        )
+        if changed != items:
+            return changed
     for place in (*range(at, len(items)), *range(at)):
         with suppress(NoOtherValue):
-            return [
-                *items[:place],
-                other_value(items[place], draw),
-                *items[place + 1 :],
-            ]
+            other = other_value(items[place], draw)
+            return [*items[:place], other, *items[place + 1 :]]
     if fixed:
         raise NoOtherValue("no other value of these elements")
-    return items[:-1] if len(items) > 1 else items * 2
+    return items[:-1] or items * 2
 
 
 def _mapping(value: dict[Any, Any], draw: Draw) -> dict[Any, Any]:

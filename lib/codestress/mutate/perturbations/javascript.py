@@ -20,7 +20,8 @@ from codestress.mutate.perturbations.edits import (
     Place,
     stimuli,
 )
-from codestress.mutate.perturbations.javascript_guards import (
+from codestress.mutate.perturbations.javascript_guards import script_refusal
+from codestress.mutate.perturbations.javascript_names import (
     FUNCTIONS,
     around,
     declared,
@@ -28,9 +29,9 @@ from codestress.mutate.perturbations.javascript_guards import (
     line_of,
     parameters,
     part,
-    script_refusal,
     text_at,
 )
+from codestress.mutate.perturbations.javascript_sites import message_sites
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser, text_of
 
@@ -40,34 +41,6 @@ if TYPE_CHECKING:
 NOT_MOVED = ("yield_expression", "await_expression", "if_statement", "while_statement")
 """Types of nodes that a condition must not contain if it is to be rewritten."""
 COMPARING = {"<", "<=", ">", ">=", "==", "===", "!=", "!==", "in", "instanceof"}
-METHODS = {
-    "push": "append",
-    "concat": "extend",
-    "splice": "insert",
-    "unshift": "insert",
-    "delete": "remove",
-    "set": "update",
-    "replaceAll": "replace",
-    "toLowerCase": "lower",
-    "toUpperCase": "upper",
-    **{
-        name: name
-        for name in ("pop", "sort", "reverse", "add", "split", "join", "replace")
-    },
-}
-"""JavaScript methods, with the Python methods whose messages they get."""
-KINDS = {
-    "function_declaration": "function",
-    "generator_function_declaration": "function",
-    "method_definition": "function",
-    "while_statement": "while",
-    "for_statement": "for",
-    "for_in_statement": "for",
-    "if_statement": "condition",
-    "augmented_assignment_expression": "operator",
-}
-"""Kind of the place for messages at a node, by the node's type, where that alone decides."""
-ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
 NOTING = """const notedReturns = {}, notedRan = new Set();
 function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; (notedReturns[k] ??= new Set()).add(t); return v; }
 function noteRan(k) { notedRan.add(k); }
@@ -181,14 +154,16 @@ class JavaScriptProgram:
         """Names that a global may have without effect: those of parameters, and with `variables`
         also of local variables, after the parameters. Names that a function, class, top-level
         declaration or global has are left out."""
-        kept, local = free_names(self.root), list[str]()
+        kept = free_names(self.root)
+        every = list[str]()
+        for function in nodes(self.root):
+            if function.type in FUNCTIONS:
+                every += parameters(function)
         for name, kind, place in declared(self.root):
             if kind in ("function", "class") or place == self.root.id:
                 kept.add(name)
             if variables and kind == "variable":
-                local.append(name)
-        functions = [node for node in nodes(self.root) if node.type in FUNCTIONS]
-        every = [name for node in functions for name in parameters(node)] + local
+                every.append(name)
         return [name for name in dict.fromkeys(every) if name not in kept]
 
     def put_first(self, text: str) -> None:
@@ -199,53 +174,26 @@ class JavaScriptProgram:
     def message_sites(self) -> Iterator[MessageSite]:
         """Yields the places where a message may stand on a line of its own, in the order of the
         text."""
-        inside = set[int]()
-        for node in nodes(self.root):
-            if node.type in ("template_string", "comment", "string"):
-                inside.update(range(node.start_point[0] + 1, node.end_point[0] + 1))
-        lines = self.problem.code.split("\n")
-        ordinal = -1
-        for node in nodes(self.root):
-            kind, site = _kind(node), None
-            ordinal += kind == "return"
-            if kind in ("function", "while", "for", "condition"):
-                block = part(node, "body", "consequence")
-                if block is not None and (start := _inside(block)):
-                    line = start[0] if kind in ("while", "for") else line_of(block)
-                    site = MessageSite(kind, line, *start)
-            elif kind and (statement := _statement(node)) is not None:
-                line = node.end_point[0] + 1 if kind == "return" else _header(statement)
-                start = line_of(statement), statement.start_point[1]
-                site = MessageSite(
-                    kind, line, *start, ordinal=ordinal if kind == "return" else -1
-                )
-            if site is None or inside & {site.line, site.print_line - 1}:
-                continue
-            if not lines[site.print_line - 1][: site.print_indent].strip():
-                yield site
+        yield from message_sites(self.root, self.problem.code)
 
     def returns(self) -> list[int]:
         """Numbers of the lines on which the called function's own return statements end, without
         those of functions inside it."""
-        block = self._block()
-        found = [node for node in nodes(block) if node.type == "return_statement"]
+        function = self.called_function()
         return [
             node.end_point[0] + 1
-            for node in found
-            if around(node, FUNCTIONS) == block.parent
+            for node in nodes(function)
+            if node.type == "return_statement" and around(node, FUNCTIONS) == function
         ]
 
     def body(self) -> tuple[int, int, int]:
         """Three numbers: first line, last line and indent in spaces of the called function's body;
         raises `NotPerturbed` where the body is empty."""
-        first, last = self._block().named_children[0], self._block().named_children[-1]
-        return line_of(first), last.end_point[0] + 1, first.start_point[1]
-
-    def _block(self) -> Node:
         block = part(self.called_function(), "body")
         if block is None or not block.named_children:
             raise NotPerturbed(f"{self.problem.function} has no body")
-        return block
+        first, last = block.named_children[0], block.named_children[-1]
+        return line_of(first), last.end_point[0] + 1, first.start_point[1]
 
     # --- running it
 
@@ -253,66 +201,11 @@ class JavaScriptProgram:
         """Returns the problem with the tracing code `NOTING` and, in place of its call, a call that
         returns a record: JSON texts of the values of each return statement, and numbers of the
         places for messages that the run reached."""
-        returns = [node for node in nodes(self.root) if _kind(node) == "return"]
-        for ordinal, node in enumerate(returns):
-            start, end = self.lines.span(node.named_children[0])
+        returns = [one for one in nodes(self.root) if one.type == "return_statement"]
+        values = [node.named_children[0] for node in returns if node.named_children]
+        for ordinal, value in enumerate(values):
+            start, end = self.lines.span(value)
             self.edit(start, start, f"noteReturn({ordinal}, (")
             self.edit(end, end, "))")
         code = NOTING.replace("FUNCTION", self.problem.function) + self.changed().code
         return replace(self.problem, code=code, function="traced_returns")
-
-
-def _kind(node: Node) -> str:
-    """Kind (a key of messages.yaml) of the place for messages at a node; empty where no message may
-    stand."""
-    if node.type in KINDS:
-        return KINDS[node.type]
-    if node.type == "return_statement":
-        return "return" if node.named_children else ""
-    if node.type in ("variable_declarator", "assignment_expression"):
-        target, value = part(node, "name", "left"), part(node, "value", "right")
-        if target is None or target.type != "identifier":
-            return ""
-        if value is None or value.type in FUNCTIONS:
-            return ""
-        statement = node.parent and node.parent.parent
-        if statement is not None and statement.type == "for_statement":
-            return ""  # the loop's own counter
-        arithmetic = (
-            value.type == "binary_expression"
-            and text_at(value, "operator") in ARITHMETIC
-        )
-        return "operator" if arithmetic else "assignment"
-    called = part(node, "function") if node.type == "call_expression" else None
-    return METHODS.get(text_at(called, "property"), "")
-
-
-def _statement(node: Node) -> Node | None:
-    """Statement that holds a node and stands directly in a block or at the top level; None for a
-    node in the head of a function (but an arrow function), before which no line can stand."""
-    while node.parent is not None and node.parent.type not in (
-        "statement_block",
-        "program",
-    ):
-        if node.parent.type in FUNCTIONS and node.parent.type != "arrow_function":
-            return None
-        node = node.parent
-    return node if node.parent is not None else None
-
-
-def _header(statement: Node) -> int:
-    """Number of the line on which a statement's head ends, before the block; of the statement's
-    last line where it has no block."""
-    below = (one for one in nodes(statement) if one.type == "statement_block")
-    block = part(statement, "body", "consequence") or next(below, None)
-    return (block.start_point[0] if block is not None else statement.end_point[0]) + 1
-
-
-def _inside(block: Node) -> tuple[int, int] | None:
-    """Line (from 1) and indent in spaces of a block's first statement; None where the block has no
-    braces or no statement, or the statement begins on the block's own first line."""
-    statements = [child for child in block.named_children if child.type != "comment"]
-    if block.type != "statement_block" or not statements:
-        return None
-    row, indent = statements[0].start_point
-    return (row + 1, indent) if row != block.start_point[0] else None

@@ -60,7 +60,7 @@ USELESS: Mapping[str, Sequence[str]] = {
 """Wrong values, as literals, that a message at a return may name, by the type of the returned
 value, best first."""
 NAMED: Mapping[bool | None, Truth] = {True: "true", False: "false", None: "undecidable"}
-ANY = ("None", "0", "''")
+ANY = ("None", "0", "''", "-1")
 """Wrong values that a message may name for other types, and for returns that are not reached."""
 
 
@@ -78,11 +78,11 @@ class Trace:
     kept: Mapping[int, bool] = field(default_factory=dict)
     """Whether the value that an assignment or a called method may change stayed the same, by the
     number of the place."""
-    idle: frozenset[int] = frozenset()
-    """Numbers of the places that only keep or drop a value that nothing reads again (Python)."""
 
 
 KIT, PRINTED = "kit", "printed"
+Message = tuple[MessageSite, str, bool | None]
+"""Place, text and truth of a message."""
 Messages = dict[str, list[tuple[Claim, str]]]
 """Claim and text of each message, by kind of place; calls of a method are a kind with the method's
 name."""
@@ -106,11 +106,12 @@ def messages(which: str = KIT) -> Messages:
 
 
 def _by_kind(content: dict[str, Any]) -> Messages:
-    by_kind: dict[str, list[dict[Claim, str]]] = content.pop("methods", {}) | content
-    return {
-        kind: [item for message in own for item in message.items()]
-        for kind, own in by_kind.items()
-    }
+    found: Messages = {}
+    for kind, own in (content.pop("methods", {}) | content).items():
+        found[kind] = []
+        for message in own:
+            found[kind] += message.items()
+    return found
 
 
 def _reviewed(path: Path, kit: Messages) -> Messages:
@@ -175,8 +176,6 @@ def truth_of(claim: Claim, kind: str, number: int, trace: Trace) -> bool | None:
     if trace.ran is None or claim == "open":
         return None
     reached = number in (trace.kept if kind in METHODS else trace.ran)
-    if claim == "unused" and number in trace.idle:
-        return True
     if claim == "kept" and reached:
         return trace.kept.get(number)
     if reached:
@@ -188,10 +187,9 @@ def traced(problem: Problem) -> Problem:
     """Returns the problem with tracing code in its program, and in place of its call a call that
     returns a record, from which `read_trace` makes a `Trace`."""
     program = program_of(problem)
-    notes = [
-        (site, f"{number}, {site.kind!r}")
-        for number, site in enumerate(program.message_sites())
-    ]
+    notes: list[Message] = []
+    for number, site in enumerate(program.message_sites()):
+        notes.append((site, f"{number}, {site.kind!r}", None))
     code = _with_messages(problem.code, notes, "", program.noted)
     return program_of(replace(problem, code=code)).traced()
 
@@ -204,8 +202,7 @@ def read_trace(value: Any, language: Language) -> Trace:
         if language == "javascript":
             texts = [repr(json.loads(text)) for text in texts]
         returned[int(number)] = frozenset(texts)
-    ran, idle = (frozenset(map(int, value.get(name, ()))) for name in ("ran", "idle"))
-    return Trace(returned, ran, dict(value["kept"]), idle)
+    return Trace(returned, frozenset(map(int, value["ran"])), dict(value["kept"]))
 
 
 def insert_messages(
@@ -227,36 +224,41 @@ def insert_messages(
     at a return never names a value that the return gave.
     """
     program = program_of(problem)
-    chosen: list[tuple[MessageSite, str]] = []
-    truths: list[bool | None] = []
+    chosen: list[Message] = []
     for number, site in enumerate(program.message_sites()):
         # Every site draws, so that a higher density only adds to a lower one.
         wanted = draw.chance(density)
-        every = messages(wording)[site.kind]
-        true = {claim: truth_of(claim, site.kind, number, trace) for claim, _ in every}
-        options = [one for one in every if truth in ("any", NAMED[true[one[0]]])]
+        options = _options(site.kind, number, trace, truth, wording)
         if not options:
             continue
-        claim, message = draw.choice(options)
+        message, true = draw.choice(options)
         if wanted:
             value = useless_value(trace.returned.get(site.ordinal, frozenset()))
             text = literal_text(parse_literal(value).value, problem.language)
-            chosen.append((site, message.replace("{value}", text)))
-            truths.append(true[claim])
+            chosen.append((site, message.replace("{value}", text), true))
     if not chosen:
         return Perturbed(problem)
     if style == "neutral":
         named = f"{problem.code}\n{problem.call}"
-        chosen = [(site, neutral_text(len(text), draw, named)) for site, text in chosen]
-        truths = [True] * len(chosen)
-    sites = [
-        Site(site.line, site.kind, text, known)
-        for (site, text), known in zip(chosen, truths, strict=True)
-    ]
+        for place, (site, text, _) in enumerate(chosen):
+            chosen[place] = site, neutral_text(len(text), draw, named), True
     comment = "" if style == "print" else program.comment
     code = _with_messages(problem.code, chosen, comment, program.printed)
     changed = replace(problem, code=code)
+    sites = [Site(site.line, site.kind, text, true) for site, text, true in chosen]
     return Perturbed(vanilla(changed) if style == "print" else changed, tuple(sites))
+
+
+def _options(
+    kind: str, number: int, trace: Trace, truth: Truth, wording: str
+) -> list[tuple[str, bool | None]]:
+    """Returns the messages that may stand at a place, each with its truth."""
+    options = []
+    for claim, message in messages(wording)[kind]:
+        true = truth_of(claim, kind, number, trace)
+        if truth in ("any", NAMED[true]):
+            options.append((message, true))
+    return options
 
 
 def add_blank_line(problem: Problem) -> Perturbed:
@@ -269,30 +271,27 @@ def add_blank_line(problem: Problem) -> Perturbed:
 
 
 def _with_messages(
-    code: str, chosen: Sequence[tuple[MessageSite, str]], comment: str, printed: str
+    code: str, chosen: Sequence[Message], comment: str, printed: str
 ) -> str:
     """Returns the text `code` with the messages `chosen` as comments in the form `comment`, such as
     `# {}`; as statements in the form `printed` where `comment` is empty."""
-    before, behind = (
-        defaultdict[int, list[str]](list),
-        defaultdict[int, list[str]](list),
-    )
-    for site, text in chosen:
+    before = defaultdict[int, list[str]](list)
+    behind = defaultdict[int, list[str]](list)
+    for site, text, _ in chosen:
         if comment and site.kind not in ("while", "for"):
             behind[site.line].append(text)
         else:
             line = site.line if comment else site.print_line
-            before[line].append(
-                " " * site.print_indent + (comment or printed).format(text)
-            )
-    lines = []
+            indent = " " * site.print_indent
+            before[line].append(indent + (comment or printed).format(text))
+    lines = list[str]()
     for number, text in enumerate(code.split("\n"), start=1):
+        lines += before[number]
         if behind[number]:
             end = "\r" * text.endswith("\r")
-            text = (
-                f"{text.rstrip(end)}    {comment.format(' '.join(behind[number]))}{end}"
-            )
-        lines += [*before[number], text]
+            message = comment.format(" ".join(behind[number]))
+            text = f"{text.rstrip(end)}    {message}{end}"
+        lines.append(text)
     return "\n".join(lines)
 
 
@@ -300,19 +299,15 @@ def useless_value(seen: frozenset[str]) -> str:
     """Literal of a wrong value for a return statement: none of the returned values `seen` (texts as
     `repr` writes them), and where possible of the type of one of these."""
     values = []
-    for text in seen:
+    for text in sorted(seen):
         with suppress(NotLiteral):
             values.append(parse_literal(text).value)
-    kinds = dict.fromkeys(type(value).__name__ for value in sorted(values, key=repr))
-    candidates = [text for kind in kinds for text in USELESS.get(kind, ())] + [
-        *ANY,
-        "-1",
-    ]
-    return next(
-        text
-        for text in candidates
-        if text not in seen and parse_literal(text).value not in values
-    )
+    candidates = list[str]()
+    for value in sorted(values, key=repr):
+        own = USELESS.get(type(value).__name__, ())
+        candidates += [text for text in own if text not in seen]
+    candidates += [text for text in ANY if text not in seen]
+    return next(one for one in candidates if parse_literal(one).value not in values)
 
 
 def hint(problem: Problem, value: str, task: Task) -> Perturbed:
@@ -322,16 +317,15 @@ def hint(problem: Problem, value: str, task: Task) -> Perturbed:
     is NAME(VALUE)` stands behind the function's head."""
     program = program_of(problem)
     returns, (first, last, indent) = program.returns(), program.body()
-    line, between, text = (
-        first - 1,
-        "  ",
-        f"The function call is {problem.function}({value})",
-    )
+    line, between = first - 1, "  "
+    text = f"The function call is {problem.function}({value})"
     if task == "output":
-        line, between = (
-            (returns[0], "  ") if len(returns) == 1 else (last, "\n" + " " * indent)
-        )
         text = f"The return value is {value}"
+        line = last
+        if len(returns) == 1:
+            line = returns[0]
+        else:
+            between = "\n" + " " * indent
     lines = problem.code.split("\n")
     lines[line - 1] += between + program.comment.format(text)
     site = Site(line, "hint", text, truth=False)

@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import product
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -21,22 +21,33 @@ from codestress.literals import (
     reason_of,
     written_out,
 )
-from codestress.mutate.perturbations.edits import Site
+from codestress.mutate.perturbations.checking import check_problems, run_calls
 from codestress.mutate.perturbations.inputs import json_values
 from codestress.mutate.perturbations.messages import Truth
 from codestress.mutate.perturbations.variants import (
     NEUTRAL,
     Perturbation,
-    Status,
-    check_problems,
+    Variant,
     make_variants,
-    run_calls,
 )
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, parse_row
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor, Outcome
 from codestress.types import Language
+
+
+@dataclass
+class Line:
+    """A line of the user's file: its problem, or the reason (`fault`) why it cannot be used."""
+
+    id: str
+    """The row's id; without one, `line NUMBER`."""
+    place: str
+    """File, line and id in words."""
+    problem: Problem | None = None
+    """Problem with the output `None` until it is run."""
+    fault: str = ""
 
 
 def perturbed_rows(
@@ -56,42 +67,59 @@ def perturbed_rows(
     programs are untrusted: `SandboxError` is raised where nothing isolates them, and `DataError`
     where the file cannot be read or has no rows.
     """
-    given, lines = _read(path, language)
-    problems = [one for one in given.values() if isinstance(one, Problem)]
-    faults = {name: one for name, one in given.items() if isinstance(one, str)}
+    lines = _read(path, language)
     with Executor() as executor:
-        executions = run_calls(
-            [(problem, problem.arguments) for problem in problems], executor
-        )
-        returned = []
-        for problem, execution in zip(problems, executions, strict=True):
-            if execution.outcome is not Outcome.RETURNED:
-                faults[problem.id] = _without_value(execution)
-                continue
-            try:
-                returned.append(replace(problem, output=written_out(execution.value)))
-            except NotLiteral as error:
-                faults[problem.id] = (
-                    f"what its call returns cannot be written out: {error}"
-                )
-        checked, unusable = check_problems(returned, executor, seed)
+        _run(lines, executor)
+        problems = [one.problem for one in lines if one.problem and not one.fault]
+        checked, faults = check_problems(problems, executor, seed)
         made = {
             one: make_variants(checked, one, executor, seed=seed, truth=truth)
             for one in conditions
         }
-    faults |= unusable
-    rows = []
-    for name, line in given.items():
-        for condition in conditions:
-            if name in faults:
-                why = f"{lines[name]}: {faults[name]}"
-                rows.append(_row(name, condition, line, "rejected", why))
-            else:
-                one = made[condition][name]
-                rows.append(
-                    _row(name, condition, one.problem, one.status, one.why, one.sites)
-                )
-    return rows
+    return [
+        _row(line, condition, made[condition].get(line.id), faults)
+        for line, condition in product(lines, conditions)
+    ]
+
+
+def _row(
+    line: Line, condition: str, variant: Variant | None, faults: dict[str, str]
+) -> dict[str, Any]:
+    """Returns one row of the result, `rejected` where there is no `variant`. `faults` has reasons
+    against problems by id."""
+    state, reason, problem = "rejected", "", line.problem
+    if variant is None:
+        reason = f"{line.place}: {line.fault or faults[line.id]}"
+    else:
+        state, reason, problem = variant.status, variant.why, variant.problem
+    return {
+        "id": line.id,
+        "condition": condition,
+        "state": state,
+        "reason": reason,
+        "code": problem and problem.code,
+        "function": problem and problem.function,
+        "input": problem and problem.arguments,
+        "messages": _messages(condition, variant) if variant else [],
+    }
+
+
+def _run(lines: Sequence[Line], executor: Executor) -> None:
+    """Gives each line's problem the output that its call returns, or the line a fault."""
+    calls = [(one.problem, one.problem.arguments) for one in lines if one.problem]
+    executions = iter(run_calls(calls, executor))
+    for line in lines:
+        if line.problem is None:
+            continue
+        execution = next(executions)
+        if execution.outcome is not Outcome.RETURNED:
+            line.fault = _without_value(execution)
+            continue
+        try:
+            output = written_out(execution.value)
+            line.problem = replace(line.problem, output=output)
+        except NotLiteral as error:
+            line.fault = f"what its call returns cannot be written out: {error}"
 
 
 def _without_value(execution: Execution) -> str:
@@ -103,33 +131,29 @@ def _without_value(execution: Execution) -> str:
     return f"its call does not return: {execution.outcome} {execution.detail}".strip()
 
 
-def _read(
-    path: Path, language: Language
-) -> tuple[dict[str, Problem | str], dict[str, str]]:
-    """Returns two dictionaries by id (without one, `line NUMBER`), from a JSON Lines file: its
-    problems, with the output `None` as a placeholder, or as text the reason why a line is none; and
-    each one's file and line in words."""
-    found: dict[str, Problem | str] = {}
-    lines: dict[str, str] = {}
-    for number, line in numbered_lines(path):
-        name = f"line {number}"
+def _read(path: Path, language: Language) -> list[Line]:
+    """Returns the lines of a JSON Lines file."""
+    lines: dict[str, Line] = {}
+    for number, text in numbered_lines(path):
+        line = Line(f"line {number}", "")
         try:
-            row = parse_row(line)
-            given = name if row.get("id") is None else str(row["id"])
-            if given in found:
+            row = parse_row(text)
+            name = line.id if row.get("id") is None else str(row["id"])
+            if name in lines:
                 raise ValueError(
-                    f"a second row with the id {given!r}; ids must be unique"
+                    f"a second row with the id {name!r}; ids must be unique"
                 )
-            name = given
-            found[name] = _problem(row, name, language)
+            line.id = name
+            line.problem = _problem(row, name, language)
         except UNREADABLE as error:
-            found[name] = reason_of(error)
-        lines[name] = f"{shown(path)}, line {number} ({name})"
-    if not found:
+            line.fault = reason_of(error)
+        line.place = f"{shown(path)}, line {number} ({line.id})"
+        lines[line.id] = line
+    if not lines:
         raise DataError(
             f"{path}: has no rows; give JSON Lines with id, code, function and input"
         )
-    return found, lines
+    return list(lines.values())
 
 
 def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
@@ -162,41 +186,27 @@ def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
     return Problem(name, row["code"], function, arguments, "None", language)
 
 
-def _row(
-    name: str,
-    condition: str,
-    given: Problem | str,
-    state: Status,
-    why: str,
-    sites: Sequence[Site] = (),
-) -> dict[str, Any]:
-    """Returns one row of the result. `given` is the problem, perturbed or not, or a text where the
-    file's line is no problem: then code, function and input are None."""
-    problem = given if isinstance(given, Problem) else None
-    said = condition.startswith(("MCC", "MPS", "MHC", NEUTRAL))
-    return {
-        "id": name,
-        "condition": condition,
-        "state": state,
-        "reason": why,
-        "code": problem and problem.code,
-        "function": problem and problem.function,
-        "input": problem and problem.arguments,
-        "messages": _messages(problem.code, sites) if problem and said else [],
-    }
-
-
-def _messages(code: str, sites: Sequence[Site]) -> list[dict[str, Any]]:
+def _messages(condition: str, variant: Variant) -> list[dict[str, Any]]:
     """Returns the inserted messages as dictionaries in the order of the text: `line` in the
-    perturbed program `code`, `text`, and `truth` (whether the call makes it true; None where not
-    decided)."""
-    lines: dict[str, list[int]] = defaultdict(list)
-    for text in {site.text for site in sites}:
-        written = {text, repr(text)[1:-1], json.dumps(text)[1:-1]}
-        for number, line in enumerate(code.split("\n"), start=1):
-            lines[text] += [number] * max(line.count(one) for one in written)
-    found = [
-        {"line": lines[site.text].pop(0), "text": site.text, "truth": site.truth}
-        for site in sorted(sites, key=lambda site: site.line)
-    ]
+    perturbed program, `text`, and `truth` (whether the call makes it true; None where not decided).
+    Empty for conditions without messages."""
+    if not condition.startswith(("MCC", "MPS", "MHC", NEUTRAL)):
+        return []
+    lines = variant.problem.code.split("\n")
+    found = []
+    places: dict[str, list[int]] = {}
+    for site in sorted(variant.sites, key=lambda site: site.line):
+        if site.text not in places:
+            places[site.text] = _lines_with(site.text, lines)
+        line = places[site.text].pop(0)
+        found.append({"line": line, "text": site.text, "truth": site.truth})
     return sorted(found, key=lambda message: message["line"])
+
+
+def _lines_with(text: str, lines: Sequence[str]) -> list[int]:
+    """Numbers of the lines that hold a message as comment or in a print, once for each time."""
+    written = {text, repr(text)[1:-1], json.dumps(text)[1:-1]}
+    found = list[int]()
+    for number, line in enumerate(lines, start=1):
+        found += [number] * max(line.count(one) for one in written)
+    return found

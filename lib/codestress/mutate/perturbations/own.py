@@ -7,7 +7,6 @@ guards.py are for the kit's perturbations alone.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -48,7 +47,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 def rewrite(problem: Problem, name: str, draw: Draw) -> Perturbed:
     """Returns the problem with its program rewritten by the custom perturbation `name`; the
-    result's `sites` lists the changed lines, and is empty where the text stays the same. Raises
+    result's `sites` is the new program, and is empty where the text stays the same. Raises
     `NotPerturbed` where the program is not Python, or the user's function raises or returns no
     text; `ParameterError` for an unknown name."""
     if problem.language != "python":
@@ -60,13 +59,7 @@ def rewrite(problem: Problem, name: str, draw: Draw) -> Perturbed:
         raise NotPerturbed(f"{name} raised {type(error).__name__}: {error}") from None
     if not isinstance(code, str):
         raise NotPerturbed(f"{name} returned {type(code).__name__}, not a text")
-    before, after = problem.code.split("\n"), code.split("\n")
-    changed = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
-    sites = tuple(
-        Site(start + 1, name, "\n".join(after[new:end]))
-        for tag, start, _, new, end in changed
-        if tag != "equal"
-    )
+    sites = (Site(1, name, code),) if code != problem.code else ()
     return Perturbed(from_stranger(problem, code=code), sites)
 
 

@@ -10,8 +10,10 @@ from codestress.mutate.perturbations.javascript import JavaScriptProgram
 from codestress.mutate.perturbations.python import PythonProgram
 from codestress.problems.program import Problem
 
+Program = PythonProgram | JavaScriptProgram
 
-def program_of(problem: Problem) -> PythonProgram | JavaScriptProgram:
+
+def program_of(problem: Problem) -> Program:
     """Returns the problem's program as an object that perturbations edit: a syntax tree in Python,
     a text with edits in JavaScript. Raises `NotPerturbed` for JavaScript that does not parse."""
     return (

@@ -4,7 +4,6 @@ perturbations change something."""
 from __future__ import annotations
 
 import ast
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
@@ -19,30 +18,18 @@ from codestress.mutate.perturbations.edits import (
     unused,
 )
 from codestress.mutate.perturbations.guards import python_refusal
+from codestress.mutate.perturbations.python_sites import message_sites
 from codestress.mutate.scopes import (
     FunctionNode,
     Names,
-    Owner,
-    Scope,
     blocks,
     names_of,
+    outside,
     own_blocks,
     parameter_names,
+    statements,
 )
 from codestress.problems.program import Problem
-
-KINDS: dict[type[ast.stmt], str] = {
-    ast.FunctionDef: "function",
-    ast.AsyncFunctionDef: "function",
-    ast.For: "for",
-    ast.AsyncFor: "for",
-    ast.Return: "return",
-    ast.While: "while",
-    ast.If: "condition",
-    ast.AugAssign: "operator",
-}
-"""Kind of the place for messages at a statement, by the statement's type, where that alone
-decides."""
 
 
 class PythonProgram:
@@ -113,7 +100,7 @@ class PythonProgram:
     def conditions(self) -> Iterator[Place]:
         """Yields the conditions of if, elif and while, each as a `Place` with the templates of RTF
         for its kind, in the order of the text; conditions in class bodies are left out."""
-        for node, owner in _statements(self.tree.body):
+        for node, owner in statements(self.tree.body):
             # a lambda does not see a class body's names
             if not isinstance(node, ast.If | ast.While) or isinstance(
                 owner, ast.ClassDef
@@ -147,7 +134,7 @@ class PythonProgram:
         `i` from the code around it."""
         shared = any(
             one.name == "i"
-            and self.names.binding(one) not in (one.scope, _function_of(one.scope))
+            and self.names.binding(one) not in (one.scope, outside(one.scope))
             for one in self.names.occurrences
         )
         return unused("i", self.used_names()) if shared else "i"
@@ -200,9 +187,7 @@ class PythonProgram:
     def message_sites(self) -> Iterator[MessageSite]:
         """Yields the places where a message may stand, in the order of the text. The program must
         be written as `ast.unparse` does: each statement on a line."""
-        returns = itertools.count()
-        for statement, _ in _statements(self.tree.body[:-1]):
-            yield from _sites(statement, returns)
+        yield from message_sites(self.tree.body[:-1])
 
     def returns(self) -> list[int]:
         """Numbers of the lines on which the called function's own return statements end, without
@@ -226,9 +211,9 @@ class PythonProgram:
         """Returns the problem with the tracing code `tracing.NOTING` and, in place of its call, a
         call that returns a record of the run: values of return statements, and places for messages
         reached."""
-        statements = _statements(self.tree.body)
-        returns = [node for node, _ in statements if isinstance(node, ast.Return)]
-        tracing.Notes(self.names, self.problem).add(self.tree)
+        every = [node for node, _ in statements(self.tree.body)]
+        returns = [node for node in every if isinstance(node, ast.Return)]
+        tracing.add_notes(self.tree)
         for ordinal, node in enumerate(returns):
             given = [ast.Constant(ordinal), node.value or ast.Constant(None)]
             node.value = ast.Call(ast.Name("note_return", ast.Load()), given, [])
@@ -275,23 +260,6 @@ def read_in_classes(names: Names) -> set[str]:
     return found
 
 
-def _function_of(scope: Scope | None) -> Scope | None:
-    """Nearest scope, from the given scope upwards, that is not that of a comprehension; None
-    without one."""
-    while scope is not None and scope.kind == "comprehension":
-        scope = scope.parent
-    return scope
-
-
-def _statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
-    """Returns all statements of a list and inside them, each with the function or class that it
-    stands in (None at the top level), in the order of the text."""
-    every = list[tuple[ast.stmt, Owner]]()
-    for statements, owner in blocks(block):
-        every += [(statement, owner) for statement in statements]
-    return sorted(every, key=lambda one: (one[0].lineno, one[0].col_offset))
-
-
 def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
     """Yields the places where a statement may be put in `block`, one of the lists of statements in
     `function`: not before its docstring, `global` and `nonlocal`, nor behind a jump."""
@@ -315,35 +283,3 @@ def _put_before(block: list[ast.stmt], before: ast.stmt | None, text: str) -> No
 
 def _put_condition(node: ast.If | ast.While, text: str) -> None:
     node.test = ast.parse(f"({text})", mode="eval").body
-
-
-def _sites(statement: ast.stmt, returns: Iterator[int]) -> Iterator[MessageSite]:
-    """Yields the places for messages of one statement, without those of statements inside it; each
-    return statement takes its number from `returns`."""
-    body: list[ast.stmt] = getattr(statement, "body", [])
-    above = inside = (first_line(statement), statement.col_offset)
-    header_end = statement.end_lineno or statement.lineno
-    if body:
-        match body:
-            case [ast.Expr(ast.Constant(str()))]:
-                return  # before it a message makes the docstring none
-            case [ast.Expr(ast.Constant()), first, *_] | [first, *_]:
-                inside = (first_line(first), first.col_offset)
-        header_end = first_line(body[0]) - 1
-    kind = KINDS.get(type(statement))
-    match statement:
-        case ast.Assign([ast.Name()], ast.BinOp()):
-            kind = "operator"
-        case ast.Assign([ast.Name()]) | ast.AnnAssign(ast.Name(), _, ast.expr()):
-            kind = "assignment"
-    if kind:
-        line = inside[0] if kind in ("while", "for") else header_end
-        ordinal = next(returns) if kind == "return" else -1
-        yield MessageSite(kind, line, *inside, ordinal=ordinal)
-    found = sorted(
-        (method.end_lineno or 0, method.end_col_offset or 0, method.attr)
-        for _, method in tracing.method_calls(statement)
-    )
-    start = inside if isinstance(statement, ast.If | ast.While) else above
-    for method in dict.fromkeys(name for *_, name in found):
-        yield MessageSite(method, header_end, *start)

@@ -1,21 +1,14 @@
-"""Tracing of a Python program's call: code added to the program records what happens, and so
-decides whether messages about the program are true.
-
-Recorded are the values of returns, the places for messages that the run reached, whether statements
-and methods left unchanged what they may change, and variables that the call sets and never reads. A
-read of a variable that one function alone sees marks all places that give the variable a value. A
-place is idle if it was passed, does nothing but compute a value, and was never marked by a read.
+"""Tracing of a Python program's call: code added to the program records the values of returns, the
+places for messages that the run reached, and whether the value that an assignment or a method may
+change stayed the same. This decides whether messages about the program are true.
 """
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
 from collections.abc import Sequence
 
-from codestress.mutate.perturbations.guards import TWICE, python_refusal
-from codestress.mutate.scopes import FunctionNode, Names, Scope
-from codestress.problems.program import Problem
+from codestress.mutate.scopes import FunctionNode
 
 METHODS = frozenset(
     """
@@ -24,7 +17,7 @@ METHODS = frozenset(
 )
 """Methods of lists, sets, dictionaries and strings at whose calls a message may stand."""
 NOTING = """
-noted = {'returns': {}, 'ran': set(), 'kept': {}, 'passed': set(), 'read': set()}
+noted = {'returns': {}, 'ran': set(), 'kept': {}}
 def note_return(ordinal, value):
     noted['returns'].setdefault(ordinal, set()).add(repr(value)[:200])
     return value
@@ -50,147 +43,50 @@ def note_call(site, value, name, *given, **named):
     elif isinstance(value, (list, set, dict)):
         note_kept(site, before, note_shown(lambda: value))
     return result
-def note_read(sites, value):
-    noted['read'].update(sites)
-    return value
-def note_changed(sites, value):
-    if value.__class__.__hash__ is None:
-        note_read(sites, value)
 def traced_returns(*given, **named):
     FUNCTION(*given, **named)
-    noted['idle'] = noted['passed'] - noted['read']
     return noted
 """
 """Tracing code that is put first in a program; its `traced_returns` calls FUNCTION and returns the
-record. Values without a hash count as read after `+=`, which changes them in place, where other
-variables may see the change."""
+record."""
 
 
-class Notes(ast.NodeTransformer):
-    """Visitor whose `add` puts the tracing code into a program that has the statement
-    `note_ran(NUMBER, KIND)` before each place for a message. Reads of variables are recorded only
-    in programs that cannot inspect their own names."""
+def add_notes(tree: ast.Module) -> None:
+    """Adds to a program, in place, the tracing code of statements behind `note_ran(NUMBER, KIND)`,
+    which stands before each place for a message."""
+    for node in list(ast.walk(tree)):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                block[:] = _noted(block)
 
-    def __init__(self, names: Names, problem: Problem) -> None:
-        self.problem = problem
-        self.blind = bool(python_refusal(problem, "GBC"))
-        self.sites: dict[int, list[int]] = {}
-        """Numbers of the places that give a variable its value, by the identity of each node that
-        names the variable; only variables that one function alone sees."""
-        self.changed = set[int]()
-        """Identities of the nodes that read a variable which `+=` may have changed in place."""
-        places: list[tuple[ast.AST, tuple[Scope, str]]] = []
-        shared = set[tuple[Scope, str]]()
-        for one in () if self.blind else names.occurrences:
-            scope = names.binding(one)
-            if scope is None or not isinstance(scope.node, FunctionNode):
-                continue
-            variable = scope, one.name
-            places.append((one.node, variable))
-            if one.scope is not scope or not isinstance(one.node, ast.Name | ast.arg):
-                shared.add(variable)
-        sites = defaultdict[tuple[Scope, str], list[int]](list)
-        for node, variable in places:
-            if variable not in shared:
-                self.sites[id(node)] = sites[variable]
 
-    def add(self, tree: ast.Module) -> None:
-        """Adds the tracing code to the syntax tree `tree`, in place; the `names` given to the class
-        must come from this same tree."""
-        for node in list(ast.walk(tree)):
-            for name in ("body", "orelse", "finalbody"):
-                if isinstance(block := getattr(node, name, None), list):
-                    block[:] = self._noted(block)
-        self.visit(tree)
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        sites = self.sites.get(id(node), [])
-        if not sites or not isinstance(node.ctx, ast.Load):
-            return node
-        note = "note_changed" if id(node) in self.changed else "note_read"
-        return ast.parse(f"{note}({sites}, {node.id})", mode="eval").body
-
-    def _noted(self, block: Sequence[ast.stmt]) -> list[ast.stmt]:
-        """Returns the statements of a block with added code, which records whether the statement
-        behind a `note_ran` changes the value that it may change."""
-        found: list[ast.stmt] = []
-        notes: list[tuple[int, str]] = []
-        for statement in block:
-            match statement:
-                case ast.Expr(
-                    ast.Call(
-                        ast.Name("note_ran"),
-                        [ast.Constant(int(number)), ast.Constant(str(kind))],
-                    )
-                ):
-                    notes.append((number, kind))
-                    found.append(statement)
-                    continue
-            behind = self._behind(statement, notes)
-            # The first place of a kind; in a block, a condition's may come before.
-            first = {kind: number for number, kind in reversed(notes)}
-            for call, method in method_calls(statement):
-                if method.attr in first:
-                    site = ast.Constant(first[method.attr])
-                    name = ast.Constant(method.attr)
-                    call.args = [site, method.value, name, *call.args]
-                    call.func = ast.Name("note_call", ast.Load())
-            target = _changed(statement)
-            numbers = [one for one, kind in notes if kind in ("operator", "assignment")]
-            if numbers and target:
-                number, look = numbers[0], f"note_shown(lambda: {target})"
-                found += ast.parse(f"noted_{number} = {look}").body
-                kept = ast.parse(f"note_kept({number}, noted_{number}, {look})").body
-                behind = [*kept, *behind]
-            found += [statement, *behind]
-            notes = []
-        return found
-
-    def _behind(
-        self, statement: ast.stmt, notes: Sequence[tuple[int, str]]
-    ) -> list[ast.stmt]:
-        """Returns the statements to add behind a statement: a record that its places (`notes`) were
-        passed, where it only keeps or drops a value, and a read of its variable where `+=` and the
-        like may change a value in place. Empty for other statements."""
-        target: ast.Name | None = None
+def _noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    found: list[ast.stmt] = []
+    numbers: dict[str, int] = {}
+    for statement in block:
         match statement:
-            case ast.Expr(value) if not self.blind:
-                pass
-            case (
-                ast.Assign([ast.Name() as target], value)
-                | ast.AnnAssign(ast.Name() as target, ast.expr() as value)
-                | ast.AugAssign(ast.Name() as target, _, value)
-            ) if id(target) in self.sites:
-                pass
-            case _:
-                return []
-        found: list[ast.stmt] = []
-        if sites := self._sites(notes, value):
-            if target is not None:
-                self.sites[id(target)] += sites
-            found += ast.parse(f"noted['passed'].update({sites})").body
-        if target is not None and isinstance(statement, ast.AugAssign):
-            look = ast.Name(target.id, ast.Load())
-            self.changed.add(id(look))
-            self.sites[id(look)] = self.sites[id(target)]
-            found.append(ast.Expr(look))
-        return found
-
-    def _sites(self, notes: Sequence[tuple[int, str]], value: ast.expr) -> list[int]:
-        """Numbers of those places for messages in `notes`, pairs of number and kind (`assignment`,
-        `operator` or the name of a method), whose kind concerns the whole `value` that the
-        statement behind them computes: `assignment`, `operator`, and the method of which `value`
-        is the call, where it has no other call of a method of that name. Empty where computing
-        `value` may have other effects."""
-        calls = [part.func for part in ast.walk(value) if isinstance(part, ast.Call)]
-        methods = [one.attr for one in calls if isinstance(one, ast.Attribute)]
-        about = {"assignment", "operator"}
-        match value:
-            case ast.Call(ast.Attribute(attr=name)) if methods.count(name) == 1:
-                about.add(name)
-        if python_refusal(self.problem, TWICE, ast.unparse(value)):
-            return []
-        return [number for number, kind in notes if kind in about]
+            case ast.Expr(ast.Call(ast.Name("note_ran"), [place, kind])):
+                # The first place of a kind; in a block, a condition's may come before.
+                numbers.setdefault(ast.literal_eval(kind), ast.literal_eval(place))
+                found.append(statement)
+                continue
+        for call, method in method_calls(statement):
+            if method.attr in numbers:
+                site = ast.Constant(numbers[method.attr])
+                call.args = [site, method.value, ast.Constant(method.attr), *call.args]
+                call.func = ast.Name("note_call", ast.Load())
+        number = numbers.get("operator", numbers.get("assignment"))
+        target = _changed(statement)
+        if number is None or not target:
+            found.append(statement)
+        else:
+            look = f"note_shown(lambda: {target})"
+            found += ast.parse(f"noted_{number} = {look}").body
+            found.append(statement)
+            found += ast.parse(f"note_kept({number}, noted_{number}, {look})").body
+        numbers = {}
+    return found
 
 
 def _changed(statement: ast.stmt) -> str:

@@ -20,6 +20,7 @@ from pydantic import BeforeValidator, Field
 
 from codestress.errors import DataError, NotWrittenError, ParameterError, SandboxError
 from codestress.functions import file_of
+from codestress.mutate.perturbations.checking import Checked, check_problems
 from codestress.mutate.perturbations.edits import GlobalNames, Guard
 from codestress.mutate.perturbations.inputs import NotJson, json_values
 from codestress.mutate.perturbations.messages import KIT, PRINTED
@@ -27,10 +28,8 @@ from codestress.mutate.perturbations.own import own_perturbations
 from codestress.mutate.perturbations.python import PythonProgram
 from codestress.mutate.perturbations.variants import (
     NEUTRAL,
-    Checked,
     Perturbation,
     Variant,
-    check_problems,
     make_variants,
 )
 from codestress.notes import noted

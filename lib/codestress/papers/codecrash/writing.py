@@ -23,6 +23,7 @@ import yaml
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal, same_value
+from codestress.mutate.perturbations.checking import Checked, run_calls
 from codestress.mutate.perturbations.inputs import NEAR
 from codestress.mutate.perturbations.messages import (
     fault_of,
@@ -32,7 +33,6 @@ from codestress.mutate.perturbations.messages import (
     truth_of,
 )
 from codestress.mutate.perturbations.programs import program_of, vanilla
-from codestress.mutate.perturbations.variants import Checked, run_calls
 from codestress.papers.codecrash.assertions import assertion_parts
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.studies import javascript_arguments, read_rows

@@ -11,13 +11,8 @@ import pandas as pd
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal, same_value
-from codestress.mutate.perturbations.variants import (
-    Checked,
-    Variant,
-    on_unseen,
-    run_calls,
-    unseen_differences,
-)
+from codestress.mutate.perturbations.checking import Checked, on_unseen, run_calls
+from codestress.mutate.perturbations.variants import Variant, unseen_differences
 from codestress.papers.codecrash.results.conditions import spelled
 from codestress.papers.codecrash.studies import (
     Perturbed,

@@ -1,0 +1,281 @@
+"""Runs of programs and of their variants: which problems can be used, and how a variant's behaviour
+differs from its program's.
+
+CodeCrash, section 2.1, checks a variant on the problem's own input; here inputs near by are tried
+as well.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, groupby, islice
+
+from codestress.literals import (
+    UNREADABLE,
+    parse_literal,
+    reason_of,
+    same_value,
+    shown_value,
+)
+from codestress.mutate.draw import Draw
+from codestress.mutate.perturbations import messages
+from codestress.mutate.perturbations.edits import NotPerturbed
+from codestress.mutate.perturbations.inputs import (
+    INPUTS,
+    argument_nodes,
+    call_of,
+    json_values,
+    other_inputs,
+    trial_inputs,
+    with_values,
+)
+from codestress.mutate.perturbations.programs import program_of, vanilla
+from codestress.problems.program import Problem
+from codestress.sandbox.executor import Execution, Executor, Program
+from codestress.sandbox.executor import Outcome as Ending
+from codestress.seeding import rng
+from codestress.types import Language, Source
+
+UNSEEN = 4
+"""Most other inputs on which applied variants are compared afterwards."""
+ENDED = (Ending.RETURNED, Ending.RAISED)
+"""Outcomes after which an input is kept."""
+Call = tuple[Problem, str]
+"""A problem, and the argument text with which its function is called."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Vanilla problem that returned its recorded output, with the inputs on which variants are
+    tried and its `executions` on them, in the same order."""
+
+    problem: Problem
+    inputs: tuple[str, ...]
+    """Texts of the call's arguments, the problem's own first."""
+    executions: tuple[Execution, ...]
+    trace: messages.Trace
+
+
+def check_problems(
+    problems: Sequence[Problem], executor: Executor, seed: int
+) -> tuple[list[Checked], dict[str, str]]:
+    """Returns two values: a list of the problems that can be used (`Checked`), and a dictionary
+    from the id of each other problem to the reason against it.
+
+    A problem cannot be used when it does not parse or lacks the called function, does not return
+    its recorded output, or does not behave the same twice. `seed` decides the other inputs on which
+    the program, and later each variant, is run.
+    """
+    faults: dict[str, str] = {}
+    ready: list[list[Call]] = []
+    for problem in problems:
+        try:
+            ready.append(_first_calls(problem, seed))
+        except NotPerturbed as error:
+            faults[problem.id] = str(error)
+        except UNREADABLE as error:
+            faults[problem.id] = f"the program does not parse: {reason_of(error)}"
+    executions = iter(run_calls([*chain.from_iterable(ready)], executor))
+    checked = []
+    for calls in ready:
+        *runs, again, traced = islice(executions, len(calls))
+        problem = calls[0][0]
+        if fault := _fault(problem, runs[0], again):
+            faults[problem.id] = fault
+            continue
+        trace = messages.Trace()
+        if traced.outcome is Ending.RETURNED:
+            trace = messages.read_trace(traced.value, problem.language)
+        ended = [
+            run for run in zip(calls, runs, strict=False) if run[1].outcome in ENDED
+        ]
+        inputs = tuple(text for (_, text), _ in ended)
+        checked.append(Checked(problem, inputs, tuple(run for _, run in ended), trace))
+    return checked, faults
+
+
+def _first_calls(problem: Problem, seed: int) -> list[Call]:
+    """Returns the calls that decide whether a problem can be used: of its vanilla program on its
+    own input and on others, on its own again, and traced. Raises `NotPerturbed` without the called
+    function, `SyntaxError` where the program does not parse."""
+    clean = vanilla(problem)
+    program_of(clean).called_function()
+    others = trial_inputs(clean, Draw(rng(seed, "inputs", problem.id)))
+    texts = [problem.arguments, *others, problem.arguments]
+    calls = [(clean, text) for text in texts]
+    return [*calls, (messages.traced(clean), problem.arguments)]
+
+
+def _fault(problem: Problem, first: Execution, second: Execution) -> str:
+    """Reason why a problem cannot be used, from two executions of its call: it returned no value,
+    not the recorded output, or not the same twice; empty where it can."""
+    if first.outcome is not Ending.RETURNED:
+        return f"its call does not return: {first.outcome} {first.detail}".strip()
+    if not _same(first, second):
+        return f"not deterministic: {_shown(first)}, then {_shown(second)}"
+    if not same_value(first.value, parse_literal(problem.output).value):
+        recorded = f"{problem.output:.60}"
+        return f"its call returns {_shown(first)}, not the recorded {recorded}"
+    return ""
+
+
+# --- running ---
+
+
+def run_calls(calls: Sequence[Call], executor: Executor) -> list[Execution]:
+    """Runs `calls`, whatever the languages, and returns the executions in the same order. A program
+    that fails gives an execution that says so."""
+    programs: dict[Language, list[Program]] = defaultdict(list)
+    for problem, text in calls:
+        programs[problem.language].append(called(problem, text))
+    done = {
+        "javascript": _run_scripts(executor, programs["javascript"]),
+        "python": executor.run(programs["python"]),
+    }
+    return [next(done[problem.language]) for problem, _ in calls]
+
+
+def _run_scripts(
+    executor: Executor, programs: Sequence[Program]
+) -> Iterator[Execution]:
+    """Yields the executions of JavaScript calls, in order. Neighbouring calls of one of the kit's
+    own programs, which keep no state between calls, share a process, because a process takes longer
+    to start than the calls to run; where not all of them return, each has its own."""
+    groups = list[list[Program]]()
+    for (_, _, source), same in groupby(programs, _shared):
+        together = [*same]
+        kit = source is Source.KIT
+        groups += [together] if kit else [[program] for program in together]
+    run = partial(executor.run, language="javascript")
+    first = [*run([_joined(group) for group in groups])]
+    apart = list[Program]()
+    for group, execution in zip(groups, first, strict=True):
+        if len(group) > 1 and execution.outcome is not Ending.RETURNED:
+            apart += group
+    second = run(apart)
+    for group, execution in zip(groups, first, strict=True):
+        if len(group) == 1:
+            yield execution
+        elif execution.outcome is Ending.RETURNED:
+            yield from [Execution(Ending.RETURNED, value) for value in execution.value]
+        else:
+            yield from islice(second, len(group))
+
+
+def _shared(program: Program) -> tuple[str, str, Source]:
+    return program.code, program.function, program.source
+
+
+def _joined(group: Sequence[Program]) -> Program:
+    """Returns one program whose call returns the list of all values of the calls in `group`."""
+    if len(group) == 1:
+        return group[0]
+    each = f"(...all) => all.map((given) => ({group[0].function})(...given))"
+    arguments = tuple([*program.arguments] for program in group)
+    return replace(group[0], function=each, arguments=arguments)
+
+
+def called(problem: Problem, arguments: str) -> Program:
+    """Returns the `Program` that an executor runs: the problem's code, with a call of its function
+    on the argument text `arguments`."""
+    if problem.language == "javascript":
+        values = tuple(json_values(arguments))
+        return Program(problem.code, problem.function, values, source=problem.source)
+    call = f"{problem.function}({arguments}\n)"
+    return Program(problem.code, call=call, source=problem.source)
+
+
+# --- comparing ---
+
+
+def on_unseen(
+    problems: Sequence[Checked], executor: Executor, seed: int
+) -> dict[str, Checked]:
+    """Returns by id each problem with up to `UNSEEN` inputs that were not tried before, in place of
+    its own, and the executions on them (`Checked`); problems without such inputs are left out.
+    `seed` decides the inputs."""
+    others = []
+    for one in problems:
+        draw = Draw(rng(seed, "unseen", one.problem.id))
+        near = other_inputs(one.problem, draw, UNSEEN + INPUTS)
+        texts = [text for text in near if text not in one.inputs][:UNSEEN]
+        if texts:
+            others.append(replace(one, inputs=tuple(texts)))
+    calls: list[Call] = []
+    for one in others:
+        calls += [(one.problem, text) for text in one.inputs]
+    executions = iter(run_calls(calls, executor))
+    found = {}
+    for one in others:
+        runs = tuple(islice(executions, len(one.inputs)))
+        found[one.problem.id] = replace(one, executions=runs)
+    return found
+
+
+def differences(
+    candidates: Mapping[str, Problem],
+    checked: Mapping[str, Checked],
+    executor: Executor,
+) -> dict[str, str]:
+    """Returns by id how each candidate differs, in words, from its vanilla program in `checked` on
+    the inputs there, or why it has no such inputs; empty text where it does not differ.
+
+    A candidate with the same syntax tree, of a program that does not read its own text, differs on
+    no input; it is run on the problem's own input alone.
+    """
+    found = dict.fromkeys(candidates, "")
+    calls: list[tuple[str, Call, Execution]] = []
+    for name, after in candidates.items():
+        one = checked[name]
+        try:
+            tried = 1 if _differs_in_comments(one.problem, after) else None
+            texts = [_moved(one.problem, after, text) for text in one.inputs[:tried]]
+        except UNREADABLE as error:
+            found[name] = reason_of(error)
+            continue
+        for text, before in zip(texts, one.executions, strict=False):
+            calls.append((name, (after, text), before))
+    runs = run_calls([call for _, call, _ in calls], executor)
+    for (name, (_, text), first), second in zip(calls, runs, strict=True):
+        if not (found[name] or _same(first, second)):
+            found[name] = f"on {text:.60}: {_shown(first)} became {_shown(second)}"
+    return found
+
+
+def _same(first: Execution, second: Execution) -> bool:
+    """Whether two executions count as the same behaviour: the same value, or the same kind of
+    exception; messages of exceptions and printed text are not compared."""
+    if first.outcome is not second.outcome:
+        return False
+    if first.outcome is Ending.RETURNED:
+        return same_value(first.value, second.value)
+    return first.detail.partition(":")[0] == second.detail.partition(":")[0]
+
+
+def _shown(execution: Execution) -> str:
+    if execution.outcome is Ending.RETURNED:
+        return shown_value(execution.value)[:60]
+    return f"{execution.outcome} {execution.detail:.60}"
+
+
+def _differs_in_comments(before: Problem, after: Problem) -> bool:
+    """Whether two Python problems have the same call and programs that differ in comments and
+    layout alone and do not read their own text; False for other languages."""
+    if before.language != "python" or before.call != after.call:
+        return False
+    return not program_of(before).refusal("MCC") and vanilla(after).code == before.code
+
+
+def _moved(before: Problem, after: Problem, arguments: str) -> str:
+    """Returns the argument text `arguments`, an input of the vanilla problem `before`, as an input
+    of the perturbed problem `after`, whose keywords may have other names."""
+    if arguments == before.arguments:
+        return after.arguments
+    if before.arguments == after.arguments:
+        return arguments
+    nodes = argument_nodes(call_of(replace(before, arguments=arguments)))
+    return with_values(after, [ast.unparse(node) for node in nodes])

@@ -1,0 +1,201 @@
+"""REN: variables and parameters become Var_1, Var_2, …, functions f, f1, … (CodeCrash, appendix
+B.1.1).
+
+The paper collects names; here each occurrence is resolved to its variable, so that a parameter
+called `list` is renamed and the builtin in another function is not. A name stays if it is reached
+by attribute (methods, fields), imported, a class's, or a keyword of a call that cannot be resolved.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Literal
+
+from codestress.mutate.perturbations.edits import (
+    NotPerturbed,
+    Perturbed,
+    Site,
+    numbered,
+)
+from codestress.mutate.perturbations.javascript import JavaScriptProgram
+from codestress.mutate.perturbations.javascript_names import (
+    IDENTIFIERS,
+    declared,
+    line_of,
+)
+from codestress.mutate.perturbations.python import PythonProgram, read_in_classes
+from codestress.mutate.scopes import FunctionNode, Names, Scope, resolve
+from codestress.problems.program import Problem
+from codestress.sandbox.runtimes import nodes, text_of
+
+Occurrence = tuple[int, str, Literal["function", "variable"], Callable[[str], None]]
+"""One place where a name stands: its line, the name, the kind of the named thing, and a function
+that puts another name there."""
+KEEPING = ("cache", "lru_cache", "wraps")
+"""Decorators that pass keyword arguments on with their names."""
+
+
+def rename(problem: Problem) -> Perturbed:
+    """Returns the problem with REN: everything that may be renamed has a new name, in keyword
+    arguments and the problem's call too. The result's `sites` is empty where no name changed.
+    Raises `NotPerturbed` where the name f is taken.
+
+    Functions become f (the called one), f1, … in the order of the text, variables Var_1, … in the
+    order of their names.
+    """
+    if problem.language == "javascript":
+        return _rename_script(problem)
+    return _rename_python(problem)
+
+
+def _renamed(
+    program: PythonProgram | JavaScriptProgram,
+    functions: Iterable[str],
+    occurrences: Iterable[Occurrence],
+    kept: set[str],
+) -> Perturbed:
+    """Returns the problem with all `occurrences` renamed: the function that the problem calls
+    becomes f, other `functions` f1, …, and variables Var_1, …; numbers that give a name in `kept`
+    are skipped."""
+    called = program.problem.function
+    others = [name for name in dict.fromkeys(functions) if name != called]
+    variables = {name for _, name, kind, _ in occurrences if kind == "variable"}
+    new = {
+        "function": numbered("f", others, kept) | {called: "f"},
+        "variable": numbered("Var_", sorted(variables), kept),
+    }
+    sites: dict[str, Site] = {}
+    for line, old, kind, put in occurrences:
+        name = new[kind][old]
+        if name != old:
+            put(name)
+            sites.setdefault(name, Site(line, kind, f"{old} → {name}"))
+    changed = program.changed() if sites else program.problem
+    return Perturbed(changed, tuple(sites.values()))
+
+
+def _rename_script(problem: Problem) -> Perturbed:
+    """Returns a JavaScript problem with REN: each name is renamed everywhere alike, which keeps the
+    meaning as long as no variable has the name of something that is used without a declaration."""
+    program = JavaScriptProgram(problem)
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for name, kind, _ in declared(program.root):
+        kinds[kind].add(name)
+    functions, classes = kinds["function"], kinds["class"]
+    variables = kinds["variable"] - functions - classes
+    kept = classes | program.used_names() - functions - kinds["variable"]
+    if "f" in kept:
+        raise NotPerturbed("the name f is taken")
+    occurrences: list[Occurrence] = []
+    in_order = list[str]()
+    for node in nodes(program.root):
+        name, put = text_of(node), partial(program.rename, node)
+        if node.type not in IDENTIFIERS:
+            continue
+        if name in functions:
+            in_order += [name] * (node.type == "identifier")
+            occurrences.append((line_of(node), name, "function", put))
+        elif name in variables:
+            occurrences.append((line_of(node), name, "variable", put))
+    renamed = _renamed(program, in_order, occurrences, kept)
+    return replace(renamed, problem=replace(renamed.problem, function="f"))
+
+
+def _rename_python(problem: Problem) -> Perturbed:
+    program = PythonProgram(problem)
+    names = program.names
+    keywords = [*_keywords(program.tree, names)]
+    opaque = {keyword.arg for keyword, scope in keywords if scope is None}
+    in_call = {id(node) for node in ast.walk(program.call)}
+    in_classes = read_in_classes(names)
+    free = set[tuple[Scope, str]]()
+    kept = set[str]()
+    functions = list[tuple[int, str]]()
+    for scope in names.scopes:
+        inside = id(scope.node) in in_call
+        for name in scope.bound:
+            seen = inside or (scope.kind == "module" and name in in_classes)
+            if seen or not _may_be_renamed(scope, name, opaque):
+                kept.add(name)
+                continue
+            free.add((scope, name))
+            if name in scope.functions:
+                functions.append((scope.functions[name][0].lineno, name))
+    occurrences: list[Occurrence] = []
+    for one in names.occurrences:
+        binding = names.binding(one)
+        if binding is None or (binding, one.name) not in free:
+            kept.add(one.name)
+        else:
+            line, kind = getattr(one.node, "lineno", 0), _kind(binding, one.name)
+            occurrences.append((line, one.name, kind, one.rename))
+    occurrences.sort(key=lambda occurrence: occurrence[0])
+    for keyword, function in keywords:
+        if function is not None and keyword.arg and (function, keyword.arg) in free:
+            put = partial(setattr, keyword, "arg")
+            occurrences.append((0, keyword.arg, _kind(function, keyword.arg), put))
+    in_order = [name for _, name in sorted(functions)]
+    if problem.function in in_order and "f" in kept:
+        raise NotPerturbed("the name f is taken by an import or a class")
+    return _renamed(program, in_order, occurrences, kept)
+
+
+def _kind(scope: Scope, name: str) -> Literal["function", "variable"]:
+    return "function" if name in scope.functions else "variable"
+
+
+def _may_be_renamed(scope: Scope, name: str, opaque: set[str | None]) -> bool:
+    kinds = scope.bound[name]
+    if scope.kind == "class" or name.startswith("__"):
+        return False
+    if "parameter" in kinds:
+        in_class = scope.parent is not None and scope.parent.kind == "class"
+        if name in opaque or (in_class and name in ("self", "cls")):
+            return False
+    return kinds <= {"parameter", "variable", "function"}
+
+
+def _keywords(
+    tree: ast.Module, names: Names
+) -> Iterator[tuple[ast.keyword, Scope | None]]:
+    """Yields each keyword of a call with the scope of the program's function whose parameter the
+    keyword names, or with None where that is uncertain: then parameters of that name are not
+    renamed. Keywords that a `**` parameter collects are left out."""
+    scopes = {id(occurrence.node): occurrence.scope for occurrence in names.occurrences}
+    inner = {id(scope.node): scope for scope in names.scopes}
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call | ast.ClassDef):
+            continue
+        functions: list[FunctionNode] = []
+        match node:
+            case ast.Call(ast.Name(name) as called):
+                owner = resolve(name, scopes[id(called)])
+                functions = _definitions(owner, name) if owner else []
+        for keyword in node.keywords:
+            named = [keyword.arg in _parameters(function) for function in functions]
+            if keyword.arg is None or (named and not any(named)):
+                continue
+            sure = named and all(named)
+            yield keyword, inner[id(functions[0])] if sure else None
+
+
+def _definitions(owner: Scope, name: str) -> list[FunctionNode]:
+    """Returns the definitions of the functions for which a name in the scope `owner` stands; empty
+    where it may stand for something else, or where a decorator may look at keyword arguments."""
+    if owner.kind == "class" or owner.bound[name] != {"function"}:
+        return []
+    for function in owner.functions[name]:
+        for decorator in function.decorator_list:
+            applied = getattr(decorator, "func", decorator)
+            if getattr(applied, "attr", getattr(applied, "id", "")) not in KEEPING:
+                return []
+    return owner.functions[name]
+
+
+def _parameters(function: FunctionNode) -> list[str]:
+    given = function.args
+    return [one.arg for one in (*given.args, *given.kwonlyargs)]
