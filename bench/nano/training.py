@@ -420,6 +420,7 @@ def _arguments(training: Training, folder: Path) -> TrainingArguments:
         per_device_train_batch_size=1,
         max_steps=10**9,  # the hours end the run
         max_grad_norm=1.0,
+        use_cpu=not torch.cuda.is_available(),  # said, because 16 bits need it
         bf16=training.bfloat16,
         seed=training.seed,
         ignore_data_skip=True,  # a run that goes on draws other chats
