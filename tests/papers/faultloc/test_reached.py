@@ -93,6 +93,12 @@ PYTHON = [
     (False, "exit()\nhere()"),
     (False, "from os import _exit\n_exit(0)\nhere()"),
     (False, "parser.error('no file')\nhere()"),
+    (False, "x = exit()\nhere()"),
+    (False, "x: int = sys.exit()\nhere()"),
+    (False, "while 1 == 1:\n  g()\nhere()"),
+    (False, "while not False:\n  g()\nhere()"),
+    (False, "while a or True:\n  g()\nhere()"),
+    (False, "while True and 1:\n  if a:\n    continue\nhere()"),
     (True, "logger.error('no file')\nhere()"),
     (False, "from sys import exit as leave\nleave()\nhere()"),
     (False, "import os as system\nsystem._exit(1)\nhere()"),
@@ -179,6 +185,11 @@ JAVA = [
     (False, "boolean x = false && here();"),
     (False, "boolean x = true ? a : here();"),
     (False, "if (true) { return; } here();"),
+    (False, "if (true) { while (true) { } } here();"),
+    (False, "while (a || true) { g(); } here();"),
+    (False, "do { g(); } while (a || true); here();"),
+    (False, "for (; a || true;) { g(); } here();"),
+    (False, "final boolean on = 1 < 2; if (on) { return; } here();"),
 ]
 
 

@@ -24,12 +24,7 @@ Node = Any
 
 STREAMS = re.compile(r"(java\.util\.stream\.)?(Int|Long)Stream")
 RANGES = {"range": ["rangeClosed"], "rangeClosed": ["range"]}
-BRANCHING = (
-    "for_statement",
-    "enhanced_for_statement",
-    "while_statement",
-    "if_statement",
-)
+BRANCHING = ("if_statement", *LOOPS[:3])
 FIXED = (
     "assignment_expression",
     "update_expression",

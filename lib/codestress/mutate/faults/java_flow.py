@@ -22,7 +22,7 @@ JUMPS = (
     *("break_statement", "continue_statement"),
 )
 LOOPS = ("while_statement", "for_statement", "enhanced_for_statement", "do_statement")
-CHOOSING = (*("if_statement", *LOOPS, "ternary_expression", "binary_expression"),)
+CHOOSING = ("if_statement", *LOOPS, "ternary_expression", "binary_expression")
 SEQUENCES = ("block", "constructor_body", "switch_block_statement_group")
 """Types of nodes with a list of statements."""
 LITERAL = re.compile(r"true|false|null|.*_literal")
@@ -34,26 +34,27 @@ DEFAULT = re.compile(r"return(\s*\(*[-+]?[0.]+[LlFfDd]?\)*|\s+(false|null))?\s*;
 
 
 class JavaFlow:
-    """What the rules know of one program, given all nodes of its tree in the order of the text."""
+    """Flow of control in one program, by the rules, given all nodes of its tree in the order of the
+    text."""
 
     def __init__(self, parts: Sequence[Node]) -> None:
         self.parts = parts
         self.constants = set[str]()
-        """Names of final variables whose written value is a literal."""
+        """Names of final variables whose written value is made of literals."""
         self.stopping = {"exit", "halt"}
         """Names of methods that end the program, or may never return."""
         for node in parts:
             value = node.child_by_field_name("value")
             if node.type == "variable_declarator" and value is not None:
                 words = text_of(node.parent).partition("=")[0].split()
-                if "final" in words and LITERAL.fullmatch(value.type):
+                if "final" in words and self.decided(value):
                     self.constants.add(field_text(node, "name"))
         self.calls = {
             node.end_byte - 1: _called(node) for node in parts if _called(node)
         }
         """Names of called methods, by the index of the last byte of the call."""
         self.jumps = [node.start_byte for node in parts if self.is_jump(node)]
-        """Indices of the first bytes of statements with a jump that literals may decide."""
+        """Indices of the first bytes of statements that literals may make leave or never end."""
         methods = [node for node in parts if node.type == "method_declaration"]
         while never := [one for one in methods if not self.returns(one)]:
             self.stopping.update(field_text(one, "name") for one in never)
@@ -108,10 +109,11 @@ class JavaFlow:
         return jumps or node.type in JUMPS or bool(called & self.stopping)
 
     def is_jump(self, node: Node) -> bool:
-        """Whether literals may decide about a jump inside a statement."""
+        """Whether literals may decide about a jump, or a loop without an end, in a statement."""
         if not self.is_chosen(node) or self.is_endless(node):
             return False
-        return any(part.type in JUMPS for part in nodes(node))
+        ends = (part.type in JUMPS or self.is_endless(part) for part in nodes(node))
+        return node.type in LOOPS or any(ends)
 
     def is_endless(self, node: Node) -> bool:
         condition = field_text(node, "condition").strip("() ")

@@ -45,7 +45,7 @@ def equivalence_error(before: str, after: str, spm: str, language: Language) -> 
 
 @lru_cache(maxsize=256)
 def _python_form(code: str, parts: tuple[str, ...]) -> str:
-    """What a mutation of the kinds `parts` must not change in a Python program, as text: its tree
+    """Form of a Python program that no mutation of the kinds `parts` changes, as text: its tree
     without dead code, if that is one of `parts`, and with numbers for names if these are."""
     tree = tree_of(code)
     if "dead_code" in parts:
@@ -68,7 +68,7 @@ def _remove_dead(tree: ast.AST) -> None:
 
 @lru_cache(maxsize=256)
 def _java_form(code: str, parts: tuple[str, ...]) -> object:
-    """What a mutation of the kinds `parts` must not change in a Java program (`_java_shape`)."""
+    """Form of a Java program that no mutation of the kinds `parts` changes (`_java_shape`)."""
     return _java_shape(java_root(code), parts, {})
 
 

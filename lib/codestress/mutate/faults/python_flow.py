@@ -23,7 +23,7 @@ EMPTY = ("[]", "()", "{}", "''", "b''", "dict()", "list()", "set()")
 
 
 class PythonFlow:
-    """What the rules know of one program."""
+    """Flow of control in one program, by the rules."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.tree = tree
@@ -40,7 +40,7 @@ class PythonFlow:
                     self.names[other] = name
                 case ast.FunctionDef(decorator_list=[]):
                     functions.append(node)
-        self.stopping = set[str]()
+        self.stopping = {*ENDING}
         """Names of functions that never return."""
         while never := [one for one in functions if self.stops(one)]:
             self.stopping.update(one.name for one in never)
@@ -51,14 +51,16 @@ class PythonFlow:
         for block in own_blocks(function):
             if any(isinstance(node, ast.Return) for node in self.first(block)):
                 return False
-        yields = (ast.Yield, ast.YieldFrom)
-        later = any(isinstance(node, yields) for node in ast.walk(function))
+        nodes = ast.walk(function)
+        later = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
         return not later and not self.lead_on(function.body)
 
     def called(self, node: ast.AST | None) -> str:
         """Last part of the name that an expression calls, such as `exit` in `sys.exit()`, whatever
         an import calls it; empty for any other expression."""
         match node:
+            case ast.Call(ast.Attribute(ast.Name("parser"), "error")):
+                return "exit"
             case ast.Call(ast.Name(name) | ast.Attribute(attr=name)):
                 return self.names.get(name, name)
         return ""
@@ -69,17 +71,15 @@ class PythonFlow:
 
     def leads_on(self, node: ast.stmt) -> bool:
         """Whether a statement may lead to the next one."""
-        value = getattr(node, "value", None)
         match node:
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
                 return False
             case ast.Assert(test):
                 return not decided(test)
-            case ast.Expr(ast.Call(function)):
-                known = ast.unparse(function) == "parser.error"
-                return not known and self.called(value) not in ENDING | self.stopping
-            case ast.Assign() | ast.AnnAssign():
-                return self.called(value) not in self.stopping
+            case ast.Expr() | ast.Assign() | ast.AnnAssign():
+                return self.called(node.value) not in self.stopping
+            case ast.While(test, body) if decided(test):  # which may have no end
+                return self.breaks(body)
             case ast.If(test, body, orelse):
                 both = [self.lead_on(body), self.lead_on(orelse)]
                 return all(both) if decided(test) else any(both)
@@ -211,8 +211,8 @@ def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:
 
 def _raises(node: ast.stmt) -> bool:
     """Whether a statement may raise an exception: it calls or imports something."""
-    kinds = (ast.Call, ast.Import, ast.ImportFrom)
-    return any(isinstance(part, kinds) for part in ast.walk(node))
+    raising = ast.Call | ast.Import | ast.ImportFrom
+    return any(isinstance(part, raising) for part in ast.walk(node))
 
 
 def decided(test: ast.expr | None) -> bool:
