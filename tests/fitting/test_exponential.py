@@ -9,7 +9,12 @@ import pytest
 from scipy.optimize import curve_fit
 from scipy.stats import norm
 
-from codestress.fitting.exponential import fit_curves, fit_exponential
+from codestress.fitting.exponential import (
+    by_answers,
+    equally,
+    fit_curves,
+    fit_exponential,
+)
 from codestress.fitting.proportions import DOUBTED, cluster_weights
 from codestress.papers.origin.curves import fit_decay
 from conftest import some
@@ -69,8 +74,9 @@ def test_every_resample_is_fitted_as_scipy_fits_it(floor: bool, weighted: bool) 
     asked[:, 5:] *= 2
     right[:, 5:] *= 2
     free = 3 if floor else 2
+    weigh = by_answers if weighted else equally
     fit = fit_exponential(
-        X, right, asked, floor=floor, weighted=weighted, rng=np.random.default_rng(0)
+        X, right, asked, floor=floor, weigh=weigh, rng=np.random.default_rng(0)
     )
     best = np.array([fit.height, fit.rate, fit.floor])
     drawn = cluster_weights(60, 40, rng)

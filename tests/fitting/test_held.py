@@ -16,7 +16,7 @@ from codestress.fitting import (
     significance,
     summaries,
 )
-from codestress.fitting.exponential import fit_exponential
+from codestress.fitting.exponential import by_answers, equally, fit_exponential
 from codestress.fitting.proportions import Interval
 from codestress.papers.origin.curves import fit_decay, fit_half_length
 from codestress.papers.semtrace.results import by_position, removal
@@ -55,9 +55,9 @@ def curves(
     random: np.random.Generator, x: np.ndarray, right: np.ndarray, asked: np.ndarray
 ) -> Iterator[Case]:
     for floor in (False, True):
-        weighted = bool(random.integers(2))
+        weigh = by_answers if random.integers(2) else equally
         fit = fit_exponential(
-            x, right, asked, floor=floor, weighted=weighted, resamples=100, rng=random
+            x, right, asked, floor=floor, weigh=weigh, resamples=100, rng=random
         )
         for name in ("height", "rate", "floor"):
             yield name, getattr(fit, name), fit.interval(name)
@@ -75,7 +75,7 @@ def curves(
     side = fit_decay(
         x + 1, np.where(asked > 0, right, np.nan), resamples=100, rng=random
     )
-    yield "top", side.top, side.top_interval
+    yield "top", side.fit.height, side.fit.interval("height")
     yield "reach", side.reach, side.reach_interval
     there = asked.any(axis=0)
     if there.any():
@@ -143,11 +143,11 @@ def pairs(
     change = right[:, -1] - right[:, 0]
     for of in (None, groups):
         yield "paired", change.mean(), proportions.paired_difference(change, of)
-    sides = [{item: [row[at]] for item, row in enumerate(right)} for at in (0, -1)]
+    sides = [pd.Series(right[:, at]) for at in (0, -1)]
     found = summaries.compare(
-        *sides, clusters=dict(enumerate(groups)), resamples=50, rng=random
+        *sides, clusters=pd.Series(groups), resamples=50, rng=random
     )
-    yield "compared", found.difference, found.interval
+    yield "compared", found.difference, Interval(found.low, found.high)
     if len(right) > 1:
         over = significance.mean_difference(change, 0.95)
         yield "over models", over.value, over.interval

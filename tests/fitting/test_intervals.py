@@ -137,8 +137,8 @@ def test_influences_add_up_to_what_resampling_programs_gives() -> None:
     assert flat.low < 0.99  # all alike, and yet not certain
 
 
-def once(scores: list[int]) -> dict[object, list[float]]:
-    return {i: [float(score)] for i, score in enumerate(scores)}
+def once(scores: list[int]) -> pd.Series:
+    return pd.Series(scores, dtype=float)
 
 
 def test_mcnemar_is_the_binomial_tail() -> None:
@@ -156,7 +156,7 @@ def test_mcnemar_is_the_binomial_tail() -> None:
         0,
     )
     assert result.difference == pytest.approx(-7 / 31)
-    assert result.interval.low < -7 / 31 < result.interval.high < 0
+    assert result.low < -7 / 31 < result.high < 0
 
 
 def test_unpaired_items_are_counted_and_no_difference_is_certain() -> None:
@@ -167,17 +167,16 @@ def test_unpaired_items_are_counted_and_no_difference_is_certain() -> None:
         1.0,
         0,
     )
-    assert compare({}, once([1]), rng=rng(0)).unpaired == 1
+    assert compare(once([]), once([1]), rng=rng(0)).unpaired == 1
 
 
 def test_one_item_asked_often_says_nothing_and_an_item_without_answers_is_unpaired() -> (
     None
 ):
-    assert compare({"a": [1, 0, 1]}, {"a": [0, 0, 0]}, rng=rng(0)).p_value == 1
-    assert (
-        compare({"a": [1.0], "b": []}, {"a": [0.0], "b": [1.0]}, rng=rng(0)).unpaired
-        == 1
-    )
+    often = [pd.Series(scores, ["a"] * 3) for scores in ([1, 0, 1], [0, 0, 0])]
+    assert compare(*often, rng=rng(0)).p_value == 1
+    first, second = pd.Series({"a": 1.0}), pd.Series({"a": 0.0, "b": 1.0})
+    assert compare(first, second, rng=rng(0)).unpaired == 1
 
 
 @pytest.mark.slow
@@ -190,19 +189,17 @@ def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
         first = (random.random(80) < hard).astype(int).tolist()
         second = (random.random(80) < hard + 0.156).astype(int).tolist()
         result = compare(once(first), once(second), resamples=500, rng=random)
-        covered += result.interval.low <= 0.156 <= result.interval.high
+        covered += result.low <= 0.156 <= result.high
         same = (random.random(80) < hard).astype(int).tolist()
         rejected += (
             compare(once(first), once(same), resamples=100, rng=random).p_value < 0.05
         )
     for _ in range(150):
         shares = random.random(30)
+        items = np.repeat(np.arange(30), 4)
+        chances = np.repeat(shares, 4)
         repeated = [
-            {
-                i: (random.random(4) < share).astype(float).tolist()
-                for i, share in enumerate(shares)
-            }
-            for _ in range(2)
+            pd.Series((random.random(120) < chances) * 1.0, items) for _ in range(2)
         ]
         rejected_repeated += (
             compare(*repeated, resamples=300, rng=random).p_value < 0.05
@@ -222,8 +219,10 @@ def test_decay_recovers_its_parameters() -> None:
         table = (random.random((118, 5)) < 0.9 * np.exp(-(x - 1) / 8)).astype(float)
         fit = fit_decay(x, table, resamples=100, rng=random)
         covered_reach += fit.reach_interval.low <= 8 <= fit.reach_interval.high
-        covered_top += fit.top_interval.low <= 0.9 <= fit.top_interval.high
-        assert fit.failed == 0
+        covered_top += (
+            fit.fit.interval("height").low <= 0.9 <= fit.fit.interval("height").high
+        )
+        assert fit.fit.failed == 0
     assert 0.88 <= covered_reach / simulations <= 0.98
     assert 0.86 <= covered_top / simulations <= 0.98
 
@@ -232,13 +231,13 @@ def test_decay_says_when_there_is_none() -> None:
     flat = fit_decay([1, 5, 15], np.ones((40, 3)), resamples=50, rng=rng(0))
     assert math.isinf(flat.reach)
     assert flat.lack == 1, "a curve through points that are all right describes them"
-    assert flat.top == pytest.approx(1)
+    assert flat.fit.height == pytest.approx(1)
     nothing = fit_decay([1, 5, 15], np.zeros((40, 3)), resamples=50, rng=rng(0))
     assert math.isnan(nothing.reach)
-    assert nothing.failed == 50
+    assert nothing.fit.failed == 50
     rare = np.zeros((40, 3))
     rare[0, 0] = 1
-    assert fit_decay([1, 5, 15], rare, resamples=200, rng=rng(0)).failed > 20
+    assert fit_decay([1, 5, 15], rare, resamples=200, rng=rng(0)).fit.failed > 20
 
 
 STRENGTHS = bench_coverage.STRENGTHS
@@ -280,9 +279,9 @@ def test_a_line_through_a_bend_is_said_not_to_describe_its_points() -> None:
 
 
 def test_an_item_without_a_cluster_is_compared_too() -> None:
-    first = {item: [float(item % 2)] for item in range(30)}
-    second = {item: [float(item % 3 == 0)] for item in range(30)}
-    clusters = {item: item // 3 for item in range(30)} | {3: None}
+    items = np.arange(30)
+    first, second = pd.Series(items % 2), pd.Series((items % 3 == 0) * 1.0)
+    clusters = pd.Series([None if item == 3 else str(item // 3) for item in items])
     result = compare(first, second, clusters=clusters, rng=rng(0))
     assert result.items == 30
     assert 0 < result.p_value <= 1

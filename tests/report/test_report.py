@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from codestress import paths
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import DataError, ParameterError
+from codestress.fitting.exponential import ExponentialFit
 from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.inference.registry import load_registry
 from codestress.inference.results import Answer, Results
@@ -924,6 +925,7 @@ def test_figures_can_be_drawn_from_very_little() -> None:
     outcomes = pd.DataFrame(
         {"label": ["m"], "characters": [900], "outcome": ["solved"], "share": [1.0]}
     )
+    no_draws = np.empty((0, 3))
     for figure in (
         outcome_map({"regenerated": cells}),
         share_rows(
@@ -932,8 +934,8 @@ def test_figures_can_be_drawn_from_very_little() -> None:
         distance_curve(
             points,
             [
-                FittedSide("m", 1, 0.5, math.inf),
-                FittedSide("m", -1, math.nan, math.nan),
+                FittedSide("m", 1, ExponentialFit(no_draws, 0.95, 0.5, 0.0, 0.0)),
+                FittedSide("m", -1, ExponentialFit(no_draws, 0.95)),
             ],
         ),
         length_curve(lengths, outcomes, ["solved"], grid),

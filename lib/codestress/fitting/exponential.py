@@ -10,7 +10,9 @@ error stops falling. All resamples of a bootstrap are fitted at once.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,11 +29,25 @@ from codestress.fitting.proportions import (
 HIGHEST = np.array([2.0, 1e4, 1.0])
 """Upper bounds of height, rate and floor; the lower ones are 0. A height above 1 means
 an accuracy above 100 %, only at an x without answers."""
+NAMES = ("height", "rate", "floor")
 GRID = np.geomspace(1e-3, 1e4, 71)
 """Rates that are tried first, times the largest x."""
 HALVINGS = 30
 """Number of bisections between two rates of the grid."""
 LACK_RESAMPLES = 400
+Weigh = Callable[[Array, Array], Array]
+"""Function that returns the weights of squared errors, from mean accuracies and numbers
+of answers, all (m, k); 0 where nothing was asked."""
+
+
+def equally(means: Array, asked: Array) -> Array:  # noqa: ARG001
+    """Return a weight of 1 for every place with answers."""
+    return np.sign(asked)
+
+
+def by_answers(means: Array, asked: Array) -> Array:  # noqa: ARG001
+    """Return the numbers of answers as weights."""
+    return asked
 
 
 @dataclass(frozen=True)
@@ -82,8 +98,7 @@ class ExponentialFit:
         if name == "half_life":
             low, high = self.interval("rate")
             return Interval(half_life(high), half_life(low))
-        column = ("height", "rate", "floor").index(name)
-        draws = self.draws[:, column]
+        draws = self.draws[:, NAMES.index(name)]
         return percentile_interval(draws, self.confidence, getattr(self, name))
 
     def at(self, x: ArrayLike) -> Array:
@@ -102,14 +117,14 @@ class ExponentialFit:
         """Return the lower and the upper edge, each (k,), of the curve's interval at
         each of the values `x` (k,), from the resamples, and around the curve; nan where
         no resample has a fit."""
-        fitted = self.at(x)
-        known = self.draws[~np.isnan(self.draws[:, 0])]
-        if not len(known):
-            return fitted * math.nan, fitted * math.nan
-        values = curve(floats(x), known)
-        tail = (1 - self.confidence) / 2
-        low, high = np.quantile(values, [tail, 1 - tail], axis=0)
-        return np.minimum(low, fitted), np.maximum(high, fitted)
+        ends = [
+            percentile_interval(draws, self.confidence, value)
+            for draws, value in zip(
+                curve(floats(x), self.draws).T, self.at(x), strict=True
+            )
+        ]
+        low, high = np.array(ends).reshape(-1, 2).T
+        return low, high
 
 
 def half_life(rate: float) -> float:
@@ -137,7 +152,8 @@ def fit_exponential(
     asked: ArrayLike,
     *,
     floor: bool = False,
-    weighted: bool = False,
+    weigh: Weigh = equally,
+    highest: Array = HIGHEST,
     confidence: float = 0.95,
     resamples: int = 1000,
     check: bool = False,
@@ -145,33 +161,34 @@ def fit_exponential(
 ) -> ExponentialFit:
     """Return the fit of a decay to mean accuracies at `x` (k,), from sums of scores
     `right` and numbers of answers `asked`, both (problems, k). `floor`: fit the floor
-    too. `weighted`: weigh squared errors by the answers at each x. Intervals are
-    quantiles of a bootstrap, `smoothed` and `stretched`. `check`: test by
-    `lack_of_fit`.
+    too. `weigh` gives the weights of squared errors; `highest` are the upper bounds of
+    height, rate and floor. Intervals are quantiles of a bootstrap of problems,
+    `smoothed` and `stretched`. `check`: test by `lack_of_fit`.
     """
     places = floats(x)
     scores = floats(right)
     numbers = floats(asked)
-    totals = numbers.sum(axis=0)
-    means = shares(scores.sum(axis=0), totals)
-    weights = totals if weighted else np.sign(totals)
-    best = fit_curves(places, means[None], weights[None], floor=floor)[0]
+    items = len(scores)
+    fitted = partial(fit_curves, places, floor=floor, highest=highest)
+    means, totals = resampled(scores, numbers, np.ones((1, items)))
+    weights = weigh(means, totals)
+    best = fitted(means, weights)[0]
     if np.isnan(best[0]):
         return ExponentialFit(np.full((resamples, 3), math.nan), confidence)
 
-    drawn, counted = resampled(scores, numbers, resamples, rng)
-    drawn = smoothed(drawn, numbers, rng)
-    counted = counted if weighted else np.sign(counted)
-    # A resample is fitted in the estimate's valley, not in another that noise dug.
-    fits = fit_curves(places, drawn, counted, floor=floor, start=best[1])
-    draws = np.clip(stretched(fits, best, len(scores), confidence), 0, HIGHEST)
+    copies = cluster_weights(items, resamples, rng)
+    drawn, counted = resampled(scores, numbers, copies)
+    noisy = smoothed(drawn, numbers, rng)
+    # Noise alone must not let a resample without a right answer be fitted.
+    noisy[~drawn.any(axis=1)] = 0
+    fits = fitted(noisy, weigh(noisy, counted), start=best[1])
+    draws = np.clip(stretched(fits, best, items, confidence), 0, highest)
     lack = math.nan
     if check:
-        lack = lack_of_fit(places, scores, numbers, best, weights, rng, floor=floor)
-    used = totals > 0
+        lack = lack_of_fit(places, scores, numbers, best, weights[0], rng, floor=floor)
+    used = totals[0] > 0
+    r2 = explained(means[0, used], curve(places[used], best[None])[0])
     height, rate, level = best.tolist()
-    r2 = explained(means[used], curve(places[used], best[None])[0])
-    items = len(scores)
     return ExponentialFit(draws, confidence, height, rate, level, r2, items, lack)
 
 
@@ -183,19 +200,13 @@ def explained(values: Array, fitted: Array) -> float:
     return float(1 - residual / spread) if spread > 0 else math.nan
 
 
-def shares(right: Array, asked: Array) -> Array:
-    """Return mean accuracies, `right` / `asked`; 0 where nothing was asked."""
-    return np.divide(right, asked, out=np.zeros_like(right), where=asked > 0)
-
-
-def resampled(
-    right: Array, asked: Array, resamples: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    """Return mean accuracies and numbers of answers, each (resamples, k), of a
-    bootstrap of problems; `right` and `asked` are (problems, k)."""
-    copies = cluster_weights(len(right), resamples, rng)
+def resampled(right: Array, asked: Array, copies: Array) -> tuple[Array, Array]:
+    """Return mean accuracies (0 where nothing was asked) and numbers of answers, each
+    (resamples, k), of problems of which each resample has so many `copies` (resamples,
+    problems); `right` and `asked` are (problems, k)."""
+    sums = copies @ right
     counted = copies @ asked
-    return shares(copies @ right, counted), counted
+    return np.divide(sums, counted, out=0 * sums, where=counted > 0), counted
 
 
 def smoothed(means: Array, asked: Array, rng: np.random.Generator) -> Array:
@@ -238,7 +249,8 @@ def lack_of_fit(
     x, right, asked, weights = x[used], right[:, used], asked[:, used], weights[used]
     behind = (asked > 0).sum(axis=0)
     means = right.sum(axis=0) / asked.sum(axis=0)
-    drawn, counted = resampled(right, asked, LACK_RESAMPLES, rng)
+    copies = cluster_weights(problems, LACK_RESAMPLES, rng)
+    drawn, counted = resampled(right, asked, copies)
     change = np.where(counted > 0, drawn - means, 0)
     change *= math.sqrt(problems / (problems - 1))
     expected = curve(x, best[None])
@@ -272,103 +284,78 @@ def fit_curves(
     `y` (m, k) at `x` (k,).
 
     `weights` (m, k) weigh the squared errors. The parameters lie between 0 and
-    `highest` (3,); the floor is 0 unless `floor`. A row is nan when fewer places than
-    parameters have a weight, or when all means with a weight are 0.
+    `highest` (3,); the floor is 0 unless `floor`. With a rate `start`, the error is the
+    least one downhill from there. A row is nan when fewer places than parameters have a
+    weight, or when all means with a weight are 0.
     """
     parameters = np.full((len(y), 3), math.nan)
     fitted = (weights * y > 0).any(axis=1)
     fitted &= (weights > 0).sum(axis=1) >= 2 + floor
-    if fitted.any():
-        lines = Lines(x, y[fitted], weights[fitted], floor, highest[0])
-        rate = best_rates(lines, highest[1], start)
-        height, level, _ = lines.fit(np.exp(-rate[:, None] * x)[..., None])
-        parameters[fitted] = np.hstack([height, rate[:, None], level])
+    if not fitted.any():
+        return parameters
+    y, weights = y[fitted], weights[fitted]
+    line = partial(fit_line, x, y, weights, floor, highest[0])
+    rates = rate_grid(x, highest[1])
+    errors = np.hstack([line(rate)[2] for rate in rates[:, None, None]])
+    # Of rates that fit as well, the smallest: at a steep fall all larger ones do.
+    errors = np.round(errors / (weights * y**2).sum(axis=1, keepdims=True), 12)
+    best = errors.argmin(axis=1)
+    if start is not None:
+        best = valley(errors, int(np.abs(rates - start).argmin()))
+    edges = np.pad(rates, 1, mode="edge")[:, None]
+    low, high = edges[best], edges[best + 2]
+    for _ in range(HALVINGS):
+        rate = (low + high) / 2
+        rises = line(rate)[3] >= 0
+        low, high = np.where(rises, low, rate), np.where(rises, rate, high)
+    height, level, *_ = line(low)
+    parameters[fitted] = np.hstack([height, low, level])
     return parameters
 
 
-@dataclass(frozen=True)
-class Lines:
-    """Least-squares lines y = floor + height * exp(-rate * x) for given rates, through
-    each row of `y` (m, k) at `x` (k,), with `weights` (m, k).
-
-    The height is at most `highest`, neither is below 0, and the floor is 0 unless
-    `floor`.
-    """
-
-    x: Array
-    y: Array
-    weights: Array
-    floor: bool
-    highest: float
-
-    def fit(self, falling: Array) -> tuple[Array, Array, Array]:
-        """Return height, floor and squared error less that of y = 0, each (m, g).
-
-        `falling`, exp(-rate * x), has the shape (1, k, g) for g rates of all rows, or
-        (m, k, 1) for a rate of each row.
-        """
-        product = self.total(self.y, falling)
-        squares = self.total(1.0, falling**2)
-        height, error = self.slope(product, squares)
-        if not self.floor:
-            return height, 0 * height, error
-        count = self.weights.sum(axis=1, keepdims=True)
-        mean = (self.weights * self.y).sum(axis=1, keepdims=True) / count
-        middle = self.total(1.0, falling) / count
-        product -= count * middle * mean
-        squares -= count * middle**2
-        free, free_error = self.slope(product, squares)
-        floor = mean - free * middle
-        # A line that would start below 0 is best held at 0: the error is convex.
-        height = np.where(floor < 0, height, free)
-        error = np.where(floor < 0, error, free_error - count * mean**2)
-        return height, np.maximum(floor, 0), error
-
-    def total(self, values: Array | float, falling: Array) -> Array:
-        """Return the weighted sums over x of `values` times `falling`."""
-        return floats(((self.weights * values)[:, None] @ falling)[:, 0])
-
-    def slope(self, product: Array, squares: Array) -> tuple[Array, Array]:
-        """Return the slopes `product` / `squares`, within 0 and the largest height, and
-        the change of the squared error by them."""
-        slope = np.divide(product, squares, out=0 * product, where=squares > 1e-15)
-        slope = np.clip(slope, 0, self.highest)
-        return slope, slope * (slope * squares - 2 * product)
-
-    def derivative(self, rate: Array) -> Array:
-        """Return the derivative (m,) of the squared error by the `rate` (m,), with the
-        best line for each, halved."""
-        falling = np.exp(-rate[:, None] * self.x)
-        height, level, _ = self.fit(falling[..., None])
-        residual = self.y - level - height * falling
-        change = self.weights * residual * falling * self.x
-        return floats(height[:, 0] * change.sum(axis=1))
-
-
-def best_rates(lines: Lines, highest: float, start: float | None) -> Array:
-    """Return the rate (m,), at most `highest`, of the least squared error of each row;
-    with a rate `start`, of the least one downhill from there."""
-    x = lines.x
+def rate_grid(x: Array, highest: float) -> Array:
+    """Return the rates (g,) that are tried first for curves at `x` (k,), none above
+    `highest`."""
     # At a negative x a higher rate would overflow; and of curves that fall by 99.9 % from
     # one place to the next, exp(-7), no data tell which is steeper.
     step = np.diff(np.unique(x)).min(initial=math.inf)
     highest = min(highest, 300 / max(-x.min(), 1e-9), 7 / step)
     grid = GRID / (np.abs(x).max() or 1)
-    rates = np.unique(np.minimum([0, *grid, highest], highest))
-    errors = lines.fit(np.exp(-np.outer(x, rates))[None])[2]
-    scale = (lines.weights * lines.y**2).sum(axis=1, keepdims=True)
-    # Of rates that fit as well, the smallest: at a steep fall all larger ones do.
-    errors = np.round(errors / scale, 12)
-    best = errors.argmin(axis=1)
-    if start is not None:
-        best = valley(errors, int(np.abs(rates - start).argmin()))
-    edges = np.pad(rates, 1, mode="edge")
-    low, high = edges[best], edges[best + 2]
-    for _ in range(HALVINGS):
-        rate = (low + high) / 2
-        rises = lines.derivative(rate) >= 0
-        low, high = np.where(rises, low, rate), np.where(rises, rate, high)
-    return floats(low)
+    return np.unique(np.minimum([0, *grid, highest], highest))
+
+
+def fit_line(
+    x: Array, y: Array, weights: Array, floor: bool, highest: float, rate: Array
+) -> tuple[Array, Array, Array, Array]:
+    """Return the least-squares line in exp(-rate * x) through each row of `y` (m, k) at
+    `x` (k,): height, floor, squared error, and half of the error's derivative by the
+    rate, each (m, 1).
+
+    `rate` is (m, 1) or (1, 1). The height is at most `highest`, neither is below 0, and
+    the floor is 0 unless `floor`.
+    """
+
+    def total(values: Array) -> Array:
+        return floats((weights * values).sum(axis=1, keepdims=True))
+
+    def slope(x: Array, y: Array) -> Array:
+        product, squares = total(x * y), total(x**2)
+        found = np.divide(product, squares, out=0 * product, where=squares > 1e-15)
+        return np.clip(found, 0, highest)
+
+    falling = np.exp(-rate * x)
+    height = slope(falling, y)
+    level = 0 * height
+    if floor:
+        count = weights.sum(axis=1, keepdims=True)
+        middle, mean = total(falling) / count, total(y) / count
+        free = slope(falling - middle, y - mean)
+        level = mean - free * middle
+        # A line that would start below 0 is best held at 0: the error is convex.
+        height = np.where(level < 0, height, free)
+        level = np.maximum(level, 0)
+    residual = y - level - height * falling
+    return height, level, total(residual**2), height * total(residual * falling * x)
 
 
 def valley(errors: Array, start: int) -> NDArray[np.intp]:

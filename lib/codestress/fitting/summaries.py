@@ -4,7 +4,6 @@ from answers."""
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from scipy.special import bdtr
 from codestress.fitting.proportions import (
     UNKNOWN,
     Array,
-    Interval,
     paired_difference,
     wilson,
 )
@@ -40,8 +38,9 @@ class PairedComparison(NamedTuple):
     difference: float
     """Mean of the second condition minus mean of the first, over the items that both
     have."""
-    interval: Interval
-    """Bonett and Price's interval of the difference, over clusters of items."""
+    low: float
+    high: float
+    """Ends of Bonett and Price's interval of the difference, over clusters of items."""
     p_value: float
     """p-value of McNemar's exact test when every item was asked once, else of a
     sign-flip permutation test on clusters."""
@@ -55,47 +54,46 @@ class PairedComparison(NamedTuple):
 
 
 def compare(
-    first: Mapping[Hashable, Sequence[float]],
-    second: Mapping[Hashable, Sequence[float]],
+    first: pd.Series,
+    second: pd.Series,
     *,
-    clusters: Mapping[Hashable, Hashable] | None = None,
+    clusters: pd.Series | None = None,
     confidence: float = 0.95,
     resamples: int = 2000,
     rng: np.random.Generator,
 ) -> PairedComparison:
-    """Return the comparison of two conditions' scores (0 to 1) by item. `first` and
-    `second` map an item to its answers' scores. nan and `UNKNOWN` when no item has
-    answers in both.
+    """Return the comparison of two conditions' scores (0 to 1), a row for each answer,
+    indexed by item. nan and `UNKNOWN` when no item has answers in both.
 
     McNemar 1947, exact: of the items on which the conditions differ, half should favour
     each. With several answers to an item, or several items in one cluster (such as
     faults of one program), the test instead flips the signs of whole clusters'
-    differences, by `resamples` random choices. `clusters` maps an item to its cluster;
-    without it each item is its own. With one cluster alone the interval is `UNKNOWN`
-    and the p-value 1.
+    differences, by `resamples` random choices. `clusters` has each item's cluster, by
+    item; without it each item is its own. With one cluster alone the interval is
+    `UNKNOWN` and the p-value 1.
     """
-    common = [item for item in first if first[item] and second.get(item)]
-    unpaired = len(first.keys() | second.keys()) - len(common)
-    if not common:
-        return PairedComparison(math.nan, UNKNOWN, math.nan, 0, 0, 0, unpaired)
-    pairs = [(first[item], second[item]) for item in common]
-    differences = np.array([np.mean(new) - np.mean(old) for old, new in pairs])
-    names = pd.Series([clusters[item] for item in common] if clusters else common)
+    means = [side.groupby(level=0, sort=False).mean() for side in (first, second)]
+    differences = (means[1] - means[0])[
+        means[0].index.union(means[1].index, sort=False)
+    ]
+    both = differences.dropna()
+    items, unpaired = len(both), len(differences) - len(both)
+    if not items:
+        return PairedComparison(math.nan, *UNKNOWN, math.nan, 0, 0, 0, unpaired)
+    names = both.index if clusters is None else clusters[both.index]
     groups, known = pd.factorize(names)
-    alone = len(known) == len(common)
-    once = alone and all(len(old) == len(new) == 1 for old, new in pairs)
-    better, worse = int((differences > 0).sum()), int((differences < 0).sum())
+    once = len(known) == items and max(map(len, (first, second))) == items
+    better, worse = int((both > 0).sum()), int((both < 0).sum())
     interval, p_value = UNKNOWN, 1.0  # a single cluster's sign says nothing
     if len(known) > 1:
-        interval = paired_difference(differences, groups, confidence)
+        interval = paired_difference(both, groups, confidence)
     if once and better + worse:
         p_value = min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
     elif len(known) > 1 and better + worse:
-        sums = pd.Series(differences).groupby(groups).sum().to_numpy()
+        sums = both.groupby(groups).sum().to_numpy()
         p_value = flipped_signs(sums, resamples, rng)
-    value = float(differences.mean())
-    items = len(common)
-    return PairedComparison(value, interval, p_value, items, worse, better, unpaired)
+    counts = (items, worse, better, unpaired)
+    return PairedComparison(float(both.mean()), *interval, p_value, *counts)
 
 
 def flipped_signs(sums: Array, resamples: int, rng: np.random.Generator) -> float:
@@ -132,21 +130,19 @@ def paired_differences(
     rows = []
     for model, part in answers.groupby("model", sort=False):
         first, *others = part[condition].unique()
-        scores = {
-            value: asked.groupby("problem")[f"value_{rule}"].apply(list).to_dict()
-            for value, asked in part.groupby(condition, sort=False)
-        }
-        items = part.drop_duplicates("problem")
+        scores = part.set_index("problem")[f"value_{rule}"]
+        of = part.drop_duplicates("problem").set_index("problem")[clusters]
         for second in others:
             result = compare(
-                scores.get(first, {}),
-                scores.get(second, {}),
-                clusters=dict(zip(items["problem"], items[clusters], strict=True)),
+                *(
+                    scores[(part[condition] == way).to_numpy()]
+                    for way in (first, second)
+                ),
+                clusters=of,
                 confidence=confidence,
                 resamples=resamples,
                 rng=rng(seed, "paired", str(model), str(first), str(second)),
             )
-            names = (model, condition, str(first), str(second))
-            rows.append((*names, result.difference, *result.interval, *result[2:]))
-    columns = ["model", "condition", "first", "second", "difference", "low", "high"]
-    return pd.DataFrame(rows, columns=[*columns, *PairedComparison._fields[2:]])
+            rows.append((model, condition, str(first), str(second), *result))
+    columns = ["model", "condition", "first", "second", *PairedComparison._fields]
+    return pd.DataFrame(rows, columns=columns)

@@ -10,6 +10,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
+from codestress.fitting.exponential import ExponentialFit
 from codestress.papers.origin import charts, published, results
 from codestress.papers.origin.curves import FittedSide
 from codestress.report.style import PUBLISHED, TALLEST, looks
@@ -18,6 +19,10 @@ from told import names
 CONDITIONS = ("d = 15, other lines shuffled", "d = 15, in order")
 ROOM = 0.6
 """Height of title and footnote in inches, which `publish` adds."""
+
+
+def fit_of(height: float, rate: float, lack: float = np.nan) -> ExponentialFit:
+    return ExponentialFit(np.empty((0, 3)), 0.95, height, rate, 0.0, lack=lack)
 
 
 def regenerated(models: list[str]) -> pd.DataFrame:
@@ -115,15 +120,15 @@ def test_the_legend_says_over_how_many_lines_a_fit_halves_or_that_it_is_rejected
     None
 ):
     fits = [
-        FittedSide("sim-wide", 1, 0.9, 10 / np.log(2)),
-        FittedSide("sim-wide", -1, 0.9, 5.0),
+        FittedSide("sim-wide", 1, fit_of(0.9, np.log(2) / 10)),
+        FittedSide("sim-wide", -1, fit_of(0.9, 0.2, lack=0.001)),
     ]
     points = pd.DataFrame(
         [("theirs (published)", True, 1), ("theirs (published)", True, 15)]
         + [("sim-wide", False, d) for d in (1, 15, -1, -15)],
         columns=["label", "published", "d"],
     ).assign(accuracy=[0.9, 0.2, 0.8, 0.7, 0.8, 0.5], low=0.1, high=0.9)
-    figure = charts.distance_curve(points, [fits[0], fits[1]._replace(lack=0.001)])
+    figure = charts.distance_curve(points, fits)
     [legend] = figure.legends
     *labels, fit = [text.get_text() for text in legend.get_texts()]
     assert labels == ["sim-wide", "theirs (published)"]

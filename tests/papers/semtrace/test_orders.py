@@ -158,7 +158,6 @@ def test_losses_without_half_of_the_lines_are_compared_over_all_models() -> None
             )
             how = {
                 "floor": False,
-                "weighted": False,
                 "confidence": 0.95,
                 "resamples": 100,
                 "check": False,

@@ -9,28 +9,14 @@ decay, a large steepness a sudden drop. Answers are taken as independent given t
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from codestress.fitting.exponential import (
-    curve,
-    fit_curves,
-    lack_of_fit,
-    resampled,
-    shares,
-    smoothed,
-)
-from codestress.fitting.proportions import (
-    UNKNOWN,
-    Array,
-    Interval,
-    floats,
-    normal_quantile,
-    percentile_interval,
-    stretched,
-)
+from codestress.fitting.exponential import ExponentialFit, fit_exponential
+from codestress.fitting.proportions import Array, Interval, floats, normal_quantile
 
 LONGEST = 1e6
 """Largest reach; a longer reach counts as no decay (inf)."""
@@ -38,29 +24,37 @@ HIGHEST = np.array([1.0, 50.0, 0.0])
 """Upper bounds of a decay's parameters: top, rate (1 / reach) and floor."""
 
 
-class FittedSide(NamedTuple):
+@dataclass(frozen=True)
+class FittedSide:
     """A fitted curve share(x) = top * exp(-(x - 1) / reach) on one side of d = 0: its
     `sign` is 1 (d > 0) or -1, its `label` the name of the series."""
 
     label: str
     sign: int
-    top: float
-    """Share at x = 1."""
-    reach: float
-    """Distance over which the share falls to 1/e, in the unit of x. inf: no decay; nan:
-    nothing to fit."""
-    top_interval: Interval = UNKNOWN
-    reach_interval: Interval = UNKNOWN
-    failed: int = 0
-    """Number of resamples that could not be fitted; the intervals leave them out."""
-    lack: float = math.nan
-    """p-value of the curve's lack of fit; nan where it cannot be tested."""
+    fit: ExponentialFit
+    """The curve over x - 1: its height is the top, its rate 1 / reach."""
+
+    @property
+    def reach(self) -> float:
+        """Distance over which the share falls to 1/e, in the unit of x. inf: no decay;
+        nan: nothing to fit."""
+        return reach_of(self.fit.rate)
+
+    @property
+    def reach_interval(self) -> Interval:
+        """Interval of the reach; a rate of zero is a reach of infinity."""
+        slow, fast = self.fit.interval("rate")
+        return Interval(reach_of(fast), reach_of(slow))
+
+    @property
+    def lack(self) -> float:
+        """p-value of the curve's lack of fit; nan where it cannot be tested."""
+        return self.fit.lack
 
     def at(self, x: Array) -> Array:
         """Return the fitted curve's values at the distances `x` (k,), all at least 1; nan
         where nothing was fitted."""
-        parameters = np.array([[self.top, 1 / self.reach, 0.0]])
-        return floats(curve(x - 1, parameters)[0])
+        return self.fit.at(x - 1)
 
 
 def fit_decay(
@@ -76,33 +70,20 @@ def fit_decay(
     """Return the decay fitted to shares at distances `x` (k,), all at least 1, from
     `table` (items, k): scores 0 to 1, nan where not asked. Its values are nan if fewer
     than two distances were asked or nothing was right. Points are weighted by their
-    `certainty`. Intervals are quantiles of a bootstrap of items, `smoothed` and
-    `stretched`."""
-    places = floats(x) - 1
+    `certainty`; intervals come from a bootstrap of items."""
     scores = floats(table)
-    asked = (~np.isnan(scores)).astype(float)
-    right = np.nan_to_num(scores)
-    totals = asked.sum(axis=0)
-    means = shares(right.sum(axis=0), totals)[None]
-    weights = certainty(means, totals)
-    best = fit_curves(places, means, weights, floor=False, highest=HIGHEST)[0]
-    if np.isnan(best[0]):
-        return FittedSide(label, sign, math.nan, math.nan, failed=resamples)
-    drawn, counted = resampled(right, asked, resamples, rng)
-    noisy = smoothed(drawn, asked, rng)
-    # Noise alone must not let a resample without a right answer be fitted.
-    noisy[~drawn.any(axis=1)] = 0
-    certain = certainty(noisy, counted)
-    fits = fit_curves(places, noisy, certain, floor=False, highest=HIGHEST)
-    failed = int(np.isnan(fits[:, 0]).sum())
-    draws = np.clip(stretched(fits, best, len(scores), confidence), 0, HIGHEST)
-    top = percentile_interval(draws[:, 0], confidence, best[0])
-    # A rate of zero is a reach of infinity.
-    slow, fast = percentile_interval(draws[:, 1], confidence, best[1])
-    reach = Interval(reach_of(fast), reach_of(slow))
-    lack = lack_of_fit(places, right, asked, best, weights[0], rng)
-    height, rate, _ = best.tolist()
-    return FittedSide(label, sign, height, reach_of(rate), top, reach, failed, lack)
+    fit = fit_exponential(
+        floats(x) - 1,
+        np.nan_to_num(scores),
+        ~np.isnan(scores),
+        weigh=certainty,
+        highest=HIGHEST,
+        confidence=confidence,
+        resamples=resamples,
+        check=True,
+        rng=rng,
+    )
+    return FittedSide(label, sign, fit)
 
 
 def certainty(means: Array, asked: Array) -> Array:

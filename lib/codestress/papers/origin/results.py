@@ -388,7 +388,7 @@ def fit_sides(
             )
             if wide.shape[1] < 3:
                 continue
-            fit = fit_decay(
+            side_fit = fit_decay(
                 wide.columns.to_numpy(float),
                 wide.to_numpy(float),
                 str(model),
@@ -397,9 +397,10 @@ def fit_sides(
                 resamples=resamples,
                 rng=rng(seed, "decay", str(model), sign),
             )
-            fits.append(fit)
-            decay = fit.top, fit.reach, fit.reach * math.log(2)
-            ends = *fit.top_interval, *fit.reach_interval
+            fits.append(side_fit)
+            fit, reach = side_fit.fit, side_fit.reach
+            decay = fit.height, reach, reach * math.log(2)
+            ends = *fit.interval("height"), *side_fit.reach_interval
             rows.append(
                 (str(model), side, *decay, *ends, fit.failed, resamples, fit.lack)
             )

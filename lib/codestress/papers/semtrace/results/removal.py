@@ -11,7 +11,9 @@ import pandas as pd
 
 from codestress.fitting.exponential import (
     ExponentialFit,
+    by_answers,
     curve,
+    equally,
     fit_exponential,
     lost_shares,
 )
@@ -95,7 +97,7 @@ def fit_removal(
             right.to_numpy(float),
             asked.to_numpy(float),
             floor=trend == "exponential_with_floor",
-            weighted=weighted,
+            weigh=by_answers if weighted else equally,
             confidence=confidence,
             resamples=resamples,
             check=True,
