@@ -15,8 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from codestress.fitting.exponential import fit_exponential
-from codestress.fitting.influence import combined, slope
 from codestress.fitting.influence import share as share_of
+from codestress.fitting.influence import slope
 from codestress.fitting.position_dip import (
     largest_drop,
     largest_relative_drop,
@@ -248,12 +248,8 @@ def falls(first: float, step: float, items: int) -> dict[str, Check]:
 
     def difference(random: np.random.Generator) -> bool:
         table = study(random)
-        one = combined(
-            [
-                (1.0, share_of(pd.Series(table[:, -1]))),
-                (-1.0, share_of(pd.Series(table[:, 0]))),
-            ]
-        )
+        last, first = (share_of(pd.Series(table[:, at])) for at in (-1, 0))
+        one = last - first
         return contains(one.interval(items), float(chances[-1] - chances[0]))
 
     return {

@@ -14,7 +14,7 @@ from scipy.stats import binomtest, norm
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import bench_coverage
-from codestress.fitting.influence import NOTHING, combined, lack_of_line, share, slope
+from codestress.fitting.influence import NOTHING, lack_of_line, share, slope
 from codestress.fitting.proportions import DOUBTED, clustered_mean, stretched, wilson
 from codestress.fitting.summaries import compare
 from codestress.papers.origin.curves import fit_decay
@@ -120,7 +120,7 @@ def test_influences_add_up_to_what_resampling_programs_gives() -> None:
                 (random.random(240) < chance) * 1.0, index=np.repeat(np.arange(80), 3)
             )
         )
-    both = combined([(1.0, share(frames[1])), (-1.0, share(frames[0]))])
+    both = share(frames[1]) - share(frames[0])
     assert both.value == pytest.approx(frames[1].mean() - frames[0].mean())
     sums = [frame.groupby(level=0).sum().to_numpy() for frame in frames]
     weights = random.multinomial(80, np.full(80, 1 / 80), size=4000)
@@ -131,7 +131,7 @@ def test_influences_add_up_to_what_resampling_programs_gives() -> None:
     line = slope(x, frames[0])
     assert line.value == pytest.approx(np.polyfit(x, frames[0], 1)[0])
     assert math.isnan(slope(x * 0, frames[0]).value)
-    assert math.isnan(combined([(1.0, line), (1.0, NOTHING)]).value)
+    assert math.isnan((line + NOTHING).value)
     assert all(math.isnan(end) for end in line.interval(1))
     flat = share(frames[0] * 0 + 1).interval(80)
     assert flat.low < 0.99  # all alike, and yet not certain

@@ -1,8 +1,8 @@
 """Means, totals and differences over several models that were asked on the same
 clusters, such as programs.
 
-Each estimate stores the influence of every cluster. An estimate computed from several
-estimates adds their influences up, so that a program's effect on all models, or on both
+Each estimate stores the influence of every cluster. Estimates are computed with as
+numbers are, and their influences with them, so that a program's effect on all models, or on both
 sides of a difference, is counted once (the infinitesimal jackknife, Efron 1982;
 clustered as in Miller 2024, "Adding error bars to evals").
 """
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -21,9 +21,15 @@ from scipy.special import fdtrc
 from codestress.fitting.proportions import UNKNOWN, Interval, floats, normal_quantile
 
 
-class Moved(NamedTuple):
+@dataclass(frozen=True)
+class Moved:
     """An estimate, such as a mean or a difference, with the influence of each cluster
-    on it: how far the cluster's answers move the value."""
+    on it: how far the cluster's answers move the value.
+
+    Estimates are added, subtracted, and multiplied or divided by numbers; the quotient
+    of two is by the delta method, `ZeroDivisionError` when the second is 0. The result
+    is nan when one of them is.
+    """
 
     value: float
     moved: pd.Series
@@ -31,6 +37,26 @@ class Moved(NamedTuple):
     scale: float
     """Deviation of two added clusters, so that clusters that all agree still leave
     uncertainty."""
+
+    def __add__(self, other: Moved | float) -> Moved:
+        if not isinstance(other, Moved):
+            return replace(self, value=self.value + other)
+        return total([self, other])
+
+    def __mul__(self, factor: float) -> Moved:
+        return Moved(factor * self.value, factor * self.moved, abs(factor) * self.scale)
+
+    def __sub__(self, other: Moved | float) -> Moved:
+        return self + other * -1.0
+
+    def __rsub__(self, other: float) -> Moved:
+        return self * -1.0 + other
+
+    def __truediv__(self, other: Moved | float) -> Moved:
+        if not isinstance(other, Moved):
+            return self * (1 / other)
+        value = self.value / other.value
+        return replace((self - other * value) / other.value, value=value)
 
     def doubt(self, clusters: int) -> float:
         """Return the variance that the two added clusters bring."""
@@ -103,27 +129,15 @@ def lack_of_line(x: Sequence[float], points: Sequence[Moved], clusters: int) -> 
     return float(fdtrc(free, rest, distance * rest / free))
 
 
-def combined(terms: Sequence[tuple[float, Moved]]) -> Moved:
-    """Return, as an estimate, the sum of estimates, each times its factor; `terms` are
-    pairs (factor, estimate). `NOTHING` (nan) without terms, or when one estimate is
-    nan."""
-    value = sum(factor * one.value for factor, one in terms)
-    if not terms or math.isnan(value):
-        return NOTHING
-    parts = pd.concat([factor * one.moved for factor, one in terms])
-    scale = math.hypot(*(factor * one.scale for factor, one in terms))
+def total(estimates: Sequence[Moved]) -> Moved:
+    """Return, as an estimate, the sum of `estimates`, one or more."""
+    value = sum(one.value for one in estimates)
+    parts = pd.concat([one.moved for one in estimates])
+    scale = math.hypot(*(one.scale for one in estimates))
     return Moved(value, parts.groupby(level=0).sum(), scale)
-
-
-def quotient(first: Moved, second: Moved) -> Moved:
-    """Return the estimate `second` / `first`, by the delta method; `ZeroDivisionError`
-    when `first` is 0."""
-    value = second.value / first.value
-    moved = combined([(1 / first.value, second), (-value / first.value, first)])
-    return moved._replace(value=value)
 
 
 def mean(estimates: Sequence[Moved]) -> Moved:
     """Return, as an estimate, the mean of `estimates`; `NOTHING` (nan) without any, or
     when one is nan."""
-    return combined([(1 / len(estimates), one) for one in estimates])
+    return total(estimates) / len(estimates) if estimates else NOTHING

@@ -72,7 +72,7 @@ def compare(
     item; without it each item is its own. With one cluster alone the interval is
     `UNKNOWN` and the p-value 1.
     """
-    means = [side.groupby(level=0, sort=False).mean() for side in (first, second)]
+    means = [side.groupby(level=0).mean() for side in (first, second)]
     differences = (means[1] - means[0])[
         means[0].index.union(means[1].index, sort=False)
     ]
@@ -131,7 +131,7 @@ def paired_differences(
     for model, part in answers.groupby("model", sort=False):
         first, *others = part[condition].unique()
         scores = part.set_index("problem")[f"value_{rule}"]
-        of = part.drop_duplicates("problem").set_index("problem")[clusters]
+        of = part.drop_duplicates("problem").set_index("problem", drop=False)[clusters]
         for second in others:
             result = compare(
                 *(

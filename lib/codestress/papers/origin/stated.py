@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.influence import combined, share
+from codestress.fitting.influence import share, total
 from codestress.fitting.proportions import normal_quantile
 from codestress.inference.registry import load_registry
 from codestress.papers.origin.published import BLOCKS, LISTS, by_distance
@@ -69,10 +69,10 @@ def _of(terms: Terms) -> tuple[float, float, float, int]:
     intervals = []
     for block in (1, *BLOCKS):
         shares = [
-            (factor, share(outcomes.set_axis(outcomes.index // block).astype(float)))
+            share(outcomes.set_axis(outcomes.index // block).astype(float)) * factor
             for factor, outcomes in terms
         ]
-        moved = combined(shares)
+        moved = total(shares)
         intervals.append(moved.interval(math.ceil(sizes / block)))
     low, high = (
         min(ends.low for ends in intervals),

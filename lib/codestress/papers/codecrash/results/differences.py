@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from codestress.fitting.influence import Moved, combined, mean, share
+from codestress.fitting.influence import Moved, mean, share, total
 from codestress.fitting.proportions import (
     UNKNOWN,
     clustered_mean,
@@ -310,7 +310,7 @@ def density_orders(
             if {*small, *LARGER} <= {*kept}:
                 smaller = mean([kept[name] for name in small])
                 larger = mean([kept[name] for name in LARGER])
-                loss = combined([(100, larger), (-100, smaller)])
+                loss = (larger - smaller) * 100
                 estimates["small - larger", "open", reading] = loss
         questions = part.drop_duplicates("problem")["question"]
         for (number, model, reading), estimate in estimates.items():
@@ -377,7 +377,7 @@ def setting_effects(
             row = {"setting": setting} | dict(zip(by, key, strict=True))
             row["problems"] = len(questions)
             for reading, estimate in SCORE_CHANGES.items():
-                effect = combined([(100, estimate(second)), (-100, estimate(first))])
+                effect = (estimate(second) - estimate(first)) * 100
                 numbers = _numbers(effect, questions, confidence)
                 row |= {"reading": reading} | dict(zip(NUMBERS, numbers, strict=True))
                 rows.append(row.copy())
@@ -656,9 +656,8 @@ def _average_losses(
             terms[ALIKE].append((1 / len(counts), kept))
     losses = {}
     for reading, parts in terms.items():
-        weight = sum(weight for weight, _ in parts)
-        loss = combined([(-100 / weight, combined(parts))])
-        losses[reading] = loss._replace(value=100 + loss.value)
+        kept = total([share * weight for weight, share in parts])
+        losses[reading] = 100 - kept * (100 / sum(weight for weight, _ in parts))
     return losses
 
 

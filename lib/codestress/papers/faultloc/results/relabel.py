@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from codestress.errors import DataError
-from codestress.fitting.influence import Moved, combined, share
+from codestress.fitting.influence import Moved, share
 from codestress.fitting.proportions import clustered_share
 from codestress.inference.archive import asked_of, read_archive
 from codestress.papers.faultloc.results.localization import ORACLE, with_seed
@@ -203,7 +203,7 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
                 len(part),
                 programs,
             ]
-            for fall in (label, changed, combined([(1.0, label), (-1.0, changed)])):
+            for fall in (label, changed, label - changed):
                 row += [fall.value, *fall.interval(programs, confidence)]
             rows.append((*row, _verdict(row[4:10])))
     columns = ["model", "tolerance", "answers", "programs", "fall", "low", "high"]
@@ -219,7 +219,7 @@ def _fall(answers: pd.DataFrame, rule: str) -> Moved:
         answers.loc[answers[READINGS[rule][1]] == quarter, f"value_{rule}"]
         for quarter in (1, 4)
     )
-    return combined([(1.0, share(first)), (-1.0, share(last))])
+    return share(first) - share(last)
 
 
 def _verdict(numbers: list[float]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from codestress.fitting.influence import NOTHING, Moved, combined, mean, share
+from codestress.fitting.influence import Moved, mean, share
 from codestress.fitting.proportions import normal_quantile
 from codestress.mutate.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.localization import with_seed
@@ -73,15 +73,15 @@ def _mean(part: pd.DataFrame, column: str, *levels: str) -> Moved:
     rows."""
     if not levels:
         return share(part[column])
-    means = [_mean(group, column, *levels[1:]) for _, group in part.groupby(levels[0])]
-    return mean(means) if means else NOTHING
+    groups = part.groupby(levels[0])
+    return mean([_mean(group, column, *levels[1:]) for _, group in groups])
 
 
 def _over_all(plain: pd.DataFrame, again: pd.DataFrame, value: str) -> Iterator[Number]:
     shuffled = again[(again["spm"] == "functions") & (again["language"] == "java")]
     for number, part in (("lost", again), ("lost under functions", shuffled)):
-        yield number, TOGETHER, _lost(_mean(part, value))
-        yield number, OVER_MODELS, _lost(_mean(part, value, "model"))
+        yield number, TOGETHER, 1 - _mean(part, value)
+        yield number, OVER_MODELS, 1 - _mean(part, value, "model")
     readings = {"languages together": ["model"]}
     if again["language"].nunique() > 1:
         readings["mean of two languages"] = ["model", "language"]
@@ -92,24 +92,13 @@ def _over_all(plain: pd.DataFrame, again: pd.DataFrame, value: str) -> Iterator[
         for spm, accuracy in single.items():
             yield f"accuracy under {spm}", reading, accuracy
         for easier, harder in (("names", "comments"), ("comments", "dead_code")):
-            yield (
-                f"{easier} - {harder}",
-                reading,
-                _difference(single[easier], single[harder]),
-            )
+            apart = single[easier] - single[harder]
+            yield f"{easier} - {harder}", reading, apart
     localized = plain[plain[value] > 0]
     for quarter in (1, 4):
         placed = localized.assign(here=(localized["quarter"] == quarter).astype(float))
         yield f"found in quarter {quarter}", TOGETHER, _mean(placed, "here")
         yield f"found in quarter {quarter}", OVER_MODELS, _mean(placed, "here", "model")
-
-
-def _difference(first: Moved, second: Moved) -> Moved:
-    return combined([(1.0, first), (-1.0, second)])
-
-
-def _lost(accuracy: Moved) -> Moved:
-    return Moved(1 - accuracy.value, -accuracy.moved, accuracy.scale)
 
 
 def _over_strengths(again: pd.DataFrame, language: str, value: str) -> Iterator[Number]:
@@ -123,11 +112,11 @@ def _over_strengths(again: pd.DataFrame, language: str, value: str) -> Iterator[
     }
     for reading, levels in readings.items():
         first, last = _mean(weakest, value, *levels), _mean(strongest, value, *levels)
-        fall = _difference(first, last)
+        fall = first - last
         yield f"accuracy at strength 1, {language}", reading, first
         yield f"accuracy at strength 8, {language}", reading, last
         yield f"fall, {language}", reading, fall
-        yield f"fall a step, {language}", reading, combined([(1 / STEPS, fall)])
+        yield f"fall a step, {language}", reading, fall / STEPS
 
 
 def _gain(
@@ -146,7 +135,7 @@ def _gain(
         earlier, later = (
             share(part.loc[part["model"] == model, value]) for model in models
         )
-        yield f"gain, {family}", reading, _difference(later, earlier)
+        yield f"gain, {family}", reading, later - earlier
 
 
 def run_totals(

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from codestress.fitting.influence import combined, mean, quotient, share
+from codestress.fitting.influence import mean, share
 from codestress.fitting.position_dip import position_dip, relative_to_best
 from codestress.fitting.proportions import (
     cluster_weights,
@@ -387,10 +387,10 @@ def _gains(
     )
     gain = np.array([means[1].value / means[0].value, *ratio(first, second)])
     yield "gain of the models' mean", *(100 * (gain - 1))
-    own = mean([quotient(*pair) for pair in zip(cruxeval, semtrace, strict=True)])
+    own = mean([new / old for old, new in zip(cruxeval, semtrace, strict=True)])
     gain = np.array([own.value, *own.interval(sum(sizes), confidence)])
     yield "mean of the models' gains", *(100 * (gain - 1))
-    apart = combined([(100.0, means[1]), (-100.0, means[0])])
+    apart = (means[1] - means[0]) * 100
     points = apart.interval(sum(sizes), confidence)
     yield "gain of the models' mean, in points", apart.value, *points
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.influence import Moved, combined, mean, share
+from codestress.fitting.influence import Moved, mean, share
 from codestress.fitting.proportions import newcombe, normal_quantile
 from codestress.report.published import read_published
 
@@ -114,7 +114,7 @@ def _share(part: pd.DataFrame, value: str = "value_strict") -> Moved:
 
 
 def _minus(first: Moved, second: Moved) -> Moved:
-    return combined([(1.0, first), (-1.0, second)])
+    return first - second
 
 
 def _numbers(part: pd.DataFrame) -> Numbers:

@@ -17,7 +17,7 @@ from codestress.fitting.exponential import (
     fit_exponential,
     lost_shares,
 )
-from codestress.fitting.influence import NOTHING, Moved, combined, mean, quotient, share
+from codestress.fitting.influence import NOTHING, Moved, mean, share
 from codestress.fitting.proportions import (
     Array,
     clustered_share,
@@ -209,10 +209,7 @@ def _observed(part: pd.DataFrame, relative: bool) -> Moved:
     )
     if not whole.value > 0 or math.isnan(half.value):
         return NOTHING
-    if not relative:
-        return combined([(1, whole), (-1, half)])
-    kept = quotient(whole, half)
-    return combined([(-1, kept)])._replace(value=1 - kept.value)
+    return 1 - half / whole if relative else whole - half
 
 
 def removal_orders(
