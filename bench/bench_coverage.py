@@ -36,7 +36,7 @@ from codestress.fitting.proportions import (
 )
 from codestress.fitting.significance import pair_signs
 from codestress.papers.origin.curves import fit_decay
-from codestress.papers.semtrace.results.by_position import OWN, numbers_of
+from codestress.papers.semtrace.results.largest_drops import OWN, numbers_of
 from codestress.papers.semtrace.results.two_recalls import ordered_alike
 
 Array = NDArray[np.float64]
@@ -161,13 +161,8 @@ def shapes(means: Array, items: int) -> dict[str, Check]:
             0,
             1,
         )
-        found = numbers_of(
-            scores.mean(axis=0)[None, None, None],
-            drawn[None, None],
-            "points",
-            OWN,
-            0.95,
-        )
+        curves = np.vstack([scores.mean(axis=0), drawn])
+        found = numbers_of(curves[None, None], "points", OWN, 0.95)
         return contains(
             Interval(found["points_low"] / 100, found["points_high"] / 100), drop
         )

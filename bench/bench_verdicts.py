@@ -35,7 +35,7 @@ from codestress.fitting.verdicts import (
     margin_of,
     of_noise,
 )
-from codestress.papers.semtrace.results.by_position import OWN, numbers_of
+from codestress.papers.semtrace.results.largest_drops import OWN, numbers_of
 
 Array = NDArray[np.float64]
 Study = Callable[[float, np.random.Generator], Interval]
@@ -261,8 +261,9 @@ def drops(
         scores = (random.random((models, items, len(means))) < means) * 1.0
         drawn = cluster_weights(items, 200, random) / items @ scores
         drawn += random.normal(0, 1 / np.sqrt(items * (items + 2)), drawn.shape)
-        means = scores.mean(axis=1)[:, None, None]
-        return numbers_of(means, np.clip(drawn, 0, 1)[:, None], unit, OWN, 0.95)
+        means = scores.mean(axis=1, keepdims=True)
+        curves = np.concatenate([means, np.clip(drawn, 0, 1)], axis=1)
+        return numbers_of(curves[:, None], unit, OWN, 0.95)
 
     def study(shift: float, random: np.random.Generator) -> Interval:
         if ours != theirs:

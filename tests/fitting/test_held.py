@@ -19,7 +19,7 @@ from codestress.fitting import (
 from codestress.fitting.exponential import by_answers, equally, fit_exponential
 from codestress.fitting.proportions import Interval
 from codestress.papers.origin.curves import fit_decay, fit_half_length
-from codestress.papers.semtrace.results import by_position, removal
+from codestress.papers.semtrace.results import largest_drops, removal
 from conftest import SLOW
 
 Case = tuple[str, float, Interval]
@@ -97,11 +97,9 @@ def positions(random: np.random.Generator, right: np.ndarray) -> Iterator[Case]:
     for share, interval in zip(shares, relative, strict=True):
         yield "relative to the best", share, interval
     if len(means) > 1:
-        draws = (weights @ right)[None, None]
+        curves = np.vstack([means, weights @ right])[None, None]
         for unit in ("points", "relative"):
-            of = by_position.numbers_of(
-                means[None, None, None], draws, unit, by_position.OWN, 0.95
-            )
+            of = largest_drops.numbers_of(curves, unit, largest_drops.OWN, 0.95)
             yield (
                 f"drop in {unit}",
                 of[unit],

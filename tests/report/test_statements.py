@@ -24,7 +24,7 @@ from codestress.papers.faultloc.results import stated
 from codestress.papers.faultloc.results.localization import READINGS
 from codestress.papers.faultloc.results.paper import published_localization
 from codestress.papers.origin import results as origin
-from codestress.papers.semtrace.results import by_position, removal, tables
+from codestress.papers.semtrace.results import largest_drops, removal, tables
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import WORDS, Statement, ledger, statements, undecidable
@@ -147,7 +147,7 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
         qac=True,
         keys=False,
     )
-    drops = by_position.largest_drops(
+    drops = largest_drops.largest_drops(
         answers, metrics=["strict"], confidence=0.95, resamples=200, seed=0
     )
     return {"drops": drops}
@@ -170,7 +170,7 @@ def gains(_: Statement, value: float, random: Random) -> Tables:
             .assign(dataset=dataset)
         )
     answers = pd.concat(rows).assign(task="output_prediction", distractors=20)
-    return {"gains": by_position.task_gains(answers, confidence=0.95)}
+    return {"gains": largest_drops.task_gains(answers, confidence=0.95)}
 
 
 def removals(one: Statement, value: float, random: Random) -> Tables:

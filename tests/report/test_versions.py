@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from codestress.papers.semtrace.results.by_position import ANY, median_drops
+from codestress.papers.semtrace.results.largest_drops import ANY, median_drops
 from codestress.papers.semtrace.studies import Positions
 from codestress.report.cards import all_claims, fronts
 from codestress.report.claims import ledger, statements

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from codestress.fitting.exponential import fit_exponential
-from codestress.papers.semtrace.results import by_position, orders, removal, tables
+from codestress.papers.semtrace.results import largest_drops, orders, published, removal
 from codestress.paths import PUBLISHED
 
 PAIR = ("gemma-3-12b", "gemma-3-27b")
@@ -91,7 +91,7 @@ def test_tasks_and_ways_to_ask_are_compared_on_the_same_problems() -> None:
 
 
 def test_drops_of_a_family_are_compared_in_points_and_per_cent() -> None:
-    drops = by_position.largest_drops(
+    drops = largest_drops.largest_drops(
         made(0.3), metrics=["strict"], confidence=0.95, resamples=100, seed=0
     )
     found = orders.drop_orders(drops, 0.95).set_index("number")
@@ -110,7 +110,7 @@ def test_drops_are_compared_by_digits_and_never_of_predictions_with_keys() -> No
     answers = pd.concat(
         [made(0.3), made(0.1).assign(digits=4), made(0.6).assign(keys=True, digits=4)]
     )
-    drops = by_position.largest_drops(
+    drops = largest_drops.largest_drops(
         answers, metrics=["strict"], confidence=0.95, resamples=100, seed=0
     )
     found = orders.drop_orders(drops, 0.95).set_index(["number", "digits"])["value"]
@@ -127,7 +127,7 @@ def test_drops_are_compared_by_digits_and_never_of_predictions_with_keys() -> No
 
 def test_drops_without_the_query_are_compared_with_those_of_the_same_model() -> None:
     answers = pd.concat([made(0.1), made(0.4).assign(qac=False)])
-    drops = by_position.largest_drops(
+    drops = largest_drops.largest_drops(
         answers, metrics=["strict"], confidence=0.95, resamples=100, seed=0
     )
     found = orders.drop_orders(drops, 0.95).query("number == 'without - with, points'")
@@ -180,11 +180,11 @@ def test_what_the_text_says_of_its_tables_is_counted_in_them() -> None:
         "tab01"
     ]
     table = pd.DataFrame(content["values"], index=content["columns"]).T
-    scores = tables.scores(0.95)
-    keys = tables.with_keys(scores, 0.95)
-    found = orders.printed(scores, keys, tables.over_models(keys, 0.95)).set_index(
-        ["number", "reading", "model"]
-    )
+    scores = published.scores(0.95)
+    keys = published.with_keys(scores, 0.95)
+    found = published.printed(
+        scores, keys, published.over_models(keys, 0.95)
+    ).set_index(["number", "reading", "model"])
     value = found["value"].droplevel("reading")
     assert (
         value["more on output than on input", "all"]

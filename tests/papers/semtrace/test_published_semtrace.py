@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest, chi2_contingency, spearmanr, ttest_1samp, wilcoxon
 
-from codestress.papers.semtrace.results import tables
+from codestress.papers.semtrace.results import published
 from codestress.paths import PUBLISHED
 from told import names
 
@@ -47,7 +47,7 @@ def rejected(p: dict[Any, float]) -> set[Any]:
 
 @pytest.fixture(scope="module")
 def scores() -> pd.DataFrame:
-    return tables.scores(0.95)
+    return published.scores(0.95)
 
 
 def test_counts_are_whole_numbers_and_intervals_wilsons(scores: pd.DataFrame) -> None:
@@ -67,7 +67,7 @@ def test_counts_are_whole_numbers_and_intervals_wilsons(scores: pd.DataFrame) ->
 
 
 def test_what_keys_do(scores: pd.DataFrame) -> None:
-    found = tables.with_keys(scores, 0.95)
+    found = published.with_keys(scores, 0.95)
     p = {
         (model, task): p_value(
             (correct(model, task, PLAIN), 800), (correct(model, task, KEYED), 800)
@@ -82,7 +82,7 @@ def test_what_keys_do(scores: pd.DataFrame) -> None:
         assert row.decided == (key in rejected(p))
         assert row.low < row.difference < row.high
     assert rejected(p) == {("deepseek-coder-v2", 0)}
-    for row in tables.over_models(found, 0.95).itertuples():
+    for row in published.over_models(found, 0.95).itertuples():
         column = BENCHMARKS.index(row.task)
         change = [
             (KEYED[model][column] - PLAIN[model][column]) / 100 for model in KEYED
@@ -100,12 +100,14 @@ def test_what_keys_do(scores: pd.DataFrame) -> None:
 def test_newcombes_interval_covers() -> None:
     draws = np.random.default_rng(2)
     first, second = draws.binomial(800, [0.37, 0.29], (400, 2)).T / 800
-    ends = [tables.newcombe(a, 800, b, 800) for a, b in zip(first, second, strict=True)]
+    ends = [
+        published.newcombe(a, 800, b, 800) for a, b in zip(first, second, strict=True)
+    ]
     assert 0.92 <= np.mean([low <= -0.08 <= high for low, high in ends]) <= 0.98
 
 
 def test_how_benchmarks_order_the_models(scores: pd.DataFrame) -> None:
-    found = tables.orders(scores, 0.95, 0)
+    found = published.orders(scores, 0.95, 0)
     told = []
     for column in range(3):
         counts = {
@@ -138,9 +140,9 @@ def test_how_benchmarks_order_the_models(scores: pd.DataFrame) -> None:
 
 
 def test_findings_come_with_test_interval_and_caveat(scores: pd.DataFrame) -> None:
-    keys = tables.with_keys(scores, 0.95)
-    means, orders = tables.over_models(keys, 0.95), tables.orders(scores, 0.95, 0)
-    found = tables.findings(scores, keys, means, orders, 0.95)
+    keys = published.with_keys(scores, 0.95)
+    means, orders = published.over_models(keys, 0.95), published.orders(scores, 0.95, 0)
+    found = published.findings(scores, keys, means, orders, 0.95)
     assert all(all(one) for one in found)
     names(found[1].finding, "1 of 18", "deepseek-coder-v2, CRUXEval-I, -8.1")
     names(found[2].finding, "0 of 2")

@@ -16,7 +16,12 @@ from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run
-from codestress.papers.semtrace.results import by_position, removal, tables
+from codestress.papers.semtrace.results import (
+    by_position,
+    largest_drops,
+    removal,
+    tables,
+)
 from codestress.papers.semtrace.studies import (
     LineRemoval,
     Questions,
@@ -566,21 +571,21 @@ def test_drops_of_several_models_are_read_as_a_mean_or_a_maximum() -> None:
         "keys": False,
     }
     answers = pd.DataFrame(rows).assign(distractors=20, **setting)
-    found = by_position.largest_drops(
+    found = largest_drops.largest_drops(
         answers, metrics=["strict"], confidence=0.95, resamples=200, seed=0
     )
     group = found[(found["model"] == "larger") & (found["context"] == "any")].set_index(
         "reading"
     )
     points, shares = (60, 30, 0, 40), (6 / 9, 3 / 9, 0, 4 / 8)
-    assert group.loc[by_position.OWN, ["points", "relative"]].tolist() == pytest.approx(
-        [sum(points) / 4, 100 * sum(shares) / 4]
-    )
     assert group.loc[
-        by_position.MEAN, ["points", "relative"]
+        largest_drops.OWN, ["points", "relative"]
+    ].tolist() == pytest.approx([sum(points) / 4, 100 * sum(shares) / 4])
+    assert group.loc[
+        largest_drops.MEAN, ["points", "relative"]
     ].tolist() == pytest.approx([80 - 62.5, 100 * 17.5 / 80])
     assert group.loc[
-        by_position.MOST, ["points", "relative"]
+        largest_drops.MOST, ["points", "relative"]
     ].tolist() == pytest.approx([60, 100 * 6 / 9])
 
 
@@ -653,7 +658,7 @@ def test_the_gain_of_semtrace_over_cruxeval_is_the_ratio_of_the_means() -> None:
     frame = pd.DataFrame(rows)
 
     def claim(answers: pd.DataFrame) -> pd.Series:
-        gains = by_position.task_gains(answers, confidence=0.95)
+        gains = largest_drops.task_gains(answers, confidence=0.95)
         given = resolve(["semtrace/fig03"], "paper", Overrides(), load_registry())[
             0
         ].parameters

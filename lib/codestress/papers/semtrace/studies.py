@@ -70,9 +70,8 @@ Task = Literal[
     "input_prediction", "output_prediction", "function_retrieval", "line_retrieval"
 ]
 Digits = Annotated[int, Field(ge=1, le=9)]
-Count = Annotated[int, Field(ge=0, le=1000)]
 Counts = Annotated[
-    list[Count],
+    list[Annotated[int, Field(ge=0, le=1000)]],
     Field(min_length=1, description="unrelated functions around the target"),
 ]
 Matched = Literal["count", "tokens"]
@@ -92,6 +91,7 @@ Reading = Annotated[
         "or its first_line"
     ),
 ]
+PREDICTIONS = [*get_args(Prediction)]
 RETRIEVAL = ("function_retrieval", "line_retrieval")
 
 
@@ -109,7 +109,7 @@ class Sensitivity(Interval, Experiment):
     )
 
     tasks: list[Prediction] = Field(
-        ["input_prediction", "output_prediction"],
+        PREDICTIONS,
         min_length=1,
         description="what is asked",
     )
@@ -250,7 +250,7 @@ class Contexts(Interval, Experiment):
     )
 
     tasks: list[Task] = Field(
-        ["input_prediction", "output_prediction"],
+        PREDICTIONS,
         min_length=1,
         description="what is asked",
     )
@@ -339,32 +339,28 @@ class Contexts(Interval, Experiment):
         """
         for dataset in self.problems:
             traced = dataset == "semtrace"
+            tasks = ["output_prediction"] if traced else self.tasks
             for digits in self.digits if traced else self.digits[:1]:
-                problems = self.table(dataset, digits)
                 conditions: list[dict[str, Scalar]] = []
-                for task in ("output_prediction",) if traced else self.tasks:
-                    for qac, place in product(self.qac, self.places_of(task)):
-                        asked: dict[str, Scalar] = {"dataset": dataset}
-                        asked |= {"digits": digits, "task": task, "qac": qac}
-                        conditions.append(asked | place)
-                for name in _drawn(problems, self.subsample, self.seed):
-                    for factors in conditions:
-                        yield Trial(name, factors, self.seed)
+                for task, qac in product(tasks, self.qac):
+                    asked: dict[str, Scalar] = {"dataset": dataset, "digits": digits}
+                    asked |= {"task": task, "qac": qac}
+                    conditions += [asked | place for place in self.places_of(task)]
+                names = _drawn(self.table(dataset, digits), self.subsample, self.seed)
+                for name, factors in product(names, conditions):
+                    yield Trial(name, factors, self.seed)
 
     def places_of(self, task: str) -> list[dict[str, Scalar]]:
         """Returns the factors of the target's positions for `task`: keys (whether lines have keys;
         always for a retrieval), distractors (number), position (index from 0), depth (0 to 1)."""
-        last = self.positions - 1
-        places = []
+        last = max(self.positions - 1, 1)
+        places: list[dict[str, Scalar]] = []
         # A line of a function is found by its key, so these tasks have keys in any case.
-        for keyed, count in product(
-            [True] if task in RETRIEVAL else self.keys, self.distractors
-        ):
-            for position in range(self.positions) if count else (0,):
-                place: dict[str, Scalar] = {"keys": keyed, "distractors": count}
-                place["position"] = position
-                place["depth"] = position / last if last else 0.0
-                places.append(place)
+        keys = [True] if task in RETRIEVAL else self.keys
+        for keyed, count in product(keys, self.distractors):
+            for position in range(self.positions if count else 1):
+                place = {"position": position, "depth": position / last}
+                places.append({"keys": keyed, "distractors": count, **place})
         return places
 
     def table(self, dataset: str, digits: int) -> dict[str, Problem]:
@@ -652,26 +648,21 @@ class Templates(Seeded):
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """List of triples of task, number of distractors and prompt, for all four templates on the
     problem with the number `given.problem`, with the target in the middle of its distractors."""
-    values = {
-        "artefact": given.artefact,
-        "models": given.models,
-        "seed": given.seed,
+    same = {"artefact", "models", "seed", "distractors", "distractor_source", "matched"}
+    values = given.model_dump(include=same) | {
         "tasks": [*get_args(Task)],
         "problems": [given.problems],
         "n_problems": given.problem + 1,
         "positions": 3,
-        "distractors": given.distractors,
-        "distractor_source": given.distractor_source,
-        "matched": given.matched,
     }
     contexts = Contexts.model_validate(values)
     trials = list(contexts.trials())
     prompts = []
     for trial in trials:
-        count = int(trial.factors["distractors"] or 0)
-        middle = trial.factors["position"] == 1 or not count
-        if trial.problem == trials[-1].problem and middle:
-            prompts.append((str(trial.factors["task"]), count, contexts.render(trial)))
+        count, position = trial.factors["distractors"], trial.factors["position"]
+        if trial.problem == trials[-1].problem and (position == 1 or not count):
+            prompt = contexts.render(trial)
+            prompts.append((str(trial.factors["task"]), int(count or 0), prompt))
     return prompts
 
 

@@ -1,5 +1,4 @@
-"""Sense and Sensitivity: scores by the position of the target (Figures 1 to 4 and 7 to 10), and
-largest drops over positions as the paper states them, for single models and for groups."""
+"""Sense and Sensitivity: scores by the position of the target (Figures 1 to 4 and 7 to 10)."""
 
 from __future__ import annotations
 
@@ -9,23 +8,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from codestress.fitting.influence import mean, share
 from codestress.fitting.position_dip import position_dip, relative_to_best
-from codestress.fitting.proportions import (
-    cluster_weights,
-    normal_quantile,
-    paired_difference,
-    ratio,
-)
+from codestress.fitting.proportions import cluster_weights, paired_difference
 from codestress.fitting.significance import LEVEL
 from codestress.fitting.summaries import paired_differences, with_accuracy
 from codestress.papers.semtrace.results.tables import clear_effect
 from codestress.papers.semtrace.studies import Questions
 from codestress.report.findings import listed
 from codestress.report.marks import with_cells
-from codestress.report.published import read_published
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN
@@ -130,14 +121,9 @@ def position_points(
     are named by the factors that differ between panels. Columns are numbers of distractors, or
     numbers of digits when these differ. `confidence` is used for `unresolved` only.
     """
-    by_digits = table["digits"].nunique() > 1
     varying = [name for name in PANEL if name != "digits" and table[name].nunique() > 1]
-    if by_digits:
-        column = table["digits"].map(lambda n: f"{n} digits")
-    else:
-        column = table["distractors"].map(
-            lambda n: f"{n} distractors" if n else "no distractors"
-        )
+    counted = "digits" if table["digits"].nunique() > 1 else "distractors"
+    column = table[counted].map(lambda n: f"{n or 'no'} {counted}")
     rows = [_panel_name(row, varying) for row in table.to_dict("records")]
     points = with_cells(table, [*CURVE, "depth"]).assign(row=rows, column=column)
     axes = ["model", "row", "column", "depth", "cell"]
@@ -289,15 +275,13 @@ def lowest_places(scores: pd.DataFrame, confidence: float = 0.95) -> list[Any]:
         return list(scores)
     two_sided = 1 - 2 * (1 - confidence) / (len(scores.columns) - 1)
 
-    def lower(other: Any, place: Any) -> bool:
-        return (
-            paired_difference(scores[place] - scores[other], confidence=two_sided).low
-            > 0
-        )
-
-    return [
-        place for place in scores if not any(lower(other, place) for other in scores)
-    ]
+    possible = []
+    for place, column in scores.items():
+        over = (column - scores[other] for other in scores)
+        lows = [paired_difference(one, confidence=two_sided).low for one in over]
+        if max(lows) <= 0:
+            possible.append(place)
+    return possible
 
 
 def factor_differences(
@@ -333,68 +317,6 @@ def factor_differences(
     return pd.concat(parts, ignore_index=True)
 
 
-def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Table of the gains in accuracy on SemTrace over CRUXEval's outputs in `answers`, for each of
-    the paper's groups of models and each of three readings of "higher average accuracy".
-
-    Columns: group, distractors, reading (in words), gain (% of CRUXEval's accuracy, or points),
-    low, high, problems (of the smaller set); a group has rows when all of its models were asked
-    both sets. The two sets have different problems, the same for all models. The interval of the
-    ratio of means is MOVER's, the interval of the mean ratio is linearized.
-    """
-    rows = []
-    asked = answers[
-        (answers["task"] == "output_prediction")
-        & answers["dataset"].isin(["semtrace", "cruxeval"])
-    ]
-    for group, models in read_published("semtrace")["groups"].items():
-        for distractors, part in asked[asked["model"].isin(models)].groupby(
-            "distractors"
-        ):
-            counts = part.groupby("dataset")[["model", "problem"]].nunique()
-            if len(counts) == 2 and (counts["model"] == len(models)).all():
-                rows += [
-                    (group, distractors, *gain, counts["problem"].min())
-                    for gain in _gains(part, counts["problem"], confidence)
-                ]
-    return pd.DataFrame(
-        rows,
-        columns=["group", "distractors", "reading", "gain", "low", "high", "problems"],
-    )
-
-
-def _gains(
-    answers: pd.DataFrame, counts: pd.Series, confidence: float
-) -> Iterator[tuple[str, float, float, float]]:
-    """Yields each reading of "higher average accuracy" with its gain, low and high, from the
-    `answers` of one group; nothing when a model has no correct answer on CRUXEval. `counts`: number
-    of problems by data set. `confidence`: level of the intervals."""
-    # Problems of two data sets are different even if their ids are the same.
-    names = answers["dataset"] + "/" + answers["problem"].astype(str)
-    shares = (
-        answers.set_index(names)
-        .groupby(["dataset", "model"])["value_strict"]
-        .apply(share)
-    )
-    cruxeval, semtrace = shares["cruxeval"], shares["semtrace"]
-    if not all(model.value for model in cruxeval):
-        return
-    means = mean(list(cruxeval)), mean(list(semtrace))
-    sizes = counts["cruxeval"], counts["semtrace"]
-    first, second = (
-        (side.value, side.interval(size, confidence))
-        for side, size in zip(means, sizes, strict=True)
-    )
-    gain = np.array([means[1].value / means[0].value, *ratio(first, second)])
-    yield "gain of the models' mean", *(100 * (gain - 1))
-    own = mean([new / old for old, new in zip(cruxeval, semtrace, strict=True)])
-    gain = np.array([own.value, *own.interval(sum(sizes), confidence)])
-    yield "mean of the models' gains", *(100 * (gain - 1))
-    apart = (means[1] - means[0]) * 100
-    points = apart.interval(sum(sizes), confidence)
-    yield "gain of the models' mean, in points", apart.value, *points
-
-
 def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """Table of the targets' place in the contexts of `answers` (Equation 2), as means over
     problems, with a row for each number of distractors and depth: granularity, concentration
@@ -423,189 +345,3 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
         "context_tokens",
     ]
     return pd.DataFrame(rows, columns=columns).groupby(keys[:2], as_index=False).mean()
-
-
-Array = NDArray[np.float64]
-_Curves = dict[tuple[str, int], tuple[Array, Array]]
-"""Accuracies at each position by model and number of distractors: from all problems (positions,),
-and in each resample (resamples, positions)."""
-
-ANY = "any"
-"""Context name of the largest drop over all numbers of distractors."""
-OWN, MEAN, MOST = (
-    "mean of the models' largest drops",
-    "largest drop of the models' mean curve",
-    "largest drop of any model",
-)
-
-
-def largest_drops(
-    answers: pd.DataFrame,
-    *,
-    metrics: Sequence[str],
-    confidence: float,
-    resamples: int,
-    seed: int,
-) -> pd.DataFrame:
-    """Table of the largest drop (best minus worst position) in `answers`, in points and in % of the
-    best, for each model and for each of the paper's groups whose models were all asked. `metrics`
-    names the scores. Problems are resampled once for all models. Empty without answers.
-
-    Columns: model (or group), dataset, task, digits, qac, keys, metric, context (number of
-    distractors, or `any`: the largest over all), reading (of "on average" and "up to": three for a
-    group, one for a model), problems, and for `points` and `relative`: the number, _low, _high (the
-    lower end is reduced by the drop that noise alone makes), _deviation (of the resamples),
-    _without_effect (that noise).
-    """
-    rows = []
-    for metric in metrics:
-        for panel, part in answers.groupby(PANEL[:-1], sort=False):
-            names = {"metric": metric, **dict(zip(PANEL[:-1], panel, strict=True))}
-            problems = sorted(set(part["problem"]))
-            random = rng(seed, "largest drops", metric, *map(str, panel))
-            curves = _curves(part, f"value_{metric}", problems, resamples, random)
-            rows += [
-                names | row | {"problems": len(problems)}
-                for row in _panel(curves, confidence)
-            ]
-    columns = ["model", *PANEL, "context", "reading", "problems"]
-    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
-
-
-def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
-    """Table of the median, over the paper's models, of their largest drops in % of the maximum, by
-    exact matches over all tasks of a data set. Version 3 of the paper may mean this by its medians.
-
-    `drops` is the table of `largest_drops`. Columns: dataset, relative (the median), problems (the
-    fewest); a data set has a row when all of the models were asked.
-    """
-    models = read_published("semtrace")["groups"]["all"]
-    chosen = drops[
-        drops["model"].isin(models)
-        & (drops["context"] == ANY)
-        & (drops["metric"] == "strict")
-    ]
-    rows = [
-        (dataset, part["relative"].median(), part["problems"].min())
-        for dataset, part in chosen.groupby("dataset", sort=False)
-        if set(part["model"]) == {*models}
-    ]
-    return pd.DataFrame(rows, columns=["dataset", "relative", "problems"])
-
-
-def _curves(
-    part: pd.DataFrame,
-    value: str,
-    problems: Sequence[str],
-    resamples: int,
-    random: np.random.Generator,
-) -> _Curves:
-    """Accuracies by position and their `resamples`, as a dict by model and number of distractors,
-    from the answers `part`. They count the problems asked at all positions; a model with fewer than
-    two has no curve. `value` names the column of scores, `problems` all that are drawn.
-
-    The resamples get as much noise as two problems make that are correct at only one position, so
-    that positions with identical answers keep some uncertainty.
-    """
-    places = {problem: place for place, problem in enumerate(problems)}
-    weights = cluster_weights(len(problems), resamples, random)
-    found: _Curves = {}
-    for (model, distractors), one in part.groupby(["model", "distractors"], sort=False):
-        cells = one.pivot_table(
-            index="problem", columns="position", values=value
-        ).dropna()
-        drawn = weights[:, [places[problem] for problem in cells.index]]
-        kept = drawn.sum(axis=1, keepdims=True)
-        if len(cells) > 1 and kept.all():
-            draws = drawn @ cells.to_numpy(float) / kept
-            draws += random.normal(
-                0, 1 / math.sqrt(len(cells) * (len(cells) + 2)), draws.shape
-            )
-            found[str(model), int(distractors)] = (
-                cells.mean().to_numpy(float),
-                np.clip(draws, 0, 1),
-            )
-    return found
-
-
-def _panel(curves: _Curves, confidence: float) -> Iterator[dict[str, Any]]:
-    asked = list(dict.fromkeys(model for model, _ in curves))
-    groups = {
-        name: models
-        for name, models in read_published("semtrace")["groups"].items()
-        if set(models) <= {*asked}
-    }
-    for name, models in {**{model: [model] for model in asked}, **groups}.items():
-        counts = [
-            n
-            for n in sorted({n for _, n in curves})
-            if all((model, n) in curves for model in models)
-        ]
-        if (
-            not counts
-            or len({len(curves[model, n][0]) for model in models for n in counts}) > 1
-        ):
-            continue
-        means, draws = (
-            np.stack([[curves[model, n][kind] for n in counts] for model in models])
-            for kind in (0, 1)
-        )
-        # (models, counts, positions), (models, counts, resamples, positions)
-        for context, chosen in [
-            (ANY, slice(None)),
-            *((str(n), slice(i, i + 1)) for i, n in enumerate(counts)),
-        ]:
-            for reading in (OWN, MEAN, MOST) if len(models) > 1 else (OWN,):
-                row = {"model": name, "context": context, "reading": reading}
-                for unit in ("points", "relative"):
-                    row |= numbers_of(
-                        means[:, chosen, None],
-                        draws[:, chosen],
-                        unit,
-                        reading,
-                        confidence,
-                    )
-                yield row
-
-
-def numbers_of(
-    means: Array, draws: Array, unit: str, reading: str, confidence: float
-) -> dict[str, float]:
-    """Largest drop in one `unit` (`points` or `relative`, both 0 to 100), as a dict with the keys
-    UNIT, UNIT_low, UNIT_high, UNIT_deviation, UNIT_without_effect (see `largest_drops`).
-
-    `means`: accuracies (models, numbers of distractors, 1, positions); `draws`: resamples (models,
-    numbers of distractors, resamples, positions); `reading`: `OWN`, `MEAN` or `MOST`.
-    """
-    value = float(_largest(means, unit, reading)[0])
-    flat = np.clip(draws - means + means.max(axis=-1, keepdims=True), 0, 1)
-    deviation = float(np.nanstd(_largest(draws, unit, reading)))
-    noise = float(np.nanmean(_largest(flat, unit, reading)))
-    half = normal_quantile(confidence) * deviation
-    # In this order, nan stays nan: of nothing right nothing is lost.
-    numbers = {
-        "": value,
-        "_low": max(value - half - noise, 0.0),
-        "_high": min(value + half, 100.0),
-    }
-    numbers |= {"_deviation": deviation, "_without_effect": noise}
-    return {unit + name: number for name, number in numbers.items()}
-
-
-def _largest(curves: Array, unit: str, reading: str) -> Array:
-    """Largest drop in each resample, an array (resamples,), in points if `unit` is `points`, else
-    in % of the best, from `curves` (models, numbers of distractors, resamples, positions).
-    `reading` says whether drops are averaged over models (`OWN`), of the mean curve (`MEAN`) or the
-    largest (`MOST`)."""
-    shown = curves.mean(axis=0, keepdims=True) if reading == MEAN else curves
-    best, worst = shown.max(axis=-1), shown.min(axis=-1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        drops = (
-            best - worst
-            if unit == "points"
-            else np.where(best > 0, 1 - worst / best, np.nan)
-        )
-    largest = drops.max(axis=1)
-    return np.asarray(
-        100 * (largest.max(axis=0) if reading == MOST else largest.mean(axis=0))
-    )

@@ -1,21 +1,20 @@
 """Numbers behind the statements on orders and signs in section 3 and appendices C, G and H of Sense
 and Sensitivity.
 
-From answers by position (`by_order`), and from Tables 1 and 2 as printed (`printed`). Every number
-is a share of answers, or a difference for which the paper states the sign.
+Every number is a share of answers by position, or a difference for which the paper states the sign.
 """
 
 from __future__ import annotations
 
 import math
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
 
 from codestress.fitting.influence import Moved, mean, share
-from codestress.fitting.proportions import newcombe, normal_quantile
+from codestress.fitting.proportions import normal_quantile
+from codestress.papers.semtrace.studies import PREDICTIONS, RETRIEVAL
 from codestress.report.published import read_published
 
 FAMILIES = {
@@ -25,21 +24,8 @@ FAMILIES = {
     "Qwen 2.5 Coder": ("qwen2.5-coder-7b", "qwen2.5-coder-32b"),
 }
 """Smaller and larger model of each family."""
-COLUMNS = [
-    "number",
-    "model",
-    "dataset",
-    "task",
-    "digits",
-    "qac",
-    "distractors",
-    "value",
-    "low",
-    "high",
-    "problems",
-]
 PANEL = ["dataset", "task", "digits", "qac"]
-PREDICTIONS = ("input_prediction", "output_prediction")
+COLUMNS = ["number", "model", *PANEL, "distractors", "value", "low", "high", "problems"]
 MIDDLE, FOURTH, COUNT = (
     "middle - ends",
     "fourth fifth - the rest",
@@ -47,8 +33,8 @@ MIDDLE, FOURTH, COUNT = (
 )
 ANY = "any"
 
-Numbers = dict[str, dict[str, Moved]]
-"""Estimates by number (its name) and model."""
+Numbers = dict[str, pd.Series]
+"""Estimates (`Moved`), a series by model for each number's name."""
 
 
 def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -60,25 +46,30 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     a comparison of these two retrieval tasks), digits, qac, distractors (their number, or `any`),
     value, low, high, problems. Problems are counted once for all sides of a number (`influence`).
     """
-    rows: list[tuple[object, ...]] = []
     predicted = answers["task"].isin(PREDICTIONS)
-    answers = answers[~(answers["keys"].astype(bool) & predicted)].reset_index(
-        drop=True
-    )
+    answers = answers[~(answers["keys"].astype(bool) & predicted)]
+    rows: list[tuple[object, ...]] = []
+
+    def add(numbers: Numbers, problems: int, *cell: object) -> None:
+        for number, by_model in numbers.items():
+            for name, estimate in {**by_model, **_groups(by_model)}.items():
+                if not math.isnan(estimate.value):
+                    ends = estimate.interval(problems, confidence)
+                    rows.append((number, name, *cell, estimate.value, *ends, problems))
+
     for panel, part in answers.groupby(PANEL, sort=False):
-        for count, some in [(ANY, part), *part.groupby("distractors")]:
-            numbers = _numbers(some)
-            if count == ANY:
-                numbers |= _by_count(part) | _families(part)
-            rows += _rows(
-                numbers, (*panel, str(count)), part["problem"].nunique(), confidence
-            )
+        problems = part["problem"].nunique()
+        numbers = _by_place(part) | _by_count(part) | _families(part)
+        add(numbers, problems, *panel, ANY)
+        for count, some in part.groupby("distractors"):
+            add(_by_place(some), problems, *panel, str(count))
     for (dataset, digits), part in answers.groupby(["dataset", "digits"], sort=False):
         problems = part["problem"].nunique()
-        for task, numbers in _across(part).items():
-            rows += _rows(
-                numbers, (dataset, task, digits, ANY, ANY), problems, confidence
-            )
+        function, line = (part["task"] == task for task in RETRIEVAL)
+        apart = {"share": _shares(part, function) - _shares(part, line)}
+        add(apart, problems, dataset, "function - line", digits, ANY, ANY)
+        for task, some in part.groupby("task", sort=False):
+            add(_by_query(some), problems, dataset, task, digits, ANY, ANY)
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -93,118 +84,82 @@ def asked() -> dict[str, pd.DataFrame]:
     return {"models": models, "open": open_models, "families": families}
 
 
-def _rows(
-    numbers: Numbers, cell: tuple[object, ...], problems: int, confidence: float
-) -> Iterator[tuple[object, ...]]:
-    groups = read_published("semtrace")["groups"]
-    for number, by_model in numbers.items():
-        means = {
-            group: mean([by_model[model] for model in models])
-            for group, models in groups.items()
-            if {*models} <= {*by_model}
-        }
-        for name, estimate in {**by_model, **means}.items():
-            if not math.isnan(estimate.value):
-                ends = estimate.interval(problems, confidence)
-                yield (number, name, *cell, estimate.value, *ends, problems)
+def _groups(by_model: pd.Series) -> dict[str, Moved]:
+    """Means of the estimates `by_model` over the paper's groups whose models are all there."""
+    means = {}
+    for group, models in read_published("semtrace")["groups"].items():
+        if {*models} <= {*by_model.index}:
+            means[group] = mean(list(by_model[models]))
+    return means
 
 
-def _share(part: pd.DataFrame, value: str = "value_strict") -> Moved:
-    return share(part.set_index("problem")[value].astype(float))
+def _shares(
+    part: pd.DataFrame, mask: pd.Series | None = None, value: str = "value_strict"
+) -> pd.Series:
+    """Series by model of the mean of the column `value` over its answers under `mask`, or all."""
+    scores = part[value].astype(float)
+    if mask is not None:
+        scores = scores.where(mask)
+    models = part["model"].to_numpy()
+    return scores.set_axis(part["problem"]).groupby(models, sort=False).apply(share)
 
 
-def _minus(first: Moved, second: Moved) -> Moved:
-    return first - second
-
-
-def _numbers(part: pd.DataFrame) -> Numbers:
-    """Estimates (`Moved`) of one panel as a dict by number's name and model, from `part`, answers
-    with any numbers of distractors."""
+def _middle_and_ends(part: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     depth = part["depth"]
-    ends, middle = depth.isin([depth.min(), depth.max()]), depth.between(1 / 3, 2 / 3)
+    return depth.between(1 / 3, 2 / 3), depth.isin([depth.min(), depth.max()])
+
+
+def _by_place(part: pd.DataFrame) -> Numbers:
+    """Numbers of one panel's answers `part`: shares, and differences between places."""
+    depth = part["depth"]
+    middle, ends = _middle_and_ends(part)
     fourth, first = (5 * depth + 1e-9).astype(int) == 3, depth == depth.min()
-    sides = {
-        MIDDLE: (middle, ends),
-        FOURTH: (fourth, ~fourth),
-        "beginning - end": (first, depth == depth.max()),
+    dips = _shares(part, middle) - _shares(part, ends)
+    numbers = {
+        "share": _shares(part),
+        MIDDLE: dips,
+        FOURTH: _shares(part, fourth) - _shares(part, ~fourth),
+        "beginning - end": _shares(part, first) - _shares(part, depth == depth.max()),
     }
-    estimates: Numbers = defaultdict(dict)
-    for name, own in part.groupby("model", sort=False):
-        model = str(name)
-        estimates["share"][model] = _share(own)
-        for number, masks in sides.items():
-            estimates[number][model] = _apart_by(own, masks, "value_strict")
-        estimates["unresolved, middle - ends"][model] = _apart_by(
-            own, sides[MIDDLE], "unresolved_strict"
-        )
-    dips = estimates[MIDDLE]
-    estimates[f"{MIDDLE}, beside the others"] = {
-        model: _minus(own, mean([dip for other, dip in dips.items() if other != model]))
-        for model, own in dips.items()
-        if len(dips) > 1
-    }
-    return estimates
-
-
-def _apart_by(part: pd.DataFrame, masks: Iterable[pd.Series], value: str) -> Moved:
-    """Mean of the column that `value` names over the answers in `part` under the first of two
-    `masks` minus the mean under the second, as an estimate (`Moved`)."""
-    return _minus(*(_share(part[mask[part.index]], value) for mask in masks))
-
-
-def _shares(part: pd.DataFrame) -> dict[str, Moved]:
-    return {str(model): _share(own) for model, own in part.groupby("model", sort=False)}
+    left = [_shares(part, place, "unresolved_strict") for place in (middle, ends)]
+    numbers["unresolved, middle - ends"] = left[0] - left[1]
+    if len(dips) > 1:
+        beside = {name: dip - mean(list(dips.drop(name))) for name, dip in dips.items()}
+        numbers[f"{MIDDLE}, beside the others"] = pd.Series(beside)
+    return numbers
 
 
 def _by_count(part: pd.DataFrame) -> Numbers:
     counts = part["distractors"]
     if counts.nunique() < 2:
         return {}
-    most, fewest = (
-        _shares(part[counts == count]) for count in (counts.max(), counts.min())
-    )
-    return {
-        COUNT: {
-            model: _minus(most[model], fewest[model])
-            for model in most
-            if model in fewest
-        }
-    }
+    most, fewest = counts == counts.max(), counts == counts.min()
+    return {COUNT: _shares(part, most) - _shares(part, fewest)}
 
 
 def _families(part: pd.DataFrame) -> Numbers:
     own = _shares(part)
-    larger = {
-        name: _minus(own[large], own[small])
-        for name, (small, large) in FAMILIES.items()
-        if {small, large} <= {*own}
+    larger = {}
+    for name, (small, large) in FAMILIES.items():
+        if {small, large} <= {*own.index}:
+            larger[name] = own[large] - own[small]
+    return {"larger - smaller": pd.Series(larger, dtype=object)}
+
+
+def _by_query(part: pd.DataFrame) -> Numbers:
+    """Differences between one task's answers `part` with and without the leading query."""
+    leading = part["qac"].astype(bool)
+    if leading.nunique() < 2:
+        return {}
+    middle, ends = _middle_and_ends(part)
+    dip, other = (
+        _shares(part, way & middle) - _shares(part, way & ends)
+        for way in (leading, ~leading)
+    )
+    return {
+        "share, with - without": _shares(part, leading) - _shares(part, ~leading),
+        f"{MIDDLE}, with - without": dip - other,
     }
-    return {"larger - smaller": larger}
-
-
-def _across(part: pd.DataFrame) -> dict[str, Numbers]:
-    """Estimates, as dicts by task, that compare two retrieval tasks, or prompts with and without
-    the leading query, on the same problems in the answers `part`. Nothing where one side was not
-    asked."""
-    by_question: dict[str, Numbers] = defaultdict(lambda: defaultdict(dict))
-    for name, own in part.groupby("model", sort=False):
-        model = str(name)
-        by_task = {str(task): some for task, some in own.groupby("task")}
-        if {"function_retrieval", "line_retrieval"} <= {*by_task}:
-            sides = (
-                _share(by_task["function_retrieval"]),
-                _share(by_task["line_retrieval"]),
-            )
-            by_question["function - line"]["share"][model] = _minus(*sides)
-        for task, some in by_task.items():
-            ways = [_numbers(way) for _, way in some.groupby("qac")]
-            if len(ways) == 2:
-                for number in ("share", MIDDLE):
-                    without, leading = (way[number][model] for way in ways)
-                    by_question[task][f"{number}, with - without"][model] = _minus(
-                        leading, without
-                    )
-    return by_question
 
 
 def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -218,41 +173,40 @@ def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
     row.
     """
     cells = ["dataset", "task", "digits", "qac", "metric"]
-    columns = ["number", "model", *cells, "value", "low", "high", "problems"]
-    if drops.empty:
-        return pd.DataFrame(columns=columns)
-    predicted = drops["task"].isin(PREDICTIONS)
-    single = drops[
-        (drops["context"] == ANY)
-        & ~drops["model"].isin(read_published("semtrace")["groups"])
-        & ~(drops["keys"].astype(bool) & predicted)
-    ]
-    rows = []
-    for cell, part in single.groupby(cells, sort=False):
-        own = part.set_index("model")
-        sides = [
-            (f"larger - smaller, {unit}", name, unit, [*pair])
-            for name, pair in FAMILIES.items()
-            for unit in ("points", "relative")
-        ]
-        for model in FAMILIES["Llama 3"]:
-            if model in own.index:
-                models = [*own.index.drop(model), model]
-                sides.append(("beside the others, relative", model, "relative", models))
-        for number, name, unit, models in sides:
-            if len(models) > 1 and {*models} <= {*own.index}:
+    rows: list[tuple[object, ...]] = []
+    if not drops.empty:
+        keyed = drops["keys"].astype(bool) & drops["task"].isin(PREDICTIONS)
+        group = drops["model"].isin(read_published("semtrace")["groups"])
+        drops = drops[(drops["context"] == ANY) & ~group & ~keyed]
+        for cell, part in drops.groupby(cells, sort=False):
+            own = part.set_index("model")
+            for number, name, unit, models in _sides([*own.index]):
                 apart = _drops_apart(own.loc[models], unit, confidence)
                 rows.append((number, name, *cell, *apart))
-    for (dataset, task, digits, metric, model), part in single.groupby(
-        ["dataset", "task", "digits", "metric", "model"], sort=False
-    ):
-        if len(part) == 2:
-            apart = _drops_apart(
-                part.sort_values("qac", ascending=False), "points", confidence
-            )
-            cell = (dataset, task, digits, ANY, metric)
-            rows.append(("without - with, points", model, *cell, *apart))
+        by = ["dataset", "task", "digits", "metric", "model"]
+        for (*cell, metric, model), part in drops.groupby(by, sort=False):
+            if len(part) == 2:
+                both = part.sort_values("qac", ascending=False)
+                apart = _drops_apart(both, "points", confidence)
+                rows.append(
+                    ("without - with, points", model, *cell, ANY, metric, *apart)
+                )
+    columns = ["number", "model", *cells, "value", "low", "high", "problems"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def _sides(asked: list[str]) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Yields the comparisons that the models `asked` allow: number, model (or family), unit, and
+    the models, of which the last is compared with the others."""
+    for name, pair in FAMILIES.items():
+        if {*pair} <= {*asked}:
+            for unit in ("points", "relative"):
+                yield f"larger - smaller, {unit}", name, unit, [*pair]
+    for model in FAMILIES["Llama 3"]:
+        others = [other for other in asked if other != model]
+        if model in asked and others:
+            models = [*others, model]
+            yield "beside the others, relative", model, "relative", models
 
 
 def _drops_apart(
@@ -261,96 +215,9 @@ def _drops_apart(
     """Last of several `drops` (rows of `largest_drops()`) minus the mean of the others, both ends
     of the difference's interval, and the number of problems. `unit`: `points` or `relative`."""
     *rest, last = drops[unit]
-    *errors, error = drops[f"{unit}_deviation"]
+    errors = drops[f"{unit}_deviation"].to_numpy()
     half = normal_quantile(confidence) * math.hypot(
-        error, *(one / len(rest) for one in errors)
+        errors[-1], *(errors[:-1] / len(rest))
     )
     value = last - float(np.mean(rest))
-    return value, value - half, value + half, drops["problems"].iloc[-1]
-
-
-# --- Tables 1 and 2 as printed ------------------------------------------------------------------------------------
-
-
-def printed(
-    table: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame
-) -> pd.DataFrame:
-    """Table of the numbers behind the text's statements on Tables 1 and 2, from the tables `table`
-    of `scores()`, `keys` of `with_keys()` and `means` of `over_models()`. Columns: number, reading,
-    model, task, value (differences of shares, or counts), low, high (Newcombe; nan for a count),
-    problems."""
-    plain = table[~table["keys"]]
-    own = {(row.model, row.task): (row.share, row.n) for row in plain.itertuples()}
-    groups = read_published("semtrace")["groups"]
-    sides = [
-        ("larger - smaller", name, task, own[large, task], own[small, task])
-        for task in dict.fromkeys(plain["task"])
-        for name, (small, large) in FAMILIES.items()
-    ]
-    sides += [
-        (
-            "input - output",
-            model,
-            "",
-            own[model, "CRUXEval-I"],
-            own[model, "CRUXEval-O"],
-        )
-        for model in FAMILIES["Gemma 3"]
-    ]
-    tested = {
-        model: found for (model, task), found in own.items() if task == "SemTrace"
-    }
-    low = min(tested[model] for model in groups["larger"])
-    high = max(
-        found for model, found in tested.items() if model not in groups["larger"]
-    )
-    sides.append(
-        ("least of the larger - most of the smaller", "all", "SemTrace", low, high)
-    )
-    gemma = "gemma-3-27b"
-    better = min(tested[model] for model in groups["larger but GPT 4.1"])
-    sides.append(("Gemma 3 27B - the larger", gemma, "SemTrace", tested[gemma], better))
-    rows = [
-        (number, "", model, task, *_apart(first, second))
-        for number, model, task, first, second in sides
-    ]
-    columns = ["number", "reading", "model", "task", "value", "low", "high", "problems"]
-    return pd.DataFrame([*rows, *_counts(plain, keys, means)], columns=columns)
-
-
-def _apart(
-    first: tuple[float, int], second: tuple[float, int]
-) -> tuple[float, float, float, int]:
-    interval = newcombe(*second, *first)
-    return first[0] - second[0], *interval, min(first[1], second[1])
-
-
-def _counts(
-    plain: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame
-) -> Iterator[tuple[object, ...]]:
-    wide = plain.pivot_table(index="model", columns="task", values="share", sort=False)
-    qwen = wide.loc["qwen2.5-coder-32b"]
-    best = qwen == wide.drop(index="gpt-4.1-2025-04-14").max()
-    better = qwen > wide.loc[["deepseek-coder-v2", "llama-3.3-70b"]].max()
-    lite = wide.rank(method="min").loc["deepseek-coder-v2-lite"]
-    counts = [
-        ("models", "", len(wide)),
-        (
-            "more on output than on input",
-            "",
-            (wide["CRUXEval-O"] > wide["CRUXEval-I"]).sum(),
-        ),
-        ("tasks of Qwen 32B", "best but for GPT 4.1", best.sum()),
-        ("tasks of Qwen 32B", "better than two larger models", better.sum()),
-        ("tasks of DeepSeek Lite", "", (lite <= 3).sum()),
-        ("keys matter", "models and tasks, corrected", int(keys["decided"].sum())),
-        ("keys matter", "tasks, mean over models", int(means["decided"].sum())),
-        ("chance of a guess", "", GUESSES**FEWEST * 1e10),
-    ]
-    for number, reading, value in counts:
-        yield (number, reading, "all", "", float(value), math.nan, math.nan, 0)
-
-
-GUESSES, FEWEST = 1 / len(range(-100, 100)), 4
-"""Probability of guessing one of SemTrace's addends, and the fewest addends of a function (section
-2.3)."""
+    return value, value - half, value + half, drops["problems"].iloc[0]

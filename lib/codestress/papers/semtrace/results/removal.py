@@ -3,8 +3,8 @@ and 6)."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -17,9 +17,10 @@ from codestress.fitting.exponential import (
     fit_exponential,
     lost_shares,
 )
-from codestress.fitting.influence import NOTHING, Moved, mean, share
+from codestress.fitting.influence import NOTHING, mean, share
 from codestress.fitting.proportions import (
     Array,
+    Interval,
     clustered_share,
     paired_difference,
     percentile_interval,
@@ -34,6 +35,7 @@ Curve = tuple[str, str]
 """Key of a curve: model and task."""
 INTERPRETER = "python"
 """Name of the Python interpreter in the model registry."""
+OUTPUTS = "output_prediction"
 
 
 def with_share_removed(answers: pd.DataFrame) -> pd.DataFrame:
@@ -82,28 +84,22 @@ def fit_removal(
     counts each share of lines by its number of programs, else all shares count alike.
     """
     fits = {}
-    for (model, task), part in with_share_removed(answers).groupby(
-        ["model", "task"], sort=False
-    ):
-        cells = part.groupby(["problem", "share_removed"])["value_strict"].agg(
-            ["sum", "count"]
-        )
-        right, asked = (
-            cells[column].unstack(fill_value=0).sort_index(axis=1)
-            for column in ("sum", "count")
-        )
+    removed = with_share_removed(answers)
+    for (model, task), part in removed.groupby(["model", "task"], sort=False):
+        cells = part.groupby(["problem", "share_removed"])["value_strict"]
+        right = cells.sum().unstack(fill_value=0).sort_index(axis=1)
+        asked = cells.count().unstack(fill_value=0).sort_index(axis=1)
         fits[str(model), str(task)] = fit_exponential(
-            right.columns.to_numpy(float),
-            right.to_numpy(float),
-            asked.to_numpy(float),
+            right.columns,
+            right,
+            asked,
             floor=trend == "exponential_with_floor",
             weigh=by_answers if weighted else equally,
             confidence=confidence,
             resamples=resamples,
             check=True,
-            rng=rng(
-                seed, "removal"
-            ),  # the same programs in each resample of all models
+            # The same programs in each resample of all models.
+            rng=rng(seed, "removal"),
         )
     return fits
 
@@ -118,24 +114,21 @@ def fit_table(fits: Mapping[Curve, ExponentialFit]) -> pd.DataFrame:
     for (model, task), fit in fits.items():
         row: dict[str, object] = {"model": model, "task": task}
         for name in ("height", "rate", "floor"):
-            low, high = fit.interval(name)
-            row |= {name: getattr(fit, name), f"{name}_low": low, f"{name}_high": high}
-        loss, (low, high) = fit.loss_at(0.5)
-        row |= {"loss_at_half": loss, "loss_low": low, "loss_high": high}
-        row |= {
-            "programs": fit.items,
-            "r_squared": fit.r_squared,
-            "failed_resamples": fit.failed,
-        }
-        rows.append(row | {"lack_of_fit": fit.lack})
+            row[name] = getattr(fit, name)
+            row[f"{name}_low"], row[f"{name}_high"] = fit.interval(name)
+        row["loss_at_half"], (row["loss_low"], row["loss_high"]) = fit.loss_at(0.5)
+        row["programs"] = fit.items
+        row["r_squared"] = fit.r_squared
+        row["failed_resamples"] = fit.failed
+        row["lack_of_fit"] = fit.lack
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
-def mean_losses(fits: Sequence[ExponentialFit]) -> tuple[float, Array]:
-    """Pair of the share (0 to 1) of the accuracy that is lost without half of the lines, as the
-    mean over `fits`: of the fitted curves (a number), and in every resample (an array)."""
-    fitted = np.mean([fit.loss_at(0.5)[0] for fit in fits])
-    return float(fitted), np.mean([lost_shares(0.5, fit.draws) for fit in fits], axis=0)
+FITTED = "mean of the models' fitted losses"
+OF_MEAN = "loss of the models' mean fitted curve"
+OBSERVED = "mean of the models' losses as observed"
+ENDS = np.array([0.0, 0.5])
 
 
 def group_losses(
@@ -154,62 +147,69 @@ def group_losses(
     rows = []
     for group, models in read_published("semtrace")["groups"].items():
         for task in dict.fromkeys(task for _, task in fits):
-            if not all((model, task) in fits for model in models):
-                continue
-            chosen = [fits[model, task] for model in models]
-            programs = max(fit.items for fit in chosen)
-            start, half = np.mean([fit.at(ENDS) for fit in chosen], axis=0)
-            starts, halves = np.mean(
-                [curve(ENDS, fit.draws) for fit in chosen], axis=0
-            ).T
-            fitted = {
-                FITTED: mean_losses(chosen),
-                OF_MEAN: (1 - half / start, 1 - halves / starts),
-                f"{OF_MEAN}, in points": (start - half, starts - halves),
-            }
-            for reading, (loss, draws) in fitted.items():
-                ends = percentile_interval(draws, confidence, loss)
-                rows.append((group, task, reading, loss, *ends, programs))
-            own = shares[(shares["task"] == task) & shares["model"].isin(models)]
-            for reading, relative in (
-                (OBSERVED, True),
-                (f"{OBSERVED}, in points", False),
-            ):
-                seen = mean(
-                    [_observed(part, relative) for _, part in own.groupby("model")]
-                )
-                ends = seen.interval(programs, confidence)
-                rows.append((group, task, reading, seen.value, *ends, programs))
-    columns = [
-        "model",
-        "task",
-        "reading",
-        "loss_at_half",
-        "loss_low",
-        "loss_high",
-        "programs",
-    ]
+            if all((model, task) in fits for model in models):
+                chosen = [fits[model, task] for model in models]
+                programs = max(fit.items for fit in chosen)
+                own = shares[(shares["task"] == task) & shares["model"].isin(models)]
+                readings = _fitted_losses(chosen, confidence)
+                readings |= _observed_losses(own, programs, confidence)
+                for reading, (loss, ends) in readings.items():
+                    rows.append((group, task, reading, loss, *ends, programs))
+    columns = ["model", "task", "reading", "loss_at_half"]
+    columns += ["loss_low", "loss_high", "programs"]
     return pd.DataFrame(rows, columns=columns).dropna(subset="loss_at_half")
 
 
-FITTED = "mean of the models' fitted losses"
-OF_MEAN = "loss of the models' mean fitted curve"
-OBSERVED = "mean of the models' losses as observed"
-ENDS = np.array([0.0, 0.5])
+Loss = tuple[float, Interval]
 
 
-def _observed(part: pd.DataFrame, relative: bool) -> Moved:
-    """Loss of one model (answers `part`) when half of the lines are removed, as a share of its
-    accuracy with all lines if `relative`, else as a difference of both; programs are the clusters.
-    `NOTHING` without answers at half, or without a correct answer to complete programs."""
-    scores = part.set_index("problem")
-    whole, half = (
-        share(scores["value_strict"][scores["share_removed"] == end].astype(float))
-        for end in ENDS
-    )
-    if not whole.value > 0 or math.isnan(half.value):
-        return NOTHING
-    return 1 - half / whole if relative else whole - half
+def _fitted_losses(
+    fits: Sequence[ExponentialFit], confidence: float
+) -> dict[str, Loss]:
+    """Losses of several fitted curves at half of the lines removed, by reading."""
+    ends = [curve(ENDS, np.vstack([fit.best, fit.draws])) for fit in fits]
+    start, half = np.mean(ends, axis=0).T
+    losses = {
+        FITTED: mean_losses(fits),
+        OF_MEAN: 1 - half / start,
+        f"{OF_MEAN}, in points": start - half,
+    }
+    return {reading: _drawn(draws, confidence) for reading, draws in losses.items()}
+
+
+def mean_losses(fits: Sequence[ExponentialFit]) -> Array:
+    """Share (0 to 1) of the accuracy that is lost without half of the lines, as the mean over
+    `fits`, shape (1 + resamples,): of the fitted curves, then in every resample."""
+    losses = [lost_shares(0.5, np.vstack([fit.best, fit.draws])) for fit in fits]
+    return np.asarray(np.mean(losses, axis=0))
+
+
+def _drawn(draws: Array, confidence: float) -> Loss:
+    """Estimate, the first of `draws`, with the interval of its resamples, the others."""
+    value = float(draws[0])
+    return value, percentile_interval(draws[1:], confidence, value)
+
+
+def _observed_losses(
+    answers: pd.DataFrame, programs: int, confidence: float
+) -> dict[str, Loss]:
+    """Mean loss of the models in `answers` when half of the lines are removed, as a share of the
+    accuracy with all lines, and in points; programs are the clusters. nan when a model has no
+    answers at half, or no correct answer to complete programs."""
+    relative, points = [], []
+    for _, part in answers.groupby("model"):
+        scores = part.set_index("problem")
+        value, removed = scores["value_strict"].astype(float), scores["share_removed"]
+        whole, half = (share(value[removed == end]) for end in ENDS)
+        if whole.value == 0:
+            whole = NOTHING
+        points.append(whole - half)
+        relative.append(1 - half / whole)
+    readings = {OBSERVED: mean(relative), f"{OBSERVED}, in points": mean(points)}
+    return {
+        reading: (loss.value, loss.interval(programs, confidence))
+        for reading, loss in readings.items()
+    }
 
 
 def removal_orders(
@@ -220,28 +220,24 @@ def removal_orders(
     comparison), model (`all`), value, low, high, programs. A row is missing unless all of its
     models were asked. Programs are resampled once for all curves."""
     groups = read_published("semtrace")["groups"]
-    smaller = [model for model in groups["all"] if model not in groups["larger"]]
-    outputs, inputs = "output_prediction", "input_prediction"
+    every, larger = groups["all"], groups["larger"]
+    smaller = [model for model in every if model not in larger]
     sides = {
-        "output - input, all models": (
-            (groups["all"], outputs),
-            (groups["all"], inputs),
-        ),
-        "larger - smaller, output": ((groups["larger"], outputs), (smaller, outputs)),
+        "output - input, all models": (every, OUTPUTS, every, "input_prediction"),
+        "larger - smaller, output": (larger, OUTPUTS, smaller, OUTPUTS),
     }
     rows = []
-    for number, curves in sides.items():
-        first, second = ([(model, task) for model in models] for models, task in curves)
+    for number, (models, task, others, other_task) in sides.items():
+        first = [*product(models, [task])]
+        second = [*product(others, [other_task])]
         if {*first, *second} <= {*fits}:
-            (value, draws), (other, others) = (
-                mean_losses([fits[curve] for curve in side]) for side in (first, second)
-            )
-            ends = percentile_interval(draws - others, confidence, value - other)
-            programs = max(fits[curve].items for curve in first)
-            rows.append((number, "all", value - other, *ends, programs))
-    return pd.DataFrame(
-        rows, columns=["number", "model", "value", "low", "high", "programs"]
-    )
+            one, other = ([fits[key] for key in keys] for keys in (first, second))
+            apart = mean_losses(one) - mean_losses(other)
+            value, ends = _drawn(apart, confidence)
+            programs = max(fit.items for fit in one)
+            rows.append((number, "all", value, *ends, programs))
+    columns = ["number", "model", "value", "low", "high", "programs"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def fitted_curves(
@@ -304,28 +300,15 @@ def recall_sensitivity(
     rows = []
     for (model, task), part in each.groupby(["model", "task"], sort=False):
         known = part.set_index("problem")["sensitivity"].dropna()
-        mean, (low, high), *_ = clustered_share(known, known.index, confidence)
-        row = {
-            "model": model,
-            "task": task,
-            "sensitivity": mean,
-            "low": low,
-            "high": high,
-        }
-        row |= {
-            "programs": len(known),
-            "complete_wrong": int((part["complete"] == 0).sum()),
-        }
-        other = (
-            python
-            if task == "output_prediction" and model != INTERPRETER
-            else python[:0]
-        )
-        more = (known - other).dropna()
-        low, high = paired_difference(more, confidence=confidence)
-        row |= {"to_python": more.mean(), "to_python_low": low, "to_python_high": high}
-        rows.append(row)
-    return pd.DataFrame(rows)
+        mean, ends, programs, _ = clustered_share(known, known.index, confidence)
+        wrong = int((part["complete"] == 0).sum())
+        beside = task == OUTPUTS and model != INTERPRETER
+        more = (known - (python if beside else python[:0])).dropna()
+        to_python = more.mean(), *paired_difference(more, confidence=confidence)
+        rows.append((model, task, mean, *ends, programs, wrong, *to_python))
+    columns = ["model", "task", "sensitivity", "low", "high", "programs"]
+    columns += ["complete_wrong", "to_python", "to_python_low", "to_python_high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def published_drop(artefact: str) -> tuple[float, float] | None:
@@ -352,28 +335,26 @@ def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
         return pd.DataFrame()
     first = removed.iloc[0]
     python = with_share_removed(answers[answers["model"] == INTERPRETER])
-    single, beyond = (
-        python[python["removed"] == 1],
-        python[python["share_removed"] > 0.2],
-    )
+    single = python[python["removed"] == 1]
+    by_program = single.groupby("problem")["value_strict"].mean()
+    beyond = python[python["share_removed"] > 0.2]
     far = clustered_share(beyond["value_strict"], beyond["problem"])
-    numbers: dict[str, object] = {}
-    numbers["share_removed"] = first["share_removed"]
-    numbers["n"] = first["n"]
-    numbers["drop"] = 1 - first["accuracy"]
-    numbers["drop_low"] = 1 - first["high"]
-    numbers["drop_high"] = 1 - first["low"]
-    numbers["versions"] = len(python)
-    numbers["single"] = len(single)
-    numbers["single_drop"] = 1 - single["value_strict"].mean()
-    numbers["single_drop_by_program"] = (
-        1 - single.groupby("problem")["value_strict"].mean().mean()
-    )
-    numbers["far"] = far.value
-    numbers["far_low"] = far.interval.low
-    numbers["far_high"] = far.interval.high
-    numbers["far_versions"] = len(beyond)
-    numbers["far_programs"] = beyond["problem"].nunique()
+    numbers = {
+        "share_removed": first["share_removed"],
+        "n": first["n"],
+        "drop": 1 - first["accuracy"],
+        "drop_low": 1 - first["high"],
+        "drop_high": 1 - first["low"],
+        "versions": len(python),
+        "single": len(single),
+        "single_drop": 1 - single["value_strict"].mean(),
+        "single_drop_by_program": 1 - by_program.mean(),
+        "far": far.value,
+        "far_low": far.interval.low,
+        "far_high": far.interval.high,
+        "far_versions": far.n,
+        "far_programs": far.clusters,
+    }
     return pd.DataFrame([numbers])
 
 

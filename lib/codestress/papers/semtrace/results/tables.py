@@ -1,36 +1,21 @@
 """Sense and Sensitivity's Tables 1 and 2 (without distractors), 3 (licences) and 4 (architectures),
-and prompts; and findings from Tables 1 and 2 on ten models without distractors, with and without
-keys before all lines.
-
-The paper publishes accuracies, not single answers: intervals are marginal, and pairing by problem
-is lost.
-"""
+and prompts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import product
 
-import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import newcombe
 from codestress.fitting.significance import (
-    LEVEL,
-    mean_difference,
-    open_ranks,
-    rank_correlation,
     told_from_zero,
-    two_shares_p,
-    with_holm,
 )
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.registry import ModelEntry
 from codestress.problems.datasets import find_dataset
-from codestress.report.findings import Finding, listed, points, span
 from codestress.report.marks import with_cells
 from codestress.report.published import published_cells
-from codestress.seeding import rng
 from codestress.types import Prompt
 
 PROBLEMS = 800
@@ -228,7 +213,7 @@ def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:
     """List of the names of the template files behind the prompts of `tasks`; their hashes go into
     the manifest. Files for a query before the code are among them if any of `qac` is True."""
     parts = [".before", "", ".prefill"] if any(qac) else ["", ".prefill"]
-    return [task + part for task in tasks for part in parts]
+    return ["".join(name) for name in product(tasks, parts)]
 
 
 def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
@@ -247,202 +232,3 @@ def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
         "tokens_at_4_characters",
     ]
     return pd.DataFrame(rows, columns=columns)
-
-
-def scores(confidence: float) -> pd.DataFrame:
-    """Table of the accuracies printed in Tables 1 and 2: model, task (CRUXEval-I, CRUXEval-O or
-    SemTrace), keys (whether lines have keys), n, share, low, high (0 to 1, Wilson, at the level
-    `confidence`)."""
-    plain, keyed = (
-        published_baselines(f"semtrace/{name}", confidence)
-        for name in ("tab01", "tab02")
-    )
-    table = pd.concat(
-        [plain.assign(keys=False), keyed.assign(keys=True)], ignore_index=True
-    )
-    task, share = (
-        table["condition"].str.removesuffix(", with keys"),
-        table["correct"] / table["n"],
-    )
-    named = table.assign(model=table["label"], task=task, share=share)
-    return named[["model", "task", "keys", "n", "share", "low", "high"]]
-
-
-def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of the effect of keys before lines, from `table`, that of `scores()`, a row for each
-    model and task asked with and without keys: model, task, plain, keyed (shares), difference, low,
-    high (keyed - plain; Newcombe, marginal), p (pooled z test), p_holm (over all), decided
-    (bool)."""
-    rows = []
-    for (model, task), part in table.groupby(["model", "task"], sort=False):
-        if part["keys"].nunique() == 2:
-            plain, n, keyed, keyed_n = (
-                part.sort_values("keys")[["share", "n"]].to_numpy().ravel()
-            )
-            sides = plain, n, keyed, keyed_n
-            ends, p_value = newcombe(*sides, confidence), two_shares_p(*sides)
-            rows.append((model, task, plain, keyed, keyed - plain, *ends, p_value))
-    columns = ["model", "task", "plain", "keyed", "difference", "low", "high", "p"]
-    return with_holm(pd.DataFrame(rows, columns=columns))
-
-
-def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of the mean effect of keys over models, paired by model, from `keys`, the table of
-    `with_keys()`, a row for each task: task, difference (with keys minus without), low, high
-    (Student), p (exact sign flips), models (their number), p_holm, decided (bool)."""
-    rows = []
-    for task, part in keys.groupby("task", sort=False):
-        found = mean_difference(part["difference"], confidence)
-        rows.append((task, found.value, *found.interval, found.p_value, found.models))
-    frame = pd.DataFrame(
-        rows, columns=["task", "difference", "low", "high", "p", "models"]
-    )
-    return with_holm(frame)
-
-
-def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """Table of rank correlations of the ten models between two benchmarks, from the rows without
-    keys of `table`, that of `scores()`, a row for each pair of benchmarks.
-
-    Columns: first, second (the benchmarks), correlation (Spearman), low, high, p (permutations of
-    models), against (pairs of models that both benchmarks separate, in opposite orders), both
-    (pairs that both separate), pairs, names (of the pairs in `against`), p_holm, decided (bool).
-    """
-    wide, numbers = (
-        table[~table["keys"]].pivot_table(value, "model", "task", sort=False)
-        for value in ("share", "n")
-    )
-    separated = {
-        task: set(open_ranks(wide[task], numbers[task], LEVEL).told) for task in wide
-    }
-    rows = []
-    for first, second in combinations(wide.columns, 2):
-        draws = rng(seed, "orders", first, second)
-        spearman = rank_correlation(wide[first], wide[second], confidence, draws)
-        turned = {(b, a) for a, b in separated[second]}
-        against, same = separated[first] & turned, separated[first] & separated[second]
-        names = [f"{wide.index[a]} over {wide.index[b]}" for a, b in sorted(against)]
-        pairs = len(wide) * (len(wide) - 1) // 2
-        counts = len(against), len(against) + len(same), pairs
-        test = spearman.value, *spearman.interval, spearman.p_value
-        rows.append((first, second, *test, *counts, "; ".join(names)))
-    columns = [
-        "first",
-        "second",
-        "correlation",
-        "low",
-        "high",
-        "p",
-        "against",
-        "both",
-        "pairs",
-        "names",
-    ]
-    return with_holm(pd.DataFrame(rows, columns=columns))
-
-
-def orders_title(order: pd.DataFrame) -> str:
-    """Title of the figure of published accuracies, from `order`, the table of `orders()`: the pairs
-    of benchmarks that are decided to order the models alike."""
-    alike = order[order["decided"] & (order["correlation"] > 0)]
-    pairs = [f"{row.first} and {row.second}" for row in alike.itertuples()]
-    if not pairs:
-        return "No two benchmarks clearly order the models alike"
-    only = "Only " if len(pairs) < len(order) else ""
-    return f"{only}{' or '.join(pairs)} clearly order the models alike"
-
-
-# --- findings -----------------------------------------------------------------------------------------------------
-
-TOTALS = "Totals, no single answers: what pairs the same problems is lost, and a paired test would see smaller effects."
-
-
-def findings(
-    table: pd.DataFrame,
-    keys: pd.DataFrame,
-    means: pd.DataFrame,
-    order: pd.DataFrame,
-    confidence: float,
-) -> list[Finding]:
-    """List of four findings: accuracies, keys by model, keys over models, order of the models. The
-    tables `table`, `keys`, `means` and `order` are those of `scores()`, `with_keys()`,
-    `over_models()` and `orders()`."""
-    return [_baselines(table, confidence), _keys(keys), _means(means), _orders(order)]
-
-
-def _baselines(table: pd.DataFrame, confidence: float) -> Finding:
-    plain = table[~table["keys"]]
-    told = []
-    for task, part in plain.groupby("task", sort=False):
-        ordered = part.sort_values("share", ascending=False)
-        ranks = open_ranks(ordered["share"], ordered["n"], LEVEL)
-        first = list(ordered["model"][np.asarray(ranks.low) == 1])
-        ends = [
-            f"{row.model} {100 * row.share:.1f} % {span(row.low, row.high)}"
-            for row in ordered.iloc[[0, -1]].itertuples()
-        ]
-        apart = f"{len(ranks.told)} of {len(part) * (len(part) - 1) // 2} pairs of models are told apart"
-        told.append(
-            f"{task}: {' to '.join(ends)}; {apart}, the best may be {listed(first)}"
-        )
-    half = 100 * float(
-        ((table["high"] - table["low"]) / 2)[table["n"] == PROBLEMS].max()
-    )
-    return Finding(
-        f"Without distractors. {'. '.join(told)}. Half an interval of {PROBLEMS} problems: {half:.1f} points at most.",
-        "pooled z test of two shares for each pair of models",
-        f"Wilson, {100 * confidence:g} %, marginal",
-        f"Holm over 45 pairs of each benchmark, level {LEVEL}",
-        f"GPT 4.1 was asked about {FEWER['gpt-4.1-2025-04-14']} problems. {TOTALS}",
-    )
-
-
-def _keys(keys: pd.DataFrame) -> Finding:
-    sure = keys[keys["decided"]].sort_values("difference")
-    told = [
-        f"{row.model}, {row.task}, {points(row.difference)} {span(row.low, row.high)}"
-        for row in sure.itertuples()
-    ]
-    rest = keys[~keys["decided"]]
-    return Finding(
-        f"Keys before all lines change the accuracy of {len(sure)} of {len(keys)} models and tasks (points): "
-        f"{'; '.join(told) or 'none'}. The others are not decided: their intervals reach from "
-        f"{points(rest['low'].min())} to {points(rest['high'].max())}.",
-        "pooled z test of two shares",
-        "Newcombe, marginal",
-        f"Holm over {len(keys)} tests, level {LEVEL}",
-        TOTALS + " GPT 4.1 was not asked with keys.",
-    )
-
-
-def _means(means: pd.DataFrame) -> Finding:
-    told = [
-        f"{row.task} {points(row.difference)} {span(row.low, row.high)} (p by Holm {row.p_holm:.3f})"
-        for row in means.itertuples()
-    ]
-    return Finding(
-        f"Over the {means['models'].max()} models together, keys change accuracy by (points): {'; '.join(told)}; "
-        f"{int(means['decided'].sum())} of {len(means)} are decided.",
-        "exact sign flips of each model's difference",
-        "Student, paired across models",
-        f"Holm over {len(means)} tasks, level {LEVEL}",
-        "Nine models of six families are no sample of models at large.",
-    )
-
-
-def _orders(order: pd.DataFrame) -> Finding:
-    told = []
-    for row in order.itertuples():
-        turned = f" ({row.names})" if row.against else ""
-        told.append(
-            f"{row.first} and {row.second}: Spearman {row.correlation:.2f} {span(row.low, row.high, 1, 2)}, "
-            f"{row.against} of the {row.both} pairs that both tell apart in opposite ways{turned}"
-        )
-    return Finding(
-        f"How benchmarks order ten models. {'. '.join(told)}. {int(order['decided'].sum())} of {len(order)} "
-        "correlations are decided.",
-        "Spearman's rank correlation over models, permutations; pairs by pooled z tests",
-        "Fisher's transformation with Bonett and Wright's error; models are the sample",
-        f"Holm over {len(order)} correlations; over 45 pairs of each benchmark; level {LEVEL}",
-        "Ten models leave a correlation wide open. SemTrace's problems are others than CRUXEval's.",
-    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 from codestress.errors import ParameterError
 from codestress.fitting.proportions import clustered_share, paired_difference
 from codestress.fitting.significance import kendall, with_holm
-from codestress.papers.semtrace.results.tables import COLUMNS, scores
+from codestress.papers.semtrace.results.published import scores
+from codestress.papers.semtrace.results.tables import COLUMNS
 from codestress.report.findings import listed
 from codestress.report.published import read_published
 from codestress.seeding import rng
@@ -74,8 +75,8 @@ def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
     for measure, table in measures.items():
         for model, column in table.items():
             known = column.dropna()
-            share = clustered_share(known, known.index, confidence)
-            rows.append((measure, model, share.value, *share.interval, share.clusters))
+            share, ends, count, _ = clustered_share(known, known.index, confidence)
+            rows.append((measure, model, share, *ends, count))
     return pd.DataFrame(
         rows, columns=["measure", "model", "accuracy", "low", "high", "problems"]
     )
@@ -94,39 +95,31 @@ def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame
     out of `pairs`; `among_low` and `among_high` bound tau among these very models.
     """
     rows = []
-    for lexical in [name for name in LEXICAL if name in measures]:
-        for other in [name for name in measures if name not in LEXICAL]:
-            first, second = measures[lexical], measures[other]
-            models = [model for model in first if model in second]
-            first, second = first[models], second[models]
-            draws = rng(seed, "two recalls", lexical, other)
-            # What is equal but for rounding is tied.
-            found = kendall(
-                first.mean().round(9), second.mean().round(9), confidence, draws
-            )
-            row = {
-                "lexical": lexical,
-                "other": other,
-                "models": len(models),
-                "tau": found.value,
-            }
-            row |= found.interval._asdict() | {
-                "p": found.p_value,
-                "least_decided": found.least,
-            }
-            rows.append(row | ordered_alike(first, second, confidence))
-    columns = [
-        "lexical",
-        "other",
-        "models",
-        "tau",
-        "low",
-        "high",
-        "p",
-        "least_decided",
-        *ALIKE,
-    ]
-    return with_holm(pd.DataFrame(rows, columns=columns))
+    lexical = [name for name in LEXICAL if name in measures]
+    for name, other in product(
+        lexical, [one for one in measures if one not in LEXICAL]
+    ):
+        first, second = measures[name], measures[other]
+        models = [model for model in first if model in second]
+        first, second = first[models], second[models]
+        # What is equal but for rounding is tied.
+        means = first.mean().round(9), second.mean().round(9)
+        test = _tested(*means, confidence, rng(seed, "two recalls", name, other))
+        row = {"lexical": name, "other": other, **test}
+        rows.append(row | ordered_alike(first, second, confidence))
+    return with_holm(pd.DataFrame(rows, columns=["lexical", "other", *TEST, *ALIKE]))
+
+
+TEST = ["models", "tau", "low", "high", "p", "least_decided"]
+
+
+def _tested(
+    x: pd.Series, y: pd.Series, confidence: float, draws: np.random.Generator
+) -> dict[str, float]:
+    """Kendall's tau of two measures of the same models, with the columns `TEST`."""
+    test = kendall(x, y, confidence, draws)
+    numbers = len(x), test.value, *test.interval, test.p_value, test.least
+    return dict(zip(TEST, numbers, strict=True))
 
 
 ALIKE = ["alike", "opposite", "open", "pairs", "among_low", "among_high"]
@@ -205,25 +198,12 @@ def published_correlations(
     rows = []
     for measure, part in table.groupby("measure", sort=False):
         draws = rng(seed, "printed", str(measure))
-        test = kendall(part["stronger"], part["accuracy"], confidence, draws)
-        upper, lower = (
-            part[part["stronger"] == side]["accuracy"] for side in (True, False)
-        )
-        higher = np.greater.outer(upper.to_numpy(), lower.to_numpy())
-        ends = test.value, *test.interval, test.p_value, test.least
-        rows.append((measure, len(part), *ends, higher.sum(), higher.size))
-    columns = [
-        "measure",
-        "models",
-        "tau",
-        "low",
-        "high",
-        "p",
-        "least_decided",
-        "stronger_higher",
-        "pairs",
-    ]
-    return with_holm(pd.DataFrame(rows, columns=columns))
+        test = _tested(part["stronger"], part["accuracy"], confidence, draws)
+        sides = [part["accuracy"][part["stronger"] == side] for side in (True, False)]
+        higher = np.greater.outer(*(side.to_numpy() for side in sides))
+        pairs = {"stronger_higher": higher.sum(), "pairs": higher.size}
+        rows.append({"measure": measure, **test, **pairs})
+    return with_holm(pd.DataFrame(rows))
 
 
 def headline(found: pd.DataFrame) -> str:
