@@ -294,7 +294,7 @@ def fit_curves(
     if not fitted.any():
         return parameters
     y, weights = y[fitted], weights[fitted]
-    line = partial(fit_line, x, y, weights, floor, highest[0])
+    line = partial(fit_line, x, weights, weights * y, floor, highest[0])
     rates = rate_grid(x, highest[1])
     errors = np.hstack([line(rate)[2] for rate in rates[:, None, None]])
     # Of rates that fit as well, the smallest: at a steep fall all larger ones do.
@@ -325,37 +325,46 @@ def rate_grid(x: Array, highest: float) -> Array:
 
 
 def fit_line(
-    x: Array, y: Array, weights: Array, floor: bool, highest: float, rate: Array
+    x: Array, weights: Array, weighted: Array, floor: bool, highest: float, rate: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Return the least-squares line in exp(-rate * x) through each row of `y` (m, k) at
-    `x` (k,): height, floor, squared error, and half of the error's derivative by the
+    """Return the least-squares line in exp(-rate * x) through each row of y (m, k) at
+    `x` (k,), of which `weighted` is y times its `weights` (m, k): height, floor,
+    squared error less that of a line at 0, and half of the error's derivative by the
     rate, each (m, 1).
 
     `rate` is (m, 1) or (1, 1). The height is at most `highest`, neither is below 0, and
     the floor is 0 unless `floor`.
     """
 
-    def total(values: Array) -> Array:
-        return floats((weights * values).sum(axis=1, keepdims=True))
+    def total(values: Array, factors: Array) -> Array:
+        return floats((values[:, None] @ factors[..., None])[:, 0])
 
-    def slope(x: Array, y: Array) -> Array:
-        product, squares = total(x * y), total(x**2)
+    def slope(product: Array, squares: Array) -> tuple[Array, Array]:
         found = np.divide(product, squares, out=0 * product, where=squares > 1e-15)
-        return np.clip(found, 0, highest)
+        found = np.clip(found, 0, highest)
+        return found, found * (found * squares - 2 * product)
 
     falling = np.exp(-rate * x)
-    height = slope(falling, y)
+    product, squares = total(weighted, falling), total(weights, falling**2)
+    height, error = slope(product, squares)
     level = 0 * height
     if floor:
         count = weights.sum(axis=1, keepdims=True)
-        middle, mean = total(falling) / count, total(y) / count
-        free = slope(falling - middle, y - mean)
+        mean = weighted.sum(axis=1, keepdims=True) / count
+        middle = total(weights, falling) / count
+        free, free_error = slope(
+            product - count * middle * mean, squares - count * middle**2
+        )
         level = mean - free * middle
         # A line that would start below 0 is best held at 0: the error is convex.
-        height = np.where(level < 0, height, free)
+        held = level < 0
+        height = np.where(held, height, free)
+        error = np.where(held, error, free_error - count * mean**2)
         level = np.maximum(level, 0)
-    residual = y - level - height * falling
-    return height, level, total(residual**2), height * total(residual * falling * x)
+    steep = falling * x
+    residual = total(weighted, steep) - level * total(weights, steep)
+    residual -= height * total(weights, falling * steep)
+    return height, level, error, height * residual
 
 
 def valley(errors: Array, start: int) -> NDArray[np.intp]:
