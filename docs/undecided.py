@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from codestress.paths import PUBLISHED
-from codestress.report.claims import Statement, statements, undecidable
+from codestress.report.statements import Statement, statements
 
 PAGE = Path(__file__).with_name("ledger.md")
 HEAD = "## What no run can decide\n"
@@ -19,9 +19,9 @@ def section() -> str:
         for one in statements(path.stem)
     ]
     rows = [
-        f"| {paper}/{one.artefacts[0]} | {one.statement} | {one.value} {one.unit} | {why} |"
+        f"| {paper}/{one.artefacts[0]} | {one.statement} | {one.value} {one.unit} | {one.why} |"
         for paper, one in found
-        if (why := undecidable(one))
+        if one.why
     ]
     told = (
         f"Of {len(found)} statements (one may be of many cells) these {len(rows)}: `python docs/undecided.py`\n"

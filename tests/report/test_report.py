@@ -6,7 +6,6 @@ import json
 import math
 import re
 import sys
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast, get_args
@@ -45,10 +44,11 @@ from codestress.report.caption import (
 )
 from codestress.report.cards import all_claims, folded, judged
 from codestress.report.checked import sha256_of_files
-from codestress.report.claims import COLUMNS, Claim, Evidence, ledger, statements
+from codestress.report.claims import COLUMNS, judge_table, ledger
 from codestress.report.protocol import stamp
 from codestress.report.publish import publish
 from codestress.report.published import published_models, published_numbers
+from codestress.report.statements import Evidence, half_unit, statements
 from codestress.report.tables import latex_table, markdown_table
 from codestress.types import Outcome, Score, Trial, Usage
 from told import names, refused
@@ -124,23 +124,36 @@ def test_every_class_of_evidence_has_its_words(
     regenerated: float, low: float, high: float, words: tuple[str]
 ) -> None:
     for evidence, word in zip(get_args(Evidence), words, strict=True):
-        claim = Claim(
-            "origin/fig04",
-            "share",
-            27.4,
-            "%",
-            regenerated,
-            low,
-            high,
-            evidence=evidence,
-        )
-        assert claim.verdict == word
+        row = {"evidence": evidence, "regenerated": regenerated}
+        row |= {"low": low, "high": high}
+        assert verdict_on(**row) == word
         if not math.isnan(regenerated) and evidence in ("re-run", "recomputed"):
             # The other number's error is not known.
-            assert replace(claim, clusters=800).verdict == "inconclusive"
-            assert (
-                replace(claim, deviates="d 1 (paper: 15)").verdict == "not comparable"
-            )
+            assert verdict_on(**row, clusters=800.0) == "inconclusive"
+            assert verdict_on(**row, deviates="d 1 (paper: 15)") == "not comparable"
+
+
+UNKNOWN = dict.fromkeys(
+    [
+        *("regenerated", "low", "high", "clusters", "deviation", "without_effect"),
+        *("n", "their_low", "their_high", "pair_low", "pair_high"),
+    ],
+    math.nan,
+)
+COMPARED: dict[str, Any] = {
+    **{"place": 0, "reading": "", "artefact": "origin/fig04", "statement": "share"},
+    **{"evidence": "re-run", "relation": "equal", "published": 27.4, "unit": "%"},
+    **{"effect": False, "student": False, "basis": "", "deviates": ""},
+    **UNKNOWN,
+}
+"""A row of a comparison table with a published number alone."""
+
+
+def verdict_on(**columns: Any) -> str:
+    slack = half_unit(columns.get("published", COMPARED["published"]))
+    compared = pd.DataFrame([COMPARED | columns | {"slack": slack}])
+    [row] = judge_table(compared).to_dict("records")
+    return str(row["verdict"])
 
 
 def test_a_picture_s_description_is_short_and_says_where_the_rest_is() -> None:
@@ -160,12 +173,8 @@ def test_a_picture_s_description_is_short_and_says_where_the_rest_is() -> None:
 
 def test_at_most() -> None:
     for value, word in ((4.0, "reproduced"), (5.0, "reproduced"), (6.0, "differs")):
-        assert (
-            Claim(
-                "a/b", "few", 5, "points", value, value, value, relation="at most"
-            ).verdict
-            == word
-        )
+        ends = dict.fromkeys(["regenerated", "low", "high"], value)
+        assert verdict_on(published=5, relation="at most", **ends) == word
 
 
 @pytest.mark.parametrize("evidence", ["re-run", "internal"])
@@ -200,9 +209,8 @@ def test_an_order_is_judged_by_the_side_of_its_bound(
     stated = STATED | {
         "statement": "it rises",
         "value": 0,
-        "number": columns,
+        "number": [*columns, "items"] if len(columns) == 3 else columns,
         "evidence": evidence,
-        "clusters": "items",
     }
     both = [
         stated | {"relation": "more than"},
@@ -290,10 +298,8 @@ def test_a_share_is_judged_by_the_errors_of_both(
         "unit": "%",
     }
     stated |= {
-        "number": ["accuracy", "low", "high"],
+        "number": ["accuracy", "low", "high", "items"],
         "per_cent": True,
-        "theirs": ["low", "high"],
-        "clusters": "items",
     }
     given = write_published(monkeypatch, tmp_path, {"statements": [stated]})
     sides = [
@@ -319,14 +325,13 @@ def test_another_protocol_is_not_comparable(
     given = write_published(
         monkeypatch, tmp_path, {"statements": [SINGLE, SINGLE | {"independent": ["d"]}]}
     )
-    drops = pd.DataFrame([("a", 20, 15, 25)], columns=["model", "drop", "low", "high"])
     other = given.model_copy(update={"d": [1]})
-    found = ledger(other, {"drops": drops})
+    found = ledger(other, {"drops": DROPS})
     assert found["verdict"].tolist() == ["not comparable", "inconclusive"]
     deviates, same = found["deviates"]
     names(deviates, "d 1", "15")
     assert same == ""
-    assert set(ledger(given, {"drops": drops})["verdict"]) == {"inconclusive"}
+    assert set(ledger(given, {"drops": DROPS})["verdict"]) == {"inconclusive"}
 
 
 @pytest.mark.parametrize("name", artefact_names())
@@ -413,22 +418,23 @@ STATED = {
 SINGLE = STATED | {
     "statement": "one model's drop",
     "value": 20,
-    "number": ["drop", "low", "high"],
-    "models": ["a"],
+    "number": ["drop", "low", "high", "n"],
+    "where": {"model": "a"},
 }
+DROPS = pd.DataFrame({"model": ["a"], "drop": 20, "low": 15, "high": 25, "n": 0})
 
 
 def test_what_is_stated_is_looked_up_by_one_rule(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     stated = [
-        SINGLE | {"where": {"task": "x"}, "basis": "{n} problems"},
+        SINGLE | {"where": {"task": "x", "model": "a"}, "basis": "{n} problems"},
         {
             "artefacts": ["fig01"],
-            "rule": "mean",
+            "rules": ["mean"],
             "statement": "two models' drop",
             "value": 30,
-            "models": "both",
+            "where": {"model": "both"},
         },
         SINGLE | {"artefacts": ["fig02"]},
         STATED
@@ -513,19 +519,17 @@ def test_what_is_stated_is_looked_up_by_one_rule(
 def test_numbers_without_sampling_agree_as_they_are_printed(
     published: float, regenerated: float, word: str
 ) -> None:
-    claim = Claim(
-        "a/b", "counted", published, "points", regenerated, regenerated, regenerated
-    )
-    assert claim.verdict == word
+    ends = dict.fromkeys(["regenerated", "low", "high"], regenerated)
+    assert verdict_on(published=published, **ends) == word
 
 
 ERROR = STATED | {
     "statement": "a share",
     "value": 50,
-    "number": ["share", "low", "high"],
+    "number": ["share", "low", "high", "items"],
     "unit": "%",
+    "where": {"model": "a"},
 }
-ERROR |= {"clusters": "items", "where": {"model": "a"}}
 
 
 @pytest.mark.parametrize(
@@ -566,7 +570,7 @@ def test_a_published_number_is_as_uncertain_as_ours_would_be_at_its_n(
 def test_an_unknown_n_of_a_cell_is_no_verdict(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    stated = ERROR | {"each": "cells", "value": "value", "n": "n"}
+    stated = ERROR | {"each": "cells", "value": "value"}
     given = write_published(monkeypatch, tmp_path, {"statements": [stated]})
     ours = pd.DataFrame(
         [{"share": 70, "low": 67, "high": 73, "items": 900, "model": "a"}]
@@ -660,32 +664,27 @@ def test_readings_without_sampling_agree_as_printed(
     assert found["verdict"] == word
 
 
-def test_a_reading_may_have_another_unit_rule_and_group(
+def test_a_reading_may_have_another_unit_number_and_group(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     ways = {
-        "in points": {"rule": "points"},
-        "of one model": {"models": ["a"]},
-        "of all models": {"models": "all", "where": {"reading": "mean"}},
+        "in points": {
+            "unit": "points",
+            "number": ["points"],
+            "where": {"task": "y", "kind": 1},
+        },
+        "of one model": {"where": {"model": "b"}},
+        "of all models": {"where": {"model": "all", "reading": "mean"}},
     }
     content = {
         "statements": [
             ERROR
             | {
                 "artefacts": ["fig01"],
-                "where": {"task": "x"},
-                "readings": "ways",
-                "models": ["a"],
+                "rules": ["of x", "ways"],
             }
         ],
-        "rules": {
-            "points": {
-                "unit": "points",
-                "number": ["points"],
-                "where": {"task": "y", "kind": 1},
-            }
-        },
-        "readings": {"ways": ways},
+        "rules": {"of x": {"where": {"task": "x"}}, "ways": {"readings": ways}},
         "groups": {"all": ["a", "b"]},
     }
     given = write_published(monkeypatch, tmp_path, content)
@@ -694,17 +693,14 @@ def test_a_reading_may_have_another_unit_rule_and_group(
     assert (points.unit, points.number, points.where) == (
         "points",
         ["points"],
-        {"task": "x", "kind": 1},
+        {"task": "y", "kind": 1, "model": "a"},
     )
-    assert (one.models, one.group, one.where) == (["a"], "", {"task": "x"})
-    assert (every.models, every.group, every.where) == (
-        ["a", "b"],
-        "all",
-        {"task": "x", "reading": "mean"},
-    )
+    assert one.where == {"task": "x", "model": "b"}
+    assert every.where == {"task": "x", "model": "all", "reading": "mean"}
+    assert (every.unit, every.number) == ("%", ERROR["number"])
     assert given.artefact == "any/fig01"
     (tmp_path / "any.json").write_text(
-        json.dumps(content | {"statements": [ERROR | {"readings": "way"}]})
+        json.dumps(content | {"statements": [ERROR | {"rules": ["way"]}]})
     )
     with refused(ParameterError, "any.json", "'way'", "'ways'"):
         statements("any")
@@ -718,14 +714,14 @@ def test_a_reading_may_have_another_unit_rule_and_group(
         ({"table": ""}, ("table",)),
         ({"each": "cell"}, ("each", "'cell'")),
         ({"number": ["dorp"]}, ("drops", "'dorp'", "'drop'")),
-        ({"number": ["drop", "low"]}, ("number", "three")),
-        ({"clusters": "items"}, ("drops", "'items'")),
-        ({"theirs": ["low", "high"]}, ("low, high", "published")),
-        ({"n": "problems"}, ("problems", "published")),
-        ({"rule": "drops"}, ("rule", "'drops'")),
-        ({"models": "all"}, ("group", "'all'")),
+        ({"number": ["drop", "low"]}, ("number", "four")),
+        ({"number": ["drop", "low", "high", "items"]}, ("drops", "'items'")),
+        ({"number": ["drop", "low", "high"]}, ("number", "four")),
+        ({"match": ["low"]}, ("low", "each", "''")),
+        ({"n": "problems"}, ("n", "problems")),
+        ({"rules": ["drops"]}, ("rules", "'drops'")),
         ({"statement": "{label}"}, ("{label}", "'label'")),
-        ({"value": "many"}, ("many", "published")),
+        ({"value": "many"}, ("many", "each", "''")),
     ],
 )
 def test_a_statement_that_no_rule_can_evaluate_is_an_error(
@@ -735,9 +731,8 @@ def test_a_statement_that_no_rule_can_evaluate_is_an_error(
     told: tuple[str],
 ) -> None:
     given = write_published(monkeypatch, tmp_path, {"statements": [SINGLE | wrong]})
-    drops = pd.DataFrame([("a", 20, 15, 25)], columns=["model", "drop", "low", "high"])
     with refused(ParameterError, "any.json", *told):
-        ledger(given, {"drops": drops})
+        ledger(given, {"drops": DROPS})
 
 
 def test_a_number_of_one_model_is_comparable_whatever_another_was_asked(
@@ -746,25 +741,28 @@ def test_a_number_of_one_model_is_comparable_whatever_another_was_asked(
     both = {
         "statement": "both",
         "value": 30,
-        "number": ["drop", "low", "high"],
-        "models": ["a", "b"],
+        "number": ["drop", "low", "high", "n"],
+        "where": {"model": "all"},
     }
     cell = {
         "each": "cells",
         "statement": "{label}",
         "value": "value",
-        "number": ["drop", "low", "high"],
+        "number": ["drop", "low", "high", "n"],
     }
     stated = [
         SINGLE,
-        SINGLE | {"models": ["b"]},
+        SINGLE | {"where": {"model": "b"}},
         STATED | both,
         STATED | cell | {"match": ["label"]},
     ]
-    alone = write_published(monkeypatch, tmp_path, {"statements": stated})
-    drops = pd.DataFrame(
-        {"label": list("ab"), "model": list("ab"), "drop": 24, "low": 19, "high": 29}
+    groups = {"all": ["a", "b"]}
+    alone = write_published(
+        monkeypatch, tmp_path, {"statements": stated, "groups": groups}
     )
+    models = ["a", "b", "all"]
+    drops = pd.DataFrame({"label": models, "model": models, "drop": 24, "n": 0})
+    drops = drops.assign(low=19, high=29)
     cells = pd.DataFrame({"label": list("ab"), "value": [10.0, 20.0]})
     own = {"b": {"max_tokens": 7}}
     given = alone.model_copy(update={"models": ["a", "b"], "per_model": own})

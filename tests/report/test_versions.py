@@ -8,8 +8,9 @@ import pytest
 from codestress.papers.semtrace.results.largest_drops import ANY, median_drops
 from codestress.papers.semtrace.studies import Positions
 from codestress.report.cards import all_claims, fronts
-from codestress.report.claims import ledger, statements
+from codestress.report.claims import ledger
 from codestress.report.published import read_published, version_of
+from codestress.report.statements import statements
 from conftest import ROOT
 from told import names
 

@@ -675,7 +675,7 @@ def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> 
     cell = cells[(cells["language"] == "python") & (cells["fault"] == "OffByOne")].iloc[
         0
     ]
-    n = int(cell["programs"])
+    n = int(cell["n"])
     answers = pd.DataFrame(
         {"problem": [f"{one}/OffByOne/1" for one in range(n)]}
     ).assign(language="python", fault="OffByOne", source="alpaca", spm="none")

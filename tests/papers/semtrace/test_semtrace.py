@@ -32,8 +32,9 @@ from codestress.papers.semtrace.studies import (
 )
 from codestress.parameters import questions
 from codestress.pipeline.artefacts import Overrides, resolve, select
-from codestress.report.claims import ledger, statements
+from codestress.report.claims import ledger
 from codestress.report.published import read_published
+from codestress.report.statements import statements
 from codestress.scoring.begun import ReadingRule
 from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Prompt, Response, Trial, Trials

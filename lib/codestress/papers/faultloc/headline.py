@@ -17,7 +17,7 @@ HEADLINE = Headline(
 
 def published() -> Printed:
     """Returns the localized faults of Table II."""
-    cells = published_localization().rename(columns={"of": "n"})
+    cells = published_localization().eval("n = of")
     cells["correct"] = cells["value"] / 100 * cells["n"]
     told = "faults of both languages; published: only those that one of the paper's models localizes, here: all"
     return Printed("faultloc/tab02", cells[["model", "correct", "n"]], told)

@@ -592,7 +592,7 @@ def compared_tables(
         mode_name=cells["mode"].map(MODES),
         points=[round(value, 2) for value in cells["points"]],
         relative_pct=[round(value, 2) for value in cells["relative_pct"]],
-        independent=cells["dataset"].map(INDEPENDENT),
+        n=cells["dataset"].map(INDEPENDENT),
         free=[["modes", *free_of(name)] for name in cells["perturbation"]],
     )
     return {"published": cells, "differences": asked, "headline": headlines(published)}

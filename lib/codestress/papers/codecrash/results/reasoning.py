@@ -154,11 +154,11 @@ def published_reasoning() -> pd.DataFrame:
 
 def published_claims(published: pd.DataFrame) -> pd.DataFrame:
     """Returns the cells of `published_reasoning` with the columns by which the ledger compares
-    them: model, independent, dataset_name, free (parameters that may deviate); vanilla rows have no
+    them: model, n (independent answers), dataset_name, free (parameters that may deviate); vanilla rows have no
     difference (nan)."""
     return published.assign(
         model=published["label"].map(published_models("codecrash")),
-        independent=published["dataset"].map(INDEPENDENT),
+        n=published["dataset"].map(INDEPENDENT),
         dataset_name=published["dataset"].map(NAMES),
         points=published["points"].where(published["perturbation"] != "VAN"),
         free=published["perturbation"].map(free_of),

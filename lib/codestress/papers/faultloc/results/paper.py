@@ -37,7 +37,7 @@ draws from four quarters of a program, though some programs have more public tas
 def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     """Returns the cells of the paper's Table II, a row each: language, fault, label (the paper's
     name of the model), value (accuracy in %), name (the language's), model (the registry's name),
-    of (number of tasks), programs (a quarter of the tasks), low, high (0 to 1), flag (a note on a
+    of (number of tasks), n (programs: a quarter of the tasks), low, high (0 to 1), flag (a note on a
     cell that the paper's own Figure 7 contradicts or lacks, else empty).
 
     Intervals are Wilson's at level `confidence` with `A_PROGRAM` tasks counting as one, since tasks
@@ -57,7 +57,7 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
         ends = wilson(row.value / 100 * programs, programs, confidence)
         flag = flags.get((row.language, row.fault, row.label), "")
         rows.append((of, programs, *ends, flag))
-    columns = ["of", "programs", "low", "high", "flag"]
+    columns = ["of", "n", "low", "high", "flag"]
     cells["name"] = cells["language"].map(LANGUAGE_NAMES)
     cells["model"] = cells["label"].map(published_models("faultloc"))
     return cells.join(pd.DataFrame(rows, cells.index, columns))

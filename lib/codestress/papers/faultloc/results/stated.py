@@ -145,12 +145,21 @@ def run_totals(
     from `answers`, a table of answers: a row each for tasks, prompts and tokens; empty if a model
     is missing.
 
-    Columns: number (its name), value, low, high, deviation (standard error), noise (0), programs
+    Columns: number (its name), value, low, high, value_deviation (standard error), value_without_effect (0), programs
     (how many), of (the names in `programs`, the programs' sources). Intervals, at level
     `confidence`, treat programs as a random sample. Trials that `rule` scores as skipped count only
     as prompts, and tokens only for the questions for lines.
     """
-    columns = ["number", "value", "low", "high", "deviation", "noise", "programs", "of"]
+    columns = [
+        "number",
+        "value",
+        "low",
+        "high",
+        "value_deviation",
+        "value_without_effect",
+        "programs",
+        "of",
+    ]
     models = read_published("faultloc")["groups"]["all"]
     theirs = answers["model"].isin(models) & ~answers["spm"].isin(CONTROLS)
     own = with_seed(answers[theirs])

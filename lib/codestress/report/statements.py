@@ -1,0 +1,321 @@
+"""The papers' statements on numbers (`statements` in params/published/PAPER.json), and the comparison
+table of an artefact: each published number beside the regenerated one.
+
+An artefact's tables hold the regenerated numbers. A statement selects a row of one of them by the
+values of its columns; rules are the fields that several statements share.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from itertools import groupby, product
+from typing import Any, Literal, TypeVar
+
+import pandas as pd
+from pydantic import Field
+
+from codestress.errors import ParameterError
+from codestress.parameters import Facts
+from codestress.paths import PUBLISHED, shown
+from codestress.report.protocol import Deviation, deviations
+from codestress.report.published import read_published
+from codestress.validation import Strict, check, nearest
+
+Evidence = Literal["re-run", "recomputed", "internal", "derived", "quoted", "finding"]
+"""Class of evidence for a regenerated number: run here by the paper's protocol ("re-run"); computed
+from the authors' published items ("recomputed"); the paper against itself ("internal"); a formula
+of the paper ("derived"); a copied number ("quoted"); a number that no paper states, recorded beside
+the command that shows it ("finding")."""
+Relation = Literal["equal", "at most", "more than", "less than"]
+"""Relation in which a regenerated number must stand to the published one. "more than" and "less
+than" belong to statements on orders and signs: the number is a difference or a slope, and the
+published number is its bound."""
+Row = Mapping[Hashable, Any]
+Tables = Mapping[str, pd.DataFrame]
+Groups = Mapping[str, list[str]]
+Known = TypeVar("Known")
+
+
+class Statement(Strict):
+    """A paper's statement on a number in some of its figures or tables (artefacts), and the place
+    of the regenerated number."""
+
+    artefacts: list[str] = Field(min_length=1)
+    """Names of artefacts, without the paper's name."""
+    rules: list[str] = []
+    """Names in the file's `rules`, which hold the fields that several statements share; later ones
+    count before earlier ones, and the statement's own fields before both."""
+    each: str = ""
+    """Table with the published cells about which the statement is made, one row at a time; `where`
+    selects its rows where it is also `table`. A cell may have its own number of items (`n`),
+    interval (`low`, `high`), and parameters on which its number does not depend (`free`)."""
+    statement: str
+    """The statement in words; may name columns of the cell, as in {label}."""
+    value: int | float | str
+    """The published number, or the cell's column with it."""
+    unit: str
+    relation: Relation = "equal"
+    needs: str
+    """The run that is needed; may name columns of the cell, and models."""
+    table: str = ""
+    """Table with the regenerated number; empty where nothing regenerates it (see `why`)."""
+    why: str = ""
+    """Reason why no run can decide the statement, where none can; else empty."""
+    where: dict[str, Any] = {}
+    """Columns of the table with the required value, or a list of allowed values. The column `model`
+    may have the name of a group of models (`groups` in the file)."""
+    match: list[str] = []
+    """Columns that must agree with the cell's."""
+    number: list[str] = []
+    """Column of the regenerated number; for a sampled one also the columns of its interval and of
+    the number of independent items behind it. Of a number that grows with noise the table has the
+    standard deviation and the value under noise alone in NUMBER_deviation and
+    NUMBER_without_effect."""
+    student: bool = False
+    """Whether the number's interval already uses Student's quantile."""
+    per_cent: bool = False
+    """Whether the columns have shares where the statement has per cent."""
+    rounding: float = 0
+    """Half the width of the interval of a number that was rounded or read from a picture."""
+    readings: dict[str, Statement] = {}
+    """Meanings that the paper's words can have, each with the fields that it sets (none: rows whose
+    `reading` is its name)."""
+    basis: str = ""
+    """Description of the run; may name columns of cell and table."""
+    evidence: Evidence = "re-run"
+    n: int = 0
+    """The paper's number of independent items, where the cell has none; 0: not stated."""
+    effect: bool = False
+    """Whether the number is itself an effect: the margin is then half of it, at most 10 points."""
+    independent: list[str] = []
+    """Parameters on which the number does not depend."""
+
+
+def statements(paper: str, name: str = "") -> list[Statement]:
+    """Returns a paper's statements for the artefact `name` (for all artefacts where `name` is
+    empty), in the file's order, with the fields of their rules and of their readings filled in.
+
+    Raises `ParameterError` for a faulty statement, such as one with a rule that the paper's file
+    lacks. Empty where the paper has no file.
+    """
+    published = read_published(paper)
+    rules = published.get("rules", {})
+    found = []
+    for own in published.get("statements", []):
+        if name and name not in own.get("artefacts", []):
+            continue
+        told = _place(paper, own.get("statement", name))
+        shared = [
+            _known(rules, rule, f"{told}: rules") for rule in own.get("rules", [])
+        ]
+        fields = _merged(*shared, own)
+        readings = fields.pop("readings", {})
+        fields["readings"] = {
+            reading: _merged(fields, changed or {"where": {"reading": reading}})
+            for reading, changed in readings.items()
+        }
+        found.append(check(Statement, fields, told))
+    return found
+
+
+def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the fields of all `parts`, later ones before earlier ones; their `where` are joined."""
+    fields: dict[str, Any] = {}
+    for part in parts:
+        where = {**fields.get("where", {}), **part.get("where", {})}
+        fields = {**fields, **part, "where": where}
+    return fields
+
+
+def _place(paper: str, words: str) -> str:
+    return f"{shown(PUBLISHED)}/{paper}.json, {words}"
+
+
+def _known(entries: Mapping[str, Known], name: str, told: str) -> Known:
+    """Returns the entry `name`; where there is none, raises `ParameterError`, which begins with
+    `told` and ends with the nearest name."""
+    if name not in entries:
+        raise ParameterError(f"{told}: there is no {name!r}{nearest(name, entries)}")
+    return entries[name]
+
+
+def comparison(given: Facts, tables: Tables) -> pd.DataFrame:
+    """Returns the comparison table of an artefact, which `judge_table` judges: a row for each number
+    that the paper states, one after the other for each reading of its words.
+
+    `given`: the run's parameters. `tables`: the artefact's tables and the published cells, by their
+    names in the statements. Raises `ParameterError` where a statement names a table, column or rule
+    that does not exist.
+
+    Columns: place (number of the ledger's row), reading (empty for a single one), artefact,
+    statement, evidence, relation, published, slack (half a unit of its last digit), unit, effect;
+    regenerated, low, high, clusters (independent items; nan: no sampling), student, deviation,
+    without_effect (nan: the number does not grow with noise), basis; n, their_low, their_high
+    (error of the published number; nan: unknown), pair_low, pair_high (interval of ours - theirs,
+    where theirs is known for each item); deviates (parameters that differ from the paper's, in
+    words).
+    """
+    paper, _, name = given.artefact.partition("/")
+    stated = statements(paper, name)
+    for one in stated:
+        for way in (one, *one.readings.values()):
+            _check(paper, way, tables)
+    records = {key: table.to_dict("records") for key, table in tables.items()}
+    groups = read_published(paper).get("groups", {})
+    deviating = deviations(given)
+    rows: list[dict[str, Any]] = []
+    for one, cell in _about_cells(stated, records):
+        published = cell.get(one.value, one.value)
+        about = {
+            "artefact": given.artefact,
+            "published": published,
+            "slack": half_unit(published),
+            "place": len(rows),
+            "deviates": _deviates(one, cell, given, deviating, groups),
+        }
+        for reading, way in (one.readings or {"": one}).items():
+            ours = _row(way, cell, records.get(way.table, []))
+            compared = _compared(paper, way, cell, ours, groups)
+            rows.append(about | {"reading": reading} | compared)
+    return pd.DataFrame(rows)
+
+
+def _about_cells(
+    stated: Sequence[Statement], records: Mapping[str, Sequence[Row]]
+) -> Iterator[tuple[Statement, Row]]:
+    """Yields each statement with each published row about which it is made, without those that have
+    no number: row by row for statements that follow each other and have the same tables."""
+    for (each, table), together in groupby(stated, lambda one: (one.each, one.table)):
+        for cell, one in product(records[each] if each else [{}], [*together]):
+            published = cell.get(one.value, one.value)
+            fits = each != table or _fits(one.where, cell)
+            if fits and not math.isnan(published):
+                yield one, cell
+
+
+def _check(paper: str, stated: Statement, tables: Tables) -> None:
+    """Checks that the tables have everything that a statement names; raises `ParameterError`,
+    because a statement that cannot be evaluated is an error, not a verdict."""
+    told = _place(paper, stated.statement)
+    if len(stated.number) in (2, 3):
+        raise ParameterError(
+            f"{told}: number: one column, or four with interval and items"
+        )
+    cell = [*stated.match]
+    if isinstance(stated.value, str):
+        cell.append(stated.value)
+    named = {"each": cell, "table": stated.number}
+    for key, columns in named.items():
+        source = getattr(stated, key)
+        if source or columns or (key == "table" and not stated.why):
+            wanted = f"{told}: {key} (with the columns {', '.join(columns)})"
+            table = _known(tables, source, wanted)
+            # A table without rows may have no columns: nothing was asked.
+            for column in columns if len(table) else ():
+                _known(table, column, f"{told}: {key} {source}, columns")
+
+
+def _fits(where: Mapping[str, Any], row: Row) -> bool:
+    """Whether `row` has the values that `where` requires: for each column, the one value or any
+    value of a list."""
+    return all(
+        row.get(name) in (value if isinstance(value, list) else [value])
+        for name, value in where.items()
+    )
+
+
+def _row(stated: Statement, cell: Row, records: Sequence[Row]) -> Row:
+    """Returns the first of `records`, the rows of the statement's table, that it selects for the
+    published row `cell`; empty where none is selected, or the number in it is not known."""
+    wanted = {**stated.where, **{name: cell[name] for name in stated.match}}
+    row: Row = next((row for row in records if _fits(wanted, row)), {})
+    return row if row and pd.notna(row[stated.number[0]]) else {}
+
+
+def _compared(
+    paper: str, stated: Statement, cell: Row, row: Row, groups: Groups
+) -> dict[str, Any]:
+    """Returns the columns of the comparison table that a statement about the published row `cell`
+    has by itself; the regenerated number is in `row` of its table, empty where it is not known."""
+
+    def number(source: Row, name: str) -> float:
+        return (100 if stated.per_cent else 1) * float(source.get(name, math.nan))
+
+    name, *interval = stated.number or [""]
+    value = number(row, name)
+    low, high, clusters = value - stated.rounding, value + stated.rounding, math.nan
+    if interval:
+        low, high = (number(row, end) for end in interval[:2])
+        clusters = float(row.get(interval[2], math.nan))
+    text = {"models": ", ".join(_models(stated, groups)), **cell}
+    told = _place(paper, stated.statement)
+    why = f"; {stated.why}" if stated.why else ""
+    basis = _told(stated.basis, {**text, **row}, told) if row else ""
+    return {
+        "statement": _told(stated.statement, text, told),
+        "evidence": stated.evidence,
+        "relation": stated.relation,
+        "unit": stated.unit,
+        "effect": stated.effect,
+        "regenerated": value,
+        "low": low,
+        "high": high,
+        "clusters": clusters,
+        "student": stated.student,
+        "deviation": number(row, f"{name}_deviation"),
+        "without_effect": number(row, f"{name}_without_effect"),
+        "basis": basis if row else f"needs {_told(stated.needs, text, told)}{why}",
+        "n": float(cell.get("n", stated.n) or math.nan),
+        "their_low": number(cell, "low"),
+        "their_high": number(cell, "high"),
+        "pair_low": number(row, "pair_low"),
+        "pair_high": number(row, "pair_high"),
+    }
+
+
+def half_unit(number: float) -> float:
+    """Returns half a unit of the last digit in which `number` is printed: 0.005 for 76.14, which
+    may have been 76.1364 before it was rounded."""
+    return 0.5 * 10.0 ** min(int(Decimal(str(number)).as_tuple().exponent), 0)
+
+
+def _told(form: str, text: Row, told: str) -> str:
+    try:
+        return form.format_map(text)
+    except KeyError as error:
+        known = ", ".join(map(str, text))
+        raise ParameterError(
+            f"{told}: {form}: names {error}; known are {known}"
+        ) from None
+
+
+def _models(stated: Statement, groups: Groups) -> list[str]:
+    """Returns the models that a statement names: one, those of a group, or none."""
+    model = stated.where.get("model", "")
+    return groups.get(model, [model] if model else [])
+
+
+def _deviates(
+    stated: Statement,
+    cell: Row,
+    given: Facts,
+    deviating: Sequence[Deviation],
+    groups: Groups,
+) -> str:
+    """Returns, in words, those of the run's deviations from the paper's protocol that concern the
+    statement `stated` about the row `cell`: deviations of the models that either names, or of all
+    models asked where neither names one. Empty where none concerns it, or nothing is run."""
+    if stated.evidence != "re-run":
+        return ""
+    names = {name for name in cell.values() if isinstance(name, str)}
+    for way in (stated, *stated.readings.values()):
+        names |= {*_models(way, groups)}
+    models = names.intersection(given.models) or {*given.models}
+    free = {*stated.independent, *cell.get("free", [])}
+    return ", ".join(
+        deviation.told
+        for deviation in deviating
+        if deviation.parameter not in free and models & {*deviation.models}
+    )
