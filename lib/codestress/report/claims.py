@@ -115,7 +115,8 @@ def _judged(compared: Row) -> Row:
     """Returns a row of the ledger from one row of the comparison table, whatever it deviates in."""
     row = {**compared, "margin": 0.0, "undecided": "", "readings": ""}
     row["difference_low"] = row["difference_high"] = math.nan
-    of_order, sampled = row["relation"] in ORDERS, not math.isnan(row["clusters"])
+    of_order = row["relation"] in ORDERS
+    sampled = not math.isnan(row["clusters"])
     if not math.isnan(row["regenerated"]) and (of_order or sampled):
         if not of_order:
             row["margin"] = _margin(row)
@@ -171,7 +172,8 @@ def _lacks(row: Row, ours: Measured) -> str:
     if not math.isnan(row["deviation"]):
         return f"{row['n']:,.0f} items would decide it, as many as the paper's"
     told = "the paper does not say how many items are behind it"
-    away, own = abs(ours.value - row["published"]), max(ours.down, ours.up)
+    away = abs(ours.value - row["published"])
+    own = max(ours.down, ours.up)
     if away <= own:
         return f"{told}, and ours are too few to differ from any number"
     least = math.ceil(ours.items * own**2 / (away**2 - own**2))
@@ -182,9 +184,9 @@ def _wanted(row: Row, ours: Measured, theirs: Measured) -> str:
     """Returns, in words, the number of items that would decide an inconclusive `row`."""
     away = row["regenerated"] - row["published"]
     own = max(ours.value - ours.low, ours.high - ours.value)
+    if row["relation"] in ORDERS and not away:
+        return "it lies on the bound, so that no number of items would decide it"
     if row["relation"] in ORDERS:
-        if not away:
-            return "it lies on the bound, so that no number of items would decide it"
         items = max(math.ceil(ours.items * (own / away) ** 2), FEWEST_CLUSTERS)
     else:
         doubt = max(theirs.down, theirs.up)
@@ -208,7 +210,8 @@ def _verdict(row: Row) -> str:
         return judge(between, row["margin"], row["clusters"])
     slack = row["slack"] * (1 + 1e-9)
     below = row["high"] < row["published"] - slack and row["relation"] == "equal"
-    return other if below or row["low"] > row["published"] + slack else agrees
+    above = row["low"] > row["published"] + slack
+    return other if below or above else agrees
 
 
 def _side(row: Row, between: Interval) -> str:
@@ -239,7 +242,8 @@ def _together(read: list[Row]) -> Row:
     row["undecided"] = next((one["undecided"] for one in known if one["undecided"]), "")
     words = {one["verdict"] for one in read}
     sides = {one["regenerated"] > one["published"] for one in read}
-    if len(words) == 1 and (len(sides) == 1 or words <= AGREEING | {NO_VERDICT}):
+    one_side = len(sides) == 1 or words <= AGREEING | {NO_VERDICT}
+    if len(words) == 1 and one_side:
         return row
     row["verdict"] = Verdict.INCONCLUSIVE
     if len(words) > 1:

@@ -648,21 +648,26 @@ class Templates(Seeded):
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """List of triples of task, number of distractors and prompt, for all four templates on the
     problem with the number `given.problem`, with the target in the middle of its distractors."""
-    same = {"artefact", "models", "seed", "distractors", "distractor_source", "matched"}
-    values = given.model_dump(include=same) | {
+    values = {
+        "artefact": given.artefact,
+        "models": given.models,
+        "seed": given.seed,
         "tasks": [*get_args(Task)],
         "problems": [given.problems],
         "n_problems": given.problem + 1,
         "positions": 3,
+        "distractors": given.distractors,
+        "distractor_source": given.distractor_source,
+        "matched": given.matched,
     }
     contexts = Contexts.model_validate(values)
     trials = list(contexts.trials())
     prompts = []
     for trial in trials:
-        count, position = trial.factors["distractors"], trial.factors["position"]
-        if trial.problem == trials[-1].problem and (position == 1 or not count):
-            prompt = contexts.render(trial)
-            prompts.append((str(trial.factors["task"]), int(count or 0), prompt))
+        count = int(trial.factors["distractors"] or 0)
+        middle = trial.factors["position"] == 1 or not count
+        if trial.problem == trials[-1].problem and middle:
+            prompts.append((str(trial.factors["task"]), count, contexts.render(trial)))
     return prompts
 
 
