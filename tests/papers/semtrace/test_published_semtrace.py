@@ -13,7 +13,6 @@ from scipy.stats import binomtest, chi2_contingency, spearmanr, ttest_1samp, wil
 
 from codestress.papers.semtrace.results import published
 from codestress.paths import PUBLISHED
-from told import names
 
 NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "semtrace.json").read_text())
 PLAIN, KEYED = NUMBERS["tab01"]["values"], NUMBERS["tab02"]["values"]
@@ -137,12 +136,3 @@ def test_how_benchmarks_order_the_models(scores: pd.DataFrame) -> None:
         assert row.both == len(both)
         assert row.against == sum(told[one][pair] != told[other][pair] for pair in both)
     assert list(found["against"]) == [8, 9, 1]
-
-
-def test_findings_come_with_test_interval_and_caveat(scores: pd.DataFrame) -> None:
-    keys = published.with_keys(scores, 0.95)
-    means, orders = published.over_models(keys, 0.95), published.orders(scores, 0.95, 0)
-    found = published.findings(scores, keys, means, orders, 0.95)
-    assert all(all(one) for one in found)
-    names(found[1].finding, "1 of 18", "deepseek-coder-v2, CRUXEval-I, -8.1")
-    names(found[2].finding, "0 of 2")
