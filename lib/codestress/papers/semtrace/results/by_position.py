@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.position_dip import position_dip, relative_to_best
-from codestress.fitting.proportions import cluster_weights, paired_difference
+from codestress.fitting.proportions import cluster_weights
 from codestress.fitting.significance import LEVEL
 from codestress.fitting.summaries import paired_differences, with_accuracy
 from codestress.papers.semtrace.results.tables import clear_effect
@@ -19,7 +18,6 @@ from codestress.report.findings import listed
 from codestress.report.marks import with_cells
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
-from codestress.types import CHARACTERS_PER_TOKEN
 
 PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 """Columns that identify a figure's panels, beside the number of distractors."""
@@ -80,7 +78,7 @@ def _relative_curves(
     were asked at all positions: the columns `CURVE`, metric, position, relative, relative_low,
     relative_high. The share is nan where the maximum is 0."""
     rows: list[tuple[Any, ...]] = []
-    for curve, cells in _cells(answers, metrics, "position"):
+    for curve, cells in _cells(answers, metrics):
         random, count = _draws(seed, "relative", curve), len(cells)
         weights = cluster_weights(count, resamples, random) / count
         shares = cells.mean() / (cells.mean().max() or np.nan)
@@ -93,16 +91,16 @@ def _relative_curves(
 
 
 def _cells(
-    answers: pd.DataFrame, metrics: Sequence[str], columns: str
+    answers: pd.DataFrame, metrics: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
     """Yields a pair for each curve in `answers` and each of `metrics`: the values of the columns
-    `CURVE` with the metric, and a table of scores, problems by the values of the column that
-    `columns` names. Problems without a score at every value are left out."""
+    `CURVE` with the metric, and a table of scores, problems by positions. Problems without a score
+    at every position are left out."""
     for metric in metrics:
         for group, part in answers.groupby(CURVE, sort=False):
             yield (
                 (*group, metric),
-                part.pivot_table(f"value_{metric}", "problem", columns).dropna(),
+                part.pivot_table(f"value_{metric}", "problem", "position").dropna(),
             )
 
 
@@ -187,7 +185,7 @@ def dips(
     problems that were asked at all positions; nan with fewer than three positions.
     """
     rows = []
-    for curve, cells in _cells(answers, metrics, "position"):
+    for curve, cells in _cells(answers, metrics):
         random = _draws(seed, "dip", curve)
         dip = position_dip(
             cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random
@@ -237,53 +235,6 @@ def unresolved_headline(points: pd.DataFrame) -> str:
     return f"{first} leaves up to {100 * most[first]:.0f} % of its answers unresolved{others}"
 
 
-def troughs(
-    answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float
-) -> pd.DataFrame:
-    """Table of the fifth of the context in which each curve of `answers` is lowest: the paper says
-    "the context's fourth quintile" (3.1, 3.2). Columns: those that name the curve (`CURVE`: model,
-    dataset, task, …), metric (of `metrics`), problems, fifth_1 to fifth_5, lowest, may_be_lowest.
-
-    The columns `fifth_1` to `fifth_5` are accuracies (0 to 1), `lowest` is the fifth's number, from
-    1, and `may_be_lowest` names every fifth that the answers cannot rule out (`lowest_places`).
-    Curves in one fifth alone have no row.
-    """
-    rows = []
-    fifth = (5 * answers["depth"] + 1e-9).astype(int).clip(upper=4) + 1
-    for curve, cells in _cells(answers.assign(fifth=fifth), metrics, "fifth"):
-        if cells.shape[1] > 1:
-            means, names = cells.mean(), lowest_places(cells, confidence)
-            row = dict(zip([*CURVE, "metric"], curve, strict=True)) | {
-                "problems": len(cells)
-            }
-            row |= means.add_prefix("fifth_")
-            row["lowest"] = means.idxmin() if len(cells) else math.nan
-            rows.append(row | {"may_be_lowest": ", ".join(map(str, names))})
-    return pd.DataFrame(rows)
-
-
-def lowest_places(scores: pd.DataFrame, confidence: float = 0.95) -> list[Any]:
-    """List of the columns of the table `scores` (items by positions, 0 to 1, none missing) that may
-    have the lowest mean. This confidence set misses the position with the lowest true mean with a
-    probability of at most 1 - `confidence`. With fewer than two items it holds all positions.
-
-    A position leaves the set when another is lower by a one-sided paired test. The true one is lost
-    only by a wrong rejection in one of positions - 1 tests, so each test has that part of the level
-    (Bonferroni).
-    """
-    if len(scores) < 2:
-        return list(scores)
-    two_sided = 1 - 2 * (1 - confidence) / (len(scores.columns) - 1)
-
-    possible = []
-    for place, column in scores.items():
-        over = (column - scores[other] for other in scores)
-        lows = [paired_difference(one, confidence=two_sided).low for one in over]
-        if max(lows) <= 0:
-            possible.append(place)
-    return possible
-
-
 def factor_differences(
     answers: pd.DataFrame,
     factor: str,
@@ -319,9 +270,8 @@ def factor_differences(
 
 def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """Table of the targets' place in the contexts of `answers` (Equation 2), as means over
-    problems, with a row for each number of distractors and depth: granularity, concentration
-    (shares), depth_tokens and context_tokens (length before the target and of all, at four
-    characters a token).
+    problems, with a row for each number of distractors and depth: granularity and concentration
+    (shares).
 
     `given` are the parameters by which the contexts were made; the contexts are built anew.
     """
@@ -332,16 +282,6 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     ):
         problem = given.table(dataset, int(digits))[name]
         mixed = given.in_context(problem, int(count), int(position))
-        tokens = (
-            mixed.depth / CHARACTERS_PER_TOKEN,
-            len(mixed.text) / CHARACTERS_PER_TOKEN,
-        )
-        rows.append((count, place, mixed.granularity, mixed.concentration, *tokens))
-    columns = [
-        *keys[:2],
-        "granularity",
-        "concentration",
-        "depth_tokens",
-        "context_tokens",
-    ]
+        rows.append((count, place, mixed.granularity, mixed.concentration))
+    columns = [*keys[:2], "granularity", "concentration"]
     return pd.DataFrame(rows, columns=columns).groupby(keys[:2], as_index=False).mean()
