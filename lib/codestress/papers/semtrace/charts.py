@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -364,138 +364,36 @@ def _page(prompt: Prompt) -> str:
     return "\n".join(textwrap.fill(line, 60, subsequent_indent="  ") for line in lines)
 
 
-def recall_panels(
-    shares: pd.DataFrame,
-    found: pd.DataFrame,
-    printed: pd.DataFrame,
-    printed_found: pd.DataFrame,
-) -> Figure:
+def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:
     """Figure of SemTrace's accuracy against each lexical recall (retrieval of a line, of a
-    function), with a named point for each model; below, the paper's values of both.
+    function), with a point for each model.
 
     The table `shares` has the columns measure, model, accuracy, low, high (0 to 1); `found` is the
-    table of `two_recalls.correlations`. The table `printed` has the columns measure, model,
-    stronger (bool: named by the paper as strong in lexical recall), group (in words), accuracy,
-    low, high; `printed_found` is the table of `published_correlations`.
+    table of `two_recalls.correlations`.
     """
     rows = found[found["other"] == "SemTrace"].to_dict("records")
-    figure = styled_figure(7.0, 6.6)
-    grid = figure.subplots(2, max(len(rows), len(printed_found)), squeeze=False)
-    for ax, row in zip(grid[0], rows, strict=False):
-        x, y = (
-            shares[shares["measure"] == name].set_index("model")
-            for name in (row["lexical"], row["other"])
+    titles = []
+    for row in rows:
+        reach = span(row["low"], row["high"], 1, 2)
+        titles.append(
+            f"Kendall's tau {row['tau']:.2f} {reach}\n"
+            f"p {row['p']:.3f}, {row['models']} models"
         )
-        cells = with_cells(y.reset_index(), ["model"])["cell"].to_list()
-        _named_points(ax, 100 * x[ENDS], (100 * y[ENDS]).assign(cell=cells), (-3, 103))
-        pairs = f"pairs: {row['alike']} alike, {row['opposite']} opposite, {row['open']} open"
-        _head(ax, "regenerated", row, row["lexical"], pairs)
-        ax.set_xlabel(f"{row['lexical']} (%)")
-    for ax, row in zip(grid[1], printed_found.to_dict("records"), strict=True):
-        part = printed[printed["measure"] == row["measure"]].set_index("model")
-        x = pd.DataFrame(dict.fromkeys(ENDS, part["stronger"] * 1.0))
-        _named_points(ax, x, 100 * part[ENDS], (-0.35, 1.35), PUBLISHED)
-        words = part.sort_values("stronger")["group"].unique()
-        counts = part["group"].value_counts()
-        ax.set_xticks([0, 1], [f"{word} ({counts[word]} models)" for word in words])
-        higher = (
-            f"right group higher in {row['stronger_higher']} of {row['pairs']} pairs"
-        )
-        _head(ax, "published", row, row["measure"], higher)
-        ax.set_xlabel(f"{row['measure']} (section 3.2)")
-    grid[0, 0].set_ylabel("SemTrace (%)")
-    grid[1, 0].set_ylabel("SemTrace without distractors (%), Table 1")
-    for ax in grid.flat:
-        ax.set_ylim(-4, 113)
-        ax.set_yticks(range(0, 101, 20))
-        ax.set_visible(ax.has_data())
+    figure, axes = panels(titles, len(rows), 3.9, sharey=True)
+    semtrace = shares[shares["measure"] == "SemTrace"].set_index("model")
+    semtrace = with_cells(semtrace.assign(model=semtrace.index), ["model"])
+    for ax, row in zip(axes, rows, strict=True):
+        lexical = shares[shares["measure"] == row["lexical"]].set_index("model")
+        for model, (colour, marker) in looks(semtrace.index).items():
+            x, xerr = interval(lexical.loc[[model]])
+            y, yerr = interval(semtrace.loc[[model]])
+            style: dict[str, Any] = {"color": colour, "ms": 5, "elinewidth": 0.8}
+            ax.errorbar(x, y, yerr, xerr, marker, label=model, **style)
+            mark(ax, semtrace.loc[[model]], x, y)
+        ax.set(xlabel=f"{row['lexical']} (%)", xlim=(-3, 103), ylim=(-3, 103))
+    axes[0].set_ylabel("SemTrace (%)")
+    legend_above(figure, axes[0])
     return figure
-
-
-ENDS = ["accuracy", "low", "high"]
-
-
-def _head(
-    ax: Axes, source: str, row: Mapping[Hashable, Any], lexical: str, pairs: str
-) -> None:
-    """Write above the panel `ax` its title (`source` and the measure `lexical`) and, below,
-    Kendall's tau with interval and p-value, the smallest tau that so few models can decide, and the
-    text `pairs`. `row` is a mapping with tau, low, high, p, models, least_decided."""
-    least = row["least_decided"]
-    enough = f"tau from {least:.2f} on" if least == least else "no tau"
-    lines = [
-        f"Kendall's tau {row['tau']:.2f} {span(row['low'], row['high'], 1, 2)}, p {row['p']:.3f}",
-        f"n = {row['models']} can decide {enough}",
-        pairs,
-    ]
-    ax.set_title(f"{source}: {lexical.replace(' retrieval', 's')}\n\n\n", fontsize=8)
-    say(ax, "\n".join(lines), (0, 1), (0, 4), xycoords="axes fraction")
-
-
-def _named_points(
-    ax: Axes,
-    x: pd.DataFrame,
-    y: pd.DataFrame,
-    limits: tuple[float, float],
-    colour: str | None = None,
-) -> None:
-    """Draw named points with intervals into the panel `ax`. The tables `x` and `y` are indexed by
-    name and have the columns accuracy, low, high (`ENDS`), in the units of the axes; `y` may also
-    have a column `cell`, which links a point to its answers.
-
-    `limits`: ends of the x-axis; `colour`: for all points, or None: each has its own. A name stands
-    towards the middle of the panel, and no two names overlap.
-    """
-    ax.set_xlim(*limits)
-    height = -2 * LINE
-    own = looks(y.index)
-    for name in y[ENDS[0]].sort_values().index:
-        (across,), xerr = interval(x.loc[[name]], scale=1)
-        (up,), yerr = interval(y.loc[[name]], scale=1)
-        shown: dict[str, Any] = {"color": colour or own[name].colour, "markersize": 4}
-        ax.errorbar(
-            across,
-            up,
-            yerr,
-            xerr,
-            own[name].marker,
-            label=name,
-            elinewidth=0.7,
-            **shown,
-        )
-        mark(ax, y.loc[[name]], across, up)
-        left = across > sum(limits) / 2
-        height = max(up + LINE / 2, height + LINE)
-        beside = (x[ENDS[0]] - across) * (-1 if left else 1) / (limits[1] - limits[0])
-        crossed = y[ENDS[0]][beside.between(0, 0.04 + 0.018 * len(name), "neither")]
-        while ((crossed - height).abs() < 0.8 * LINE).any():
-            height += LINE / 4
-        place = across + (-0.04 if left else 0.04) * (limits[1] - limits[0]), height
-        line = {
-            "arrowstyle": "-",
-            "color": "#999999",
-            "linewidth": 0.4,
-            "shrinkA": 0,
-            "shrinkB": 2,
-        }
-        side = "right" if left else "left"
-        name_beside = ax.annotate(
-            name,
-            (across, up),
-            place,
-            fontsize=6.5,
-            ha=side,
-            va="center",
-            arrowprops=line,
-        )
-        name_beside.set_in_layout(False)
-        name_beside.set_bbox(
-            {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
-        )
-
-
-LINE = 6.0
-"""Height of a line of names, in percentage points of the accuracy axis."""
 
 
 def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
