@@ -3,12 +3,10 @@ RoPE bases (Table 4), prompts (Figures 11 to 14), the published tables."""
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -80,86 +78,48 @@ def removal_curve(
     `curves` has model, task, share_removed, accuracy, low, high, lack_of_fit (p-value); shares from
     0 to 1. Areas of points grow with the column `n`, the number of versions behind them; bands are
     the curves' intervals, at the level `confidence`. A curve that does not describe its points is
-    dotted, without a band; the others say where half of their accuracy is lost. `published` is a
-    pair, share removed and accuracy of the one point that the paper states in numbers, or None: no
-    such point.
+    dotted, without a band. `published` is a pair, share removed and accuracy of the one point that
+    the paper states in numbers, or None: no such point.
     """
     models, tasks = (list(dict.fromkeys(points[name])) for name in ("model", "task"))
     alone = len(models) == len(tasks) == 1
     height, width = 0.9 + min(2.0 * -(-len(models) // 3), 7.0), 3.3 if alone else 7.0
     figure, axes = panels(models, 3, height, width, sharex=True, sharey=True)
     for (model, task), part in points.groupby(["model", "task"], sort=False):
-        ax, number = axes[models.index(model)], tasks.index(task)
-        colour, marker = look(number)
+        ax = axes[models.index(model)]
+        colour, marker = look(tasks.index(task))
+        style: dict[str, Any] = {"color": colour, "marker": marker}
         removed, accuracy = 100 * part["share_removed"], 100 * part["accuracy"]
         areas = 3 + 60 * part["n"] / part["n"].max()
-        shown: dict[str, Any] = {"color": colour, "alpha": 0.75, "zorder": 3}
-        ax.scatter(
-            removed,
-            accuracy,
-            areas,
-            marker=marker,
-            edgecolor="white",
-            linewidth=0.5,
-            **shown,
-        )
+        ax.scatter(removed, accuracy, areas, alpha=0.75, zorder=3, **style)
         mark(ax, part, removed, accuracy)
         curve = curves[(curves["model"] == model) & (curves["task"] == task)]
-        half = _draw_fit(ax, curve, colour)
-        words = f"{part['n'].sum():,} versions{half}"
-        corner: dict[str, Any] = {
-            "xycoords": "axes fraction",
-            "ha": "right",
-            "va": "top",
-        }
-        say(ax, words, (1, 1), (0, -9 * number), color=colour, **corner)
-        axes[0].scatter(
-            [], [], marker=marker, color=colour, label=task.replace("_", " ")
-        )
+        _draw_fit(ax, curve, colour)
+        axes[0].scatter([], [], label=task.replace("_", " "), **style)
     if published:
         x, y = (100 * number for number in published)
-        hollow: dict[str, Any] = {
-            "markersize": 7,
-            "color": PUBLISHED,
-            "mfc": "none",
-            "zorder": 4,
-        }
+        hollow: dict[str, Any] = {"color": PUBLISHED, "mfc": "none", "zorder": 4}
         axes[0].plot(x, y, "D", label="published: one line removed", ls="", **hollow)
         mark(axes[0], pd.DataFrame(index=["published"]), x, y, published=True)
-    rejected = curves["lack_of_fit"] < DOUBTED
-    for name, style, drawn in (
-        ("fit", "-", ~rejected),
-        ("rejected fit", ":", rejected),
-    ):
-        if drawn.any():
-            axes[0].plot([], [], style, color="#777777", label=name)
-    for ax in axes:
-        ax.set(
-            xlim=(-2, 102), ylim=(-3, 103 + 14 * len(tasks)), yticks=range(0, 101, 25)
-        )
+    axes[0].set(xlim=(-2, 102), ylim=(-3, 103), yticks=range(0, 101, 25))
     figure.supxlabel("lines removed (%)", fontsize=8)
     figure.supylabel("right answers (%)", fontsize=8)
-    title = f"area: versions behind a point; band: {confidence:.0%} interval"
+    title = f"area: versions; band: {confidence:.0%} interval; dotted: rejected fit"
     legend_above(figure, axes[0], most=1 if alone else 5, title=title, title_fontsize=7)
     return figure
 
 
-def _draw_fit(ax: Axes, curve: pd.DataFrame, colour: str) -> str:
+def _draw_fit(ax: Axes, curve: pd.DataFrame, colour: str) -> None:
     """Draw a fitted curve with its band into the panel `ax`, dotted and without a band where it
-    does not describe its points. Returns in words where half of its accuracy is lost; nothing for
-    a dotted curve, or one that does not come down to half."""
+    does not describe its points."""
     place, share, low, high = (
         100 * curve[name] for name in ("share_removed", "accuracy", "low", "high")
     )
     if (curve["lack_of_fit"] < DOUBTED).any():
         ax.plot(place, share, color=colour, linestyle=":")
-        return ""
-    ax.plot(place, share, color=colour)
-    ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
-    half = share.iloc[0] / 2
-    if not share.iloc[-1] <= half:
-        return ""
-    return f", half lost at {np.interp(-half, -share, place):.0f} %"
+    else:
+        ax.plot(place, share, color=colour)
+        ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
 
 
 def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure:
@@ -204,11 +164,10 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     question and a row for each model; the paper's numbers stand in the same rows, grey and hollow.
 
     Both tables have the columns label (model), condition (data set, and whether lines have keys
-    where that varies), accuracy, low, high (0 to 1); `regenerated` may have `cell`. At the right of
-    a row stands its accuracy in %, or the points that keys add; in grey where it is the paper's.
+    where that varies), accuracy, low, high (0 to 1); `regenerated` may have `cell`.
     """
-    table = pd.concat({False: regenerated, True: published}, names=["paper"])
-    table = table.reset_index("paper").reset_index(drop=True)
+    both = regenerated.assign(paper=False), published.assign(paper=True)
+    table = pd.concat(both, ignore_index=True)
     words = table["condition"].str.partition(", ")
     table = table.assign(data=words[0], keys=words[2])
     table["kind"] = table["data"].str.replace(r".*(?=-[IO]$)", "", regex=True)
@@ -227,55 +186,22 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
             colour, marker = look(number)
             style: dict[str, Any] = {"color": colour, "label": key or "here"}
             if paper:
-                style = {
-                    "color": PUBLISHED,
-                    "mfc": "white",
-                    "label": f"published {key}".strip(),
-                }
+                style = {"color": PUBLISHED, "mfc": "white"}
+                style["label"] = f"published {key}".strip()
             ax.errorbar(
                 share, places, xerr=reach, fmt=marker, ms=4, elinewidth=0.9, **style
             )
             mark(ax, part, share, places, published=bool(paper))
-        _say_rows(ax, shown, names)
-        sources = shown.groupby("paper")["data"].first()
+        sources = shown.groupby("data", sort=False)["paper"].all()
         title = [
-            f"published: {name}" if paper else name for paper, name in sources.items()
+            f"published: {name}" if paper else name for name, paper in sources.items()
         ]
-        ax.set_title(
-            "\n".join(title) if sources.nunique() > 1 else sources.iloc[0], fontsize=8
-        )
-        ax.set_xlim(-4, 107)
+        ax.set_title("\n".join(title), fontsize=8)
+        ax.set_xlim(-4, 104)
         name_rows(ax, names)
     figure.supxlabel("right answers (%), without distractors", fontsize=8)
     legend_above(figure, axes[0])
     return figure
-
-
-def _say_rows(ax: Axes, shown: pd.DataFrame, names: Sequence[str]) -> None:
-    """Write at the right of each row of the panel `ax` its accuracy, or what keys add to it, from
-    the answers where there are any, else from the paper."""
-    keyed = "with keys" in shown["keys"].array
-    say(ax, "keys add" if keyed else "%", (1, 1), (2, 1), xycoords="axes fraction")
-    for label, part in shown.groupby("label", sort=False):
-        paper = bool(part["paper"].all())
-        values = 100 * part[part["paper"] == paper].set_index("keys")["accuracy"]
-        text = f"{values.iloc[0]:.1f}"
-        if keyed:
-            change = values.get("with keys", math.nan) - values.get(
-                "without keys", math.nan
-            )
-            text = f"{change:+.1f}" if change == change else ""
-        place = 1, names.index(str(label))
-        colour = PUBLISHED if paper else "black"
-        say(
-            ax,
-            text,
-            place,
-            (2, 0),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            color=colour,
-        )
 
 
 def rope_bases(table: pd.DataFrame, context: int) -> Figure:
