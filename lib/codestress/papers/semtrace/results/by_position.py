@@ -14,7 +14,6 @@ from codestress.fitting.significance import LEVEL
 from codestress.fitting.summaries import paired_differences, with_accuracy
 from codestress.papers.semtrace.results.tables import clear_effect
 from codestress.papers.semtrace.studies import Questions
-from codestress.report.findings import listed
 from codestress.report.marks import with_cells
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
@@ -195,44 +194,30 @@ def dips(
 
 
 def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> str:
-    """Title of the figure by position: which models read the middle less well than both ends, from
-    `dips`, the table of `dips()`, in points or, if `relative`, in % of the best position; or, where
-    both were asked, what the query before the code changes, from `queries`, the table of
+    """Title of the figure by position: how many models read the middle less well than both ends,
+    from `dips`, the table of `dips()`, in points or, if `relative`, in % of the best position; or,
+    where both were asked, what the query before the code changes, from `queries`, the table of
     `factor_differences()`.
 
     A model's curves are tests of one family: the smallest p-value counts times their number.
     """
     if len(queries):
         return clear_effect("the query before the code", queries)
-    sure, curves = {}, dips.groupby("model", sort=False)
-    for model, part in curves:
-        dipped = part[(part["dip_low"] > 0) & (part["p_value"] * len(part) < LEVEL)]
-        if len(dipped):
-            sure[str(model)] = dipped[
-                "dip_relative_pct" if relative else "dip_points"
-            ].max()
-    names = list(curves.groups)
-    if not sure:
-        who = names[0] if len(names) == 1 else f"any of {len(names)}"
-        return f"No clear loss in the middle of the context for {who}"
-    who = listed([*sure]) if len(sure) < 3 else f"{len(sure)} of {len(names)}"
-    verb = "loses" if len(sure) == 1 else "lose"
+    curves = dips.groupby("model")["p_value"].transform("size")
+    sure = dips[(dips["dip_low"] > 0) & (dips["p_value"] * curves < LEVEL)]
+    models = f"{sure['model'].nunique()} of {dips['model'].nunique()} models"
+    if sure.empty:
+        return f"No clear loss in the middle of the context ({models})"
+    most = sure["dip_relative_pct" if relative else "dip_points"].max()
     unit = "% of the best accuracy" if relative else "points"
-    rest = [name for name in names if name not in sure]
-    others = f"; {listed(rest)} nothing clear" if rest and len(names) < 4 else ""
-    return f"In the middle {who} {verb} up to {max(sure.values()):.0f} {unit}{others}"
+    return f"In the middle of the context up to {most:.0f} {unit} are lost ({models})"
 
 
 def unresolved_headline(points: pd.DataFrame) -> str:
     """Title of the figure of unresolved answers, from the drawn `points` of `position_points`: the
-    model with the largest share at any place, and the largest share of the others."""
-    most = points.groupby("model", sort=False)["shown"].max()
-    first = most.idxmax()
-    rest = most.drop(first)
-    name = rest.index[0] if len(rest) == 1 else f"the other {len(rest)}"
-    share = f"at most {100 * rest.max():.0f} %" if rest.max() else "none"
-    others = f", {name} {share}" if len(rest) else ""
-    return f"{first} leaves up to {100 * most[first]:.0f} % of its answers unresolved{others}"
+    model with the largest share at any place."""
+    most = points.loc[points["shown"].idxmax()]
+    return f"{most['model']} leaves up to {100 * most['shown']:.0f} % of its answers unresolved"
 
 
 def factor_differences(

@@ -362,28 +362,21 @@ def removal_title(sensitivity: pd.DataFrame) -> str:
     """Title of the figure: the mean loss by Equation 5, which needs no fit, of each task, over the
     models in `sensitivity`, the table of `recall_sensitivity`."""
     means = 100 * sensitivity.groupby("task", sort=False)["sensitivity"].mean()
-    tasks = means.index.str.replace("_prediction", "s")
     names = [
-        f"{mean:.0f} % of right {task}" for task, mean in zip(tasks, means, strict=True)
+        f"{mean:.0f} % of right {str(task).removesuffix('_prediction')}s"
+        for task, mean in means.items()
     ]
-    models = list(dict.fromkeys(sensitivity["model"]))
-    if len(models) == 1:
-        return f"{models[0]} loses {listed(names)} when lines are missing"
-    return f"When lines are missing, {listed(names)} are lost (mean of {len(models)})"
+    models = sensitivity["model"].unique()
+    who = models[0] if len(models) == 1 else f"mean of {len(models)}"
+    return f"When lines are missing, {listed(names)} are lost ({who})"
 
 
 def sensitivity_title(sensitivity: pd.DataFrame) -> str:
     """Title of the figure of sensitivities, from `sensitivity`, the table of `recall_sensitivity`:
-    the models that clearly lose less of their outputs than Python does; that of `removal_title`
+    how many models clearly lose less of their outputs than Python does; that of `removal_title`
     where Python was not asked, or is alone."""
     beside = sensitivity.dropna(subset="to_python")
     if beside.empty:
         return removal_title(sensitivity)
-    less = list(beside[beside["to_python_high"] < 0]["model"])
-    who = (
-        listed(less) if 0 < len(less) < 3 else f"{len(less) or 'none'} of {len(beside)}"
-    )
-    verb = "keeps" if len(less) < 2 else "keep"
-    return (
-        f"Without some lines, {who} clearly {verb} more of what was right than Python"
-    )
+    less = (beside["to_python_high"] < 0).sum()
+    return f"Without some lines, {less} of {len(beside)} models clearly lose less than Python"
