@@ -240,54 +240,30 @@ def rope_bases(table: pd.DataFrame, context: int) -> Figure:
 
 def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
     """Figure of filled-in prompt templates side by side, each with the fewest distractors
-    (unrelated functions around the target).
-
-    Above each stand the template's lengths in characters for all numbers of distractors. `prompts`
-    is a list of triples: task, number of distractors, prompt.
-    """
+    (unrelated functions around the target). `prompts` is a list of triples: task, number of
+    distractors, prompt."""
     least = min(count for _, count, _ in prompts)
     pages = {task: _page(prompt) for task, count, prompt in prompts if count == least}
-    down = -(-len(pages) // 2)
+    titles = [task.replace("_", " ") for task in pages]
     lengths = [text.count("\n") + 2 for text in pages.values()]
-    heights = [max(lengths[2 * row : 2 * row + 2]) for row in range(down)]
-    figure = styled_figure(7.0, 0.45 * down + 0.112 * sum(heights))
-    axes = list(figure.subplots(down, 2, squeeze=False, height_ratios=heights).flat)
-    for ax, (task, text) in zip(axes, pages.items(), strict=False):
-        characters = [
-            f"{prompt.characters:,} with {count}"
-            for name, count, prompt in prompts
-            if name == task
-        ]
-        ax.set_title(f"{task.replace('_', ' ')}\n", fontsize=8)
-        told = f"characters: {', '.join(characters)} distractors"
-        say(ax, told, (0, 1), (0, 4), xycoords="axes fraction")
-        style: dict[str, Any] = {
-            "va": "top",
-            "family": "monospace",
-            "parse_math": False,
-        }
-        say(
-            ax,
-            text,
-            (0, 1),
-            (3, -3),
-            xycoords="axes fraction",
-            in_layout=False,
-            **style,
-        )
+    heights = [max(lengths[row : row + 2]) for row in range(0, len(pages), 2)]
+    height = 0.45 * len(heights) + 0.112 * sum(heights)
+    figure, axes = panels(titles, 2, height, height_ratios=heights)
+    style: dict[str, Any] = {"va": "top", "family": "monospace", "parse_math": False}
+    style |= {"xycoords": "axes fraction", "in_layout": False}
+    for ax, text in zip(axes, pages.values(), strict=True):
+        say(ax, text, (0, 1), (3, -3), **style)
         ax.set(xticks=[], yticks=[])
         ax.spines[["top", "right"]].set_visible(True)
-    for ax in axes[len(pages) :]:
-        ax.set_visible(False)
     return figure
 
 
 def _page(prompt: Prompt) -> str:
-    """Text of the last message of `prompt`, long lines wrapped at 60 characters, followed by its
+    """Text of the last message of `prompt`, long lines wrapped at 58 characters, followed by its
     `prefill` (the given beginning of the answer) unless that is empty."""
     begun = f"\n--- the answer, begun ---\n{prompt.prefill}" if prompt.prefill else ""
     lines = (prompt.messages[-1].content + begun).split("\n")
-    return "\n".join(textwrap.fill(line, 60, subsequent_indent="  ") for line in lines)
+    return "\n".join(textwrap.fill(line, 58, subsequent_indent="  ") for line in lines)
 
 
 def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:

@@ -325,10 +325,10 @@ def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
     interpreter was not asked, or only complete programs.
 
     `table` is that of `accuracy_by_share` on `answers`. A drop is 1 minus the accuracy. Columns:
-    share_removed, n, drop, drop_low, drop_high (at the smallest share of lines removed), versions,
-    single (number of versions without one line), single_drop (versions weighted alike),
-    single_drop_by_program (programs weighted alike), far, far_low, far_high (accuracy with more
-    than a fifth removed), far_versions, far_programs.
+    share_removed, n, drop (at the smallest share of lines removed), versions, single (number of
+    versions without one line), single_drop (versions weighted alike), single_drop_by_program
+    (programs weighted alike), far (accuracy with more than a fifth removed), far_versions,
+    far_programs.
     """
     removed = table[(table["model"] == INTERPRETER) & (table["share_removed"] > 0)]
     if removed.empty:
@@ -338,22 +338,17 @@ def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
     single = python[python["removed"] == 1]
     by_program = single.groupby("problem")["value_strict"].mean()
     beyond = python[python["share_removed"] > 0.2]
-    far = clustered_share(beyond["value_strict"], beyond["problem"])
     numbers = {
         "share_removed": first["share_removed"],
         "n": first["n"],
         "drop": 1 - first["accuracy"],
-        "drop_low": 1 - first["high"],
-        "drop_high": 1 - first["low"],
         "versions": len(python),
         "single": len(single),
         "single_drop": 1 - single["value_strict"].mean(),
         "single_drop_by_program": 1 - by_program.mean(),
-        "far": far.value,
-        "far_low": far.interval.low,
-        "far_high": far.interval.high,
-        "far_versions": far.n,
-        "far_programs": far.clusters,
+        "far": beyond["value_strict"].mean(),
+        "far_versions": len(beyond),
+        "far_programs": beyond["problem"].nunique(),
     }
     return pd.DataFrame([numbers])
 

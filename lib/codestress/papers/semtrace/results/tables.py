@@ -108,10 +108,6 @@ def beside_published(shares: pd.DataFrame, published: pd.DataFrame) -> pd.DataFr
     return table.reset_index("from").reset_index(drop=True)[columns]
 
 
-ABOUT_31K = (30_500, 31_500)
-"""Smallest and largest length that round to 31k tokens."""
-
-
 def smallest_rope_base(context: float) -> float:
     """Smallest base of RoPE (rotary position embedding) that suffices for `context` tokens, by the
     power law that Men et al. (2024) fit.
@@ -149,12 +145,8 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
     """Table of the architecture of each of `models` (entries of the model registry), and whether
     its RoPE base reaches the bound for `context` tokens. Columns: name, positional, moe,
     sliding_window, gqa, rope_base (None where unknown), context (the model's own longest),
-    reaches_bound (`yes` or `no`), smallest_base, lowest_bound, highest_bound; other unknown values
-    are `not published`.
-
-    The column `smallest_base` is the bound; `lowest_bound` and `highest_bound` are the bounds for
-    the shortest and longest context that the paper's "approximately 31k" tokens may be. The power
-    law's constants are Men et al.'s; the paper prints none.
+    reaches_bound (`yes` or `no`), smallest_base (the bound); other unknown values are `not
+    published`. The power law's constants are Men et al.'s; the paper prints none.
     """
     bound, unknown = smallest_rope_base(context), "not published"
     rows = []
@@ -168,10 +160,7 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
             reaches = "yes" if float(base) >= bound else "no"
         row |= {"rope_base": base, "context": entry.context, "reaches_bound": reaches}
         rows.append(row)
-    lowest, highest = (round(smallest_rope_base(end)) for end in ABOUT_31K)
-    return pd.DataFrame(rows).assign(
-        smallest_base=round(bound), lowest_bound=lowest, highest_bound=highest
-    )
+    return pd.DataFrame(rows).assign(smallest_base=round(bound))
 
 
 def bound_table(context: int) -> pd.DataFrame:
@@ -191,17 +180,12 @@ def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:
 
 def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
     """Table with a row for each of `prompts`, triples of task, number of distractors and prompt:
-    task, distractors, characters, prefill_characters (of the answer's given beginning),
-    tokens_at_4_characters (characters / 4, no model's tokenizer)."""
-    rows = []
-    for task, count, prompt in prompts:
-        lengths = prompt.characters, len(prompt.prefill), round(prompt.characters / 4)
-        rows.append((task.replace("_", " "), count, *lengths))
-    columns = [
-        "task",
-        "distractors",
-        "characters",
-        "prefill_characters",
-        "tokens_at_4_characters",
+    task, distractors, characters, tokens_at_4_characters (no model's tokenizer)."""
+    rows = [
+        (task.replace("_", " "), count, prompt.characters)
+        for task, count, prompt in prompts
     ]
-    return pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows, columns=["task", "distractors", "characters"])
+    return table.assign(
+        tokens_at_4_characters=(table["characters"] / 4).round().astype(int)
+    )
