@@ -306,38 +306,29 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     high (0 to 1); the table `keys` has model, task, difference (with keys minus without), low, high
     (-1 to 1), decided (bool). Differences that are not decided are hollow points.
     """
-    figure = styled_figure(7.0, 6.4)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.2, 1.0], squeeze=False)[
-        :, 0
-    ]
+    sides = ["CRUXEval-I", "CRUXEval-O"]
+    titles = ["without distractors", "with keys - without", *sides]
+    ratios = [1.2, 1.0]
+    figure, axes = panels(titles, 2, 6.4, sharey="row", height_ratios=ratios)
     plain = table[~table["keys"]]
-    models = (
-        plain[plain["task"] == "SemTrace"]
-        .sort_values("share", ascending=False)["model"]
-        .tolist()
-    )
-    left, right = above.subplots(1, 2, sharey=True)
+    semtrace = plain[plain["task"] == "SemTrace"].set_index("model")
+    models = semtrace["share"].sort_values(ascending=False).index.tolist()
     options: dict[str, Any] = {"label": "model", "scale": 100, "series": "task"}
     options["published"] = True
+    left, right = axes[:2]
     forest(left, plain, models, (-2, 102), value="share", **options)
-    left.set(title="without distractors", xlabel="accuracy (%)")
-    above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3)
-    right.axvline(0, color="#999999", linewidth=0.6)
+    left.set_xlabel("accuracy (%)")
     forest(right, keys, models, (-16, 16), value="difference", decided=True, **options)
-    right.set(
-        title="with keys - without", xlabel="accuracy (points); filled: decided (Holm)"
-    )
-    sides = below.subplots(1, 2, sharey=True)
-    for number, (ax, task) in enumerate(
-        zip(sides, ("CRUXEval-I", "CRUXEval-O"), strict=True)
-    ):
-        (x, xerr), (y, yerr) = (
-            interval(plain[plain["task"] == name].sort_values("model"), "share")
-            for name in (task, "SemTrace")
-        )
+    right.axvline(0, color="#999999", linewidth=0.6)
+    right.set_xlabel("accuracy (points); filled: decided (Holm)")
+    y, yerr = interval(semtrace, "share")
+    for number, (ax, task) in enumerate(zip(axes[2:], sides, strict=True)):
+        own = plain[plain["task"] == task].set_index("model").loc[semtrace.index]
+        x, xerr = interval(own, "share")
         colour, marker = look(number)
-        ax.errorbar(x, y, yerr, xerr, fmt=marker, color=colour, elinewidth=0.8)
-        mark(ax, pd.DataFrame(index=range(len(x))), x, y, published=True)
+        ax.errorbar(x, y, yerr, xerr, marker, color=colour, elinewidth=0.8)
+        mark(ax, own, x, y, published=True)
         ax.set(xlabel=f"{task} (%)", xlim=(0, 100), ylim=(-3, 103))
-    sides[0].set_ylabel("SemTrace (%)")
+    axes[2].set_ylabel("SemTrace (%)")
+    legend_above(figure, left)
     return figure
