@@ -81,21 +81,16 @@ def removal_curve(
     dotted, without a band. `published` is a pair, share removed and accuracy of the one point that
     the paper states in numbers, or None: no such point.
     """
-    models, tasks = (list(dict.fromkeys(points[name])) for name in ("model", "task"))
+    models, tasks = (list(points[name].unique()) for name in ("model", "task"))
     alone = len(models) == len(tasks) == 1
     height, width = 0.9 + min(2.0 * -(-len(models) // 3), 7.0), 3.3 if alone else 7.0
     figure, axes = panels(models, 3, height, width, sharex=True, sharey=True)
     for (model, task), part in points.groupby(["model", "task"], sort=False):
-        ax = axes[models.index(model)]
         colour, marker = look(tasks.index(task))
-        style: dict[str, Any] = {"color": colour, "marker": marker}
-        removed, accuracy = 100 * part["share_removed"], 100 * part["accuracy"]
-        areas = 3 + 60 * part["n"] / part["n"].max()
-        ax.scatter(removed, accuracy, areas, alpha=0.75, zorder=3, **style)
-        mark(ax, part, removed, accuracy)
         curve = curves[(curves["model"] == model) & (curves["task"] == task)]
-        _draw_fit(ax, curve, colour)
-        axes[0].scatter([], [], label=task.replace("_", " "), **style)
+        _draw_task(axes[models.index(model)], part, curve, colour, marker)
+        label = task.replace("_", " ")
+        axes[0].scatter([], [], color=colour, marker=marker, label=label)
     if published:
         x, y = (100 * number for number in published)
         hollow: dict[str, Any] = {"color": PUBLISHED, "mfc": "none", "zorder": 4}
@@ -109,9 +104,16 @@ def removal_curve(
     return figure
 
 
-def _draw_fit(ax: Axes, curve: pd.DataFrame, colour: str) -> None:
-    """Draw a fitted curve with its band into the panel `ax`, dotted and without a band where it
-    does not describe its points."""
+def _draw_task(
+    ax: Axes, part: pd.DataFrame, curve: pd.DataFrame, colour: str, marker: str
+) -> None:
+    """Draw a task's points `part` into the panel `ax`, and the `curve` that was fitted to them with
+    its band; dotted and without a band where it does not describe its points."""
+    removed, accuracy = 100 * part["share_removed"], 100 * part["accuracy"]
+    areas = 3 + 60 * part["n"] / part["n"].max()
+    shown: dict[str, Any] = {"color": colour, "alpha": 0.75, "zorder": 3}
+    ax.scatter(removed, accuracy, areas, marker=marker, **shown)
+    mark(ax, part, removed, accuracy)
     place, share, low, high = (
         100 * curve[name] for name in ("share_removed", "accuracy", "low", "high")
     )
@@ -179,23 +181,18 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     for ax, kind in zip(axes, kinds, strict=True):
         shown = table[table["kind"] == kind]
         for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
-            number = keys.index(key)
-            places = part["label"].map(names.index) + 0.3 * number + 0.1 * bool(paper)
-            places -= 0.15 * (len(keys) - 1)
-            share, reach = interval(part)
-            colour, marker = look(number)
-            style: dict[str, Any] = {"color": colour, "label": key or "here"}
+            colour, marker = look(keys.index(key))
+            label, face = key or "here", colour
             if paper:
-                style = {"color": PUBLISHED, "mfc": "white"}
-                style["label"] = f"published {key}".strip()
-            ax.errorbar(
-                share, places, xerr=reach, fmt=marker, ms=4, elinewidth=0.9, **style
-            )
-            mark(ax, part, share, places, published=bool(paper))
-        sources = shown.groupby("data", sort=False)["paper"].all()
-        title = [
-            f"published: {name}" if paper else name for name, paper in sources.items()
-        ]
+                colour, face, label = PUBLISHED, "white", f"published {key}".strip()
+            rows = part["label"].map(names.index) + 0.1 * bool(paper)
+            rows += 0.3 * keys.index(key) - 0.15 * (len(keys) - 1)
+            share, reach = interval(part)
+            style: dict[str, Any] = {"color": colour, "mfc": face, "elinewidth": 0.9}
+            ax.errorbar(share, rows, None, reach, marker, label=label, ms=4, **style)
+            mark(ax, part, share, rows, published=bool(paper))
+        sources = shown.groupby("data", sort=False)["paper"].all().items()
+        title = [f"published: {name}" if paper else name for name, paper in sources]
         ax.set_title("\n".join(title), fontsize=8)
         ax.set_xlim(-4, 104)
         name_rows(ax, names)
