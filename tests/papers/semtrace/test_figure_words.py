@@ -36,14 +36,13 @@ def versions(
         for share, part in right.items()
     ]
     columns = ["model", "task", "problem", "lines", "removed", "value_strict"]
-    return pd.DataFrame(rows, columns=columns).assign(outcome_strict="correct")
+    answers = pd.DataFrame(rows, columns=columns).assign(outcome_strict="correct")
+    return answers.assign(share_removed=answers["removed"] / answers["lines"])
 
 
 def told(answers: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     """Title and drawn curves."""
-    table = removal.accuracy_by_share(
-        removal.with_share_removed(answers), confidence=0.95
-    )
+    table = removal.accuracy_by_share(answers, confidence=0.95)
     fits = removal.fit_removal(
         answers,
         trend="exponential",
@@ -132,9 +131,7 @@ def test_a_rejected_fit_is_dotted_and_has_no_band() -> None:
         ({share: 1.0 if share < 0.6 else 0.0 for share in SHARES}, ":", 0),
     ):
         answers = versions(right, problems=400)
-        table = removal.accuracy_by_share(
-            removal.with_share_removed(answers), confidence=0.95
-        )
+        table = removal.accuracy_by_share(answers, confidence=0.95)
         _, curves = told(answers)
         figure = charts.removal_curve(table, curves, None, confidence=0.95)
         [ax] = figure.axes

@@ -547,7 +547,8 @@ def test_losses_of_several_models_are_read_in_five_ways() -> None:
         for share in [tops[model] * kept[model] ** removed]
         for n in range(0, 10_000, 20)
     ]
-    answers = pd.DataFrame(rows).assign(task="output_prediction", lines=2)
+    answers = pd.DataFrame(rows).assign(task="output_prediction")
+    answers["share_removed"] = answers["removed"] / 2
     how = {
         "trend": "exponential",
         "weighted": False,

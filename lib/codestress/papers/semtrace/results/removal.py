@@ -38,19 +38,11 @@ INTERPRETER = "python"
 OUTPUTS = "output_prediction"
 
 
-def with_share_removed(answers: pd.DataFrame) -> pd.DataFrame:
-    """Copy of `answers` with the added column `share_removed`: removed lines over removable lines
-    (the columns `removed` and `lines`), 0 to 1, rounded so that equal fractions are equal."""
-    return answers.assign(
-        share_removed=(answers["removed"] / answers["lines"]).round(9)
-    )
-
-
 def accuracy_by_share(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """Accuracy table of `answers` with one row for each model, task and share of lines removed,
     smallest share first, with the columns of `summarize`, and cell (column values that select the
-    row's answers). `answers` need the column `share_removed` (`with_share_removed`); `confidence`
-    is the level of the intervals."""
+    row's answers). `answers` need the column `share_removed`: removed lines over removable lines
+    (0 to 1). `confidence` is the level of the intervals."""
     ordered = answers.sort_values("share_removed", kind="stable")
     by = ["model", "task", "share_removed"]
     return with_cells(summarize(ordered, by=by, confidence=confidence), by)
@@ -84,8 +76,7 @@ def fit_removal(
     counts each share of lines by its number of programs, else all shares count alike.
     """
     fits = {}
-    removed = with_share_removed(answers)
-    for (model, task), part in removed.groupby(["model", "task"], sort=False):
+    for (model, task), part in answers.groupby(["model", "task"], sort=False):
         cells = part.groupby(["problem", "share_removed"])["value_strict"]
         right = cells.sum().unstack(fill_value=0).sort_index(axis=1)
         asked = cells.count().unstack(fill_value=0).sort_index(axis=1)
@@ -143,14 +134,13 @@ def group_losses(
     loss_at_half, loss_low, loss_high, programs. Programs are resampled once for all curves. The
     observed losses have no row when no version lacks exactly half of its lines.
     """
-    shares = with_share_removed(answers)
     rows = []
     for group, models in read_published("semtrace")["groups"].items():
         for task in dict.fromkeys(task for _, task in fits):
             if all((model, task) in fits for model in models):
                 chosen = [fits[model, task] for model in models]
                 programs = max(fit.items for fit in chosen)
-                own = shares[(shares["task"] == task) & shares["model"].isin(models)]
+                own = answers[(answers["task"] == task) & answers["model"].isin(models)]
                 readings = _fitted_losses(chosen, confidence)
                 readings |= _observed_losses(own, programs, confidence)
                 for reading, (loss, ends) in readings.items():
@@ -251,25 +241,26 @@ def fitted_curves(
     for (model, task), fit in fits.items():
         x = np.linspace(reach["min"][model, task], reach["max"][model, task], 101)
         low, high = fit.band(x)
-        part = pd.DataFrame(
-            {"share_removed": x, "accuracy": fit.at(x), "low": low, "high": high}
-        )
-        part.insert(0, "model", model)
-        part.insert(1, "task", task)
-        parts.append(part.assign(lack_of_fit=fit.lack))
+        part = {"model": model, "task": task, "share_removed": x}
+        part |= {"accuracy": fit.at(x), "low": low, "high": high}
+        parts.append(pd.DataFrame(part | {"lack_of_fit": fit.lack}))
     return pd.concat(parts, ignore_index=True)
 
 
-def program_sensitivities(
-    answers: pd.DataFrame, *, epsilon: float, complete_wrong: str
+def recall_sensitivity(
+    answers: pd.DataFrame, *, epsilon: float, complete_wrong: str, confidence: float
 ) -> pd.DataFrame:
-    """Table of Equation 5 from `answers`, a row for each model, task and problem: the column
-    `sensitivity`, the mean of (R(C) - R(C_inc)) / (R(C) + `epsilon`) over incomplete versions
-    C_inc, and the column `complete`, which is R(C), the score of the complete program.
+    """Table of Equation 5 from `answers`, a row for each model and task: the mean over programs of
+    (R(C) - R(C_inc)) / (R(C) + `epsilon`), a mean over incomplete versions C_inc of a program C.
+
+    Columns: model, task, sensitivity, low, high, programs (behind the mean), complete_wrong (number
+    of programs that were answered incorrectly when complete); to_python, to_python_low,
+    to_python_high: the sensitivity minus the interpreter's, paired by program (nan for inputs, for
+    the interpreter, and when the interpreter was not asked).
 
     When the complete program is answered incorrectly, the quotient is 0 or about -1/epsilon, which
-    says nothing of recall. The sensitivity is then nan (`complete_wrong` = `left_out`) or 0
-    (`zero`). It is also nan for a correct program without incomplete versions.
+    says nothing of recall. The program is then left out (`complete_wrong` = `left_out`) or counts 0
+    (`zero`). A program without incomplete versions is left out too.
     """
     by = ["model", "task", "problem"]
     complete, incomplete = (
@@ -278,24 +269,7 @@ def program_sensitivities(
     )
     lost = (complete - incomplete) / (complete + epsilon)
     worth = lost.where(complete > 0, 0.0 if complete_wrong == "zero" else np.nan)
-    return pd.DataFrame({"complete": complete, "sensitivity": worth}).reset_index()
-
-
-def recall_sensitivity(
-    answers: pd.DataFrame, *, epsilon: float, complete_wrong: str, confidence: float
-) -> pd.DataFrame:
-    """Table of Equation 5 (share of accuracy lost without some lines) from `answers`, as the mean
-    over programs, a row for each model and task.
-
-    Columns: model, task, sensitivity, low, high, programs (behind the mean), complete_wrong (number
-    of programs that were answered incorrectly when complete); to_python, to_python_low,
-    to_python_high: the sensitivity minus the interpreter's, paired by program (nan for inputs, for
-    the interpreter, and when the interpreter was not asked). The parameters `epsilon` and
-    `complete_wrong` are those of `program_sensitivities`.
-    """
-    each = program_sensitivities(
-        answers, epsilon=epsilon, complete_wrong=complete_wrong
-    )
+    each = pd.DataFrame({"complete": complete, "sensitivity": worth}).reset_index()
     python = each[each["model"] == INTERPRETER].set_index("problem")["sensitivity"]
     rows = []
     for (model, task), part in each.groupby(["model", "task"], sort=False):
@@ -314,8 +288,8 @@ def recall_sensitivity(
 def published_drop(artefact: str) -> tuple[float, float] | None:
     """Pair of the share of lines removed and the accuracy, both 0 to 1, at the one point that the
     paper states in numbers for the figure named `artefact`; None when it states none."""
-    numbers = published_numbers(artefact)
-    if not numbers or "drop_points" not in numbers:
+    numbers = published_numbers(artefact) or {}
+    if "drop_points" not in numbers:
         return None
     return numbers["smallest_share_removed_pct"] / 100, 1 - numbers["drop_points"] / 100
 
@@ -334,7 +308,7 @@ def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFr
     if removed.empty:
         return pd.DataFrame()
     first = removed.iloc[0]
-    python = with_share_removed(answers[answers["model"] == INTERPRETER])
+    python = answers[answers["model"] == INTERPRETER]
     single = python[python["removed"] == 1]
     by_program = single.groupby("problem")["value_strict"].mean()
     beyond = python[python["share_removed"] > 0.2]
