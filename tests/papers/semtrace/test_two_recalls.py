@@ -63,7 +63,7 @@ def test_models_in_one_order_and_in_opposite_ones() -> None:
     assert exact["p"].tolist() == pytest.approx([2 / 120] * 2)
     assert {"SemTrace", "SemTrace, partial matches"} == set(found["other"])
     taus = (" 1.00 (line retrieval)", "-1.00 (function retrieval)")
-    names(two_recalls.headline(found), "Too few models", "SemTrace", *taus)
+    names(two_recalls.headline(found), "too few models", "SemTrace", *taus)
 
 
 @pytest.mark.slow

@@ -26,12 +26,19 @@ SHARE, RELATIVE = (
     ["accuracy", "low", "high"],
     ["relative", "relative_low", "relative_high"],
 )
-DATASETS = {
-    "cruxeval": "CRUXEval",
-    "semtrace": "SemTrace",
-    "generated": "generated problems",
+WORDS: dict[str, dict[Any, str]] = {
+    "task": {},
+    "dataset": {
+        "cruxeval": "CRUXEval",
+        "semtrace": "SemTrace",
+        "generated": "generated problems",
+    },
+    "metric": {"strict": "exact matches", "partial": "partial matches"},
+    "qac": {True: "query on both sides", False: "query after the code"},
+    "keys": {True: "with keys", False: "without keys"},
 }
-METRICS = {"strict": "", "partial": "partial matches"}
+"""Words in figures for values of the factors that name a panel, where the value itself, with spaces
+for underscores, does not say it."""
 
 
 def accuracy_by_position(
@@ -131,23 +138,12 @@ def position_points(
     )
 
 
-SPOKEN: dict[str, dict[Any, str]] = {
-    "qac": {True: "query on both sides", False: "query after the code"},
-    "keys": {True: "with keys", False: "without keys"},
-}
-"""Words in figures for the values of the factors `qac` (query before the code too) and `keys`."""
-
-
 def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
-    words = (
-        [str(row["task"]).replace("_", " ")] if "task" in varying or not varying else []
+    names = [name for name in WORDS if name in varying] or ["task"]
+    values = [(name, row[name]) for name in names]
+    return ", ".join(
+        WORDS[name].get(value, str(value).replace("_", " ")) for name, value in values
     )
-    if "dataset" in varying:
-        words.append(DATASETS.get(str(row["dataset"]), str(row["dataset"])))
-    if "metric" in varying:
-        words.append(METRICS[str(row["metric"])] or "exact matches")
-    words += [SPOKEN[name][row[name]] for name in SPOKEN if name in varying]
-    return ", ".join(words)
 
 
 DIP = [
