@@ -114,7 +114,7 @@ def test_a_title_by_position_names_who_loses_in_the_middle() -> None:
     names(told, "middle", "1 of 2", "61 %")
     # One clear curve of many is what noise makes.
     many = pd.DataFrame([dip("phi-4", 30, 12, 0.02), *[dip("phi-4", 1, -9, 0.5)] * 4])
-    names(by_position.headline(many, none, relative=False), "No clear loss", "0 of 1")
+    names(by_position.headline(many, none, relative=False), "none of 1 models")
     # Of three tests one is left by Holm's correction.
     asked = pd.DataFrame({"p_value": [0.01, 0.03, 0.04]})
     names(

@@ -201,12 +201,13 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> st
         return clear_effect("the query before the code", queries)
     curves = dips.groupby("model")["p_value"].transform("size")
     sure = dips[(dips["dip_low"] > 0) & (dips["p_value"] * curves < LEVEL)]
-    models = f"{sure['model'].nunique()} of {dips['model'].nunique()} models"
+    models = f"{sure['model'].nunique() or 'none'} of {dips['model'].nunique()} models"
+    head = f"A clear loss in the middle of the context for {models}"
     if sure.empty:
-        return f"No clear loss in the middle of the context ({models})"
+        return head
     most = sure["dip_relative_pct" if relative else "dip_points"].max()
     unit = "% of the best accuracy" if relative else "points"
-    return f"In the middle of the context up to {most:.0f} {unit} are lost ({models})"
+    return f"{head}: up to {most:.0f} {unit}"
 
 
 def unresolved_headline(points: pd.DataFrame) -> str:
