@@ -294,28 +294,26 @@ def published_drop(artefact: str) -> tuple[float, float] | None:
     return numbers["smallest_share_removed_pct"] / 100, 1 - numbers["drop_points"] / 100
 
 
-def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
     """Table of the interpreter's numbers that appendix B states, in one row; empty when the
     interpreter was not asked, or only complete programs.
 
-    `table` is that of `accuracy_by_share` on `answers`. A drop is 1 minus the accuracy. Columns:
-    share_removed, n, drop (at the smallest share of lines removed), versions, single (number of
-    versions without one line), single_drop (versions weighted alike), single_drop_by_program
-    (programs weighted alike), far (accuracy with more than a fifth removed), far_versions,
-    far_programs.
+    A drop is 1 minus the accuracy. Columns: share_removed, n, drop (at the smallest share of lines
+    removed), versions, single (number of versions without one line), single_drop (versions weighted
+    alike), single_drop_by_program (programs weighted alike), far (accuracy with more than a fifth
+    removed), far_versions, far_programs.
     """
-    removed = table[(table["model"] == INTERPRETER) & (table["share_removed"] > 0)]
-    if removed.empty:
-        return pd.DataFrame()
-    first = removed.iloc[0]
     python = answers[answers["model"] == INTERPRETER]
-    single = python[python["removed"] == 1]
+    removed = python["share_removed"]
+    if not removed.any():
+        return pd.DataFrame()
+    first = python[removed == removed[removed > 0].min()]
+    single, beyond = python[python["removed"] == 1], python[removed > 0.2]
     by_program = single.groupby("problem")["value_strict"].mean()
-    beyond = python[python["share_removed"] > 0.2]
     numbers = {
-        "share_removed": first["share_removed"],
-        "n": first["n"],
-        "drop": 1 - first["accuracy"],
+        "share_removed": first["share_removed"].iloc[0],
+        "n": len(first),
+        "drop": 1 - first["value_strict"].mean(),
         "versions": len(python),
         "single": len(single),
         "single_drop": 1 - single["value_strict"].mean(),
