@@ -34,10 +34,8 @@ from codestress.fitting.proportions import (
     ratio_of_shares,
     wilson,
 )
-from codestress.fitting.significance import pair_signs
 from codestress.papers.origin.curves import fit_decay
 from codestress.papers.semtrace.results.largest_drops import OWN, numbers_of
-from codestress.papers.semtrace.results.two_recalls import ordered_alike
 
 Array = NDArray[np.float64]
 Check = Callable[[np.random.Generator], bool]
@@ -279,26 +277,6 @@ def decays(height: float, rate: float, items: int) -> dict[str, Check]:
     }
 
 
-def recalls(alike: float, items: int) -> dict[str, Check]:
-    """Of the order of six models by two measures, whose accuracies correlate so."""
-
-    def order(random: np.random.Generator) -> bool:
-        first, other = random.normal(size=(2, 6))
-        chances = [
-            0.5 + 0.4 * np.tanh(side)
-            for side in (first, alike * first + np.sqrt(1 - alike**2) * other)
-        ]
-        truth = float((pair_signs(chances[0]) * pair_signs(chances[1])).mean())
-        tables = [hard(chance, items, random) for chance in chances]
-        scores = [
-            pd.DataFrame((random.random(table.shape) < table) * 1.0) for table in tables
-        ]
-        found = ordered_alike(*scores, 0.95)
-        return contains(Interval(found["among_low"], found["among_high"]), truth)
-
-    return {"tau among six models: pairs told apart (conservative)": order}
-
-
 def scenarios() -> Iterator[tuple[str, int, dict[str, Check]]]:
     """Name, number of items, and the checks that belong to it."""
     for items in SIZES:
@@ -312,8 +290,6 @@ def scenarios() -> Iterator[tuple[str, int, dict[str, Check]]]:
             yield name, items, means(spread, items)
         for name, (first, step) in FALLS.items():
             yield name, items, falls(first, step, items)
-        for name, alike in {"flat": 0.0, "strong": 0.9}.items():
-            yield name, items, recalls(alike, items)
         for name, (height, rate) in DECAYS.items():
             yield name, items, decays(height, rate, items)
 

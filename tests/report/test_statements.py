@@ -193,7 +193,8 @@ def removals(one: Statement, value: float, random: Random) -> Tables:
             .reset_index(name="value_strict")
         )
         parts.append(cells.assign(model=model))
-    answers = pd.concat(parts).assign(task=one.where["task"], lines=10)
+    answers = pd.concat(parts).assign(task=one.where["task"])
+    answers["share_removed"] = answers["removed"] / 10
     fits = removal.fit_removal(
         answers,
         trend="exponential",

@@ -3,12 +3,10 @@ RoPE bases (Table 4), prompts (Figures 11 to 14), the published tables."""
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -80,86 +78,50 @@ def removal_curve(
     `curves` has model, task, share_removed, accuracy, low, high, lack_of_fit (p-value); shares from
     0 to 1. Areas of points grow with the column `n`, the number of versions behind them; bands are
     the curves' intervals, at the level `confidence`. A curve that does not describe its points is
-    dotted, without a band; the others say where half of their accuracy is lost. `published` is a
-    pair, share removed and accuracy of the one point that the paper states in numbers, or None: no
-    such point.
+    dotted, without a band. `published` is a pair, share removed and accuracy of the one point that
+    the paper states in numbers, or None: no such point.
     """
-    models, tasks = (list(dict.fromkeys(points[name])) for name in ("model", "task"))
+    models, tasks = (list(points[name].unique()) for name in ("model", "task"))
     alone = len(models) == len(tasks) == 1
     height, width = 0.9 + min(2.0 * -(-len(models) // 3), 7.0), 3.3 if alone else 7.0
     figure, axes = panels(models, 3, height, width, sharex=True, sharey=True)
     for (model, task), part in points.groupby(["model", "task"], sort=False):
-        ax, number = axes[models.index(model)], tasks.index(task)
-        colour, marker = look(number)
-        removed, accuracy = 100 * part["share_removed"], 100 * part["accuracy"]
-        areas = 3 + 60 * part["n"] / part["n"].max()
-        shown: dict[str, Any] = {"color": colour, "alpha": 0.75, "zorder": 3}
-        ax.scatter(
-            removed,
-            accuracy,
-            areas,
-            marker=marker,
-            edgecolor="white",
-            linewidth=0.5,
-            **shown,
-        )
-        mark(ax, part, removed, accuracy)
+        colour, marker = look(tasks.index(task))
         curve = curves[(curves["model"] == model) & (curves["task"] == task)]
-        half = _draw_fit(ax, curve, colour)
-        words = f"{part['n'].sum():,} versions{half}"
-        corner: dict[str, Any] = {
-            "xycoords": "axes fraction",
-            "ha": "right",
-            "va": "top",
-        }
-        say(ax, words, (1, 1), (0, -9 * number), color=colour, **corner)
-        axes[0].scatter(
-            [], [], marker=marker, color=colour, label=task.replace("_", " ")
-        )
+        _draw_task(axes[models.index(model)], part, curve, colour, marker)
+        label = task.replace("_", " ")
+        axes[0].scatter([], [], color=colour, marker=marker, label=label)
     if published:
         x, y = (100 * number for number in published)
-        hollow: dict[str, Any] = {
-            "markersize": 7,
-            "color": PUBLISHED,
-            "mfc": "none",
-            "zorder": 4,
-        }
+        hollow: dict[str, Any] = {"color": PUBLISHED, "mfc": "none", "zorder": 4}
         axes[0].plot(x, y, "D", label="published: one line removed", ls="", **hollow)
         mark(axes[0], pd.DataFrame(index=["published"]), x, y, published=True)
-    rejected = curves["lack_of_fit"] < DOUBTED
-    for name, style, drawn in (
-        ("fit", "-", ~rejected),
-        ("rejected fit", ":", rejected),
-    ):
-        if drawn.any():
-            axes[0].plot([], [], style, color="#777777", label=name)
-    for ax in axes:
-        ax.set(
-            xlim=(-2, 102), ylim=(-3, 103 + 14 * len(tasks)), yticks=range(0, 101, 25)
-        )
+    axes[0].set(xlim=(-2, 102), ylim=(-3, 103), yticks=range(0, 101, 25))
     figure.supxlabel("lines removed (%)", fontsize=8)
     figure.supylabel("right answers (%)", fontsize=8)
-    title = f"area: versions behind a point; band: {confidence:.0%} interval"
+    title = f"area: versions; band: {confidence:.0%} interval; dotted: rejected fit"
     legend_above(figure, axes[0], most=1 if alone else 5, title=title, title_fontsize=7)
     return figure
 
 
-def _draw_fit(ax: Axes, curve: pd.DataFrame, colour: str) -> str:
-    """Draw a fitted curve with its band into the panel `ax`, dotted and without a band where it
-    does not describe its points. Returns in words where half of its accuracy is lost; nothing for
-    a dotted curve, or one that does not come down to half."""
+def _draw_task(
+    ax: Axes, part: pd.DataFrame, curve: pd.DataFrame, colour: str, marker: str
+) -> None:
+    """Draw a task's points `part` into the panel `ax`, and the `curve` that was fitted to them with
+    its band; dotted and without a band where it does not describe its points."""
+    removed, accuracy = 100 * part["share_removed"], 100 * part["accuracy"]
+    areas = 3 + 60 * part["n"] / part["n"].max()
+    shown: dict[str, Any] = {"color": colour, "alpha": 0.75, "zorder": 3}
+    ax.scatter(removed, accuracy, areas, marker=marker, **shown)
+    mark(ax, part, removed, accuracy)
     place, share, low, high = (
         100 * curve[name] for name in ("share_removed", "accuracy", "low", "high")
     )
     if (curve["lack_of_fit"] < DOUBTED).any():
         ax.plot(place, share, color=colour, linestyle=":")
-        return ""
-    ax.plot(place, share, color=colour)
-    ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
-    half = share.iloc[0] / 2
-    if not share.iloc[-1] <= half:
-        return ""
-    return f", half lost at {np.interp(-half, -share, place):.0f} %"
+    else:
+        ax.plot(place, share, color=colour)
+        ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
 
 
 def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure:
@@ -204,11 +166,10 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     question and a row for each model; the paper's numbers stand in the same rows, grey and hollow.
 
     Both tables have the columns label (model), condition (data set, and whether lines have keys
-    where that varies), accuracy, low, high (0 to 1); `regenerated` may have `cell`. At the right of
-    a row stands its accuracy in %, or the points that keys add; in grey where it is the paper's.
+    where that varies), accuracy, low, high (0 to 1); `regenerated` may have `cell`.
     """
-    table = pd.concat({False: regenerated, True: published}, names=["paper"])
-    table = table.reset_index("paper").reset_index(drop=True)
+    both = regenerated.assign(paper=False), published.assign(paper=True)
+    table = pd.concat(both, ignore_index=True)
     words = table["condition"].str.partition(", ")
     table = table.assign(data=words[0], keys=words[2])
     table["kind"] = table["data"].str.replace(r".*(?=-[IO]$)", "", regex=True)
@@ -220,62 +181,24 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     for ax, kind in zip(axes, kinds, strict=True):
         shown = table[table["kind"] == kind]
         for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
-            number = keys.index(key)
-            places = part["label"].map(names.index) + 0.3 * number + 0.1 * bool(paper)
-            places -= 0.15 * (len(keys) - 1)
-            share, reach = interval(part)
-            colour, marker = look(number)
-            style: dict[str, Any] = {"color": colour, "label": key or "here"}
+            colour, marker = look(keys.index(key))
+            label, face = key or "here", colour
             if paper:
-                style = {
-                    "color": PUBLISHED,
-                    "mfc": "white",
-                    "label": f"published {key}".strip(),
-                }
-            ax.errorbar(
-                share, places, xerr=reach, fmt=marker, ms=4, elinewidth=0.9, **style
-            )
-            mark(ax, part, share, places, published=bool(paper))
-        _say_rows(ax, shown, names)
-        sources = shown.groupby("paper")["data"].first()
-        title = [
-            f"published: {name}" if paper else name for paper, name in sources.items()
-        ]
-        ax.set_title(
-            "\n".join(title) if sources.nunique() > 1 else sources.iloc[0], fontsize=8
-        )
-        ax.set_xlim(-4, 107)
+                colour, face, label = PUBLISHED, "white", f"published {key}".strip()
+            rows = part["label"].map(names.index) + 0.1 * bool(paper)
+            rows += 0.3 * keys.index(key) - 0.15 * (len(keys) - 1)
+            share, reach = interval(part)
+            style: dict[str, Any] = {"color": colour, "mfc": face, "elinewidth": 0.9}
+            ax.errorbar(share, rows, None, reach, marker, label=label, ms=4, **style)
+            mark(ax, part, share, rows, published=bool(paper))
+        sources = shown.groupby("data", sort=False)["paper"].all().items()
+        title = [f"published: {name}" if paper else name for name, paper in sources]
+        ax.set_title("\n".join(title), fontsize=8)
+        ax.set_xlim(-4, 104)
         name_rows(ax, names)
     figure.supxlabel("right answers (%), without distractors", fontsize=8)
     legend_above(figure, axes[0])
     return figure
-
-
-def _say_rows(ax: Axes, shown: pd.DataFrame, names: Sequence[str]) -> None:
-    """Write at the right of each row of the panel `ax` its accuracy, or what keys add to it, from
-    the answers where there are any, else from the paper."""
-    keyed = "with keys" in shown["keys"].array
-    say(ax, "keys add" if keyed else "%", (1, 1), (2, 1), xycoords="axes fraction")
-    for label, part in shown.groupby("label", sort=False):
-        paper = bool(part["paper"].all())
-        values = 100 * part[part["paper"] == paper].set_index("keys")["accuracy"]
-        text = f"{values.iloc[0]:.1f}"
-        if keyed:
-            change = values.get("with keys", math.nan) - values.get(
-                "without keys", math.nan
-            )
-            text = f"{change:+.1f}" if change == change else ""
-        place = 1, names.index(str(label))
-        colour = PUBLISHED if paper else "black"
-        say(
-            ax,
-            text,
-            place,
-            (2, 0),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            color=colour,
-        )
 
 
 def rope_bases(table: pd.DataFrame, context: int) -> Figure:
@@ -314,188 +237,62 @@ def rope_bases(table: pd.DataFrame, context: int) -> Figure:
 
 def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
     """Figure of filled-in prompt templates side by side, each with the fewest distractors
-    (unrelated functions around the target).
-
-    Above each stand the template's lengths in characters for all numbers of distractors. `prompts`
-    is a list of triples: task, number of distractors, prompt.
-    """
+    (unrelated functions around the target). `prompts` is a list of triples: task, number of
+    distractors, prompt."""
     least = min(count for _, count, _ in prompts)
     pages = {task: _page(prompt) for task, count, prompt in prompts if count == least}
-    down = -(-len(pages) // 2)
+    titles = [task.replace("_", " ") for task in pages]
     lengths = [text.count("\n") + 2 for text in pages.values()]
-    heights = [max(lengths[2 * row : 2 * row + 2]) for row in range(down)]
-    figure = styled_figure(7.0, 0.45 * down + 0.112 * sum(heights))
-    axes = list(figure.subplots(down, 2, squeeze=False, height_ratios=heights).flat)
-    for ax, (task, text) in zip(axes, pages.items(), strict=False):
-        characters = [
-            f"{prompt.characters:,} with {count}"
-            for name, count, prompt in prompts
-            if name == task
-        ]
-        ax.set_title(f"{task.replace('_', ' ')}\n", fontsize=8)
-        told = f"characters: {', '.join(characters)} distractors"
-        say(ax, told, (0, 1), (0, 4), xycoords="axes fraction")
-        style: dict[str, Any] = {
-            "va": "top",
-            "family": "monospace",
-            "parse_math": False,
-        }
-        say(
-            ax,
-            text,
-            (0, 1),
-            (3, -3),
-            xycoords="axes fraction",
-            in_layout=False,
-            **style,
-        )
+    heights = [max(lengths[row : row + 2]) for row in range(0, len(pages), 2)]
+    height = 0.45 * len(heights) + 0.112 * sum(heights)
+    figure, axes = panels(titles, 2, height, height_ratios=heights)
+    style: dict[str, Any] = {"va": "top", "family": "monospace", "parse_math": False}
+    style |= {"xycoords": "axes fraction", "in_layout": False}
+    for ax, text in zip(axes, pages.values(), strict=True):
+        say(ax, text, (0, 1), (3, -3), **style)
         ax.set(xticks=[], yticks=[])
         ax.spines[["top", "right"]].set_visible(True)
-    for ax in axes[len(pages) :]:
-        ax.set_visible(False)
     return figure
 
 
 def _page(prompt: Prompt) -> str:
-    """Text of the last message of `prompt`, long lines wrapped at 60 characters, followed by its
+    """Text of the last message of `prompt`, long lines wrapped at 58 characters, followed by its
     `prefill` (the given beginning of the answer) unless that is empty."""
     begun = f"\n--- the answer, begun ---\n{prompt.prefill}" if prompt.prefill else ""
     lines = (prompt.messages[-1].content + begun).split("\n")
-    return "\n".join(textwrap.fill(line, 60, subsequent_indent="  ") for line in lines)
+    return "\n".join(textwrap.fill(line, 58, subsequent_indent="  ") for line in lines)
 
 
-def recall_panels(
-    shares: pd.DataFrame,
-    found: pd.DataFrame,
-    printed: pd.DataFrame,
-    printed_found: pd.DataFrame,
-) -> Figure:
+def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:
     """Figure of SemTrace's accuracy against each lexical recall (retrieval of a line, of a
-    function), with a named point for each model; below, the paper's values of both.
+    function), with a point for each model.
 
     The table `shares` has the columns measure, model, accuracy, low, high (0 to 1); `found` is the
-    table of `two_recalls.correlations`. The table `printed` has the columns measure, model,
-    stronger (bool: named by the paper as strong in lexical recall), group (in words), accuracy,
-    low, high; `printed_found` is the table of `published_correlations`.
+    table of `two_recalls.correlations`.
     """
     rows = found[found["other"] == "SemTrace"].to_dict("records")
-    figure = styled_figure(7.0, 6.6)
-    grid = figure.subplots(2, max(len(rows), len(printed_found)), squeeze=False)
-    for ax, row in zip(grid[0], rows, strict=False):
-        x, y = (
-            shares[shares["measure"] == name].set_index("model")
-            for name in (row["lexical"], row["other"])
+    titles = []
+    for row in rows:
+        reach = span(row["low"], row["high"], 1, 2)
+        titles.append(
+            f"Kendall's tau {row['tau']:.2f} {reach}\n"
+            f"p {row['p']:.3f}, {row['models']} models"
         )
-        cells = with_cells(y.reset_index(), ["model"])["cell"].to_list()
-        _named_points(ax, 100 * x[ENDS], (100 * y[ENDS]).assign(cell=cells), (-3, 103))
-        pairs = f"pairs: {row['alike']} alike, {row['opposite']} opposite, {row['open']} open"
-        _head(ax, "regenerated", row, row["lexical"], pairs)
-        ax.set_xlabel(f"{row['lexical']} (%)")
-    for ax, row in zip(grid[1], printed_found.to_dict("records"), strict=True):
-        part = printed[printed["measure"] == row["measure"]].set_index("model")
-        x = pd.DataFrame(dict.fromkeys(ENDS, part["stronger"] * 1.0))
-        _named_points(ax, x, 100 * part[ENDS], (-0.35, 1.35), PUBLISHED)
-        words = part.sort_values("stronger")["group"].unique()
-        counts = part["group"].value_counts()
-        ax.set_xticks([0, 1], [f"{word} ({counts[word]} models)" for word in words])
-        higher = (
-            f"right group higher in {row['stronger_higher']} of {row['pairs']} pairs"
-        )
-        _head(ax, "published", row, row["measure"], higher)
-        ax.set_xlabel(f"{row['measure']} (section 3.2)")
-    grid[0, 0].set_ylabel("SemTrace (%)")
-    grid[1, 0].set_ylabel("SemTrace without distractors (%), Table 1")
-    for ax in grid.flat:
-        ax.set_ylim(-4, 113)
-        ax.set_yticks(range(0, 101, 20))
-        ax.set_visible(ax.has_data())
+    figure, axes = panels(titles, len(rows), 3.9, sharey=True)
+    semtrace = shares[shares["measure"] == "SemTrace"].set_index("model")
+    semtrace = with_cells(semtrace.assign(model=semtrace.index), ["model"])
+    for ax, row in zip(axes, rows, strict=True):
+        lexical = shares[shares["measure"] == row["lexical"]].set_index("model")
+        for model, (colour, marker) in looks(semtrace.index).items():
+            x, xerr = interval(lexical.loc[[model]])
+            y, yerr = interval(semtrace.loc[[model]])
+            style: dict[str, Any] = {"color": colour, "ms": 5, "elinewidth": 0.8}
+            ax.errorbar(x, y, yerr, xerr, marker, label=model, **style)
+            mark(ax, semtrace.loc[[model]], x, y)
+        ax.set(xlabel=f"{row['lexical']} (%)", xlim=(-3, 103), ylim=(-3, 103))
+    axes[0].set_ylabel("SemTrace (%)")
+    legend_above(figure, axes[0])
     return figure
-
-
-ENDS = ["accuracy", "low", "high"]
-
-
-def _head(
-    ax: Axes, source: str, row: Mapping[Hashable, Any], lexical: str, pairs: str
-) -> None:
-    """Write above the panel `ax` its title (`source` and the measure `lexical`) and, below,
-    Kendall's tau with interval and p-value, the smallest tau that so few models can decide, and the
-    text `pairs`. `row` is a mapping with tau, low, high, p, models, least_decided."""
-    least = row["least_decided"]
-    enough = f"tau from {least:.2f} on" if least == least else "no tau"
-    lines = [
-        f"Kendall's tau {row['tau']:.2f} {span(row['low'], row['high'], 1, 2)}, p {row['p']:.3f}",
-        f"n = {row['models']} can decide {enough}",
-        pairs,
-    ]
-    ax.set_title(f"{source}: {lexical.replace(' retrieval', 's')}\n\n\n", fontsize=8)
-    say(ax, "\n".join(lines), (0, 1), (0, 4), xycoords="axes fraction")
-
-
-def _named_points(
-    ax: Axes,
-    x: pd.DataFrame,
-    y: pd.DataFrame,
-    limits: tuple[float, float],
-    colour: str | None = None,
-) -> None:
-    """Draw named points with intervals into the panel `ax`. The tables `x` and `y` are indexed by
-    name and have the columns accuracy, low, high (`ENDS`), in the units of the axes; `y` may also
-    have a column `cell`, which links a point to its answers.
-
-    `limits`: ends of the x-axis; `colour`: for all points, or None: each has its own. A name stands
-    towards the middle of the panel, and no two names overlap.
-    """
-    ax.set_xlim(*limits)
-    height = -2 * LINE
-    own = looks(y.index)
-    for name in y[ENDS[0]].sort_values().index:
-        (across,), xerr = interval(x.loc[[name]], scale=1)
-        (up,), yerr = interval(y.loc[[name]], scale=1)
-        shown: dict[str, Any] = {"color": colour or own[name].colour, "markersize": 4}
-        ax.errorbar(
-            across,
-            up,
-            yerr,
-            xerr,
-            own[name].marker,
-            label=name,
-            elinewidth=0.7,
-            **shown,
-        )
-        mark(ax, y.loc[[name]], across, up)
-        left = across > sum(limits) / 2
-        height = max(up + LINE / 2, height + LINE)
-        beside = (x[ENDS[0]] - across) * (-1 if left else 1) / (limits[1] - limits[0])
-        crossed = y[ENDS[0]][beside.between(0, 0.04 + 0.018 * len(name), "neither")]
-        while ((crossed - height).abs() < 0.8 * LINE).any():
-            height += LINE / 4
-        place = across + (-0.04 if left else 0.04) * (limits[1] - limits[0]), height
-        line = {
-            "arrowstyle": "-",
-            "color": "#999999",
-            "linewidth": 0.4,
-            "shrinkA": 0,
-            "shrinkB": 2,
-        }
-        side = "right" if left else "left"
-        name_beside = ax.annotate(
-            name,
-            (across, up),
-            place,
-            fontsize=6.5,
-            ha=side,
-            va="center",
-            arrowprops=line,
-        )
-        name_beside.set_in_layout(False)
-        name_beside.set_bbox(
-            {"facecolor": "white", "alpha": 0.7, "linewidth": 0, "pad": 0.5}
-        )
-
-
-LINE = 6.0
-"""Height of a line of names, in percentage points of the accuracy axis."""
 
 
 def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
@@ -506,38 +303,29 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     high (0 to 1); the table `keys` has model, task, difference (with keys minus without), low, high
     (-1 to 1), decided (bool). Differences that are not decided are hollow points.
     """
-    figure = styled_figure(7.0, 6.4)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.2, 1.0], squeeze=False)[
-        :, 0
-    ]
+    sides = ["CRUXEval-I", "CRUXEval-O"]
+    titles = ["without distractors", "with keys - without", *sides]
+    ratios = [1.2, 1.0]
+    figure, axes = panels(titles, 2, 6.4, sharey="row", height_ratios=ratios)
     plain = table[~table["keys"]]
-    models = (
-        plain[plain["task"] == "SemTrace"]
-        .sort_values("share", ascending=False)["model"]
-        .tolist()
-    )
-    left, right = above.subplots(1, 2, sharey=True)
+    semtrace = plain[plain["task"] == "SemTrace"].set_index("model")
+    models = semtrace["share"].sort_values(ascending=False).index.tolist()
     options: dict[str, Any] = {"label": "model", "scale": 100, "series": "task"}
     options["published"] = True
+    left, right = axes[:2]
     forest(left, plain, models, (-2, 102), value="share", **options)
-    left.set(title="without distractors", xlabel="accuracy (%)")
-    above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=3)
-    right.axvline(0, color="#999999", linewidth=0.6)
+    left.set_xlabel("accuracy (%)")
     forest(right, keys, models, (-16, 16), value="difference", decided=True, **options)
-    right.set(
-        title="with keys - without", xlabel="accuracy (points); filled: decided (Holm)"
-    )
-    sides = below.subplots(1, 2, sharey=True)
-    for number, (ax, task) in enumerate(
-        zip(sides, ("CRUXEval-I", "CRUXEval-O"), strict=True)
-    ):
-        (x, xerr), (y, yerr) = (
-            interval(plain[plain["task"] == name].sort_values("model"), "share")
-            for name in (task, "SemTrace")
-        )
+    right.axvline(0, color="#999999", linewidth=0.6)
+    right.set_xlabel("accuracy (points); filled: decided (Holm)")
+    y, yerr = interval(semtrace, "share")
+    for number, (ax, task) in enumerate(zip(axes[2:], sides, strict=True)):
+        own = plain[plain["task"] == task].set_index("model").loc[semtrace.index]
+        x, xerr = interval(own, "share")
         colour, marker = look(number)
-        ax.errorbar(x, y, yerr, xerr, fmt=marker, color=colour, elinewidth=0.8)
-        mark(ax, pd.DataFrame(index=range(len(x))), x, y, published=True)
+        ax.errorbar(x, y, yerr, xerr, marker, color=colour, elinewidth=0.8)
+        mark(ax, own, x, y, published=True)
         ax.set(xlabel=f"{task} (%)", xlim=(0, 100), ylim=(-3, 103))
-    sides[0].set_ylabel("SemTrace (%)")
+    axes[2].set_ylabel("SemTrace (%)")
+    legend_above(figure, left)
     return figure

@@ -194,12 +194,6 @@ class Mixture(NamedTuple):
         span = range(min(self.target), max(self.target) + 1)
         return self._size(self.target) / self._size(span)
 
-    @property
-    def depth(self) -> int:
-        """Number of the context's characters before the target's first line, line breaks
-        included."""
-        return self._size(range(min(self.target)))
-
     def _size(self, numbers: Iterable[int]) -> int:
         return sum(len(self.pieces[number]) + 1 for number in numbers)
 

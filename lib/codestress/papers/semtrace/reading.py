@@ -139,48 +139,37 @@ def _value(written: str) -> Any:
 def made_of(output: Any) -> list[Any]:
     """List of values from which a program may have made the value `output`: the output reversed, in
     another case, split, joined, its keys or values, and strings related to its length."""
-    values: list[Any] = []
     size = len(output) if isinstance(output, str | list | tuple | dict) else 0
+    if isinstance(output, int):
+        size = output
+    sizes = [n for n in (size, size + 1, 2 * size) if 0 < n <= 50]
+    return _related(output) + [("abcdefghij" * 5)[:n] for n in sizes]
+
+
+def _related(output: Any) -> list[Any]:
     if isinstance(output, str):
         back = output[::-1]
-        values += [
-            back,
-            output.upper(),
-            output.lower(),
-            output.swapcase(),
-            back.swapcase(),
-            output.strip(),
-            output.split(),
-            list(output),
-        ]
-    elif isinstance(output, list | tuple):
+        cases = [output.upper(), output.lower(), output.swapcase(), back.swapcase()]
+        return [back, *cases, output.strip(), output.split(), list(output)]
+    if isinstance(output, list | tuple):
         turned = output[::-1]
-        values += [list(turned), list(output)]
+        values: list[Any] = [list(turned), list(output)]
         if output and all(isinstance(part, str) for part in output):
-            values += [
-                "".join(output),
-                " ".join(output),
-                " ".join(turned),
-                "".join(turned),
-            ]
+            values += ["".join(output), " ".join(output)]
+            values += [" ".join(turned), "".join(turned)]
             for parts in (output, turned):
                 values.append(
                     [int(part) for part in parts if part.lstrip("-").isdigit()]
                 )
-    elif isinstance(output, dict):
-        values += [list(output), list(output.values())]
+        return values
+    if isinstance(output, dict):
+        values = [list(output), list(output.values())]
         if all(isinstance(key, str) for key in output):
-            parts = [
-                key * n if isinstance(n, int) else key for key, n in output.items()
-            ]
+            pairs = output.items()
+            parts = [key * n if isinstance(n, int) else key for key, n in pairs]
             values.append("".join(parts))
-    elif isinstance(output, int):
-        values += [output, str(output)]
-        size = output
-    values += [
-        ("abcdefghij" * 5)[:n] for n in (size, size + 1, 2 * size) if 0 < n <= 50
-    ]
-    return values
+        return values
+    return [output, str(output)] if isinstance(output, int) else []
 
 
 def _call(lines: Sequence[str], arguments: str, source: Source) -> Program:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from codestress.literals import NotLiteral, parse_literal, same_value
+from codestress.literals import parse_literal, same_value
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import shared_executor
 from codestress.scoring.begun import (
@@ -70,10 +70,7 @@ def score_partial_trace(
     if exact.outcome is not Outcome.INCORRECT:
         return exact
     expected = parse_literal(problem.output).value
-    try:
-        found = parse_literal(exact.detail).value
-    except NotLiteral as error:
-        return unread(response, str(error))
+    found = parse_literal(exact.detail).value
     if not isinstance(found, list) or (len(found) != len(expected) and not any_length):
         return exact
     right = sum(map(same_value, found, expected))

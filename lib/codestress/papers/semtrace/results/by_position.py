@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 
@@ -10,16 +9,14 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.position_dip import position_dip, relative_to_best
-from codestress.fitting.proportions import cluster_weights, paired_difference
+from codestress.fitting.proportions import cluster_weights
 from codestress.fitting.significance import LEVEL
 from codestress.fitting.summaries import paired_differences, with_accuracy
 from codestress.papers.semtrace.results.tables import clear_effect
 from codestress.papers.semtrace.studies import Questions
-from codestress.report.findings import listed
 from codestress.report.marks import with_cells
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
-from codestress.types import CHARACTERS_PER_TOKEN
 
 PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 """Columns that identify a figure's panels, beside the number of distractors."""
@@ -29,12 +26,19 @@ SHARE, RELATIVE = (
     ["accuracy", "low", "high"],
     ["relative", "relative_low", "relative_high"],
 )
-DATASETS = {
-    "cruxeval": "CRUXEval",
-    "semtrace": "SemTrace",
-    "generated": "generated problems",
+WORDS: dict[str, dict[Any, str]] = {
+    "task": {},
+    "dataset": {
+        "cruxeval": "CRUXEval",
+        "semtrace": "SemTrace",
+        "generated": "generated problems",
+    },
+    "metric": {"strict": "exact matches", "partial": "partial matches"},
+    "qac": {True: "query on both sides", False: "query after the code"},
+    "keys": {True: "with keys", False: "without keys"},
 }
-METRICS = {"strict": "", "partial": "partial matches"}
+"""Words in figures for values of the factors that name a panel, where the value itself, with spaces
+for underscores, does not say it."""
 
 
 def accuracy_by_position(
@@ -80,7 +84,7 @@ def _relative_curves(
     were asked at all positions: the columns `CURVE`, metric, position, relative, relative_low,
     relative_high. The share is nan where the maximum is 0."""
     rows: list[tuple[Any, ...]] = []
-    for curve, cells in _cells(answers, metrics, "position"):
+    for curve, cells in _cells(answers, metrics):
         random, count = _draws(seed, "relative", curve), len(cells)
         weights = cluster_weights(count, resamples, random) / count
         shares = cells.mean() / (cells.mean().max() or np.nan)
@@ -93,16 +97,16 @@ def _relative_curves(
 
 
 def _cells(
-    answers: pd.DataFrame, metrics: Sequence[str], columns: str
+    answers: pd.DataFrame, metrics: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
     """Yields a pair for each curve in `answers` and each of `metrics`: the values of the columns
-    `CURVE` with the metric, and a table of scores, problems by the values of the column that
-    `columns` names. Problems without a score at every value are left out."""
+    `CURVE` with the metric, and a table of scores, problems by positions. Problems without a score
+    at every position are left out."""
     for metric in metrics:
         for group, part in answers.groupby(CURVE, sort=False):
             yield (
                 (*group, metric),
-                part.pivot_table(f"value_{metric}", "problem", columns).dropna(),
+                part.pivot_table(f"value_{metric}", "problem", "position").dropna(),
             )
 
 
@@ -134,23 +138,12 @@ def position_points(
     )
 
 
-SPOKEN: dict[str, dict[Any, str]] = {
-    "qac": {True: "query on both sides", False: "query after the code"},
-    "keys": {True: "with keys", False: "without keys"},
-}
-"""Words in figures for the values of the factors `qac` (query before the code too) and `keys`."""
-
-
 def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
-    words = (
-        [str(row["task"]).replace("_", " ")] if "task" in varying or not varying else []
+    names = [name for name in WORDS if name in varying] or ["task"]
+    values = [(name, row[name]) for name in names]
+    return ", ".join(
+        WORDS[name].get(value, str(value).replace("_", " ")) for name, value in values
     )
-    if "dataset" in varying:
-        words.append(DATASETS.get(str(row["dataset"]), str(row["dataset"])))
-    if "metric" in varying:
-        words.append(METRICS[str(row["metric"])] or "exact matches")
-    words += [SPOKEN[name][row[name]] for name in SPOKEN if name in varying]
-    return ", ".join(words)
 
 
 DIP = [
@@ -187,7 +180,7 @@ def dips(
     problems that were asked at all positions; nan with fewer than three positions.
     """
     rows = []
-    for curve, cells in _cells(answers, metrics, "position"):
+    for curve, cells in _cells(answers, metrics):
         random = _draws(seed, "dip", curve)
         dip = position_dip(
             cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random
@@ -197,91 +190,31 @@ def dips(
 
 
 def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> str:
-    """Title of the figure by position: which models read the middle less well than both ends, from
-    `dips`, the table of `dips()`, in points or, if `relative`, in % of the best position; or, where
-    both were asked, what the query before the code changes, from `queries`, the table of
+    """Title of the figure by position: how many models read the middle less well than both ends,
+    from `dips`, the table of `dips()`, in points or, if `relative`, in % of the best position; or,
+    where both were asked, what the query before the code changes, from `queries`, the table of
     `factor_differences()`.
 
     A model's curves are tests of one family: the smallest p-value counts times their number.
     """
     if len(queries):
         return clear_effect("the query before the code", queries)
-    sure, curves = {}, dips.groupby("model", sort=False)
-    for model, part in curves:
-        dipped = part[(part["dip_low"] > 0) & (part["p_value"] * len(part) < LEVEL)]
-        if len(dipped):
-            sure[str(model)] = dipped[
-                "dip_relative_pct" if relative else "dip_points"
-            ].max()
-    names = list(curves.groups)
-    if not sure:
-        who = names[0] if len(names) == 1 else f"any of {len(names)}"
-        return f"No clear loss in the middle of the context for {who}"
-    who = listed([*sure]) if len(sure) < 3 else f"{len(sure)} of {len(names)}"
-    verb = "loses" if len(sure) == 1 else "lose"
+    curves = dips.groupby("model")["p_value"].transform("size")
+    sure = dips[(dips["dip_low"] > 0) & (dips["p_value"] * curves < LEVEL)]
+    models = f"{sure['model'].nunique() or 'none'} of {dips['model'].nunique()} models"
+    head = f"A clear loss in the middle of the context for {models}"
+    if sure.empty:
+        return head
+    most = sure["dip_relative_pct" if relative else "dip_points"].max()
     unit = "% of the best accuracy" if relative else "points"
-    rest = [name for name in names if name not in sure]
-    others = f"; {listed(rest)} nothing clear" if rest and len(names) < 4 else ""
-    return f"In the middle {who} {verb} up to {max(sure.values()):.0f} {unit}{others}"
+    return f"{head}: up to {most:.0f} {unit}"
 
 
 def unresolved_headline(points: pd.DataFrame) -> str:
     """Title of the figure of unresolved answers, from the drawn `points` of `position_points`: the
-    model with the largest share at any place, and the largest share of the others."""
-    most = points.groupby("model", sort=False)["shown"].max()
-    first = most.idxmax()
-    rest = most.drop(first)
-    name = rest.index[0] if len(rest) == 1 else f"the other {len(rest)}"
-    share = f"at most {100 * rest.max():.0f} %" if rest.max() else "none"
-    others = f", {name} {share}" if len(rest) else ""
-    return f"{first} leaves up to {100 * most[first]:.0f} % of its answers unresolved{others}"
-
-
-def troughs(
-    answers: pd.DataFrame, *, metrics: Sequence[str], confidence: float
-) -> pd.DataFrame:
-    """Table of the fifth of the context in which each curve of `answers` is lowest: the paper says
-    "the context's fourth quintile" (3.1, 3.2). Columns: those that name the curve (`CURVE`: model,
-    dataset, task, …), metric (of `metrics`), problems, fifth_1 to fifth_5, lowest, may_be_lowest.
-
-    The columns `fifth_1` to `fifth_5` are accuracies (0 to 1), `lowest` is the fifth's number, from
-    1, and `may_be_lowest` names every fifth that the answers cannot rule out (`lowest_places`).
-    Curves in one fifth alone have no row.
-    """
-    rows = []
-    fifth = (5 * answers["depth"] + 1e-9).astype(int).clip(upper=4) + 1
-    for curve, cells in _cells(answers.assign(fifth=fifth), metrics, "fifth"):
-        if cells.shape[1] > 1:
-            means, names = cells.mean(), lowest_places(cells, confidence)
-            row = dict(zip([*CURVE, "metric"], curve, strict=True)) | {
-                "problems": len(cells)
-            }
-            row |= means.add_prefix("fifth_")
-            row["lowest"] = means.idxmin() if len(cells) else math.nan
-            rows.append(row | {"may_be_lowest": ", ".join(map(str, names))})
-    return pd.DataFrame(rows)
-
-
-def lowest_places(scores: pd.DataFrame, confidence: float = 0.95) -> list[Any]:
-    """List of the columns of the table `scores` (items by positions, 0 to 1, none missing) that may
-    have the lowest mean. This confidence set misses the position with the lowest true mean with a
-    probability of at most 1 - `confidence`. With fewer than two items it holds all positions.
-
-    A position leaves the set when another is lower by a one-sided paired test. The true one is lost
-    only by a wrong rejection in one of positions - 1 tests, so each test has that part of the level
-    (Bonferroni).
-    """
-    if len(scores) < 2:
-        return list(scores)
-    two_sided = 1 - 2 * (1 - confidence) / (len(scores.columns) - 1)
-
-    possible = []
-    for place, column in scores.items():
-        over = (column - scores[other] for other in scores)
-        lows = [paired_difference(one, confidence=two_sided).low for one in over]
-        if max(lows) <= 0:
-            possible.append(place)
-    return possible
+    model with the largest share at any place."""
+    most = points.loc[points["shown"].idxmax()]
+    return f"{most['model']} leaves up to {100 * most['shown']:.0f} % of its answers unresolved"
 
 
 def factor_differences(
@@ -319,9 +252,8 @@ def factor_differences(
 
 def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """Table of the targets' place in the contexts of `answers` (Equation 2), as means over
-    problems, with a row for each number of distractors and depth: granularity, concentration
-    (shares), depth_tokens and context_tokens (length before the target and of all, at four
-    characters a token).
+    problems, with a row for each number of distractors and depth: granularity and concentration
+    (shares).
 
     `given` are the parameters by which the contexts were made; the contexts are built anew.
     """
@@ -332,16 +264,6 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     ):
         problem = given.table(dataset, int(digits))[name]
         mixed = given.in_context(problem, int(count), int(position))
-        tokens = (
-            mixed.depth / CHARACTERS_PER_TOKEN,
-            len(mixed.text) / CHARACTERS_PER_TOKEN,
-        )
-        rows.append((count, place, mixed.granularity, mixed.concentration, *tokens))
-    columns = [
-        *keys[:2],
-        "granularity",
-        "concentration",
-        "depth_tokens",
-        "context_tokens",
-    ]
+        rows.append((count, place, mixed.granularity, mixed.concentration))
+    columns = [*keys[:2], "granularity", "concentration"]
     return pd.DataFrame(rows, columns=columns).groupby(keys[:2], as_index=False).mean()

@@ -1,5 +1,5 @@
 """Sense and Sensitivity's Tables 1 and 2 as printed: ten models without distractors, with and
-without keys before all lines; findings from them, and the numbers behind the text's statements.
+without keys before all lines, and the numbers behind the text's statements.
 
 The paper publishes accuracies, not single answers: intervals are marginal, and pairing by problem
 is lost.
@@ -11,25 +11,17 @@ import math
 from collections.abc import Iterator
 from itertools import combinations
 
-import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import newcombe
 from codestress.fitting.significance import (
-    LEVEL,
     mean_difference,
-    open_ranks,
     rank_correlation,
     two_shares_p,
     with_holm,
 )
 from codestress.papers.semtrace.results.orders import FAMILIES
-from codestress.papers.semtrace.results.tables import (
-    FEWER,
-    PROBLEMS,
-    published_baselines,
-)
-from codestress.report.findings import Finding, listed, points, span
+from codestress.papers.semtrace.results.tables import published_baselines
 from codestress.report.published import read_published
 from codestress.seeding import rng
 
@@ -90,29 +82,16 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
     keys of `table`, that of `scores()`, a row for each pair of benchmarks.
 
     Columns: first, second (the benchmarks), correlation (Spearman), low, high, p (permutations of
-    models), against (pairs of models that both benchmarks separate, in opposite orders), both
-    (pairs that both separate), pairs, names (of the pairs in `against`), p_holm, decided (bool).
+    models), p_holm, decided (bool).
     """
-    wide, numbers = (
-        table[~table["keys"]].pivot_table(value, "model", "task", sort=False)
-        for value in ("share", "n")
-    )
-    separated = {
-        task: set(open_ranks(wide[task], numbers[task], LEVEL).told) for task in wide
-    }
-    pairs = math.comb(len(wide), 2)
+    plain = table[~table["keys"]]
+    wide = plain.pivot_table("share", "model", "task", sort=False)
     rows = []
     for first, second in combinations(wide.columns, 2):
         draws = rng(seed, "orders", first, second)
-        spearman = rank_correlation(wide[first], wide[second], confidence, draws)
-        test = spearman.value, *spearman.interval, spearman.p_value
-        same = separated[first] & separated[second]
-        against = separated[first] & {(b, a) for a, b in separated[second]}
-        names = [f"{wide.index[a]} over {wide.index[b]}" for a, b in sorted(against)]
-        counts = len(against), len(against) + len(same), pairs
-        rows.append((first, second, *test, *counts, "; ".join(names)))
+        found = rank_correlation(wide[first], wide[second], confidence, draws)
+        rows.append((first, second, found.value, *found.interval, found.p_value))
     columns = ["first", "second", "correlation", "low", "high", "p"]
-    columns += ["against", "both", "pairs", "names"]
     return with_holm(pd.DataFrame(rows, columns=columns))
 
 
@@ -121,10 +100,7 @@ def orders_title(order: pd.DataFrame) -> str:
     of benchmarks that are decided to order the models alike."""
     alike = order[order["decided"] & (order["correlation"] > 0)]
     pairs = [f"{row.first} and {row.second}" for row in alike.itertuples()]
-    if not pairs:
-        return "No two benchmarks clearly order the models alike"
-    only = "Only " if len(pairs) < len(order) else ""
-    return f"{only}{' or '.join(pairs)} clearly order the models alike"
+    return f"{' or '.join(pairs) or 'No two benchmarks'} clearly order the models alike"
 
 
 def printed(
@@ -196,99 +172,3 @@ TESTED = "SemTrace"
 GUESSES, FEWEST = 1 / len(range(-100, 100)), 4
 """Probability of guessing one of SemTrace's addends, and the fewest addends of a function (section
 2.3)."""
-
-
-# --- findings -----------------------------------------------------------------------------------------------------
-
-TOTALS = "Totals, no single answers: what pairs the same problems is lost, and a paired test would see smaller effects."
-
-
-def findings(
-    table: pd.DataFrame,
-    keys: pd.DataFrame,
-    means: pd.DataFrame,
-    order: pd.DataFrame,
-    confidence: float,
-) -> list[Finding]:
-    """List of four findings: accuracies, keys by model, keys over models, order of the models. The
-    tables `table`, `keys`, `means` and `order` are those of `scores()`, `with_keys()`,
-    `over_models()` and `orders()`."""
-    return [_baselines(table, confidence), _keys(keys), _means(means), _orders(order)]
-
-
-def _baselines(table: pd.DataFrame, confidence: float) -> Finding:
-    plain = table[~table["keys"]]
-    told = []
-    for task, part in plain.groupby("task", sort=False):
-        ordered = part.sort_values("share", ascending=False)
-        ranks = open_ranks(ordered["share"], ordered["n"], LEVEL)
-        first = list(ordered["model"][np.asarray(ranks.low) == 1])
-        ends = [
-            f"{row.model} {100 * row.share:.1f} % {span(row.low, row.high)}"
-            for row in ordered.iloc[[0, -1]].itertuples()
-        ]
-        apart = f"{len(ranks.told)} of {math.comb(len(part), 2)} pairs of models are told apart"
-        told.append(
-            f"{task}: {' to '.join(ends)}; {apart}, the best may be {listed(first)}"
-        )
-    half = 100 * float(
-        ((table["high"] - table["low"]) / 2)[table["n"] == PROBLEMS].max()
-    )
-    return Finding(
-        f"Without distractors. {'. '.join(told)}. Half an interval of {PROBLEMS} problems: {half:.1f} points at most.",
-        "pooled z test of two shares for each pair of models",
-        f"Wilson, {100 * confidence:g} %, marginal",
-        f"Holm over 45 pairs of each benchmark, level {LEVEL}",
-        f"GPT 4.1 was asked about {FEWER['gpt-4.1-2025-04-14']} problems. {TOTALS}",
-    )
-
-
-def _keys(keys: pd.DataFrame) -> Finding:
-    sure = keys[keys["decided"]].sort_values("difference")
-    told = [
-        f"{row.model}, {row.task}, {points(row.difference)} {span(row.low, row.high)}"
-        for row in sure.itertuples()
-    ]
-    rest = keys[~keys["decided"]]
-    return Finding(
-        f"Keys before all lines change the accuracy of {len(sure)} of {len(keys)} models and tasks (points): "
-        f"{'; '.join(told) or 'none'}. The others are not decided: their intervals reach from "
-        f"{points(rest['low'].min())} to {points(rest['high'].max())}.",
-        "pooled z test of two shares",
-        "Newcombe, marginal",
-        f"Holm over {len(keys)} tests, level {LEVEL}",
-        TOTALS + " GPT 4.1 was not asked with keys.",
-    )
-
-
-def _means(means: pd.DataFrame) -> Finding:
-    told = [
-        f"{row.task} {points(row.difference)} {span(row.low, row.high)} (p by Holm {row.p_holm:.3f})"
-        for row in means.itertuples()
-    ]
-    return Finding(
-        f"Over the {means['models'].max()} models together, keys change accuracy by (points): {'; '.join(told)}; "
-        f"{int(means['decided'].sum())} of {len(means)} are decided.",
-        "exact sign flips of each model's difference",
-        "Student, paired across models",
-        f"Holm over {len(means)} tasks, level {LEVEL}",
-        "Nine models of six families are no sample of models at large.",
-    )
-
-
-def _orders(order: pd.DataFrame) -> Finding:
-    told = []
-    for row in order.itertuples():
-        turned = f" ({row.names})" if row.against else ""
-        told.append(
-            f"{row.first} and {row.second}: Spearman {row.correlation:.2f} {span(row.low, row.high, 1, 2)}, "
-            f"{row.against} of the {row.both} pairs that both tell apart in opposite ways{turned}"
-        )
-    return Finding(
-        f"How benchmarks order ten models. {'. '.join(told)}. {int(order['decided'].sum())} of {len(order)} "
-        "correlations are decided.",
-        "Spearman's rank correlation over models, permutations; pairs by pooled z tests",
-        "Fisher's transformation with Bonett and Wright's error; models are the sample",
-        f"Holm over {len(order)} correlations; over 45 pairs of each benchmark; level {LEVEL}",
-        "Ten models leave a correlation wide open. SemTrace's problems are others than CRUXEval's.",
-    )

@@ -38,19 +38,11 @@ INTERPRETER = "python"
 OUTPUTS = "output_prediction"
 
 
-def with_share_removed(answers: pd.DataFrame) -> pd.DataFrame:
-    """Copy of `answers` with the added column `share_removed`: removed lines over removable lines
-    (the columns `removed` and `lines`), 0 to 1, rounded so that equal fractions are equal."""
-    return answers.assign(
-        share_removed=(answers["removed"] / answers["lines"]).round(9)
-    )
-
-
 def accuracy_by_share(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """Accuracy table of `answers` with one row for each model, task and share of lines removed,
     smallest share first, with the columns of `summarize`, and cell (column values that select the
-    row's answers). `answers` need the column `share_removed` (`with_share_removed`); `confidence`
-    is the level of the intervals."""
+    row's answers). `answers` need the column `share_removed`: removed lines over removable lines
+    (0 to 1). `confidence` is the level of the intervals."""
     ordered = answers.sort_values("share_removed", kind="stable")
     by = ["model", "task", "share_removed"]
     return with_cells(summarize(ordered, by=by, confidence=confidence), by)
@@ -84,8 +76,7 @@ def fit_removal(
     counts each share of lines by its number of programs, else all shares count alike.
     """
     fits = {}
-    removed = with_share_removed(answers)
-    for (model, task), part in removed.groupby(["model", "task"], sort=False):
+    for (model, task), part in answers.groupby(["model", "task"], sort=False):
         cells = part.groupby(["problem", "share_removed"])["value_strict"]
         right = cells.sum().unstack(fill_value=0).sort_index(axis=1)
         asked = cells.count().unstack(fill_value=0).sort_index(axis=1)
@@ -143,14 +134,13 @@ def group_losses(
     loss_at_half, loss_low, loss_high, programs. Programs are resampled once for all curves. The
     observed losses have no row when no version lacks exactly half of its lines.
     """
-    shares = with_share_removed(answers)
     rows = []
     for group, models in read_published("semtrace")["groups"].items():
         for task in dict.fromkeys(task for _, task in fits):
             if all((model, task) in fits for model in models):
                 chosen = [fits[model, task] for model in models]
                 programs = max(fit.items for fit in chosen)
-                own = shares[(shares["task"] == task) & shares["model"].isin(models)]
+                own = answers[(answers["task"] == task) & answers["model"].isin(models)]
                 readings = _fitted_losses(chosen, confidence)
                 readings |= _observed_losses(own, programs, confidence)
                 for reading, (loss, ends) in readings.items():
@@ -251,25 +241,26 @@ def fitted_curves(
     for (model, task), fit in fits.items():
         x = np.linspace(reach["min"][model, task], reach["max"][model, task], 101)
         low, high = fit.band(x)
-        part = pd.DataFrame(
-            {"share_removed": x, "accuracy": fit.at(x), "low": low, "high": high}
-        )
-        part.insert(0, "model", model)
-        part.insert(1, "task", task)
-        parts.append(part.assign(lack_of_fit=fit.lack))
+        part = {"model": model, "task": task, "share_removed": x}
+        part |= {"accuracy": fit.at(x), "low": low, "high": high}
+        parts.append(pd.DataFrame(part | {"lack_of_fit": fit.lack}))
     return pd.concat(parts, ignore_index=True)
 
 
-def program_sensitivities(
-    answers: pd.DataFrame, *, epsilon: float, complete_wrong: str
+def recall_sensitivity(
+    answers: pd.DataFrame, *, epsilon: float, complete_wrong: str, confidence: float
 ) -> pd.DataFrame:
-    """Table of Equation 5 from `answers`, a row for each model, task and problem: the column
-    `sensitivity`, the mean of (R(C) - R(C_inc)) / (R(C) + `epsilon`) over incomplete versions
-    C_inc, and the column `complete`, which is R(C), the score of the complete program.
+    """Table of Equation 5 from `answers`, a row for each model and task: the mean over programs of
+    (R(C) - R(C_inc)) / (R(C) + `epsilon`), a mean over incomplete versions C_inc of a program C.
+
+    Columns: model, task, sensitivity, low, high, programs (behind the mean), complete_wrong (number
+    of programs that were answered incorrectly when complete); to_python, to_python_low,
+    to_python_high: the sensitivity minus the interpreter's, paired by program (nan for inputs, for
+    the interpreter, and when the interpreter was not asked).
 
     When the complete program is answered incorrectly, the quotient is 0 or about -1/epsilon, which
-    says nothing of recall. The sensitivity is then nan (`complete_wrong` = `left_out`) or 0
-    (`zero`). It is also nan for a correct program without incomplete versions.
+    says nothing of recall. The program is then left out (`complete_wrong` = `left_out`) or counts 0
+    (`zero`). A program without incomplete versions is left out too.
     """
     by = ["model", "task", "problem"]
     complete, incomplete = (
@@ -278,24 +269,7 @@ def program_sensitivities(
     )
     lost = (complete - incomplete) / (complete + epsilon)
     worth = lost.where(complete > 0, 0.0 if complete_wrong == "zero" else np.nan)
-    return pd.DataFrame({"complete": complete, "sensitivity": worth}).reset_index()
-
-
-def recall_sensitivity(
-    answers: pd.DataFrame, *, epsilon: float, complete_wrong: str, confidence: float
-) -> pd.DataFrame:
-    """Table of Equation 5 (share of accuracy lost without some lines) from `answers`, as the mean
-    over programs, a row for each model and task.
-
-    Columns: model, task, sensitivity, low, high, programs (behind the mean), complete_wrong (number
-    of programs that were answered incorrectly when complete); to_python, to_python_low,
-    to_python_high: the sensitivity minus the interpreter's, paired by program (nan for inputs, for
-    the interpreter, and when the interpreter was not asked). The parameters `epsilon` and
-    `complete_wrong` are those of `program_sensitivities`.
-    """
-    each = program_sensitivities(
-        answers, epsilon=epsilon, complete_wrong=complete_wrong
-    )
+    each = pd.DataFrame({"complete": complete, "sensitivity": worth}).reset_index()
     python = each[each["model"] == INTERPRETER].set_index("problem")["sensitivity"]
     rows = []
     for (model, task), part in each.groupby(["model", "task"], sort=False):
@@ -314,46 +288,39 @@ def recall_sensitivity(
 def published_drop(artefact: str) -> tuple[float, float] | None:
     """Pair of the share of lines removed and the accuracy, both 0 to 1, at the one point that the
     paper states in numbers for the figure named `artefact`; None when it states none."""
-    numbers = published_numbers(artefact)
-    if not numbers or "drop_points" not in numbers:
+    numbers = published_numbers(artefact) or {}
+    if "drop_points" not in numbers:
         return None
     return numbers["smallest_share_removed_pct"] / 100, 1 - numbers["drop_points"] / 100
 
 
-def interpreter_numbers(table: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
+def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
     """Table of the interpreter's numbers that appendix B states, in one row; empty when the
     interpreter was not asked, or only complete programs.
 
-    `table` is that of `accuracy_by_share` on `answers`. A drop is 1 minus the accuracy. Columns:
-    share_removed, n, drop, drop_low, drop_high (at the smallest share of lines removed), versions,
-    single (number of versions without one line), single_drop (versions weighted alike),
-    single_drop_by_program (programs weighted alike), far, far_low, far_high (accuracy with more
-    than a fifth removed), far_versions, far_programs.
+    A drop is 1 minus the accuracy. Columns: share_removed, n, drop (at the smallest share of lines
+    removed), versions, single (number of versions without one line), single_drop (versions weighted
+    alike), single_drop_by_program (programs weighted alike), far (accuracy with more than a fifth
+    removed), far_versions, far_programs.
     """
-    removed = table[(table["model"] == INTERPRETER) & (table["share_removed"] > 0)]
-    if removed.empty:
+    python = answers[answers["model"] == INTERPRETER]
+    removed = python["share_removed"]
+    if not removed.any():
         return pd.DataFrame()
-    first = removed.iloc[0]
-    python = with_share_removed(answers[answers["model"] == INTERPRETER])
-    single = python[python["removed"] == 1]
+    first = python[removed == removed[removed > 0].min()]
+    single, beyond = python[python["removed"] == 1], python[removed > 0.2]
     by_program = single.groupby("problem")["value_strict"].mean()
-    beyond = python[python["share_removed"] > 0.2]
-    far = clustered_share(beyond["value_strict"], beyond["problem"])
     numbers = {
-        "share_removed": first["share_removed"],
-        "n": first["n"],
-        "drop": 1 - first["accuracy"],
-        "drop_low": 1 - first["high"],
-        "drop_high": 1 - first["low"],
+        "share_removed": first["share_removed"].iloc[0],
+        "n": len(first),
+        "drop": 1 - first["value_strict"].mean(),
         "versions": len(python),
         "single": len(single),
         "single_drop": 1 - single["value_strict"].mean(),
         "single_drop_by_program": 1 - by_program.mean(),
-        "far": far.value,
-        "far_low": far.interval.low,
-        "far_high": far.interval.high,
-        "far_versions": far.n,
-        "far_programs": far.clusters,
+        "far": beyond["value_strict"].mean(),
+        "far_versions": len(beyond),
+        "far_programs": beyond["problem"].nunique(),
     }
     return pd.DataFrame([numbers])
 
@@ -362,28 +329,21 @@ def removal_title(sensitivity: pd.DataFrame) -> str:
     """Title of the figure: the mean loss by Equation 5, which needs no fit, of each task, over the
     models in `sensitivity`, the table of `recall_sensitivity`."""
     means = 100 * sensitivity.groupby("task", sort=False)["sensitivity"].mean()
-    tasks = means.index.str.replace("_prediction", "s")
     names = [
-        f"{mean:.0f} % of right {task}" for task, mean in zip(tasks, means, strict=True)
+        f"{mean:.0f} % of right {str(task).removesuffix('_prediction')}s"
+        for task, mean in means.items()
     ]
-    models = list(dict.fromkeys(sensitivity["model"]))
-    if len(models) == 1:
-        return f"{models[0]} loses {listed(names)} when lines are missing"
-    return f"When lines are missing, {listed(names)} are lost (mean of {len(models)})"
+    models = sensitivity["model"].unique()
+    who = models[0] if len(models) == 1 else f"mean of {len(models)}"
+    return f"When lines are missing, {listed(names)} are lost ({who})"
 
 
 def sensitivity_title(sensitivity: pd.DataFrame) -> str:
     """Title of the figure of sensitivities, from `sensitivity`, the table of `recall_sensitivity`:
-    the models that clearly lose less of their outputs than Python does; that of `removal_title`
+    how many models clearly lose less of their outputs than Python does; that of `removal_title`
     where Python was not asked, or is alone."""
     beside = sensitivity.dropna(subset="to_python")
     if beside.empty:
         return removal_title(sensitivity)
-    less = list(beside[beside["to_python_high"] < 0]["model"])
-    who = (
-        listed(less) if 0 < len(less) < 3 else f"{len(less) or 'none'} of {len(beside)}"
-    )
-    verb = "keeps" if len(less) < 2 else "keep"
-    return (
-        f"Without some lines, {who} clearly {verb} more of what was right than Python"
-    )
+    less = (beside["to_python_high"] < 0).sum()
+    return f"Without some lines, {less} of {len(beside)} models clearly lose less than Python"

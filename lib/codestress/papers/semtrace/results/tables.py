@@ -3,7 +3,7 @@ and prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 
 import pandas as pd
@@ -78,11 +78,9 @@ def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
 def headline(
     regenerated: pd.DataFrame, published: pd.DataFrame, differences: pd.DataFrame
 ) -> str:
-    """Title of the figure of Table 1 or 2, from the tables `regenerated` of `baseline_shares` and
-    `published` of `published_baselines`: how many models find SemTrace harder than the outputs of
-    other programs; or, where keys vary, how many of `differences` (p_value) are told from 0."""
-    if len(differences):
-        return clear_effect("keys before all lines", differences)
+    """Title of the figure of Table 1 or 2: how many models find SemTrace harder than the outputs of
+    other programs, by `regenerated` of `baseline_shares` and `published` of `published_baselines`;
+    or, where neither has SemTrace, how many of `differences` (p_value) are told from 0."""
     sides = []
     for source, table in (("here", regenerated), ("published", published)):
         wide = table.pivot_table("accuracy", "label", "condition", sort=False)
@@ -90,22 +88,16 @@ def headline(
         if "SemTrace" in wide and outputs:
             harder = int((wide["SemTrace"] < wide[outputs[0]]).sum())
             sides.append(f"{harder} of {len(wide)} {source}")
-    if not sides:
-        best = regenerated.sort_values("accuracy").iloc[-1]
-        return f"{best.label} is best without distractors: {100 * best.accuracy:.0f} % of {best.condition}"
-    return f"SemTrace is harder than predicting outputs for {' and '.join(sides)}"
+    if sides:
+        return f"SemTrace is harder than predicting outputs for {' and '.join(sides)}"
+    return clear_effect("keys before all lines", differences)
 
 
 def clear_effect(factor: str, differences: pd.DataFrame) -> str:
     """Sentence on how many of the `differences` (p_value) that `factor` makes are told from 0 after
     Holm's correction."""
-    told = told_from_zero(differences["p_value"])
-    head = (
-        f"A clear effect of {factor} in {told}"
-        if told
-        else f"No clear effect of {factor} in any"
-    )
-    return f"{head} of {len(differences)} comparisons"
+    told = told_from_zero(differences["p_value"]) or "none"
+    return f"A clear effect of {factor} in {told} of {len(differences)} comparisons"
 
 
 def beside_published(shares: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
@@ -114,10 +106,6 @@ def beside_published(shares: pd.DataFrame, published: pd.DataFrame) -> pd.DataFr
     table = pd.concat({"the paper": published, "here": shares}, names=["from"])
     columns = ["label", "condition", "from", "accuracy", "low", "high"]
     return table.reset_index("from").reset_index(drop=True)[columns]
-
-
-ABOUT_31K = (30_500, 31_500)
-"""Smallest and largest length that round to 31k tokens."""
 
 
 def smallest_rope_base(context: float) -> float:
@@ -157,12 +145,8 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
     """Table of the architecture of each of `models` (entries of the model registry), and whether
     its RoPE base reaches the bound for `context` tokens. Columns: name, positional, moe,
     sliding_window, gqa, rope_base (None where unknown), context (the model's own longest),
-    reaches_bound (`yes` or `no`), smallest_base, lowest_bound, highest_bound; other unknown values
-    are `not published`.
-
-    The column `smallest_base` is the bound; `lowest_bound` and `highest_bound` are the bounds for
-    the shortest and longest context that the paper's "approximately 31k" tokens may be. The power
-    law's constants are Men et al.'s; the paper prints none.
+    reaches_bound (`yes` or `no`), smallest_base (the bound); other unknown values are `not
+    published`. The power law's constants are Men et al.'s; the paper prints none.
     """
     bound, unknown = smallest_rope_base(context), "not published"
     rows = []
@@ -176,10 +160,7 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
             reaches = "yes" if float(base) >= bound else "no"
         row |= {"rope_base": base, "context": entry.context, "reaches_bound": reaches}
         rows.append(row)
-    lowest, highest = (round(smallest_rope_base(end)) for end in ABOUT_31K)
-    return pd.DataFrame(rows).assign(
-        smallest_base=round(bound), lowest_bound=lowest, highest_bound=highest
-    )
+    return pd.DataFrame(rows).assign(smallest_base=round(bound))
 
 
 def bound_table(context: int) -> pd.DataFrame:
@@ -188,25 +169,6 @@ def bound_table(context: int) -> pd.DataFrame:
     return pd.DataFrame(
         [{"context": context, "thousands": smallest_rope_base(context) / 1000}]
     )
-
-
-def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Table of the accuracies of predictions under each reading rule (the part of a completion that
-    is scored). `answers` maps each rule's name to the answers as scored by that rule: the same ones
-    in the same order.
-
-    Columns: model, task, n, a share for each rule, differ (share of answers on which the rules
-    disagree).
-    """
-    columns = {rule: frame["value_strict"] == 1 for rule, frame in answers.items()}
-    first = next(iter(answers.values()))
-    table = first[["model", "task"]].assign(**columns)
-    table["differ"] = table[[*columns]].nunique(axis="columns") > 1
-    table = table[table["task"].isin(["input_prediction", "output_prediction"])]
-    groups = table.groupby(["model", "task"], sort=False)
-    shares = groups.mean()
-    shares.insert(0, "n", groups.size())
-    return shares.reset_index()
 
 
 def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:
@@ -218,17 +180,12 @@ def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:
 
 def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
     """Table with a row for each of `prompts`, triples of task, number of distractors and prompt:
-    task, distractors, characters, prefill_characters (of the answer's given beginning),
-    tokens_at_4_characters (characters / 4, no model's tokenizer)."""
-    rows = []
-    for task, count, prompt in prompts:
-        lengths = prompt.characters, len(prompt.prefill), round(prompt.characters / 4)
-        rows.append((task.replace("_", " "), count, *lengths))
-    columns = [
-        "task",
-        "distractors",
-        "characters",
-        "prefill_characters",
-        "tokens_at_4_characters",
+    task, distractors, characters, tokens_at_4_characters (no model's tokenizer)."""
+    rows = [
+        (task.replace("_", " "), count, prompt.characters)
+        for task, count, prompt in prompts
     ]
-    return pd.DataFrame(rows, columns=columns)
+    table = pd.DataFrame(rows, columns=["task", "distractors", "characters"])
+    return table.assign(
+        tokens_at_4_characters=(table["characters"] / 4).round().astype(int)
+    )

@@ -9,21 +9,16 @@ recall in a context: see semtrace/sensitivity.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from itertools import combinations, product
+from itertools import product
 
-import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from codestress.errors import ParameterError
-from codestress.fitting.proportions import clustered_share, paired_difference
+from codestress.fitting.proportions import clustered_share
 from codestress.fitting.significance import kendall, with_holm
-from codestress.papers.semtrace.results.published import scores
 from codestress.papers.semtrace.results.tables import COLUMNS
 from codestress.report.findings import listed
-from codestress.report.published import read_published
 from codestress.seeding import rng
 
 LEXICAL = ("line retrieval", "function retrieval")
@@ -85,133 +80,30 @@ def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
 def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame:
     """Table of rank correlations of models between each lexical measure (retrieval of a line, of a
     function) in `measures`, the tables of `recall_scores`, and each other measure, a row for each
-    pair: lexical, other, models, tau, low, high, p, least_decided, alike, opposite, open, pairs,
-    among_low, among_high, p_holm, decided.
+    pair: lexical, other, models, tau, low, high, p, least_decided, p_holm, decided.
 
     The columns `tau`, `low`, `high`: Kendall's tau, with the interval for a population of models of
     which these are a sample; `p`, `p_holm`, `decided` over all rows, and `least_decided`, the
-    smallest tau that is significant with so many models. `alike`, `opposite`, `open`: pairs of
-    models that the problems order alike or oppositely by both measures, and the remaining pairs,
-    out of `pairs`; `among_low` and `among_high` bound tau among these very models.
+    smallest tau that is significant with so many models.
     """
     rows = []
     lexical = [name for name in LEXICAL if name in measures]
-    for name, other in product(
-        lexical, [one for one in measures if one not in LEXICAL]
-    ):
-        first, second = measures[name], measures[other]
-        models = [model for model in first if model in second]
-        first, second = first[models], second[models]
+    others = [name for name in measures if name not in LEXICAL]
+    for name, other in product(lexical, others):
+        models = measures[name].columns.intersection(measures[other].columns)
         # What is equal but for rounding is tied.
-        means = first.mean().round(9), second.mean().round(9)
-        test = _tested(*means, confidence, rng(seed, "two recalls", name, other))
-        row = {"lexical": name, "other": other, **test}
-        rows.append(row | ordered_alike(first, second, confidence))
-    return with_holm(pd.DataFrame(rows, columns=["lexical", "other", *TEST, *ALIKE]))
-
-
-TEST = ["models", "tau", "low", "high", "p", "least_decided"]
-
-
-def _tested(
-    x: pd.Series, y: pd.Series, confidence: float, draws: np.random.Generator
-) -> dict[str, float]:
-    """Kendall's tau of two measures of the same models, with the columns `TEST`."""
-    test = kendall(x, y, confidence, draws)
-    numbers = len(x), test.value, *test.interval, test.p_value, test.least
-    return dict(zip(TEST, numbers, strict=True))
-
-
-ALIKE = ["alike", "opposite", "open", "pairs", "among_low", "among_high"]
-
-
-def ordered_alike(
-    first: pd.DataFrame, second: pd.DataFrame, confidence: float
-) -> dict[str, float]:
-    """Dict of six numbers for two measures of the same models, the tables `first` and `second` of
-    problems by models: `alike`, `opposite` and `open` count pairs of models that both order alike,
-    that they order oppositely, that stay open; `pairs` all; `among_low` and `among_high` are the
-    bounds of tau among these models (nan without a pair).
-
-    A pair of models counts when paired tests over problems decide its order by both measures. All
-    tests hold together (Bonferroni), so that the models' own tau lies within `among_low` and
-    `among_high` at that confidence.
-    """
-    pairs = len(first.columns) * (len(first.columns) - 1) // 2
-    if not pairs:
-        return dict.fromkeys(ALIKE[:4], 0) | dict.fromkeys(ALIKE[4:], math.nan)
-    single = 1 - (1 - confidence) / (2 * pairs)
-    signs = told_signs(first, single) * told_signs(second, single)
-    alike, opposite = int((signs > 0).sum()), int((signs < 0).sum())
-    unknown = pairs - alike - opposite
-    ends = [(alike - opposite + side * unknown) / pairs for side in (-1, 1)]
-    return dict(zip(ALIKE, [alike, opposite, unknown, pairs, *ends], strict=True))
-
-
-def told_signs(table: pd.DataFrame, confidence: float) -> NDArray[np.float64]:
-    """Array with the sign of the first model minus the second for each pair of columns (models) of
-    `table`, in the order of `itertools.combinations`, over the rows (problems) that both were
-    asked; 0 when the difference's interval contains 0 or fewer than two problems are common."""
-    signs = []
-    for first, second in combinations(table, 2):
-        difference = (table[first] - table[second]).dropna()
-        low, high = paired_difference(difference, confidence=confidence)
-        decided = len(difference) > 1 and (low > 0 or high < 0)
-        signs.append(np.sign(difference.mean()) if decided else 0.0)
-    return np.array(signs)
-
-
-WORDS = {
-    "line retrieval": ("stable_lines", ("not named", "“stable”")),
-    "function retrieval": ("sensitive_functions", ("“sensitivity”", "not named")),
-}
-"""Key of section 3.2's list of models in the published numbers, and words in figures for the weaker
-and the stronger models, by lexical measure."""
-
-
-def published_recalls(confidence: float) -> pd.DataFrame:
-    """Table of the paper's values of both recalls, a row for each lexical measure and model:
-    measure, model, stronger (whether section 3.2 counts the model among those with the stronger
-    lexical recall), group (in words), and SemTrace's accuracy from Table 1 with low, high (0 to 1)
-    and n."""
-    semtrace = scores(confidence).query("task == @SEMTRACE and not keys")
-    semtrace = semtrace.rename(columns={"share": "accuracy"})
-    parts = []
-    for measure, (key, (weak, strong)) in WORDS.items():
-        stronger = semtrace["model"].isin(read_published("semtrace")["recall"][key])
-        if key == "sensitive_functions":
-            stronger = ~stronger
-        group = np.where(stronger, strong, weak)
-        parts.append(semtrace.assign(measure=measure, stronger=stronger, group=group))
-    columns = ["measure", "model", "stronger", "group", "accuracy", "low", "high", "n"]
-    return pd.concat(parts, ignore_index=True)[columns]
-
-
-def published_correlations(
-    table: pd.DataFrame, confidence: float, seed: int
-) -> pd.DataFrame:
-    """Table of rank correlations between the lexical groups and SemTrace in `table`, that of
-    `published_recalls()`, a row for each measure: measure, models, tau, low, high, p,
-    least_decided, p_holm and decided as in `correlations`; stronger_higher, the number of pairs of
-    a stronger and a weaker model in which the stronger has the higher accuracy; pairs, all of
-    these."""
-    rows = []
-    for measure, part in table.groupby("measure", sort=False):
-        draws = rng(seed, "printed", str(measure))
-        test = _tested(part["stronger"], part["accuracy"], confidence, draws)
-        sides = [part["accuracy"][part["stronger"] == side] for side in (True, False)]
-        higher = np.greater.outer(*(side.to_numpy() for side in sides))
-        pairs = {"stronger_higher": higher.sum(), "pairs": higher.size}
-        rows.append({"measure": measure, **test, **pairs})
-    return with_holm(pd.DataFrame(rows))
+        x, y = (measures[one][models].mean().round(9) for one in (name, other))
+        test = kendall(x, y, confidence, rng(seed, "two recalls", name, other))
+        numbers = test.value, *test.interval, test.p_value, test.least
+        rows.append((name, other, len(models), *numbers))
+    columns = ["lexical", "other", "models", "tau", "low", "high", "p", "least_decided"]
+    return with_holm(pd.DataFrame(rows, columns=columns))
 
 
 def headline(found: pd.DataFrame) -> str:
-    """Title of the figure, from `found`, the table of `correlations()`: whether models that
-    retrieve more are better at SemTrace, with Kendall's tau for each lexical measure."""
+    """Title of the figure, from `found`, the table of `correlations()`: Kendall's tau of SemTrace
+    with each lexical measure, and whether models enough were asked to decide it."""
     rows = found[found["other"] == SEMTRACE]
     taus = listed([f"{row.tau:.2f} ({row.lexical})" for row in rows.itertuples()])
-    if not rows["decided"].all():
-        return f"Too few models to tell whether retrieval goes with SemTrace: tau is {taus}"
-    direction = "better" if (rows["tau"] > 0).all() else "no better"
-    return f"Better retrieval goes with {direction} SemTrace: tau is {taus}"
+    few = "" if rows["decided"].all() else "; too few models to decide"
+    return f"The rank correlation of retrieval and SemTrace is {taus}{few}"
