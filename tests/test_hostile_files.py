@@ -143,6 +143,10 @@ LONG = {
     ],
     "crate --profile smoke": [BUILT],
     "badge --profile smoke": ["params/profiles/smoke.yaml"],
+    "what-if semtrace/tab01 --profile smoke": [
+        "params/models.yaml",
+        "params/profiles/smoke.yaml",
+    ],
     "export inspect origin/fig04 --profile smoke --out ../inspect": [
         "params/models.yaml",
         "params/profiles/smoke.yaml",

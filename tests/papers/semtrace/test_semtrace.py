@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 import pytest
@@ -34,6 +35,7 @@ from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.report.claims import ledger
 from codestress.report.published import read_published
 from codestress.report.statements import statements
+from codestress.scoring.begun import ReadingRule
 from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Prompt, Response, Trial, Trials
 from told import refused
@@ -370,6 +372,51 @@ def test_scorers_know_what_each_model_was_given() -> None:
                         model,
                         text,
                     )
+
+
+@pytest.mark.isolation
+def test_the_rules_of_reading_are_compared_on_the_same_answers(tmp_path: Path) -> None:
+    """A model that is right and goes on talking: under the rule of the last assertion nothing of it is."""
+    changes = {
+        "models": ["mine"],
+        "tasks": ["input_prediction", "output_prediction"],
+        "distractors": [0],
+    }
+    answers = {
+        prompt.prefill: right + BEHIND
+        for _, prompt, right in gold(trials_of(**changes))
+    }
+    (tmp_path / "m.py").write_text(
+        f"def answer(messages, *, prefill, **_):\n    return {answers!r}[prefill]\n"
+    )
+    registry = tmp_path / "models.yaml"
+    registry.write_text(
+        f"mine: {{engine: function, settings: {{function: '{tmp_path}/m.py:answer'}}}}"
+    )
+    frames = {
+        rule: answers_frame(
+            run(
+                trials_of(**changes, reading=rule),
+                ["mine"],
+                store=tmp_path / "s.sqlite",
+                registry=registry,
+            )
+        )
+        for rule in get_args(ReadingRule)
+    }
+    table = tables.shares_by_reading(frames)
+    assert list(table.columns) == [
+        "model",
+        "task",
+        "n",
+        "first_fence",
+        "last_assertion",
+        "first_line",
+        "differ",
+    ]
+    assert table["n"].tolist() == [3, 3]
+    assert (table[["first_fence", "first_line", "differ"]] == 1).all(axis=None)
+    assert (table["last_assertion"] == 0).all()
 
 
 def test_line_removal_of_models_and_interpreter_are_the_same_programs() -> None:

@@ -3,7 +3,7 @@ and prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 
 import pandas as pd
@@ -169,6 +169,25 @@ def bound_table(context: int) -> pd.DataFrame:
     return pd.DataFrame(
         [{"context": context, "thousands": smallest_rope_base(context) / 1000}]
     )
+
+
+def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Table of the accuracies of predictions under each reading rule (the part of a completion that
+    is scored). `answers` maps each rule's name to the answers as scored by that rule: the same ones
+    in the same order.
+
+    Columns: model, task, n, a share for each rule, differ (share of answers on which the rules
+    disagree).
+    """
+    columns = {rule: frame["value_strict"] == 1 for rule, frame in answers.items()}
+    first = next(iter(answers.values()))
+    table = first[["model", "task"]].assign(**columns)
+    table["differ"] = table[[*columns]].nunique(axis="columns") > 1
+    table = table[table["task"].isin(["input_prediction", "output_prediction"])]
+    groups = table.groupby(["model", "task"], sort=False)
+    shares = groups.mean()
+    shares.insert(0, "n", groups.size())
+    return shares.reset_index()
 
 
 def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:

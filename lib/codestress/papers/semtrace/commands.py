@@ -1,0 +1,67 @@
+"""`codestress what-if`: accuracies of stored completions under each reading rule."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import get_args
+
+import click
+
+from codestress.errors import ParameterError
+
+
+@click.command("what-if")
+@click.argument("artefact", metavar="semtrace/ARTEFACT")
+@click.option(
+    "--profile", default="demo", show_default=True, help="A file in params/profiles/."
+)
+@click.option(
+    "--models",
+    default="",
+    help="Names from params/models.yaml, separated by spaces or commas.",
+)
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Overrides a parameter.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def what_if(
+    artefact: str, profile: str, models: str, settings: tuple[str, ...], as_json: bool
+) -> None:
+    """Scores the predictions of a built artefact under each rule of reading: the share correct, by model and task.
+
+    first_fence is appendix J's: the answer ends with the begun fence. Nothing is asked, and no figure changes;
+    --set reading=RULE builds one under another rule.
+    """
+    from codestress.artefact_files import load_profile
+    from codestress.inference.registry import load_registry
+    from codestress.papers.semtrace.results.tables import shares_by_reading
+    from codestress.pipeline.artefacts import Overrides, resolve, select
+    from codestress.pipeline.explain import answers_of
+    from codestress.scoring.begun import ReadingRule
+    from codestress.scoring.frames import answers_frame
+
+    overrides = Overrides(tuple(models.replace(",", " ").split()), settings)
+    chosen, *others = resolve(
+        select([artefact], load_profile(profile)), profile, overrides, load_registry()
+    )
+    if others or "reading" not in type(chosen.parameters).model_fields:
+        raise ParameterError(
+            f"{artefact}: is no artefact with begun answers, as semtrace/tab01 and semtrace/fig01 are"
+        )
+
+    frames = {}
+    for rule in get_args(ReadingRule):
+        parameters = chosen.parameters.model_copy(update={"reading": rule})
+        frames[rule] = answers_frame(answers_of(replace(chosen, parameters=parameters)))
+    table = shares_by_reading(frames)
+    if as_json:
+        click.echo(table.to_json(orient="records", indent=1))
+    else:
+        click.echo(table.to_string(index=False, float_format="{:.1%}".format))
+
+
+COMMANDS = (what_if,)
