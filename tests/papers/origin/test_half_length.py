@@ -12,8 +12,6 @@ from scipy.stats import binom, chi2, norm
 
 from codestress.fitting.proportions import Interval
 from codestress.papers.origin.curves import HalfLength, fit_half_length, misfit
-from codestress.papers.origin.published import DEPENDENT
-from told import names
 
 LINES = np.arange(16, 945, 32)
 ASKED = np.full(len(LINES), 4)
@@ -83,7 +81,6 @@ def test_its_interval_covers_less_where_neighbours_hang_together() -> None:
         fit = fit_half_length(lines, right, ones)
         covered.append(fit.interval.low <= 150 <= fit.interval.high)
     assert np.mean(correlations) == pytest.approx(0.45, abs=0.06)
-    names(DEPENDENT, "60 %", "0.45")
     assert np.mean(covered) == pytest.approx(0.6, abs=0.12)
 
 
