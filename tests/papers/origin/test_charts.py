@@ -87,32 +87,25 @@ def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
 
 
 @pytest.mark.slow
-def test_outcomes_of_many_models_by_length_and_depth_fit_a_page() -> None:
+def test_outcomes_of_many_models_by_length_fit_a_page() -> None:
     models = [f"m{n}" for n in range(12)]
-    cells = pd.DataFrame(
-        [
-            (model, n, depth)
-            for model in models
-            for n in (900, 27000)
-            for depth in (0.1, 0.5)
-        ],
-        columns=["model", "characters", "depth"],
-    ).assign(paired=True, accuracy=0.5, low=0.2, high=0.8, published=False)
-    shares = cells[cells["depth"] == 0.1].rename(columns={"model": "label"})
+    shares = pd.DataFrame(
+        [(model, n) for model in models for n in (900, 27000)],
+        columns=["label", "characters"],
+    ).assign(text="printed", accuracy=0.5, low=0.2, high=0.8, published=False)
     outcomes = shares.assign(outcome="solved", share=0.5)
-    figure = charts.length_curve(shares, outcomes, ["solved"], cells, note="a note")
-    assert size(figure)[1] < TALLEST - ROOM
     theirs = shares[:2].assign(label="theirs (published)", published=True, accuracy=0.1)
-    beside = charts.length_curve(
-        pd.concat([shares, theirs]), outcomes, ["solved"], cells[:0]
-    )
+    both = pd.concat([shares, theirs])
+    figure = charts.length_curve(both, outcomes, ["solved"])
     dots = [
         line
-        for line in beside.axes[0].lines
+        for line in figure.axes[0].lines
         if line.get_label() == "theirs (published)"
     ]
     assert [list(line.get_ydata()) for line in dots] == [[10, 10]]
-    assert size(beside)[1] < TALLEST - ROOM
+    assert size(figure)[1] < TALLEST - ROOM
+    own = charts.length_curve(both, outcomes.assign(text="own"), ["solved"])
+    assert not [line for line in own.axes[0].lines if "theirs" in line.get_label()]
     names(results.lengths_headline(shares), "0 of 12", "27,000", "900")
 
 

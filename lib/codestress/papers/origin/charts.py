@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
+from matplotlib.patches import Patch
 from matplotlib.ticker import ScalarFormatter
 
 from codestress.fitting.proportions import DOUBTED
@@ -32,7 +31,6 @@ from codestress.report.style import (
     OTHER,
     PUBLISHED,
     RIGHT,
-    SMALLEST_TEXT,
     TALLEST,
     WIDTHS,
     WRONG,
@@ -246,71 +244,37 @@ def fit_words(fits: Sequence[FittedSide]) -> str:
 
 
 def length_curve(
-    shares: pd.DataFrame,
-    outcomes: pd.DataFrame,
-    order: Sequence[str],
-    grid: pd.DataFrame,
-    note: str = "",
+    shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[str]
 ) -> Figure:
     """Figure of outcomes against length, a panel for each label (the model): a bar for each length,
-    with the interval of its right answers, and the published ones as hollow grey points. If `grid`
-    has several depths, a panel above has the accuracy by length and depth.
+    with the interval of its right answers, and the published ones as hollow grey points.
 
     The table `shares` has the columns label, published (bool), characters, accuracy, low, high (0
-    to 1); the table `grid`, of the kit's own texts: model (a label), characters, depth, paired
-    (both as in the paper), accuracy; the table `outcomes`: label, characters, outcome, share.
-    `order` lists the outcomes from best to worst. `note` is the footnote (empty: none).
+    to 1); the table `outcomes`: label, text, characters, outcome, share. `order` lists the outcomes
+    from best to worst.
     """
     labels = list(dict.fromkeys(outcomes["label"]))
-    theirs = shares[shares["published"]]
-    each, across = (
-        (2 if grid["depth"].nunique() > 1 else 1),
-        min(len(labels), MOST_ACROSS),
-    )
-    blocks = -(-len(labels) // across)
-    height = min(0.8 + 1.6 * each * blocks, TALLEST - 0.6)
-    figure = styled_figure(WIDTHS["page"], height)
-    axes = figure.subplots(each * blocks, across, squeeze=False)
-    for ax in axes.flat[len(labels) :]:
-        ax.set_visible(False)
-    for number, label in enumerate(labels):
-        row, column = each * (number // across), number % across
-        panel = axes[row + each - 1, column]
-        panel.set_visible(True)
+    titles = [label.replace(" (", "\n(") for label in labels]
+    rows = -(-len(labels) // MOST_ACROSS)
+    height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
+    figure, axes = panels(titles, MOST_ACROSS, height, sharey=True)
+    # No number of the kit's own texts is held against the paper's.
+    own = (outcomes["text"] == "own").any()
+    theirs = shares[shares["published"] & ~own]
+    for label, panel in zip(labels, axes, strict=True):
         _outcome_bars(panel, outcomes[outcomes["label"] == label], order)
-        # No number of the kit's own texts is held against the paper's.
-        _right_interval(
-            panel, shares[shares["label"] == label], theirs[: None if grid.empty else 0]
-        )
-        if each > 1 and len(mine := grid[grid["model"] == label]):
-            _depth_grid(axes[row, column], mine)
-            panel = axes[row, column]
-            panel.set_visible(True)
-        elif each > 1:
-            axes[row, column].set_visible(False)
-        panel.set_title(label.replace(" (", "\n("))
-    for row, ax in enumerate(axes[:, 0]):
-        bars = row % each == each - 1
-        ax.set_ylabel(
-            "outcomes (%)" if bars else "depth of the clue\n(framed: as in the paper)"
-        )
-    for ax in axes[:, 1:].flat:
-        ax.tick_params(labelleft=False)
-    about = "" if grid.empty else ", the kit's own texts"
+        _right_interval(panel, shares[shares["label"] == label], theirs)
+    for panel in axes[::MOST_ACROSS]:
+        panel.set_ylabel("outcomes (%)")
+    about = ", the kit's own texts" if own else ""
     figure.supxlabel(f"characters in the prompt{about}", fontsize=8)
-    handles = axes[each - 1, 0].get_legend_handles_labels()
+    handles = axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside upper left", ncols=4)
-    if note:
-        add_note(figure, note)
     return figure
 
 
 MOST_ACROSS = 6
 """Maximum number of models beside each other."""
-
-
-def _ticks(lengths: Sequence[int]) -> list[str]:
-    return [f"{n / 1000:.1f}".removesuffix(".0") + "k" for n in lengths]
 
 
 def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None:
@@ -326,7 +290,8 @@ def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None
         paint["linewidth"] = 0.4
         panel.bar(range(len(lengths)), height, bottom=bottom, label=outcome, **paint)
         bottom += height
-    panel.set_xticks(range(len(lengths)), _ticks(lengths), rotation=60)
+    ticks = [f"{length / 1000:.1f}".removesuffix(".0") + "k" for length in lengths]
+    panel.set_xticks(range(len(lengths)), ticks, rotation=60)
     panel.set_ylim(0, 104)
 
 
@@ -371,31 +336,6 @@ OUTCOMES = {
 }
 """Colour and hatch by outcome: green is correct, orange incorrect, grey neither, as in all
 figures."""
-
-
-def _depth_grid(panel: Axes, mine: pd.DataFrame) -> None:
-    """Draws in `panel` the accuracy (%) of one model by length and depth, with a frame around the
-    paper's lengths and depths. The table `mine` is a part of `length_curve`'s `grid`."""
-    cells = 100 * mine.pivot_table("accuracy", "depth", "characters")
-    panel.imshow(cells.to_numpy(float), cmap=SHARES, vmin=0, vmax=100, aspect="auto")
-    for (x, y), value in np.ndenumerate(cells.T):
-        panel.text(
-            x, y, f"{value:.0f}", ha="center", va="center", fontsize=SMALLEST_TEXT
-        )
-    across = cells.columns.get_indexer(mine["characters"])
-    down = cells.index.get_indexer(mine["depth"])
-    mark(panel, mine, across, down, 1, 1)
-    frame: dict[str, Any] = {"fill": False, "edgecolor": "black", "linewidth": 1.2}
-    for x, y, paired in zip(across, down, mine["paired"], strict=True):
-        if paired:
-            panel.add_patch(Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, **frame))
-    panel.set_xticks(range(len(cells.columns)), _ticks(cells.columns))
-    panel.set_yticks(range(len(cells.index)), [f"{depth:g}" for depth in cells.index])
-    panel.grid(False)
-
-
-SHARES = LinearSegmentedColormap.from_list("shares", ["white", RIGHT])
-"""Colours of shares of right answers, on all of which black text can be read."""
 
 
 LISTS = {

@@ -17,7 +17,6 @@ from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.curves import FittedSide, fit_decay
 from codestress.papers.origin.published import by_size
-from codestress.papers.origin.studies import NeedleInHaystack, needle_depth
 from codestress.parameters import Experiment
 from codestress.report.marks import with_cells
 from codestress.report.published import published_models, published_numbers
@@ -457,23 +456,15 @@ IDLE = ["cipher noticed", "nothing noticed"]
 CELL = ["text", "characters", "depth", "paired"]
 """Columns of a cell of section 6: source of the text, length, depth of the planted part, and
 `paired` (length and depth as in the paper)."""
-OWN_TEXTS = "the kit's own texts"
-
-
-def text_labels(answers: pd.DataFrame) -> pd.Series:
-    """Label of each row of `answers`: the model; if the paper's texts were asked too, rows on the
-    kit's own texts are marked."""
-    own = answers["text"] == "own"
-    return answers["model"].mask(own & ~own.all(), answers["model"] + f" ({OWN_TEXTS})")
 
 
 def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
     """Table of the share (0 to 1) and count of each outcome that occurred in every cell of a needle
-    test, from `answers`: label (the model; `text_labels`), text, characters, depth, paired (as in
-    the paper), outcome, count, share."""
+    test, from `answers`: label (the model), text, characters, depth, paired (as in the paper),
+    outcome, count, share."""
     failed = answers["finish_reason"] == ""
     outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
-    labelled = answers.assign(label=text_labels(answers), outcome=outcome)
+    labelled = answers.assign(label=answers["model"], outcome=outcome)
     counts = labelled.groupby(["label", *CELL, "outcome"], sort=False)
     table = counts.size().rename("count").reset_index()
     table["share"] = table["count"] / table.groupby(["label", *CELL])[
@@ -510,7 +501,7 @@ def noticed(outcomes: pd.DataFrame, test: str, confidence: float) -> pd.DataFram
     `outcome_shares()`, including outcomes that did not occur (count 0): model, text, characters,
     outcome, count, n, share, low, high (Wilson). `not attempted` counts `cipher noticed` and
     `nothing noticed`. `test`: inefficient_code, clue or unlock."""
-    theirs = outcomes[outcomes["paired"] & (outcomes["text"] != "own")]
+    theirs = outcomes[outcomes["text"] != "own"]
     cell = ["label", "text", "characters"]
     counts = theirs.pivot_table("count", cell, "outcome", fill_value=0).astype(int)
     n = counts.sum(axis=1).rename("n")
@@ -541,16 +532,6 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["label", *CELL, "outcome", "count", "share"])
 
 
-def single_answers(artefact: str) -> str:
-    """Sentence on the single answers that the paper shows for the figure `artefact`, which are no
-    rate; empty if the paper counts answers instead, or publishes none."""
-    numbers = published_numbers(artefact) or {"rows": []}
-    shown = pd.DataFrame([row for row in numbers["rows"] if "outcome" in row])
-    head = "published, one answer each, by characters:"
-    answers = [f"{row.characters:,} {row.outcome}" for row in shown.itertuples()]
-    return f"{head} {'; '.join(answers)}." if answers else ""
-
-
 def lengths_headline(points: pd.DataFrame) -> str:
     """Title of a figure of accuracy against length: how many of the models asked are right less
     often in the longest text than in the shortest. The table `points` has the columns label,
@@ -561,21 +542,6 @@ def lengths_headline(points: pd.DataFrame) -> str:
     fewer = int((wide[long] < wide[short]).sum())
     both = int(wide[[short, long]].notna().all(axis=1).sum())
     return f"{fewer} of {both} asked here are right less often in {long:,} characters than in {short:,}"
-
-
-def realized(given: NeedleInHaystack) -> pd.DataFrame:
-    """Table of the realised length and depth of the texts of `given`, a row for each cell and
-    variant: text, characters, depth, paired, variant, length (characters of the text) and
-    planted_at (depth at which the planted part begins, as a share of the text)."""
-    columns = [*CELL, "variant"]
-    cells = {}
-    for trial in given.trials():
-        cells[tuple(trial.factors[name] for name in columns)] = trial
-    rows = []
-    for cell, trial in cells.items():
-        text = given.shown_text(trial)
-        rows.append((*cell, len(text), needle_depth(text, given.test)))
-    return pd.DataFrame(rows, columns=[*columns, "length", "planted_at"])
 
 
 def outcome_order(test: str, outcomes: pd.DataFrame) -> list[str]:
