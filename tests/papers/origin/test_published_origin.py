@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.stats import binomtest, norm
 
 from codestress.papers.origin import published
-from codestress.papers.origin.results import outcome_cells, published_bars
+from codestress.papers.origin.results import outcome_cells
 from codestress.paths import PUBLISHED
 
 NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "origin.json").read_text())
@@ -144,16 +144,20 @@ def test_half_lengths_are_the_maximum_of_the_likelihood(
     assert row["low"] < row["half"] < row["high"]
 
 
-def test_lists_in_order_stand_beside_shuffled_ones() -> None:
-    bars = published_bars("origin/fig11", 0.95)
-    counts = bars.pivot_table(index="label", columns="condition", values="correct")
-    assert tuple(counts.loc["GPT4-turbo"]) == (32, 115)
-    assert len(published_bars("origin/fig04", 0.95)) == 14
-    nothing = pd.DataFrame(columns=["model", "shuffled", "lines", "outcome_strict"])
-    cells = outcome_cells("origin/fig10", nothing, "strict")
-    right = (
-        cells[cells["model"] == "GPT4-turbo"]
-        .groupby("source")["outcome"]
-        .apply(lambda one: (one == "correct").sum())
-    )
-    assert right.to_dict() == {"published, in order": 32, "published, shuffled": 115}
+def test_published_cells_stand_above_as_far_as_lists_were_asked() -> None:
+    answers = pd.DataFrame(
+        [(shuffled, lines) for shuffled in (True, False) for lines in (16, 24, 32)],
+        columns=["shuffled", "lines"],
+    ).assign(model="sim-near", outcome_strict="correct")
+    cells = outcome_cells("origin/fig10", answers, "strict")
+    theirs = cells[cells["source"] == "published"]
+    assert theirs.groupby("model")["lines"].agg(list).tolist() == [[16, 24, 32]] * 14
+    assert list(cells["source"].unique()) == [
+        "published", "regenerated, shuffled", "regenerated, in order",
+    ]  # fmt: skip
+    best = theirs.groupby("model", sort=False)["outcome"].agg(list).tolist()
+    assert best[0] == ["correct"] * 3
+    assert best[-1] == ["incorrect"] * 3
+    whole = outcome_cells("origin/nano", answers.assign(lines=944), "strict")
+    right = whole[(whole["model"] == "GPT4-turbo") & (whole["outcome"] == "correct")]
+    assert len(right) == 32

@@ -3,7 +3,7 @@ and the findings from the published outcomes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -45,72 +45,32 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def outcome_map(
-    sources: dict[str, pd.DataFrame], trained: Mapping[str, int] | None = None
-) -> Figure:
+def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
     """Figure with a map of outcomes: a panel for each of `sources` (published, regenerated), a row
-    for each model; x is the number of lines in the list. More than two sources stand in two
-    columns, whose right one has the order of models of the left one.
+    for each model; x is the number of lines in the list.
 
     `sources` is a dict by title of tables with the columns model, lines (in equal steps), outcome.
     Correct is dark and plain, incorrect light and hatched, all else (truncated, refused, …) grey
-    and dotted. Numbers of correct answers stand on the right. A thick line marks the longest list
-    in a model's training, from `trained` (lines by model; None: no such line).
+    and dotted. Numbers of correct answers stand on the right.
     """
-    models = [
-        dict(list(cells.groupby("model", sort=False))) for cells in sources.values()
-    ]
-    across = 1 if len(models) < 3 else 2
-    heights = [*map(len, models[::across])]
-    height = 0.19 * sum(heights) + 0.5 * len(heights) + 0.5
-    titles = [title.replace(", ", ",\n") if across > 1 else title for title in sources]
-    figure, axes = panels(titles, across, height, height_ratios=heights, sharex=True)
-    every = pd.concat(sources.values())
-    step = max(_step(row) for rows in models for row in rows.values())
-    for number, (ax, title, rows) in enumerate(zip(axes, sources, models, strict=True)):
-        column = number % across
-        rows = {model: rows[model] for model in models[number - column]}
-        for y, (model, row) in enumerate(rows.items()):
-            left = row["lines"].iloc[0] - _step(row) / 2
-            for kind, cells in groupby(
-                _looks(row)
-            ):  # neighbouring cells of one kind are one bar
-                width = _step(row) * len(list(cells))
-                edge = 0.0 if kind == "correct" else 0.3
-                ax.broken_barh(
-                    [(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind]
-                )
-                left += width
-            if title.startswith("published"):
-                middle = row["lines"].mean()
-                mark(
-                    ax,
-                    row.iloc[:1],
-                    middle,
-                    y,
-                    _step(row) * len(row),
-                    0.76,
-                    published=True,
-                )
-            else:
-                mark(ax, row, row["lines"], y, _step(row), 0.76)
-            if longest := (trained or {}).get(model):
-                ax.vlines(
-                    longest + step / 2, y - 0.5, y + 0.5, color="black", linewidth=2
-                )
+    heights = [cells["model"].nunique() for cells in sources.values()]
+    height = min(0.19 * sum(heights) + 0.5 * len(heights) + 0.5, TALLEST - 0.6)
+    figure, axes = panels(list(sources), 1, height, height_ratios=heights, sharex=True)
+    for ax, (title, cells) in zip(axes, sources.items(), strict=True):
+        rows = dict(list(cells.groupby("model", sort=False)))
+        counts = []
+        for y, row in enumerate(rows.values()):
+            _outcome_row(ax, row, y, published=title.startswith("published"))
+            right = (row["outcome"] == "correct").sum()
+            counts.append(f"{right}/{len(row)}")
         name_rows(ax, list(rows))
-        ax.tick_params(labelleft=column == 0)
-        ax.set_xlim(every["lines"].min() - step / 2, every["lines"].max() + step / 2)
+        _on_the_right(ax, counts)
+        ax.margins(x=0)
         ax.grid(False)
         ax.spines[["left", "bottom"]].set_visible(False)
-        right = [(row["outcome"] == "correct").sum() for row in rows.values()]
-        _on_the_right(
-            ax, [f"{n}/{len(row)}" for n, row in zip(right, rows.values(), strict=True)]
-        )
-    for ax in axes[-across:]:
-        ax.set_xlabel("lines in the list")
+    axes[-1].set_xlabel("lines in the list")
     names = {"other": "no answer: cut off, declined, not readable, failed"}
-    kinds = set(_looks(every))
+    kinds = set(_looks(pd.concat(sources.values())))
     handles = [
         Patch(label=names.get(kind, kind), **look)
         for kind, look in LOOKS.items()
@@ -124,8 +84,24 @@ def _looks(cells: pd.DataFrame) -> pd.Series:
     return cells["outcome"].where(cells["outcome"].isin(list(LOOKS)), "other")
 
 
-def _step(row: pd.DataFrame) -> int:
-    return int(row["lines"].iloc[1] - row["lines"].iloc[0]) if len(row) > 1 else 8
+def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, *, published: bool) -> None:
+    """Draws in the panel `ax` the cells of one model, the table `row`, at the height `y`. A click
+    on a published row opens its source, one on another cell the answers behind it."""
+    lines = row["lines"]
+    step = int(lines.iloc[1] - lines.iloc[0]) if len(row) > 1 else 8
+    left = lines.iloc[0] - step / 2
+    for kind, same in groupby(
+        _looks(row)
+    ):  # neighbouring cells of one kind are one bar
+        width = step * len(list(same))
+        edge = 0.0 if kind == "correct" else 0.3
+        ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
+        left += width
+    if published:
+        whole = step * len(row)
+        mark(ax, row.iloc[:1], lines.mean(), y, whole, 0.76, published=True)
+    else:
+        mark(ax, row, lines, y, step, 0.76)
 
 
 def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
@@ -171,11 +147,10 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         _on_the_right(ax, [" / ".join(row) for row in zip(*values, strict=True)])
         ax.set_xlim(0, 101)
         ax.set_xticks(range(0, 101, 20))
-        across = 2 if sum(len(name) for name, _ in conditions) < 34 else 1
         if len(conditions) > 1:
             corner: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
-            ax.legend(ncols=across, borderpad=0, borderaxespad=0.3, **corner)
-            ax.set_title(title, pad=4 + 12 * -(-len(conditions) // across))
+            ax.legend(borderpad=0, borderaxespad=0.3, **corner)
+            ax.set_title(title, pad=4 + 12 * len(conditions))
     axes[-1].set_xlabel(xlabel)
     return figure
 
