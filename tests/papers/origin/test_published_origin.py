@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import minimize
 from scipy.stats import binomtest, norm
 
 from codestress.papers.origin import published
@@ -34,11 +33,6 @@ def pairs() -> pd.DataFrame:
     return published.paired_by_size(published.outcomes(), 0.95).set_index(
         ["comparison", "model"]
     )
-
-
-@pytest.fixture(scope="module")
-def lengths() -> pd.DataFrame:
-    return published.half_lengths(published.outcomes(), 0.95, 0)
 
 
 def counts(comparison: str, model: str) -> tuple[int, int]:
@@ -116,32 +110,6 @@ def test_counts_hold_for_neighbours_too(pairs: pd.DataFrame) -> None:
             (same & (part[f"{p}_holm"] < 0.05)).sum() for p in ("p", "p_3", "p_6")
         ]
     assert list(found.values()) == [[7, 7, 7], [2, 1, 0], [11, 10, 9]]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("model", "figure", "name"),
-    [("GPT4-1106", "fig02", "d = 15"), ("GPT3.5", "fig01", "d = 1")],
-)
-def test_half_lengths_are_the_maximum_of_the_likelihood(
-    lengths: pd.DataFrame, model: str, figure: str, name: str
-) -> None:
-    first, last = NUMBERS[figure]["lines"]
-    lines, right = (
-        np.arange(first, last + 1, 8),
-        np.array(list(map(int, OUTCOMES[figure][model]))),
-    )
-
-    def loss(at: list[float]) -> float:
-        share = np.clip(
-            0.5 ** ((lines / math.exp(at[0])) ** math.exp(at[1])), 1e-300, 1 - 1e-12
-        )
-        return -float(np.log(np.where(right == 1, share, 1 - share)).sum())
-
-    best = minimize(loss, [math.log(100), 0.5], method="Nelder-Mead")
-    row = lengths[(lengths["model"] == model) & (lengths["list"] == name)].iloc[0]
-    assert row["half"] == pytest.approx(math.exp(best.x[0]), rel=0.03)
-    assert row["low"] < row["half"] < row["high"]
 
 
 def test_published_cells_stand_above_as_far_as_lists_were_asked() -> None:

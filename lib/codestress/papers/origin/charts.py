@@ -12,7 +12,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
-from matplotlib.ticker import ScalarFormatter
 
 from codestress.fitting.proportions import DOUBTED
 from codestress.papers.origin.curves import FittedSide
@@ -313,66 +312,26 @@ OUTCOMES = {
 figures."""
 
 
-LISTS = {
-    "d = 1": "adjacent links (d = 1)",
-    "d = 15": "15 lines down (d = 15)",
-    "d = -15": "15 lines up (d = -15)",
-    "d = 15, shuffled": "15 lines down, shuffled",
-}
-"""Names of the published lists in words, by their names in tables."""
-
-
-def published_chart(
-    pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.DataFrame
-) -> Figure:
-    """Figure of the published findings: above, a panel for each comparison of `pairs`; below,
-    half-lengths and half-distances (the lines at which half of the answers are correct) with their
-    intervals.
-
-    The table `pairs` has the columns comparison, model, difference, low, high (-1 to 1), decided;
-    the table `lengths`: model, list, half, low, high, longest (lines), describes (whether the curve
-    describes its points); the table `distances`: model, side, half, low, high, describes. Hollow
-    marks are not decided, or their curve does not describe its points.
-    """
-    models = list(dict.fromkeys(lengths["model"]))
-    lengths = lengths.replace({"list": LISTS})
-    figure = styled_figure(7.0, 7.2)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.0, 1.25], squeeze=False)[
-        :, 0
-    ]
-    comparisons = list(pairs.groupby("comparison", sort=False))
-    options: dict[str, Any] = {"label": "model", "decided": True, "published": True}
-    tops = above.subplots(1, len(comparisons), sharey=True)
-    for ax, (title, part) in zip(tops, comparisons, strict=True):
+def published_chart(pairs: pd.DataFrame) -> Figure:
+    """Figure of the comparisons of published lists: a panel for each comparison of `pairs`, a row
+    for each model. The table has the columns comparison, model, difference, low, high (-1 to 1),
+    decided. Hollow marks are not decided."""
+    models = list(dict.fromkeys(pairs["model"]))
+    comparisons = dict(list(pairs.groupby("comparison", sort=False)))
+    figure, axes = panels(list(comparisons), 3, 3.4, sharey=True)
+    for ax, part in zip(axes, comparisons.values(), strict=True):
         reach = 105 if part[["low", "high"]].abs().to_numpy().max() > 0.5 else 50
         ax.axvline(0, color="#999999", linewidth=0.6)
-        forest(
-            ax, part, models, (-reach, reach), value="difference", scale=100, **options
-        )
-        for line in ax.lines:  # not a condition's colour, which the panels below give
-            line.set_markerfacecolor(
-                "white" if line.get_markerfacecolor() == "white" else PUBLISHED
-            )
+        options: dict[str, Any] = {"label": "model", "value": "difference"}
+        options |= {"scale": 100, "decided": True, "published": True}
+        forest(ax, part, models, (-reach, reach), **options)
+        for line in ax.lines:
+            hollow = line.get_markerfacecolor() == "white"
+            line.set_markerfacecolor("white" if hollow else PUBLISHED)
             line.set_color(PUBLISHED)
-        ax.set(title=title, xlabel="correct (points)")
-    left, right = below.subplots(1, 2, width_ratios=[1.9, 1.0])
-    for ax, table, series, first, limits in (
-        (left, lengths, "list", 0, (4, 3000)),
-        (right, distances, "side", len(LISTS), (0.3, 30)),
-    ):
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(ScalarFormatter())
-        rows = list(dict.fromkeys(table["model"]))
-        table = table.rename(columns={"describes": "decided"})
-        forest(
-            ax, table, rows, limits, value="half", series=series, first=first, **options
-        )
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2)
-    left.axvline(lengths["longest"].max(), color="#999999", linewidth=0.6)
-    left.set(title="half-length", xlabel="lines in the list (grey: the longest list)")
-    right.set(title="half-distance", xlabel="lines between the links")
+        ax.set_xlabel("correct (points)")
     add_note(
         figure,
-        "filled: decided, sizes taken as independent (Holm within a panel); below: the curve describes its points",
+        "filled: decided, sizes taken as independent (Holm within a panel)",
     )
     return figure

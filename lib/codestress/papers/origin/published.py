@@ -9,17 +9,12 @@ sizes that change sides together.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from codestress.fitting.proportions import paired_difference
 from codestress.fitting.significance import LEVEL, holm, sign_flips
-from codestress.papers.origin.curves import fit_half_length, misfit
 from codestress.report.published import read_published
-from codestress.seeding import rng
 
 BLOCKS = (3, 6)
 """Numbers of neighbouring sizes that change sides together, in tests that do not take sizes as
@@ -45,8 +40,6 @@ four lines longer."""
 STEP = 8
 """Number of lines by which the lists grow."""
 BY_DISTANCE = ("fig06", "fig07", "fig08", "fig09")
-UNDESCRIBED = 0.05
-"""Least misfit (a p-value) of a curve that describes its points."""
 
 
 def by_size(figure: str) -> pd.DataFrame:
@@ -107,19 +100,6 @@ def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     return comparisons.assign(decided=comparisons["p_holm"] < LEVEL)
 
 
-def _curve(
-    x: pd.Series,
-    right: pd.Series,
-    asked: ArrayLike,
-    confidence: float,
-    random: np.random.Generator,
-) -> dict[str, Any]:
-    fit = fit_half_length(x, right, asked, confidence)
-    wrong = misfit(fit, x, right, asked, random)
-    row = {"half": fit.half, **fit.interval._asdict(), "misfit": wrong}
-    return row | {"describes": not wrong < UNDESCRIBED}
-
-
 def headline(pairs: pd.DataFrame) -> str:
     """Title of the figure of `pairs`, the table of `paired_by_size`: how many models shuffling
     helps, and how many a longer distance between the links harms: those that are decided on single
@@ -135,24 +115,6 @@ def headline(pairs: pd.DataFrame) -> str:
     )
 
 
-def half_lengths(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """Table of the half-length of each model in each list, from `table`, that of `outcomes()`: the
-    number of lines at which half of the answers are correct.
-
-    Columns: model, list, sizes (their number), longest, half, low, high (in lines), misfit
-    (p-value), describes (whether the curve describes its points). The column `half` is 0 if all is
-    wrong, inf if all is correct. `seed` draws for the column `misfit`.
-    """
-    rows = []
-    for (model, name), part in table.groupby(["model", "list"], sort=False):
-        lines, random = part["lines"], rng(seed, "misfit", model, name)
-        row = {"model": model, "list": name, "sizes": len(part), "longest": lines.max()}
-        asked = np.ones(len(part))
-        row |= _curve(lines, part["right"], asked, confidence, random)
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
 def by_distance() -> pd.DataFrame:
     """Table of the counts that Figures 6 to 9 publish, a row for each model and d: model, d,
     correct (answers), n (answers in all)."""
@@ -161,17 +123,3 @@ def by_distance() -> pd.DataFrame:
         pd.DataFrame(figure["rows"]).assign(model=figure["model"]) for figure in figures
     ]
     return pd.concat(parts, ignore_index=True)[["model", "d", "correct", "n"]]
-
-
-def half_distances(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
-    """Table of the half-distance of each model and side, from `table`, that of `by_distance()`: the
-    |d| (lines) at which half of the answers are correct, by the curve of `half_lengths`. Columns:
-    model, side (`down` or `up`), half, low, high, misfit, describes."""
-    rows = []
-    for (model, sign), part in table.groupby(
-        ["model", np.sign(table["d"])], sort=False
-    ):
-        random = rng(seed, "misfit", str(model), int(sign))
-        found = _curve(part["d"].abs(), part["correct"], part["n"], confidence, random)
-        rows.append({"model": model, "side": "down" if sign > 0 else "up"} | found)
-    return pd.DataFrame(rows)

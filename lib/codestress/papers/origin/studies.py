@@ -24,7 +24,7 @@ from codestress.parameters import (
     Experiment,
     Interval,
     Parameters,
-    RecomputedByDraws,
+    Recomputed,
 )
 from codestress.problems.datasets import data_file
 from codestress.problems.words import word_list
@@ -366,6 +366,6 @@ STUDIES = {
     "outcomes": Chains,
     "find_the_origin": FindTheOrigin,
     "needle_in_haystack": NeedleInHaystack,
-    "published": RecomputedByDraws,
+    "published": Recomputed,
 }
 """Studies that params/origin/*.yaml may name as `study: origin.NAME`."""
