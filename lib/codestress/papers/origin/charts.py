@@ -119,29 +119,13 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     )
     for ax, (title, frame) in zip(axes, sources.items(), strict=True):
         labels = list(dict.fromkeys(frame["label"]))
-        conditions = list(frame.groupby("condition", sort=False))
+        conditions = frame.groupby("condition", sort=False)
         values = []
-        for number, (name, rows_of) in enumerate(conditions):
-            part = rows_of.set_index("label").reindex(labels)
-            places = np.arange(len(labels)) + 0.7 * (
-                (number + 0.5) / len(conditions) - 0.5
-            )
-            colour, marker = look(number)
-            published = "published" in (title[:9], name[:9])
-            colour = PUBLISHED if published else colour
-            share, reach = interval(part)
-            values.append([f"{value:.0f}" for value in share])
-            ends: dict[str, Any] = {"xerr": reach, "elinewidth": 0.9}
-            if len(conditions) > 1:
-                ends |= {"mfc": "white" if number % 2 else colour, "markersize": 3.5}
-                ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)
-                mark(ax, part, share, places, published=published)
-            else:
-                ax.barh(places, share, 0.7, color=colour)
-                ax.errorbar(
-                    share, places, fmt="none", ecolor="#111111", capsize=2, **ends
-                )
-                mark(ax, part, share / 2, places, share, 0.7, published=published)
+        for number, (name, part) in enumerate(conditions):
+            part = part.set_index("label").reindex(labels)
+            published = "published" in (title[:9], str(name)[:9])
+            _draw_shares(ax, part, (number, len(conditions)), str(name), published)
+            values.append([f"{100 * value:.0f}" for value in part["accuracy"]])
         name_rows(ax, labels)
         _on_the_right(ax, [" / ".join(row) for row in zip(*values, strict=True)])
         ax.set_xlim(0, 101)
@@ -152,6 +136,27 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
             ax.set_title(title, pad=4 + 12 * len(conditions))
     axes[-1].set_xlabel(xlabel)
     return figure
+
+
+def _draw_shares(
+    ax: Axes, part: pd.DataFrame, place: tuple[int, int], name: str, published: bool
+) -> None:
+    """Draws in the panel `ax` the accuracies `part` of the condition `name`, a row for each label;
+    `place` has the condition's number, from 0, and the number of conditions."""
+    number, conditions = place
+    colour, marker = look(number)
+    colour = PUBLISHED if published else colour
+    places = np.arange(len(part)) + 0.7 * ((number + 0.5) / conditions - 0.5)
+    share, reach = interval(part)
+    ends: dict[str, Any] = {"xerr": reach, "elinewidth": 0.9}
+    if conditions > 1:
+        ends |= {"mfc": "white" if number % 2 else colour, "markersize": 3.5}
+        ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)
+        mark(ax, part, share, places, published=published)
+    else:
+        ax.barh(places, share, 0.7, color=colour)
+        ax.errorbar(share, places, fmt="none", ecolor="#111111", capsize=2, **ends)
+        mark(ax, part, share / 2, places, share, 0.7, published=published)
 
 
 def _on_the_right(ax: Axes, words: Sequence[str]) -> None:
@@ -183,13 +188,10 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
     )
     for label, sides in groupby(fits, key=lambda fit: fit.label):
         drawn = list(sides)
-        dashes: dict[str, Any] = {
-            "linestyle": "--",
-            "linewidth": 1.0,
-            "color": colours[label],
-        }
+        dashes: dict[str, Any] = {"linestyle": "--", "linewidth": 1.0}
+        dashes["color"] = colours[label]
         for fit in drawn:
-            if np.isfinite(fit.reach) and fit.reach > 0:
+            if np.isfinite(fit.reach):
                 x = np.linspace(1, max(abs(d) for d in places), 200)
                 ax.plot(fit.sign * x, 100 * fit.at(x), **dashes)
         ax.plot([], [], label=fit_words(drawn), **dashes)
@@ -220,8 +222,8 @@ def fit_words(fits: Sequence[FittedSide]) -> str:
 def length_curve(
     shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[str]
 ) -> Figure:
-    """Figure of outcomes against length, a panel for each label (the model): a bar for each length,
-    with the interval of its right answers, and the published ones as hollow grey points.
+    """Figure of outcomes against length, a panel for each label (the model, or the published
+    answers of one): a bar for each length, with the interval of its right answers.
 
     The table `shares` has the columns label, published (bool), characters, accuracy, low, high (0
     to 1); the table `outcomes`: label, text, characters, outcome, share. `order` lists the outcomes
@@ -232,15 +234,12 @@ def length_curve(
     rows = -(-len(labels) // MOST_ACROSS)
     height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
     figure, axes = panels(titles, MOST_ACROSS, height, sharey=True)
-    # No number of the kit's own texts is held against the paper's.
-    own = (outcomes["text"] == "own").any()
-    theirs = shares[shares["published"] & ~own]
     for label, panel in zip(labels, axes, strict=True):
         _outcome_bars(panel, outcomes[outcomes["label"] == label], order)
-        _right_interval(panel, shares[shares["label"] == label], theirs)
+        _right_interval(panel, shares[shares["label"] == label])
     for panel in axes[::MOST_ACROSS]:
         panel.set_ylabel("outcomes (%)")
-    about = ", the kit's own texts" if own else ""
+    about = ", the kit's own texts" if (outcomes["text"] == "own").any() else ""
     figure.supxlabel(f"characters in the prompt{about}", fontsize=8)
     handles = axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside upper left", ncols=4)
@@ -269,31 +268,16 @@ def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None
     panel.set_ylim(0, 104)
 
 
-def _right_interval(panel: Axes, mine: pd.DataFrame, theirs: pd.DataFrame) -> None:
-    """Draws in `panel`, over the bars of its lengths, the interval of the right answers in `mine`,
-    and beside them the published share in `theirs`, if `mine` is not published itself."""
+def _right_interval(panel: Axes, mine: pd.DataFrame) -> None:
+    """Draws in `panel`, over the bars of its lengths, the interval of the right answers in
+    `mine`."""
     mine = mine.sort_values("characters").reset_index(drop=True)
     share, reach = interval(mine)
-    bars: dict[str, Any] = {
-        "fmt": "none",
-        "ecolor": "black",
-        "elinewidth": 0.9,
-        "capsize": 2,
-    }
-    panel.errorbar(
-        mine.index, share, reach, label="interval of the right answers", **bars
-    )
-    mark(panel, mine, mine.index, share / 2, 0.8, share)
-    same = theirs[theirs["characters"].isin(mine["characters"])]
-    if len(same) and not mine["published"].any():
-        at = [
-            mine["characters"].tolist().index(length) + 0.3
-            for length in same["characters"]
-        ]
-        dots: dict[str, Any] = {"color": PUBLISHED, "mfc": "white", "markersize": 4}
-        dots |= {"clip_on": False, "label": same["label"].iloc[0]}
-        panel.plot(at, 100 * same["accuracy"], "o", **dots)
-        mark(panel, same, at, 100 * same["accuracy"], published=True)
+    bars: dict[str, Any] = {"fmt": "none", "ecolor": "black", "elinewidth": 0.9}
+    bars |= {"capsize": 2, "label": "interval of the right answers"}
+    panel.errorbar(mine.index, share, reach, **bars)
+    published = bool(mine["published"].any())
+    mark(panel, mine, mine.index, share / 2, 0.8, share, published=published)
 
 
 PART = "#9BD3C1"
@@ -320,11 +304,10 @@ def published_chart(pairs: pd.DataFrame) -> Figure:
     comparisons = dict(list(pairs.groupby("comparison", sort=False)))
     figure, axes = panels(list(comparisons), 3, 3.4, sharey=True)
     for ax, part in zip(axes, comparisons.values(), strict=True):
-        reach = 105 if part[["low", "high"]].abs().to_numpy().max() > 0.5 else 50
         ax.axvline(0, color="#999999", linewidth=0.6)
         options: dict[str, Any] = {"label": "model", "value": "difference"}
         options |= {"scale": 100, "decided": True, "published": True}
-        forest(ax, part, models, (-reach, reach), **options)
+        forest(ax, part, models, (-105, 105), **options)
         for line in ax.lines:
             hollow = line.get_markerfacecolor() == "white"
             line.set_markerfacecolor("white" if hollow else PUBLISHED)

@@ -218,12 +218,8 @@ def best_first(shares: pd.DataFrame) -> pd.DataFrame:
     """Copy of the table `shares` (columns label, condition, accuracy) sorted by label (the model),
     the model with the largest accuracy under the condition of the first row first."""
     first = shares[shares["condition"] == shares["condition"].iloc[0]]
-    order = first.sort_values("accuracy", ascending=False, kind="stable")[
-        "label"
-    ].tolist()
-    return shares.sort_values(
-        "label", key=lambda labels: labels.map(order.index), kind="stable"
-    )
+    order = first.sort_values("accuracy", ascending=False, kind="stable")["label"]
+    return shares.set_index("label").loc[order].reset_index()
 
 
 def share_panels(
