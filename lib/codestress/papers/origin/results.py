@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -277,21 +276,18 @@ def fit_sides(
     d < 0.
 
     Returns the list of curves (`FittedSide`), and a table with a row for each: model, side, top
-    (share at |d| = 1), reach_lines, half_life_lines, the ends of intervals (bootstrap over items),
-    failed_fits, resamples, lack_of_fit (p-value). A side with fewer than three distances is not
-    fitted. `rule` is the scoring rule of `answers`.
+    (share at |d| = 1), reach_lines, the ends of both intervals (bootstrap over items), failed_fits
+    (resamples), lack_of_fit (p-value). A side with fewer than three distances is not fitted. `rule`
+    is the scoring rule of `answers`.
     """
     fits, rows = [], []
     for model, part in answers.groupby("model", sort=False):
         for sign, side in ((1, "d > 0"), (-1, "d < 0")):
-            distance = (sign * part["d"]).rename("x")
-            chosen = part[distance > 0]
-            wide = chosen.pivot_table(
-                f"value_{rule}", "problem", distance[distance > 0]
-            )
+            apart = part.assign(x=sign * part["d"]).query("x > 0")
+            wide = apart.pivot_table(f"value_{rule}", "problem", "x")
             if wide.shape[1] < 3:
                 continue
-            side_fit = fit_decay(
+            fitted = fit_decay(
                 wide.columns.to_numpy(float),
                 wide.to_numpy(float),
                 str(model),
@@ -300,13 +296,10 @@ def fit_sides(
                 resamples=resamples,
                 rng=rng(seed, "decay", str(model), sign),
             )
-            fits.append(side_fit)
-            fit, reach = side_fit.fit, side_fit.reach
-            decay = fit.height, reach, reach * math.log(2)
-            ends = *fit.interval("height"), *side_fit.reach_interval
-            rows.append(
-                (str(model), side, *decay, *ends, fit.failed, resamples, fit.lack)
-            )
+            fits.append(fitted)
+            ends = *fitted.fit.interval("height"), *fitted.reach_interval
+            row = str(model), side, fitted.fit.height, fitted.reach, *ends
+            rows.append((*row, fitted.fit.failed, fitted.lack))
     return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 
@@ -315,13 +308,11 @@ FIT_COLUMNS = [
     "side",
     "top",
     "reach_lines",
-    "half_life_lines",
     "top_low",
     "top_high",
     "reach_low",
     "reach_high",
     "failed_fits",
-    "resamples",
     "lack_of_fit",
 ]
 
