@@ -139,6 +139,12 @@ def test_titles_of_shares_say_the_largest_or_how_many_differences_are_certain() 
     names(told, "2 of 2 differences")
 
 
+def test_the_best_models_stand_first_and_none_is_left_out() -> None:
+    rows = [("a", "x", 0.2), ("b", "x", 0.4), ("a", "y", 0.9), ("c", "y", 1.0)]
+    shares = pd.DataFrame(rows, columns=["label", "condition", "accuracy"])
+    assert results.best_first(shares)["label"].tolist() == ["b", "a", "a", "c"]
+
+
 def test_the_title_of_the_published_findings_counts_decided_models() -> None:
     pairs = published.paired_by_size(published.outcomes(), 0.95)
     helped, harmed = published.headline(pairs).split("15 lines")

@@ -215,9 +215,11 @@ def condition_label(row: pd.Series) -> str:
 
 def best_first(shares: pd.DataFrame) -> pd.DataFrame:
     """Copy of the table `shares` (columns label, condition, accuracy) sorted by label (the model),
-    the model with the largest accuracy under the condition of the first row first."""
+    the model with the largest accuracy under the condition of the first row first, one without an
+    answer under it last."""
     first = shares[shares["condition"] == shares["condition"].iloc[0]]
-    order = first.sort_values("accuracy", ascending=False, kind="stable")["label"]
+    share = first.set_index("label")["accuracy"].reindex(shares["label"].unique())
+    order = share.sort_values(ascending=False, kind="stable").index
     return shares.set_index("label").loc[order].reset_index()
 
 
