@@ -18,7 +18,7 @@ from codestress.fitting import (
 )
 from codestress.fitting.exponential import by_answers, equally, fit_exponential
 from codestress.fitting.proportions import Interval
-from codestress.papers.origin.curves import fit_decay, fit_half_length
+from codestress.papers.origin.curves import fit_decay
 from codestress.papers.semtrace.results import largest_drops, removal
 from conftest import SLOW
 
@@ -77,12 +77,6 @@ def curves(
     )
     yield "top", side.fit.height, side.fit.interval("height")
     yield "reach", side.reach, side.reach_interval
-    there = asked.any(axis=0)
-    if there.any():
-        fit_half = fit_half_length(
-            x[there] + 1, right.sum(axis=0)[there], asked.sum(axis=0)[there]
-        )
-        yield "half", fit_half.half, fit_half.interval
 
 
 def positions(random: np.random.Generator, right: np.ndarray) -> Iterator[Case]:

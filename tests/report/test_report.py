@@ -911,18 +911,8 @@ def test_figures_can_be_drawn_from_very_little() -> None:
     one = {"label": ["m"], "accuracy": [0.5], "low": [np.nan], "high": [np.nan]}
     points = pd.DataFrame({**one, "d": [1], "published": [False]})
     lengths = pd.DataFrame({**one, "characters": [900], "published": [False]})
-    grid = pd.DataFrame(
-        {
-            "model": "m",
-            "characters": 900,
-            "depth": [0.1, 0.9],
-            "paired": [True, False],
-            "accuracy": 0.5,
-        }
-    )
-    outcomes = pd.DataFrame(
-        {"label": ["m"], "characters": [900], "outcome": ["solved"], "share": [1.0]}
-    )
+    bar = {"label": "m", "text": "own", "characters": 900, "outcome": "solved"}
+    outcomes = pd.DataFrame([bar | {"share": 1.0}])
     no_draws = np.empty((0, 3))
     for figure in (
         outcome_map({"regenerated": cells}),
@@ -936,8 +926,7 @@ def test_figures_can_be_drawn_from_very_little() -> None:
                 FittedSide("m", -1, ExponentialFit(no_draws, 0.95)),
             ],
         ),
-        length_curve(lengths, outcomes, ["solved"], grid),
-        length_curve(lengths, outcomes, ["solved"], grid[:1], note="one answer"),
+        length_curve(lengths, outcomes, ["solved"]),
     ):
         figure.draw_without_rendering()
 

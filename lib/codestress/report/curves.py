@@ -36,10 +36,10 @@ def look(number: int) -> Look:
     return Look(COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
 
 
-def _series_looks(names: Sequence[str], *, models: bool, first: int = 0) -> list[Look]:
+def _series_looks(names: Sequence[str], *, models: bool) -> list[Look]:
     if models:
         return list(looks(names).values())
-    return [look(first + number) for number in range(len(names))]
+    return [look(number) for number in range(len(names))]
 
 
 def interval(
@@ -199,7 +199,6 @@ def forest(
     series: str | None = None,
     decided: bool = False,
     models: bool = False,
-    first: int = 0,
     published: bool = False,
     **told: str,
 ) -> None:
@@ -208,7 +207,7 @@ def forest(
 
     `rows` has the columns that `label` and `value` name, and `low` and `high`, the ends of the
     intervals; numbers are multiplied by `scale`. `series` (None: one series): a column whose values
-    are drawn beside each other, each with its colour and marker, from `look(first)` on; `models`:
+    are drawn beside each other, each with its colour and marker; `models`:
     whether they are models.
     `decided`: whether the column `decided` (bool) fills the marker, so that an undecided estimate
     is hollow. `published`: whether the numbers come from a paper's own, so that a click opens their
@@ -219,9 +218,7 @@ def forest(
     ax.set_xlim(*limits)
     groups = [("", rows)] if series is None else list(rows.groupby(series, sort=False))
     shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
-    styles = _series_looks(
-        [str(name) for name, _ in groups], models=models, first=first
-    )
+    styles = _series_looks([str(name) for name, _ in groups], models=models)
     for number, (name, part) in enumerate(groups):
         colour, shape = styles[number]
         heights = [names.index(row) + shift[number] for row in part[label]]

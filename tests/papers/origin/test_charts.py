@@ -42,11 +42,9 @@ def size(figure: Figure) -> tuple[float, float]:
 
 
 def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
-    bars = results.published_bars("origin/fig11", 0.95)
+    bars = results.published_shares("origin/fig11", 0.95)
     models = bars["model"].unique().tolist()
-    [(title, rows)] = results.share_panels(
-        "origin/fig11", bars, regenerated(models)
-    ).items()
+    [(title, rows)] = results.share_panels(bars, regenerated(models)).items()
     names(title, "regenerated", "published")
     assert set(rows["label"]) == set(bars["label"])
     figure = charts.share_rows({title: rows}, xlabel="right (%)")
@@ -57,9 +55,9 @@ def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
         to_hex(group.lines[0].get_color()).upper()
         for group in figure.axes[0].containers
     ]
-    assert [colour == PUBLISHED for colour in colours] == [True, True, False, False]
-    theirs, ours = results.share_panels("origin/fig04", bars, regenerated(["sim-a"]))
-    names(theirs, "published", "Figure 2")
+    assert [colour == PUBLISHED for colour in colours] == [True, False, False]
+    theirs, ours = results.share_panels(bars, regenerated(["sim-a"]))
+    names(theirs, "published")
     names(ours, "regenerated")
 
 
@@ -69,50 +67,27 @@ def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
         pd.DataFrame(
             {"model": f"m{n}", "lines": [16, 24], "outcome": ["correct", "incorrect"]}
         )
-        for n in range(17)
+        for n in range(14)
     )
-    maps = [
-        f"{kind}, {order}"
-        for kind in ("published", "here")
-        for order in ("shuffled", "in")
-    ]
-    figure = charts.outcome_map(
-        {name: cells[::-1] if "in" in name else cells for name in maps}
-    )
-    assert size(figure)[1] < TALLEST - ROOM
-    left, right = figure.axes[:2]
-    assert len(left.get_yticks()) == 17
-    assert [text.get_visible() for text in right.get_yticklabels()].count(True) == 0
-    assert left.get_title("left") == "published,\nshuffled"
+    figure = charts.outcome_map(dict.fromkeys(("published", "here", "in order"), cells))
+    assert size(figure)[1] <= TALLEST - ROOM
+    assert [len(ax.get_yticks()) for ax in figure.axes[:3]] == [14] * 3
+    assert figure.axes[0].get_xlim() == (12, 28)
 
 
 @pytest.mark.slow
-def test_outcomes_of_many_models_by_length_and_depth_fit_a_page() -> None:
+def test_outcomes_of_many_models_by_length_fit_a_page() -> None:
     models = [f"m{n}" for n in range(12)]
-    cells = pd.DataFrame(
-        [
-            (model, n, depth)
-            for model in models
-            for n in (900, 27000)
-            for depth in (0.1, 0.5)
-        ],
-        columns=["model", "characters", "depth"],
-    ).assign(paired=True, accuracy=0.5, low=0.2, high=0.8, published=False)
-    shares = cells[cells["depth"] == 0.1].rename(columns={"model": "label"})
+    shares = pd.DataFrame(
+        [(model, n) for model in models for n in (900, 27000)],
+        columns=["label", "characters"],
+    ).assign(text="printed", accuracy=0.5, low=0.2, high=0.8, published=False)
     outcomes = shares.assign(outcome="solved", share=0.5)
-    figure = charts.length_curve(shares, outcomes, ["solved"], cells, note="a note")
+    figure = charts.length_curve(shares, outcomes, ["solved"])
     assert size(figure)[1] < TALLEST - ROOM
-    theirs = shares[:2].assign(label="theirs (published)", published=True, accuracy=0.1)
-    beside = charts.length_curve(
-        pd.concat([shares, theirs]), outcomes, ["solved"], cells[:0]
-    )
-    dots = [
-        line
-        for line in beside.axes[0].lines
-        if line.get_label() == "theirs (published)"
-    ]
-    assert [list(line.get_ydata()) for line in dots] == [[10, 10]]
-    assert size(beside)[1] < TALLEST - ROOM
+    assert "own" not in figure.get_supxlabel()
+    own = charts.length_curve(shares, outcomes.assign(text="own"), ["solved"])
+    names(own.get_supxlabel(), "the kit's own texts")
     names(results.lengths_headline(shares), "0 of 12", "27,000", "900")
 
 
@@ -138,42 +113,36 @@ def test_the_legend_says_over_how_many_lines_a_fit_halves_or_that_it_is_rejected
     names(results.distances_headline(points), "15 lines", "sim-wide 20", "theirs 70")
 
 
-def test_titles_of_maps_name_the_best_models_and_the_largest_change() -> None:
+def test_titles_of_maps_name_the_best_models() -> None:
     rows = [
-        ("published, shuffled", "a", 9),
-        ("published, in order", "a", 2),
+        ("published", "a", 9),
         ("regenerated, shuffled", "b", 3),
         ("regenerated, in order", "b", 5),
         ("regenerated, shuffled", "c", 4),
         ("regenerated, in order", "c", 4),
     ]
-    table = pd.DataFrame(rows, columns=["source", "model", "correct"]).assign(
-        prompts=10
-    )
-    names(
-        results.outcomes_headline(table, [15]), "7 sizes in the paper (a)", "0 here (c)"
-    )
-    one = table[table["source"].str.endswith("shuffled")].replace(
-        ", shuffled", "", regex=True
-    )
-    told = results.outcomes_headline(one, [15])
-    names(told, "d = 15", "9 sizes in the paper (a)", "4 here (c)")
+    table = pd.DataFrame(rows, columns=["source", "model", "correct"])
+    told = results.outcomes_headline(table, [15])
+    names(told, "d = 15", "9 sizes in the paper (a)", "5 here (b)")
 
 
 def test_titles_of_shares_say_the_largest_or_how_many_differences_are_certain() -> None:
-    bars, ours = (
-        results.published_bars("origin/fig04", 0.95),
-        regenerated(["sim-a", "sim-b"]),
-    )
+    bars = results.published_shares("origin/fig04", 0.95)
+    ours = regenerated(["sim-a", "sim-b"])
     in_order = ours[ours["condition"] == CONDITIONS[1]]
     none = pd.DataFrame(columns=["low", "high"])
     told = results.shares_headline(bars, in_order, none)
     names(told, "d = 15", "27 % in the paper (GPT4-turbo)", "50 % here (sim-a)")
-    both = results.published_bars("origin/fig11", 0.95)
     differences = pd.DataFrame({"p_value": [0.02, 0.03]})  # by Holm, 0.04 and 0.04
-    assert "none of 2" in results.shares_headline(both, ours, differences + 0.01)
-    told = results.shares_headline(both, ours, differences)
-    names(told, "shuffled", "+82 points for Sonnet-3.5", "2 of 2 differences here")
+    assert "None of 2" in results.shares_headline(bars, ours, differences + 0.01)
+    told = results.shares_headline(bars, ours, differences)
+    names(told, "2 of 2 differences")
+
+
+def test_the_best_models_stand_first_and_none_is_left_out() -> None:
+    rows = [("a", "x", 0.2), ("b", "x", 0.4), ("a", "y", 0.9), ("c", "y", 1.0)]
+    shares = pd.DataFrame(rows, columns=["label", "condition", "accuracy"])
+    assert results.best_first(shares)["label"].tolist() == ["b", "a", "a", "c"]
 
 
 def test_the_title_of_the_published_findings_counts_decided_models() -> None:

@@ -15,7 +15,6 @@ from codestress.papers.origin.connections import (
     TARGET,
     Link,
     lay_out,
-    lone_links,
     make_links,
     parse_links,
     shuffle_around_target,
@@ -102,7 +101,6 @@ def test_a_window_shows_the_target_at_its_distance(
     assert sorted(shown) == sorted(before)
     places = [shown.index(link) for link in chain]
     assert [b - a for a, b in pairwise(places)] == [d] * (hops - 1)
-    assert 0 <= lone_links(shown, hops=hops) <= lines - hops
 
 
 @pytest.mark.parametrize("d", [d for d in range(-15, 16) if d])
@@ -159,11 +157,3 @@ def test_the_authors_list_gives_the_authors_lines(shared_data: Path, d: int) -> 
     for n in range(abs(d) + 1, 950, 8):
         shown = [str(link) for link in window(laid_out, lines=n, d=d, hops=2)]
         assert shown == authors_window(order, d, n)
-
-
-def test_lone_links_at_the_edges_as_in_the_smallest_prompt(shared_data: Path) -> None:
-    links = parse_links(
-        (shared_data / "findtheorigin" / "vertices.txt").read_text(encoding="utf-8")
-    )
-    laid_out = lay_out(links, d=15, hops=2)
-    assert lone_links(window(laid_out, lines=16, d=15, hops=2), hops=2) == 14

@@ -17,7 +17,7 @@ from codestress.papers.origin.scoring import (
     score_inefficient_code,
     score_unlock,
 )
-from codestress.papers.origin.studies import NeedleInHaystack
+from codestress.papers.origin.studies import NeedleInHaystack, needle_depth
 from codestress.parameters import questions
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import ledger
@@ -224,9 +224,9 @@ def test_the_paper_profile_asks_the_papers_prompts(
     assert [
         hashlib.sha256(text.encode()).hexdigest()[:16] for text in short
     ] == PRINTED[name]
-    cells = origin_results.realized(given)
-    assert cells["length"].tolist() == cells["characters"].tolist()
-    assert (cells["planted_at"] - cells["depth"]).abs().max() < 0.001
+    for cell, text in given.published_texts().items():
+        assert len(text) == cell.characters
+        assert abs(needle_depth(text, given.test) - cell.depth) < 0.001
 
 
 @pytest.mark.usefixtures("papers_texts")
@@ -286,7 +286,6 @@ def test_without_the_data_the_paper_profile_says_what_to_do(tmp_path: Path) -> N
     ("[printed, authors]", ["inconclusive", "differs", "differs"]),
     ("printed", ["inconclusive", "differs", "not run"]),
     ("authors", ["not run", "not run", "differs"]),
-    ("[printed, authors, own]", ["inconclusive", "differs", "differs"]),
     ("own", ["not run", "not run", "not run"]),
 ])  # fmt: skip
 def test_only_the_papers_texts_are_held_against_its_numbers(
@@ -318,19 +317,17 @@ def test_only_the_papers_texts_are_held_against_its_numbers(
 def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
     given = paper("origin/sec62", "text=own")
     trials = questions(given)
-    cells = origin_results.realized(given)
+    cells = list(given.own_cells())
     assert len(cells) == 9
     assert len(trials.items) == 90
     published = origin_results.published_shares("origin/sec62", 0.95)
-    own = cells[cells["paired"]]
-    assert (
-        own[["characters", "depth"]].values.tolist()
-        == published[["characters", "depth"]].values.tolist()
-    )
-    assert (own["length"] / own["characters"]).tolist() == pytest.approx(
-        [1, 1, 1], abs=0.01
-    )
-    assert (own["planted_at"] - own["depth"]).abs().max() < 0.07
+    paired = [[cell.characters, cell.depth] for cell in cells if cell.paired]
+    assert paired == published[["characters", "depth"]].values.tolist()
+    for trial in trials.items[:: given.samples]:
+        text = given.shown_text(trial)
+        assert len(text) == pytest.approx(trial.factors["characters"], rel=0.01)
+        planted = needle_depth(text, "clue")
+        assert planted == pytest.approx(trial.factors["depth"], abs=0.07)
     alone = questions(given.model_copy(update={"grid": False}))
     assert alone.items == [trial for trial in trials.items if trial.factors["paired"]]
     with pytest.raises(ValidationError) as caught:
@@ -338,6 +335,11 @@ def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
             given.model_dump() | {"grid": False, "depth": [0.5]}
         )
     names(caught.value.errors()[0]["msg"], "grid", "characters", "depth")
+    with pytest.raises(ValidationError) as caught:
+        NeedleInHaystack.model_validate(
+            given.model_dump() | {"text": ["printed", "own"]}
+        )
+    names(caught.value.errors()[0]["msg"], "text", "alone", "[own]")
 
 
 def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:
@@ -385,8 +387,6 @@ def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
         assert set(claims["verdict"]) == {"not run"}
         assert not claims["statement"].str.contains("share of right answers").any()
         assert origin_results.published_outcomes(name).empty
-        assert "one answer" in origin_results.single_answers(name)
-    assert origin_results.single_answers("origin/sec62") == ""
     counted = origin_results.published_outcomes("origin/sec62")
     assert counted.groupby("characters")["count"].sum().tolist() == [10, 10, 10]
     assert counted.set_index(["characters", "outcome"])["count"].to_dict() == {

@@ -3,17 +3,15 @@ and the findings from the published outcomes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch, Rectangle
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.patches import Patch
 
 from codestress.fitting.proportions import DOUBTED
 from codestress.papers.origin.curves import FittedSide
@@ -32,7 +30,6 @@ from codestress.report.style import (
     OTHER,
     PUBLISHED,
     RIGHT,
-    SMALLEST_TEXT,
     TALLEST,
     WIDTHS,
     WRONG,
@@ -47,72 +44,32 @@ LOOKS: dict[str, dict[str, Any]] = {
 }
 
 
-def outcome_map(
-    sources: dict[str, pd.DataFrame], trained: Mapping[str, int] | None = None
-) -> Figure:
+def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
     """Figure with a map of outcomes: a panel for each of `sources` (published, regenerated), a row
-    for each model; x is the number of lines in the list. More than two sources stand in two
-    columns, whose right one has the order of models of the left one.
+    for each model; x is the number of lines in the list.
 
     `sources` is a dict by title of tables with the columns model, lines (in equal steps), outcome.
     Correct is dark and plain, incorrect light and hatched, all else (truncated, refused, …) grey
-    and dotted. Numbers of correct answers stand on the right. A thick line marks the longest list
-    in a model's training, from `trained` (lines by model; None: no such line).
+    and dotted. Numbers of correct answers stand on the right.
     """
-    models = [
-        dict(list(cells.groupby("model", sort=False))) for cells in sources.values()
-    ]
-    across = 1 if len(models) < 3 else 2
-    heights = [*map(len, models[::across])]
-    height = 0.19 * sum(heights) + 0.5 * len(heights) + 0.5
-    titles = [title.replace(", ", ",\n") if across > 1 else title for title in sources]
-    figure, axes = panels(titles, across, height, height_ratios=heights, sharex=True)
-    every = pd.concat(sources.values())
-    step = max(_step(row) for rows in models for row in rows.values())
-    for number, (ax, title, rows) in enumerate(zip(axes, sources, models, strict=True)):
-        column = number % across
-        rows = {model: rows[model] for model in models[number - column]}
-        for y, (model, row) in enumerate(rows.items()):
-            left = row["lines"].iloc[0] - _step(row) / 2
-            for kind, cells in groupby(
-                _looks(row)
-            ):  # neighbouring cells of one kind are one bar
-                width = _step(row) * len(list(cells))
-                edge = 0.0 if kind == "correct" else 0.3
-                ax.broken_barh(
-                    [(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind]
-                )
-                left += width
-            if title.startswith("published"):
-                middle = row["lines"].mean()
-                mark(
-                    ax,
-                    row.iloc[:1],
-                    middle,
-                    y,
-                    _step(row) * len(row),
-                    0.76,
-                    published=True,
-                )
-            else:
-                mark(ax, row, row["lines"], y, _step(row), 0.76)
-            if longest := (trained or {}).get(model):
-                ax.vlines(
-                    longest + step / 2, y - 0.5, y + 0.5, color="black", linewidth=2
-                )
+    heights = [cells["model"].nunique() for cells in sources.values()]
+    height = min(0.19 * sum(heights) + 0.5 * len(heights) + 0.5, TALLEST - 0.6)
+    figure, axes = panels(list(sources), 1, height, height_ratios=heights, sharex=True)
+    for ax, (title, cells) in zip(axes, sources.items(), strict=True):
+        rows = dict(list(cells.groupby("model", sort=False)))
+        counts = []
+        for y, row in enumerate(rows.values()):
+            _outcome_row(ax, row, y, published=title.startswith("published"))
+            right = (row["outcome"] == "correct").sum()
+            counts.append(f"{right}/{len(row)}")
         name_rows(ax, list(rows))
-        ax.tick_params(labelleft=column == 0)
-        ax.set_xlim(every["lines"].min() - step / 2, every["lines"].max() + step / 2)
+        _on_the_right(ax, counts)
+        ax.margins(x=0)
         ax.grid(False)
         ax.spines[["left", "bottom"]].set_visible(False)
-        right = [(row["outcome"] == "correct").sum() for row in rows.values()]
-        _on_the_right(
-            ax, [f"{n}/{len(row)}" for n, row in zip(right, rows.values(), strict=True)]
-        )
-    for ax in axes[-across:]:
-        ax.set_xlabel("lines in the list")
+    axes[-1].set_xlabel("lines in the list")
     names = {"other": "no answer: cut off, declined, not readable, failed"}
-    kinds = set(_looks(every))
+    kinds = set(_looks(pd.concat(sources.values())))
     handles = [
         Patch(label=names.get(kind, kind), **look)
         for kind, look in LOOKS.items()
@@ -126,8 +83,24 @@ def _looks(cells: pd.DataFrame) -> pd.Series:
     return cells["outcome"].where(cells["outcome"].isin(list(LOOKS)), "other")
 
 
-def _step(row: pd.DataFrame) -> int:
-    return int(row["lines"].iloc[1] - row["lines"].iloc[0]) if len(row) > 1 else 8
+def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, *, published: bool) -> None:
+    """Draws in the panel `ax` the cells of one model, the table `row`, at the height `y`. A click
+    on a published row opens its source, one on another cell the answers behind it."""
+    lines = row["lines"]
+    step = int(lines.iloc[1] - lines.iloc[0]) if len(row) > 1 else 8
+    left = lines.iloc[0] - step / 2
+    for kind, same in groupby(
+        _looks(row)
+    ):  # neighbouring cells of one kind are one bar
+        width = step * len(list(same))
+        edge = 0.0 if kind == "correct" else 0.3
+        ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
+        left += width
+    if published:
+        whole = step * len(row)
+        mark(ax, row.iloc[:1], lines.mean(), y, whole, 0.76, published=True)
+    else:
+        mark(ax, row, lines, y, step, 0.76)
 
 
 def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
@@ -146,40 +119,44 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     )
     for ax, (title, frame) in zip(axes, sources.items(), strict=True):
         labels = list(dict.fromkeys(frame["label"]))
-        conditions = list(frame.groupby("condition", sort=False))
+        conditions = frame.groupby("condition", sort=False)
         values = []
-        for number, (name, rows_of) in enumerate(conditions):
-            part = rows_of.set_index("label").reindex(labels)
-            places = np.arange(len(labels)) + 0.7 * (
-                (number + 0.5) / len(conditions) - 0.5
-            )
-            colour, marker = look(number)
-            published = "published" in (title[:9], name[:9])
-            colour = PUBLISHED if published else colour
-            share, reach = interval(part)
-            values.append([f"{value:.0f}" for value in share])
-            ends: dict[str, Any] = {"xerr": reach, "elinewidth": 0.9}
-            if len(conditions) > 1:
-                ends |= {"mfc": "white" if number % 2 else colour, "markersize": 3.5}
-                ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)
-                mark(ax, part, share, places, published=published)
-            else:
-                ax.barh(places, share, 0.7, color=colour)
-                ax.errorbar(
-                    share, places, fmt="none", ecolor="#111111", capsize=2, **ends
-                )
-                mark(ax, part, share / 2, places, share, 0.7, published=published)
+        for number, (name, part) in enumerate(conditions):
+            part = part.set_index("label").reindex(labels)
+            published = "published" in (title[:9], str(name)[:9])
+            _draw_shares(ax, part, (number, len(conditions)), str(name), published)
+            values.append([f"{100 * value:.0f}" for value in part["accuracy"]])
         name_rows(ax, labels)
         _on_the_right(ax, [" / ".join(row) for row in zip(*values, strict=True)])
         ax.set_xlim(0, 101)
         ax.set_xticks(range(0, 101, 20))
-        across = 2 if sum(len(name) for name, _ in conditions) < 34 else 1
         if len(conditions) > 1:
             corner: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
-            ax.legend(ncols=across, borderpad=0, borderaxespad=0.3, **corner)
-            ax.set_title(title, pad=4 + 12 * -(-len(conditions) // across))
+            ax.legend(borderpad=0, borderaxespad=0.3, **corner)
+            ax.set_title(title, pad=4 + 12 * len(conditions))
     axes[-1].set_xlabel(xlabel)
     return figure
+
+
+def _draw_shares(
+    ax: Axes, part: pd.DataFrame, place: tuple[int, int], name: str, published: bool
+) -> None:
+    """Draws in the panel `ax` the accuracies `part` of the condition `name`, a row for each label;
+    `place` has the condition's number, from 0, and the number of conditions."""
+    number, conditions = place
+    colour, marker = look(number)
+    colour = PUBLISHED if published else colour
+    places = np.arange(len(part)) + 0.7 * ((number + 0.5) / conditions - 0.5)
+    share, reach = interval(part)
+    ends: dict[str, Any] = {"xerr": reach, "elinewidth": 0.9}
+    if conditions > 1:
+        ends |= {"mfc": "white" if number % 2 else colour, "markersize": 3.5}
+        ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)
+        mark(ax, part, share, places, published=published)
+    else:
+        ax.barh(places, share, 0.7, color=colour)
+        ax.errorbar(share, places, fmt="none", ecolor="#111111", capsize=2, **ends)
+        mark(ax, part, share / 2, places, share, 0.7, published=published)
 
 
 def _on_the_right(ax: Axes, words: Sequence[str]) -> None:
@@ -211,13 +188,10 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
     )
     for label, sides in groupby(fits, key=lambda fit: fit.label):
         drawn = list(sides)
-        dashes: dict[str, Any] = {
-            "linestyle": "--",
-            "linewidth": 1.0,
-            "color": colours[label],
-        }
+        dashes: dict[str, Any] = {"linestyle": "--", "linewidth": 1.0}
+        dashes["color"] = colours[label]
         for fit in drawn:
-            if np.isfinite(fit.reach) and fit.reach > 0:
+            if np.isfinite(fit.reach):
                 x = np.linspace(1, max(abs(d) for d in places), 200)
                 ax.plot(fit.sign * x, 100 * fit.at(x), **dashes)
         ax.plot([], [], label=fit_words(drawn), **dashes)
@@ -246,71 +220,34 @@ def fit_words(fits: Sequence[FittedSide]) -> str:
 
 
 def length_curve(
-    shares: pd.DataFrame,
-    outcomes: pd.DataFrame,
-    order: Sequence[str],
-    grid: pd.DataFrame,
-    note: str = "",
+    shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[str]
 ) -> Figure:
-    """Figure of outcomes against length, a panel for each label (the model): a bar for each length,
-    with the interval of its right answers, and the published ones as hollow grey points. If `grid`
-    has several depths, a panel above has the accuracy by length and depth.
+    """Figure of outcomes against length, a panel for each label (the model, or the published
+    answers of one): a bar for each length, with the interval of its right answers.
 
     The table `shares` has the columns label, published (bool), characters, accuracy, low, high (0
-    to 1); the table `grid`, of the kit's own texts: model (a label), characters, depth, paired
-    (both as in the paper), accuracy; the table `outcomes`: label, characters, outcome, share.
-    `order` lists the outcomes from best to worst. `note` is the footnote (empty: none).
+    to 1); the table `outcomes`: label, text, characters, outcome, share. `order` lists the outcomes
+    from best to worst.
     """
     labels = list(dict.fromkeys(outcomes["label"]))
-    theirs = shares[shares["published"]]
-    each, across = (
-        (2 if grid["depth"].nunique() > 1 else 1),
-        min(len(labels), MOST_ACROSS),
-    )
-    blocks = -(-len(labels) // across)
-    height = min(0.8 + 1.6 * each * blocks, TALLEST - 0.6)
-    figure = styled_figure(WIDTHS["page"], height)
-    axes = figure.subplots(each * blocks, across, squeeze=False)
-    for ax in axes.flat[len(labels) :]:
-        ax.set_visible(False)
-    for number, label in enumerate(labels):
-        row, column = each * (number // across), number % across
-        panel = axes[row + each - 1, column]
-        panel.set_visible(True)
+    titles = [label.replace(" (", "\n(") for label in labels]
+    rows = -(-len(labels) // MOST_ACROSS)
+    height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
+    figure, axes = panels(titles, MOST_ACROSS, height, sharey=True)
+    for label, panel in zip(labels, axes, strict=True):
         _outcome_bars(panel, outcomes[outcomes["label"] == label], order)
-        # No number of the kit's own texts is held against the paper's.
-        _right_interval(
-            panel, shares[shares["label"] == label], theirs[: None if grid.empty else 0]
-        )
-        if each > 1 and len(mine := grid[grid["model"] == label]):
-            _depth_grid(axes[row, column], mine)
-            panel = axes[row, column]
-            panel.set_visible(True)
-        elif each > 1:
-            axes[row, column].set_visible(False)
-        panel.set_title(label.replace(" (", "\n("))
-    for row, ax in enumerate(axes[:, 0]):
-        bars = row % each == each - 1
-        ax.set_ylabel(
-            "outcomes (%)" if bars else "depth of the clue\n(framed: as in the paper)"
-        )
-    for ax in axes[:, 1:].flat:
-        ax.tick_params(labelleft=False)
-    about = "" if grid.empty else ", the kit's own texts"
+        _right_interval(panel, shares[shares["label"] == label])
+    for panel in axes[::MOST_ACROSS]:
+        panel.set_ylabel("outcomes (%)")
+    about = ", the kit's own texts" if (outcomes["text"] == "own").any() else ""
     figure.supxlabel(f"characters in the prompt{about}", fontsize=8)
-    handles = axes[each - 1, 0].get_legend_handles_labels()
+    handles = axes[0].get_legend_handles_labels()
     figure.legend(*handles, loc="outside upper left", ncols=4)
-    if note:
-        add_note(figure, note)
     return figure
 
 
 MOST_ACROSS = 6
 """Maximum number of models beside each other."""
-
-
-def _ticks(lengths: Sequence[int]) -> list[str]:
-    return [f"{n / 1000:.1f}".removesuffix(".0") + "k" for n in lengths]
 
 
 def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None:
@@ -326,35 +263,21 @@ def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None
         paint["linewidth"] = 0.4
         panel.bar(range(len(lengths)), height, bottom=bottom, label=outcome, **paint)
         bottom += height
-    panel.set_xticks(range(len(lengths)), _ticks(lengths), rotation=60)
+    ticks = [f"{length / 1000:.1f}".removesuffix(".0") + "k" for length in lengths]
+    panel.set_xticks(range(len(lengths)), ticks, rotation=60)
     panel.set_ylim(0, 104)
 
 
-def _right_interval(panel: Axes, mine: pd.DataFrame, theirs: pd.DataFrame) -> None:
-    """Draws in `panel`, over the bars of its lengths, the interval of the right answers in `mine`,
-    and beside them the published share in `theirs`, if `mine` is not published itself."""
+def _right_interval(panel: Axes, mine: pd.DataFrame) -> None:
+    """Draws in `panel`, over the bars of its lengths, the interval of the right answers in
+    `mine`."""
     mine = mine.sort_values("characters").reset_index(drop=True)
     share, reach = interval(mine)
-    bars: dict[str, Any] = {
-        "fmt": "none",
-        "ecolor": "black",
-        "elinewidth": 0.9,
-        "capsize": 2,
-    }
-    panel.errorbar(
-        mine.index, share, reach, label="interval of the right answers", **bars
-    )
-    mark(panel, mine, mine.index, share / 2, 0.8, share)
-    same = theirs[theirs["characters"].isin(mine["characters"])]
-    if len(same) and not mine["published"].any():
-        at = [
-            mine["characters"].tolist().index(length) + 0.3
-            for length in same["characters"]
-        ]
-        dots: dict[str, Any] = {"color": PUBLISHED, "mfc": "white", "markersize": 4}
-        dots |= {"clip_on": False, "label": same["label"].iloc[0]}
-        panel.plot(at, 100 * same["accuracy"], "o", **dots)
-        mark(panel, same, at, 100 * same["accuracy"], published=True)
+    bars: dict[str, Any] = {"fmt": "none", "ecolor": "black", "elinewidth": 0.9}
+    bars |= {"capsize": 2, "label": "interval of the right answers"}
+    panel.errorbar(mine.index, share, reach, **bars)
+    published = bool(mine["published"].any())
+    mark(panel, mine, mine.index, share / 2, 0.8, share, published=published)
 
 
 PART = "#9BD3C1"
@@ -373,91 +296,25 @@ OUTCOMES = {
 figures."""
 
 
-def _depth_grid(panel: Axes, mine: pd.DataFrame) -> None:
-    """Draws in `panel` the accuracy (%) of one model by length and depth, with a frame around the
-    paper's lengths and depths. The table `mine` is a part of `length_curve`'s `grid`."""
-    cells = 100 * mine.pivot_table("accuracy", "depth", "characters")
-    panel.imshow(cells.to_numpy(float), cmap=SHARES, vmin=0, vmax=100, aspect="auto")
-    for (x, y), value in np.ndenumerate(cells.T):
-        panel.text(
-            x, y, f"{value:.0f}", ha="center", va="center", fontsize=SMALLEST_TEXT
-        )
-    across = cells.columns.get_indexer(mine["characters"])
-    down = cells.index.get_indexer(mine["depth"])
-    mark(panel, mine, across, down, 1, 1)
-    frame: dict[str, Any] = {"fill": False, "edgecolor": "black", "linewidth": 1.2}
-    for x, y, paired in zip(across, down, mine["paired"], strict=True):
-        if paired:
-            panel.add_patch(Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, **frame))
-    panel.set_xticks(range(len(cells.columns)), _ticks(cells.columns))
-    panel.set_yticks(range(len(cells.index)), [f"{depth:g}" for depth in cells.index])
-    panel.grid(False)
-
-
-SHARES = LinearSegmentedColormap.from_list("shares", ["white", RIGHT])
-"""Colours of shares of right answers, on all of which black text can be read."""
-
-
-LISTS = {
-    "d = 1": "adjacent links (d = 1)",
-    "d = 15": "15 lines down (d = 15)",
-    "d = -15": "15 lines up (d = -15)",
-    "d = 15, shuffled": "15 lines down, shuffled",
-}
-"""Names of the published lists in words, by their names in tables."""
-
-
-def published_chart(
-    pairs: pd.DataFrame, lengths: pd.DataFrame, distances: pd.DataFrame
-) -> Figure:
-    """Figure of the published findings: above, a panel for each comparison of `pairs`; below,
-    half-lengths and half-distances (the lines at which half of the answers are correct) with their
-    intervals.
-
-    The table `pairs` has the columns comparison, model, difference, low, high (-1 to 1), decided;
-    the table `lengths`: model, list, half, low, high, longest (lines), describes (whether the curve
-    describes its points); the table `distances`: model, side, half, low, high, describes. Hollow
-    marks are not decided, or their curve does not describe its points.
-    """
-    models = list(dict.fromkeys(lengths["model"]))
-    lengths = lengths.replace({"list": LISTS})
-    figure = styled_figure(7.0, 7.2)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.0, 1.25], squeeze=False)[
-        :, 0
-    ]
-    comparisons = list(pairs.groupby("comparison", sort=False))
-    options: dict[str, Any] = {"label": "model", "decided": True, "published": True}
-    tops = above.subplots(1, len(comparisons), sharey=True)
-    for ax, (title, part) in zip(tops, comparisons, strict=True):
-        reach = 105 if part[["low", "high"]].abs().to_numpy().max() > 0.5 else 50
+def published_chart(pairs: pd.DataFrame) -> Figure:
+    """Figure of the comparisons of published lists: a panel for each comparison of `pairs`, a row
+    for each model. The table has the columns comparison, model, difference, low, high (-1 to 1),
+    decided. Hollow marks are not decided."""
+    models = list(dict.fromkeys(pairs["model"]))
+    comparisons = dict(list(pairs.groupby("comparison", sort=False)))
+    figure, axes = panels(list(comparisons), 3, 3.4, sharey=True)
+    for ax, part in zip(axes, comparisons.values(), strict=True):
         ax.axvline(0, color="#999999", linewidth=0.6)
-        forest(
-            ax, part, models, (-reach, reach), value="difference", scale=100, **options
-        )
-        for line in ax.lines:  # not a condition's colour, which the panels below give
-            line.set_markerfacecolor(
-                "white" if line.get_markerfacecolor() == "white" else PUBLISHED
-            )
+        options: dict[str, Any] = {"label": "model", "value": "difference"}
+        options |= {"scale": 100, "decided": True, "published": True}
+        forest(ax, part, models, (-105, 105), **options)
+        for line in ax.lines:
+            hollow = line.get_markerfacecolor() == "white"
+            line.set_markerfacecolor("white" if hollow else PUBLISHED)
             line.set_color(PUBLISHED)
-        ax.set(title=title, xlabel="correct (points)")
-    left, right = below.subplots(1, 2, width_ratios=[1.9, 1.0])
-    for ax, table, series, first, limits in (
-        (left, lengths, "list", 0, (4, 3000)),
-        (right, distances, "side", len(LISTS), (0.3, 30)),
-    ):
-        ax.set_xscale("log")
-        ax.xaxis.set_major_formatter(ScalarFormatter())
-        rows = list(dict.fromkeys(table["model"]))
-        table = table.rename(columns={"describes": "decided"})
-        forest(
-            ax, table, rows, limits, value="half", series=series, first=first, **options
-        )
-        ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.06), ncols=2)
-    left.axvline(lengths["longest"].max(), color="#999999", linewidth=0.6)
-    left.set(title="half-length", xlabel="lines in the list (grey: the longest list)")
-    right.set(title="half-distance", xlabel="lines between the links")
+        ax.set_xlabel("correct (points)")
     add_note(
         figure,
-        "filled: decided, sizes taken as independent (Holm within a panel); below: the curve describes its points",
+        "filled: decided, sizes taken as independent (Holm within a panel)",
     )
     return figure

@@ -110,21 +110,6 @@ def shuffle_around_target(
     return shuffled
 
 
-def lone_links(shown: Sequence[Link], *, hops: int) -> int:
-    """Number of links in the window `shown` whose chain of `hops` links is not wholly in the
-    window, because an edge cuts the chain."""
-    following = {link.origin: link.destination for link in shown}
-    starts = following.keys() - set(following.values())
-    whole = 0
-    for word in starts:
-        length = 0
-        while word in following:
-            word = following[word]
-            length += 1
-        whole += hops * (length == hops)
-    return len(shown) - whole
-
-
 def target_chain(links: Sequence[Link], hops: int) -> Sequence[Link]:
     """Links of the target chain (the paper's own, workbench to admire), `hops` in number, out of
     `links` that go chain after chain; `ValueError` if the target is not among them."""

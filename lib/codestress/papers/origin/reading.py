@@ -22,11 +22,10 @@ def find_origin(reading: Reading, prefill: str) -> str | None:
     asked = _ASKED.search(reading.question)
     if not asked:
         return None
-    back = {
-        m[2]: (number, m[1])
-        for number, text in reading.kept
-        for m in LINK.finditer(text)
-    }
+    back: dict[str, tuple[int, str]] = {}
+    for number, text in reading.kept:
+        for link in LINK.finditer(text):
+            back[link[2]] = number, link[1]
     word = asked[1]
     steps: list[str] = []
     here: int | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,6 @@ from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
 from codestress.papers.origin.curves import FittedSide, fit_decay
 from codestress.papers.origin.published import by_size
-from codestress.papers.origin.studies import NeedleInHaystack, needle_depth
 from codestress.parameters import Experiment
 from codestress.report.marks import with_cells
 from codestress.report.published import published_models, published_numbers
@@ -65,35 +63,10 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     )
 
 
-def published_bars(artefact: str, confidence: float) -> pd.DataFrame:
-    """Table of the published bars of the figure `artefact`, in the columns of `published_shares`.
-    Figure 11's, of shuffled lists, stand beside Figure 4's, of the same lists in order, best models
-    first."""
-    bars = published_shares(artefact, confidence)
-    if artefact != "origin/fig11":
-        return bars
-    in_order = published_shares("origin/fig04", confidence)
-    both = [
-        bars.assign(condition="other lines shuffled"),
-        in_order.assign(condition="in order (Figure 4)"),
-    ]
-    return best_first(pd.concat(both, ignore_index=True))
-
-
-OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10"}
-"""Figure with the outcomes at single sizes behind a figure of shares."""
-
-
-def published_title(artefact: str) -> str:
-    """Title of the paper's numbers in the figure `artefact`, with the source of their counts if the
-    figure does not show counts itself."""
-    name = artefact.partition("/")[2]
-    source = (published_numbers(artefact) or {}).get("provenance", "")
-    if source.endswith("inferred counts"):
-        return "published; counts inferred from the bars"
-    if source.endswith("another figure"):
-        return f"published (counts: Figure {int(OUTCOMES_OF[name][3:])})"
-    return "published (the paper's own runs)"
+OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10", "nano": "fig02"}
+"""Figure with the published outcomes at single sizes, of artefacts that are no such figure."""
+PUBLISHED = "published (the paper's own runs)"
+"""Title of a panel of the paper's numbers."""
 
 
 def with_pairs(
@@ -146,13 +119,13 @@ VOCABULARY = hashlib.sha1(
 
 
 def beside_published(
-    published: pd.DataFrame, summary: pd.DataFrame, by: str, title: str = "published"
+    published: pd.DataFrame, summary: pd.DataFrame, by: str
 ) -> pd.DataFrame:
-    """Table of the `published` points, with `title` behind their label, and the regenerated points
+    """Table of the `published` points, marked so in their label, and the regenerated points
     (`summary`): label, published (bool), the column that `by` names (d or characters), accuracy,
     low, high, and cell (column values that select a regenerated point's answers; missing for
     published ones)."""
-    theirs = published.assign(label=published["label"] + f" ({title})").sort_values(by)
+    theirs = published.assign(label=published["label"] + " (published)").sort_values(by)
     ours = summary.rename(columns={"model": "label"}).assign(published=False)
     columns = ["label", "published", by, "accuracy", "low", "high", "cell"]
     parts = [
@@ -164,67 +137,41 @@ def beside_published(
 # --- Figures 1, 2, 3, 10: right and wrong at every size -----------------------------------------------------------
 
 
-def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Table of the outcome at every size of the list, the best models of each source first: source,
-    model, lines, outcome, and cell (column values that select the answers; missing for published
-    ones). `artefact` names the figure. A size asked several times is correct if most of its
-    `answers` are, else it has their most frequent other outcome by `rule`.
+SOURCES = {
+    "published": PUBLISHED,
+    "regenerated": "regenerated here",
+    "regenerated, shuffled": "regenerated here, shuffled",
+    "regenerated, in order": "regenerated here, in order",
+}
+"""Titles of a map's panels by source, in their order."""
 
-    Sources are published and regenerated; if shuffled lists stand beside lists in order, the source
-    tells them apart.
+
+def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Table of the outcome at every size of the list, the best models of each source first: source
+    (one of `SOURCES`), model, lines, outcome, and cell (column values that select the answers;
+    missing for published ones). `artefact` names the figure. A size asked several times is correct
+    if most of its `answers` are, else it has their most frequent other outcome by `rule`.
+
+    Published cells go as far as the longest list asked.
     """
-    theirs, ours = [], []
-    for source, figure in PUBLISHED_MAPS.get(artefact, {"published": artefact}).items():
-        shown = by_size(figure.partition("/")[2])
-        if artefact == NANO:
-            shown = shown[shown["lines"] <= answers["lines"].max()]
-        outcome = shown["right"].map(
-            {1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value}
-        )
-        columns = {"source": source, "model": shown["model"], "lines": shown["lines"]}
-        known = pd.DataFrame({**columns, "outcome": outcome})
-        theirs += [part for _, part in known.groupby("model", sort=False)]
-    if artefact == NANO:
-        theirs.sort(key=_right, reverse=True)
-    several = (
-        answers["shuffled"].nunique() > 1 or len(PUBLISHED_MAPS.get(artefact, ())) > 1
-    )
+    name = artefact.partition("/")[2]
+    shown = by_size(OUTCOMES_OF.get(name, name))
+    shown = shown[shown["lines"] <= answers["lines"].max()]
+    outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
+    known = shown.assign(source="published", outcome=outcome)
+    rows = [part for _, part in known.groupby("model", sort=False)]
+    several = answers["shuffled"].nunique() > 1
     for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
         most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
-        source = "regenerated" + (", shuffled" if shuffled else ", in order") * several
-        cells = (
-            most.rename("outcome").reset_index().assign(model=model, shuffled=shuffled)
-        )
-        cells = with_cells(cells, ["model", "shuffled", "lines"]).assign(source=source)
-        ours.append(cells[["source", "model", "lines", "outcome", "cell"]])
-    ours.sort(
-        key=lambda cells: (cells["source"].iloc[0].endswith("order"), -_right(cells))
-    )
-    return pd.concat([*theirs, *ours], ignore_index=True)
-
-
-NANO = "origin/nano"
-"""Artefact of the model nano, with the paper's cells of Figure 2 for the sizes that nano is
-asked."""
-PUBLISHED_MAPS = {
-    NANO: {"published": "origin/fig02"},
-    "origin/fig10": {
-        "published, shuffled": "origin/fig10",
-        "published, in order": "origin/fig02",
-    },
-}
-"""Published figures whose outcomes an artefact's map shows, by artefact and name of the source."""
-
-
-def source_title(source: str) -> str:
-    """Title above a panel of cells: `source`, one of `outcome_cells` such as `published, shuffled`,
-    in words (`published (the paper's own runs), shuffled`)."""
-    named = {
-        "published": "published (the paper's own runs)",
-        "regenerated": "regenerated here",
-    }
-    first, comma, rest = source.partition(",")
-    return named[first] + comma + rest
+        order = ", shuffled" if shuffled else ", in order"
+        source = f"regenerated{order}" if several else "regenerated"
+        row = most.rename("outcome").reset_index()
+        row = row.assign(model=model, shuffled=shuffled, source=source)
+        rows.append(with_cells(row, ["model", "shuffled", "lines"]))
+    sources = list(SOURCES)
+    rows.sort(key=lambda row: (sources.index(row["source"].iloc[0]), -_right(row)))
+    cells = pd.concat(rows, ignore_index=True)
+    return cells[["source", "model", "lines", "outcome", "cell"]]
 
 
 def _right(cells: pd.DataFrame) -> int:
@@ -245,30 +192,13 @@ def largest(values: pd.Series, where: str) -> str:
 
 def outcomes_headline(table: pd.DataFrame, d: Sequence[int]) -> str:
     """Title of an outcome map of lists with the distances `d`, from `table` (columns source, model,
-    correct): the most sizes at which a model is right, in the paper and here, or, where shuffled
-    lists stand beside lists in order, the most that shuffling gains."""
-    wide = table.pivot(index="model", columns="source", values="correct")
+    correct): the most sizes at which a model is right, in the paper and here."""
     ends = []
     for source, where in (("published", "sizes in the paper"), ("regenerated", "here")):
-        own = wide.filter(like=source).dropna()
-        several = own.shape[1] > 1
+        own = table[table["source"].str.startswith(source)]
         if len(own):
-            sizes = own.diff(axis=1)[f"{source}, shuffled"] if several else own[source]
-            ends.append(largest(sizes, where))
-    head = "Shuffling gains" if several else f"d = {', '.join(map(str, d))}: right at"
-    return f"{head} no more than {', '.join(ends)}"
-
-
-def trained_headline(cells: pd.DataFrame, model: str, longest: int) -> str:
-    """Title of the outcome map `cells` of a `model` whose training had lists of up to `longest`
-    lines: the sizes at which it is right, within its training and beyond."""
-    mine = cells[cells["model"] == model]
-    parts = mine.groupby(mine["lines"] > longest)["outcome"]
-    right, sizes = parts.agg(lambda cell: (cell == "correct").sum()), parts.size()
-    within, beyond = (
-        f"{right.get(past, 0)} of {sizes.get(past, 0)}" for past in (False, True)
-    )
-    return f"{model} is right at {within} sizes as in its training (mark), at {beyond} longer ones"
+            ends.append(largest(own.set_index("model")["correct"], where))
+    return f"d = {', '.join(map(str, d))}: right at no more than {', '.join(ends)}"
 
 
 # --- Figures 4, 5, 11: shares -------------------------------------------------------------------------------------
@@ -285,69 +215,43 @@ def condition_label(row: pd.Series) -> str:
 
 def best_first(shares: pd.DataFrame) -> pd.DataFrame:
     """Copy of the table `shares` (columns label, condition, accuracy) sorted by label (the model),
-    the model with the largest accuracy under the condition of the first row first."""
+    the model with the largest accuracy under the condition of the first row first, one without an
+    answer under it last."""
     first = shares[shares["condition"] == shares["condition"].iloc[0]]
-    order = first.sort_values("accuracy", ascending=False, kind="stable")[
-        "label"
-    ].tolist()
-    return shares.sort_values(
-        "label", key=lambda labels: labels.map(order.index), kind="stable"
-    )
+    share = first.set_index("label")["accuracy"].reindex(shares["label"].unique())
+    order = share.sort_values(ascending=False, kind="stable").index
+    return shares.set_index("label").loc[order].reset_index()
 
 
 def share_panels(
-    artefact: str, published: pd.DataFrame, regenerated: pd.DataFrame
+    published: pd.DataFrame, regenerated: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
-    """Tables to draw, by title: the paper's bars (`published`), and accuracies of the models asked
-    here (`regenerated`). Those of the paper's own models stand in the rows of its bars."""
-    own = regenerated.assign(
-        condition=regenerated["condition"].map(_told_apart(regenerated))
-    )
+    """Tables to draw, by title: the paper's shares (`published`), and those of the models asked
+    here (`regenerated`). Those of the paper's own models stand in the rows of its shares."""
     names = dict(zip(published["model"], published["label"], strict=True))
-    if not set(own["label"]) <= set(names):
-        panels = {published_title(artefact): published, "regenerated here": own}
+    if not set(regenerated["label"]) <= set(names):
+        panels = {PUBLISHED: published, "regenerated here": regenerated}
         return {title: rows for title, rows in panels.items() if len(rows)}
-    theirs = published.assign(condition="published, " + published["condition"])
-    own = own.assign(label=own["label"].map(names))
+    theirs = published.assign(condition="published")
+    own = regenerated.assign(label=regenerated["label"].map(names))
     return {"regenerated and published": pd.concat([theirs, own], ignore_index=True)}
-
-
-def _told_apart(shares: pd.DataFrame) -> dict[str, str]:
-    """Names of the conditions in `shares` by `condition_label`'s, without what all of them have."""
-    parts = {name: name.split(", ") for name in shares["condition"].unique()}
-    common = set.intersection(*map(set, parts.values()))
-    rest = "prompt as run" if len(parts) > 1 else "regenerated"
-    return {
-        name: ", ".join(part for part in words if part not in common) or rest
-        for name, words in parts.items()
-    }
 
 
 def shares_headline(
     published: pd.DataFrame, regenerated: pd.DataFrame, differences: pd.DataFrame
 ) -> str:
     """Title of a figure of shares: the best model of the paper and the best here; with several
-    conditions, the largest difference published and how many `differences` here (p_value) are told
-    from zero after Holm's correction."""
-    if differences.empty:
-        parts = {"% in the paper": published, "% here": regenerated}
-        shares = {
-            where: 100 * part.set_index("label")["accuracy"]
-            for where, part in parts.items()
-        }
-        best = [largest(part, where) for where, part in shares.items() if len(part)]
-        asked = str(regenerated["condition"].iloc[0]).removesuffix(", in order")
-        return f"{asked}: right at most {', '.join(best)}"
-    sure = told_from_zero(differences["p_value"])
-    names = list(_told_apart(regenerated).values())
-    here = f"{sure or 'none'} of {len(differences)} differences here told from zero"
-    if published["condition"].nunique() < 2:
-        return f"{names[0]} or {names[1]}: {here}".capitalize()
-    first, second = published["condition"].unique()[:2]
-    wide = published.pivot(index="label", columns="condition", values="accuracy")
-    gain = 100 * (wide[first] - wide[second])
-    most = gain.abs().idxmax()
-    return f"{first.capitalize()}: {gain[most]:+.0f} points for {most}; {here}"
+    conditions, how many of their `differences` here (p_value) are told from zero after Holm's
+    correction."""
+    if len(differences):
+        sure = told_from_zero(differences["p_value"]) or "None"
+        return f"{sure} of {len(differences)} differences between conditions told from zero"
+    best = []
+    for where, part in (("% in the paper", published), ("% here", regenerated)):
+        if len(part):
+            best.append(largest(100 * part.set_index("label")["accuracy"], where))
+    asked = str(regenerated["condition"].iloc[0]).removesuffix(", in order")
+    return f"{asked}: right at most {', '.join(best)}"
 
 
 def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
@@ -374,21 +278,18 @@ def fit_sides(
     d < 0.
 
     Returns the list of curves (`FittedSide`), and a table with a row for each: model, side, top
-    (share at |d| = 1), reach_lines, half_life_lines, the ends of intervals (bootstrap over items),
-    failed_fits, resamples, lack_of_fit (p-value). A side with fewer than three distances is not
-    fitted. `rule` is the scoring rule of `answers`.
+    (share at |d| = 1), reach_lines, the ends of both intervals (bootstrap over items), failed_fits
+    (resamples), lack_of_fit (p-value). A side with fewer than three distances is not fitted. `rule`
+    is the scoring rule of `answers`.
     """
     fits, rows = [], []
     for model, part in answers.groupby("model", sort=False):
         for sign, side in ((1, "d > 0"), (-1, "d < 0")):
-            distance = (sign * part["d"]).rename("x")
-            chosen = part[distance > 0]
-            wide = chosen.pivot_table(
-                f"value_{rule}", "problem", distance[distance > 0]
-            )
+            apart = part.assign(x=sign * part["d"]).query("x > 0")
+            wide = apart.pivot_table(f"value_{rule}", "problem", "x")
             if wide.shape[1] < 3:
                 continue
-            side_fit = fit_decay(
+            fitted = fit_decay(
                 wide.columns.to_numpy(float),
                 wide.to_numpy(float),
                 str(model),
@@ -397,13 +298,10 @@ def fit_sides(
                 resamples=resamples,
                 rng=rng(seed, "decay", str(model), sign),
             )
-            fits.append(side_fit)
-            fit, reach = side_fit.fit, side_fit.reach
-            decay = fit.height, reach, reach * math.log(2)
-            ends = *fit.interval("height"), *side_fit.reach_interval
-            rows.append(
-                (str(model), side, *decay, *ends, fit.failed, resamples, fit.lack)
-            )
+            fits.append(fitted)
+            ends = *fitted.fit.interval("height"), *fitted.reach_interval
+            row = str(model), side, fitted.fit.height, fitted.reach, *ends
+            rows.append((*row, fitted.fit.failed, fitted.lack))
     return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 
@@ -412,13 +310,11 @@ FIT_COLUMNS = [
     "side",
     "top",
     "reach_lines",
-    "half_life_lines",
     "top_low",
     "top_high",
     "reach_low",
     "reach_high",
     "failed_fits",
-    "resamples",
     "lack_of_fit",
 ]
 
@@ -457,23 +353,15 @@ IDLE = ["cipher noticed", "nothing noticed"]
 CELL = ["text", "characters", "depth", "paired"]
 """Columns of a cell of section 6: source of the text, length, depth of the planted part, and
 `paired` (length and depth as in the paper)."""
-OWN_TEXTS = "the kit's own texts"
-
-
-def text_labels(answers: pd.DataFrame) -> pd.Series:
-    """Label of each row of `answers`: the model; if the paper's texts were asked too, rows on the
-    kit's own texts are marked."""
-    own = answers["text"] == "own"
-    return answers["model"].mask(own & ~own.all(), answers["model"] + f" ({OWN_TEXTS})")
 
 
 def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
     """Table of the share (0 to 1) and count of each outcome that occurred in every cell of a needle
-    test, from `answers`: label (the model; `text_labels`), text, characters, depth, paired (as in
-    the paper), outcome, count, share."""
+    test, from `answers`: label (the model), text, characters, depth, paired (as in the paper),
+    outcome, count, share."""
     failed = answers["finish_reason"] == ""
     outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
-    labelled = answers.assign(label=text_labels(answers), outcome=outcome)
+    labelled = answers.assign(label=answers["model"], outcome=outcome)
     counts = labelled.groupby(["label", *CELL, "outcome"], sort=False)
     table = counts.size().rename("count").reset_index()
     table["share"] = table["count"] / table.groupby(["label", *CELL])[
@@ -510,7 +398,7 @@ def noticed(outcomes: pd.DataFrame, test: str, confidence: float) -> pd.DataFram
     `outcome_shares()`, including outcomes that did not occur (count 0): model, text, characters,
     outcome, count, n, share, low, high (Wilson). `not attempted` counts `cipher noticed` and
     `nothing noticed`. `test`: inefficient_code, clue or unlock."""
-    theirs = outcomes[outcomes["paired"] & (outcomes["text"] != "own")]
+    theirs = outcomes[outcomes["text"] != "own"]
     cell = ["label", "text", "characters"]
     counts = theirs.pivot_table("count", cell, "outcome", fill_value=0).astype(int)
     n = counts.sum(axis=1).rename("n")
@@ -541,16 +429,6 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["label", *CELL, "outcome", "count", "share"])
 
 
-def single_answers(artefact: str) -> str:
-    """Sentence on the single answers that the paper shows for the figure `artefact`, which are no
-    rate; empty if the paper counts answers instead, or publishes none."""
-    numbers = published_numbers(artefact) or {"rows": []}
-    shown = pd.DataFrame([row for row in numbers["rows"] if "outcome" in row])
-    head = "published, one answer each, by characters:"
-    answers = [f"{row.characters:,} {row.outcome}" for row in shown.itertuples()]
-    return f"{head} {'; '.join(answers)}." if answers else ""
-
-
 def lengths_headline(points: pd.DataFrame) -> str:
     """Title of a figure of accuracy against length: how many of the models asked are right less
     often in the longest text than in the shortest. The table `points` has the columns label,
@@ -561,21 +439,6 @@ def lengths_headline(points: pd.DataFrame) -> str:
     fewer = int((wide[long] < wide[short]).sum())
     both = int(wide[[short, long]].notna().all(axis=1).sum())
     return f"{fewer} of {both} asked here are right less often in {long:,} characters than in {short:,}"
-
-
-def realized(given: NeedleInHaystack) -> pd.DataFrame:
-    """Table of the realised length and depth of the texts of `given`, a row for each cell and
-    variant: text, characters, depth, paired, variant, length (characters of the text) and
-    planted_at (depth at which the planted part begins, as a share of the text)."""
-    columns = [*CELL, "variant"]
-    cells = {}
-    for trial in given.trials():
-        cells[tuple(trial.factors[name] for name in columns)] = trial
-    rows = []
-    for cell, trial in cells.items():
-        text = given.shown_text(trial)
-        rows.append((*cell, len(text), needle_depth(text, given.test)))
-    return pd.DataFrame(rows, columns=[*columns, "length", "planted_at"])
 
 
 def outcome_order(test: str, outcomes: pd.DataFrame) -> list[str]:

@@ -24,7 +24,7 @@ from codestress.parameters import (
     Experiment,
     Interval,
     Parameters,
-    RecomputedByDraws,
+    Recomputed,
 )
 from codestress.problems.datasets import data_file
 from codestress.problems.words import word_list
@@ -269,11 +269,13 @@ class NeedleInHaystack(Interval, Experiment):
     )
 
     @model_validator(mode="after")
-    def _pairs(self) -> Self:
+    def _texts(self) -> Self:
         if not self.grid and len(self.depth) != len(self.characters):
             raise ValueError(
                 "grid = false: each of characters needs its own depth: as many of one as of the other"
             )
+        if "own" in self.text and len(self.text) > 1:
+            raise ValueError("text: the kit's own texts are asked alone, as [own]")
         return self
 
     def trials(self) -> Iterator[Trial]:
@@ -364,6 +366,6 @@ STUDIES = {
     "outcomes": Chains,
     "find_the_origin": FindTheOrigin,
     "needle_in_haystack": NeedleInHaystack,
-    "published": RecomputedByDraws,
+    "published": Recomputed,
 }
 """Studies that params/origin/*.yaml may name as `study: origin.NAME`."""
