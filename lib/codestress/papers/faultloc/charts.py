@@ -412,23 +412,19 @@ def published_chart(
     cells: pd.DataFrame,
     returns: pd.DataFrame,
     counts: pd.DataFrame,
-    fall: pd.DataFrame,
     languages: dict[str, str],
 ) -> Figure:
     """Returns the chart of the published numbers: Table II with intervals (`cells`); misplaced
-    returns against the other faults (`returns`); the share localized, by language (`counts`); the
-    fall from the first quarter to the last (`fall`).
+    returns against the other faults (`returns`); the share localized, by language (`counts`).
 
     The tables come from `results/published.py`; `languages` maps two languages to their names.
     """
-    cells, fall = (
-        table.assign(fault=table["fault"].map(spoken)) for table in (cells, fall)
-    )
-    figure = styled_figure(WIDTHS["page"], 8.2)
+    cells = cells.assign(fault=cells["fault"].map(spoken))
+    figure = styled_figure(WIDTHS["page"], 7.0)
     theirs: dict[str, Any] = {"scale": 100, "published": True}
-    above, middle, below = figure.subfigures(
-        3, 1, height_ratios=[1.5, 1.2, 0.5], squeeze=False
-    )[:, 0]
+    above, below = figure.subfigures(2, 1, height_ratios=[1.5, 1.2], squeeze=False)[
+        :, 0
+    ]
     models = list(dict.fromkeys(cells["label"]))
     for ax, (language, name) in zip(
         above.subplots(1, 2, sharey=True), languages.items(), strict=True
@@ -439,7 +435,7 @@ def published_chart(
             ax, part, models, (0, 100), value="share", series="fault", **told, **theirs
         )
     above.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=4)
-    left, right = middle.subplots(1, 2)
+    left, right = below.subplots(1, 2)
     shown = returns.assign(language=returns["language"].map(languages))
     told = {"title": "misplaced returns - other faults", "xlabel": "accuracy (points)"}
     forest(
@@ -466,19 +462,5 @@ def published_chart(
     forest(
         right, shown, names, (0, 30), value="found", series="language", **told, **theirs
     )
-    middle.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
-    told = {
-        "title": "Figure 9: fall from the first quarter to the last",
-        "xlabel": "accuracy (points)",
-    }
-    forest(
-        below.subplots(),
-        fall,
-        list(fall["fault"]),
-        (0, 70),
-        label="fault",
-        value="fall",
-        **told,
-        **theirs,
-    )
+    below.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
     return figure
