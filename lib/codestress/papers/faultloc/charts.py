@@ -9,9 +9,7 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from codestress.papers.faultloc.words import spoken
@@ -26,7 +24,6 @@ from codestress.report.curves import (
     name_rows,
     panels,
     say,
-    say_lack,
 )
 from codestress.report.marks import mark
 from codestress.report.style import PUBLISHED, RIGHT, WIDTHS, looks, styled_figure
@@ -75,8 +72,8 @@ def share_dots(
 
     A table has the columns label (a row), condition (a model: colour and marker), accuracy, low,
     high (0 to 1), and may have n (the answers of a dot: to the right of a row, from fewest to
-    most), fill (0 to 1, from hollow to full) with change (its words), and cell. Conditions that begin
-    with `published` are grey strokes across the row, thin where a row has several.
+    most) and cell. Conditions that begin with `published` are grey strokes across the row, thin
+    where a row has several.
     """
     every = pd.concat(frames.values())
     labels = list(dict.fromkeys(every["label"]))
@@ -96,12 +93,6 @@ def share_dots(
                 place = labels.index(row) + 0.7 * ((number + 0.5) / len(part) - 0.5)
                 colour, marker = models[dot["condition"]]
                 share, reach = interval(part.loc[[index]])
-                face = _tint(colour, dot.get("fill", 1.0))
-                shown: dict[str, Any] = {
-                    "color": colour,
-                    "mfc": face,
-                    "label": dot["condition"],
-                }
                 ax.errorbar(
                     share,
                     [place],
@@ -109,20 +100,16 @@ def share_dots(
                     fmt=marker,
                     ms=4,
                     elinewidth=0.8,
-                    **shown,
+                    color=colour,
+                    label=dot["condition"],
                 )
                 mark(ax, part.loc[[index]], share, place)
         name_rows(ax, [spoken(label) for label in labels])
         ax.set(xlim=(-3, 103), xticks=range(0, 101, 25))
         _name_numbers(ax, frame, labels)
     figure.supxlabel(xlabel, fontsize=8)
-    _name_series(figure, axes, every, labels)
+    _name_series(figure, axes, labels)
     return figure
-
-
-def _tint(colour: str, fill: float) -> Any:
-    """Returns `colour` mixed with white, as far as `fill` says: 0 is white."""
-    return tuple(1 - fill * (1 - part) for part in to_rgb(colour))
 
 
 def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
@@ -156,18 +143,10 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     )
 
 
-def _name_series(
-    figure: Figure, axes: Sequence[Axes], every: pd.DataFrame, labels: Sequence[str]
-) -> None:
-    """Draws the legend of `share_dots` above its panels; models that are rows need no name there.
-    The fills of dots are named by the column change of `every`."""
+def _name_series(figure: Figure, axes: Sequence[Axes], labels: Sequence[str]) -> None:
+    """Draws the legend of `share_dots` above its panels; models that are rows need no name
+    there."""
     handles: dict[str, Any] = {}
-    if "fill" in every:
-        for fill, change in every.dropna(subset="fill")[["fill", "change"]].to_numpy():
-            face = _tint("#000000", fill)
-            handles[change] = Line2D(
-                [], [], color="black", marker="o", mfc=face, ms=4, ls=""
-            )
     for ax in axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             if name not in (*labels, "published"):
@@ -229,12 +208,11 @@ def heat_map(
     return figure
 
 
-def strength_curves(points: pd.DataFrame, lacks: Mapping[str, float]) -> Figure:
+def strength_curves(points: pd.DataFrame) -> Figure:
     """Returns a figure of curves: a row of panels for each language, a column for each mutation
     (last: all). `points` has the columns model (a curve), panel (language, mutation), density
     (strength), value, low, high (%). Mean and published are bold; a panel's title says how far the
-    mean moves from the first strength to the last, in points. `lacks`: p-values of lack of fit by
-    names of lines; poor fits are named below."""
+    mean moves from the first strength to the last, in points."""
     names = (
         points["panel"]
         .str.removeprefix("published, ")
@@ -282,7 +260,6 @@ def strength_curves(points: pd.DataFrame, lacks: Mapping[str, float]) -> Figure:
     told = "strength: applications of the mutation; above: how far the mean moves, in points"
     figure.supxlabel(told, fontsize=8)
     legend_above(figure, *grid.flat, most=6)
-    say_lack(figure, lacks)
     return figure
 
 

@@ -148,8 +148,8 @@ def share_panels(
 ) -> dict[str, pd.DataFrame]:
     """Returns dots for `share_dots` from `table`, made by `localized` or `robustness`: a table for
     each language's name, with the columns label (values of the column `label`), condition (the
-    model), n (answers), cell, accuracy, low, high, told (the dot in words), and, if `table` has the
-    column change, change (in words) and fill (1 for mutated, less for controls). With `value` =
+    model), n (answers), cell, accuracy, low, high, told (the dot in words). If `table` has the
+    column change, a control has a row of its own, named MODEL, CONTROL. With `value` =
     `accuracy_kept`, shares are of the tasks that any model finds, else of all tasks."""
     columns, n = ["accuracy", "low", "high"], "asked_again"
     if value == "accuracy_kept":
@@ -157,16 +157,13 @@ def share_panels(
     dots = pd.DataFrame(
         {"label": table[label].astype(str), "condition": table["model"]}
     )
+    if "change" in table:
+        control = ", " + table["change"].map(spoken)
+        dots["label"] += control.where(table["change"] != "mutated", "")
     dots = dots.assign(n=table[n], cell=table["cell"], told=dots["label"])
     dots[["accuracy", "low", "high"]] = table[columns]
     if label != "model":
         dots["told"] = table["model"] + ", " + dots["label"].map(spoken)
-    elif "change" in table:
-        dots["fill"] = (
-            table["change"].map({"blank_line": 0.0, "unchanged": 0.4}).fillna(1.0)
-        )
-        dots["change"] = table["change"].map(spoken)
-        dots["told"] += ", " + dots["change"]
     languages = dots.groupby(table["language"], sort=False)
     return {LANGUAGE_NAMES[str(language)]: part for language, part in languages}
 

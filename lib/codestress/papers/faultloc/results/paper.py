@@ -109,15 +109,6 @@ def lines_of_a_program() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["reading", "lines"])
 
 
-def published_spm_bars() -> pd.DataFrame:
-    """Returns the paper's Figure 6, a row for each bar: label (mutation), condition (model),
-    accuracy (0 to 1)."""
-    cells = published_cells("faultloc/fig06", "condition", "label")
-    return cells.assign(accuracy=cells["value"] / 100)[
-        ["label", "condition", "accuracy"]
-    ]
-
-
 UNSAID = "published, before or\nafter mutations unsaid"
 """Title of the panel of the paper's Figures 10 and 11."""
 Frames = dict[str, pd.DataFrame]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from codestress.fitting.influence import lack_of_line, mean, share, slope
+from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import UNKNOWN, clustered_share, paired_difference
 from codestress.mutate.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.localization import with_seed
@@ -27,8 +27,8 @@ def robustness(
     Columns: model, those of `by`, tasks (all, with their mutations), localized (tasks that the
     model localized before), asked_again (localized tasks to which a neutral mutation could be
     made), found_again, accuracy (of tasks asked again, by the scoring rule `rule`), low, high
-    (Wilson at `confidence`, programs as clusters), accuracy_reference (within two lines), cell
-    (selects these answers). Shares are 0 to 1, nan if none was asked again.
+    (Wilson at `confidence`, programs as clusters), cell (selects these answers). Shares are 0 to 1,
+    nan if none was asked again.
     """
     mutated = with_change(answers)
     if not {"spm", "change"} & set(by):
@@ -47,8 +47,7 @@ def robustness(
             len(asked),
             int(value.sum()),
         ]
-        reference = float(asked["value_reference"].mean())
-        rows.append((*row, estimate.value, *estimate.interval, reference))
+        rows.append((*row, estimate.value, *estimate.interval))
     counts = [
         "tasks",
         "localized",
@@ -57,7 +56,6 @@ def robustness(
         "accuracy",
         "low",
         "high",
-        "accuracy_reference",
     ]
     return with_cells(
         pd.DataFrame(rows, columns=["model", *by, *counts]), ["model", *by]
@@ -95,8 +93,7 @@ def losses(
     Columns: model, those of `by`, asked_again, lost, control (its name), lost_control (of the same
     tasks, under the control), net_lost (lost - lost_control), low, high (of net_lost, paired, over
     programs; nan for a single program), low_joint (the lower end at the level at which those of
-    all rows of a control hold together, Bonferroni), published_lost (the abstract's). Shares are 0
-    to 1.
+    all rows of a control hold together, Bonferroni). Shares are 0 to 1.
     """
     value, task = f"value_{rule}", ["model", "source", "problem"]
     asked = with_change(answers)
@@ -122,7 +119,7 @@ def losses(
                 control,
                 1 - part["kept"].mean(),
             ]
-            rows.append((*row, net.mean(), *interval, joint.low, PUBLISHED_LOST))
+            rows.append((*row, net.mean(), *interval, joint.low))
     measures = [
         "asked_again",
         "lost",
@@ -132,62 +129,8 @@ def losses(
         "low",
         "high",
         "low_joint",
-        "published_lost",
     ]
     return pd.DataFrame(rows, columns=["model", *by, *measures])
-
-
-PUBLISHED_LOST = 0.78
-"""Share of localized faults that is lost under mutations, over all models and mutations (abstract
-of Fault Localizability)."""
-
-
-def strength_slopes(
-    answers: pd.DataFrame, *, rule: str, confidence: float
-) -> pd.DataFrame:
-    """Returns the least-squares slope of accuracy after mutations over their strength (section V-B3
-    of Fault Localizability), from `answers`, a table of answers, a row for each model and language:
-    model, language, slope, low, high (points a step), programs, answers, lack_of_fit.
-
-    Intervals, at level `confidence`, are over programs, so that a program's effect on all strengths
-    cancels. The column `lack_of_fit` has the p-value of a straight line through the shares at each
-    strength; nan with fewer than three strengths.
-    """
-    again = asked_again(answers, rule)
-    rows = []
-    for (model, language), part in again.groupby(["model", "language"], sort=False):
-        placed = part.set_index("seed_program")
-        found, programs = (
-            slope(placed["strength"], placed[f"value_{rule}"]),
-            placed.index.nunique(),
-        )
-        numbers = [
-            100 * end for end in (found.value, *found.interval(programs, confidence))
-        ]
-        values = placed.groupby("strength")[f"value_{rule}"]
-        shares = {strength: share(value) for strength, value in values}
-        lack = lack_of_line([*shares], [*shares.values()], programs)
-        rows.append((model, language, *numbers, programs, len(part), lack))
-    columns = [
-        "model",
-        "language",
-        "slope",
-        "low",
-        "high",
-        "programs",
-        "answers",
-        "lack_of_fit",
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def line_lacks(slopes: pd.DataFrame) -> dict[str, float]:
-    """Returns the p-value of lack of fit of each row in `slopes`, the table of `strength_slopes`,
-    by the name of its line, for instance "a straight line of MODEL (Python)"."""
-    return {
-        f"a straight line of {row.model} ({LANGUAGE_NAMES[row.language]})": row.lack_of_fit
-        for row in slopes.itertuples()
-    }
 
 
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:
@@ -246,18 +189,18 @@ def headline(
     """Returns the finding of a figure that compares what `show` says, in a sentence. `table` was
     made by `robustness`, `losses` by the function of that name, and `points` by `mean_points`."""
     if show == "strengths":
-        parts, falls = [], True
+        parts = []
         together = points[points["panel"].str.endswith("all mutations")]
         for panel, part in together.groupby("panel", sort=False):
             ends = part.sort_values("density")["value"]
-            falls = falls and ends.iloc[-1] < ends.iloc[0]
             language = str(panel).partition(",")[0]
             parts.append(
                 f"from {ends.iloc[0]:.0f} to {ends.iloc[-1]:.0f} % in {language}"
             )
         least, most = points["density"].min(), points["density"].max()
-        moves = "falls" if falls else "goes"
-        return f"From strength {least:g} to {most:g} the mean {moves} {' and '.join(parts)}"
+        return (
+            f"From strength {least:g} to {most:g} the mean goes {' and '.join(parts)}"
+        )
     if show == "models":
         paired = losses[losses["control"] == losses["control"].iloc[-1:].squeeze()]
         more = int((paired["low_joint"] > 0).sum())
@@ -274,14 +217,3 @@ def headline(
         name = spoken(str(part.idxmin()[1]))
         parts.append(f"{name} in {LANGUAGE_NAMES[str(language)]} ({part.min():.0f} %)")
     return f"Faults are localized again least often after {' and '.join(parts)}"
-
-
-def skipped_reasons(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns the numbers of trials in `answers` that the scoring rule `rule` scores as skipped, by
-    reason: model, language, spm (the mutation), why, trials."""
-    skipped = answers[answers[f"outcome_{rule}"] == Outcome.SKIPPED.value]
-    skipped = skipped.assign(why=skipped[f"detail_{rule}"])
-    counts = skipped.groupby(
-        ["model", "language", "spm", "why"], as_index=False, sort=False
-    ).size()
-    return counts.rename(columns={"size": "trials"})
