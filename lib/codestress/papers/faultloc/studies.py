@@ -633,7 +633,7 @@ class Relabel(Localization, Interval):
 
     answers: str = Field(
         "",
-        description="a file of answers: JSON Lines of id and line, or an archive; empty: asked",
+        description="a file of answers: JSON Lines of id and line; empty: asked",
     )
     spms: list[Spm] = Field([], max_length=0, description="none: tasks as they are")
 
