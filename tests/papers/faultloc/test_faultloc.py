@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_hex
 
 from codestress.artefact_files import load_profile
-from codestress.errors import ParameterError
 from codestress.fitting.proportions import wilson
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_for, stored_requests
@@ -51,7 +50,7 @@ from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Response, Trials
 from conftest import THOROUGH, some
 from openai_server import OpenAIServer, Received, Reply, completion
-from told import names, refused
+from told import names
 
 SMALL: dict[str, Any] = {
     "artefact": "faultloc/x",
@@ -892,15 +891,6 @@ def test_no_comment_of_the_demo_accuses_the_fault() -> None:
                     strength,
                 )
     assert min(seen.values()) > (700 if THOROUGH else 100), seen
-
-
-def test_single_programs_are_taken_by_their_ids() -> None:
-    every = tasks(programs=["java"], n_programs=0)
-    some = tasks(programs=["java"], n_programs=0, ids=["Queens", "Parking"])
-    assert {task.correct.id for task in some.values()} == {"Queens", "Parking"}
-    assert some.items() <= every.items()
-    with refused(ParameterError, "ids", "java", "'Queen'", "'Queens'"):
-        trials_of(programs=["java"], n_programs=0, ids=["Queen"])
 
 
 def dots(rows: list[str], models: list[str], **columns: object) -> pd.DataFrame:

@@ -34,8 +34,7 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     kept, or the reason for which the filters reject them)."""
     kept, dropped = [], []
     for source, programs in program_sets(given).items():
-        named = [program for program in programs.programs if program.id in given.ids]
-        chosen = named if given.ids else programs.programs[: given.n_programs or None]
+        chosen = programs.programs[: given.n_programs or None]
         for low, high in zip((1, *BINS), (*BINS, math.inf), strict=True):
             count = sum(low <= program.lines < high for program in chosen)
             if count or low >= BINS[0]:
