@@ -470,11 +470,11 @@ def test_hostile_texts_are_read_in_time(unit: str) -> None:
 def test_scores_and_tolerance() -> None:
     code = "a\nb\nc\nd\ne"
 
-    def score(number: int, tolerance: int, line: str = "") -> tuple[Outcome, str]:
-        found = score_location(Response(says(number, line), "stop"), 3, code, tolerance)
-        return found.outcome, found.detail
+    def score(number: int, tolerance: int) -> Outcome:
+        response = Response(says(number), "stop")
+        return score_location(response, 3, code, tolerance).outcome
 
-    assert [score(n, 0)[0] for n in range(7)] == [
+    assert [score(n, 0) for n in range(7)] == [
         *(
             Outcome.INCORRECT,
             Outcome.INCORRECT,
@@ -485,17 +485,13 @@ def test_scores_and_tolerance() -> None:
             Outcome.INCORRECT,
         )
     ]
-    assert [n for n in range(-3, 9) if score(n, 2)[0] is Outcome.CORRECT] == [
+    assert [n for n in range(-3, 9) if score(n, 2) is Outcome.CORRECT] == [
         1,
         2,
         3,
         4,
         5,
     ]
-    quoted, elsewhere, nowhere = (score(3, 0, line)[1] for line in (" c ", "d", "z"))
-    names(elsewhere, "3", "4")
-    assert "4" not in quoted + nowhere
-    assert quoted != nowhere
     assert (
         score_location(Response('{"line_num', "length"), 3, code, 0).outcome
         is Outcome.TRUNCATED
@@ -1086,9 +1082,6 @@ def test_the_artifacts_own_programs_and_labels_are_kept(
         for kind in faultloc.PUBLISHED_KINDS
         if (kind, 0) in exact
     }
-    table = program_tables.selected(given)
-    assert table["tasks"].sum() == 9150
-    assert set(table["refused"]) == set(counts)
     kept, dropped = program_tables.seed_tables(parameters(**whole | {"max_lines": 0}))
     assert kept["programs"].sum() == 637 + 670
     assert dropped["what"].str.startswith("kept").all()

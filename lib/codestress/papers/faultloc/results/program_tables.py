@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -146,28 +145,6 @@ def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
     return counts.agg(tasks="size", label_is_right="sum")
 
 
-def selected(given: Programs) -> pd.DataFrame:
-    """Returns numbers of tasks by the reason for which the kit's filters reject them: source,
-    fault, refused (the reason; empty: kept), tasks. Empty unless `given.selection` is
-    `artifact`."""
-    rows: list[tuple[str, ...]] = []
-    if given.selection == "artifact":
-        for source, tasks in all_tasks(given).items():
-            rows += [(source, task.kind, task.refused) for task in tasks.values()]
-    return _counted(rows, ["source", "fault", "refused"], sort=False)
-
-
-def _counted(
-    rows: list[tuple[Any, ...]], columns: list[str], *, sort: bool
-) -> pd.DataFrame:
-    """Returns the different ones of `rows` as a table with the columns `columns` and the added
-    column tasks, the number of each; with `sort` in ascending order, else as they first occur."""
-    groups = pd.DataFrame(rows, columns=columns).groupby(
-        columns, as_index=False, sort=sort
-    )
-    return groups.size().rename(columns={"size": "tasks"})
-
-
 def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     """Returns the results of the mutations in `given` of all `tasks` (by id), with the texts to
     insert from the kit, as counts: language, spm (mutation), strength, said (what comments say),
@@ -189,9 +166,9 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
                     )
                     state = "refused"
                 rows.append((task.correct.language, spm, strength, said, state, why))
-    return _counted(
-        rows, ["language", "spm", "strength", "said", "state", "why"], sort=True
-    )
+    columns = ["language", "spm", "strength", "said", "state", "why"]
+    groups = pd.DataFrame(rows, columns=columns).groupby(columns, as_index=False)
+    return groups.size().rename(columns={"size": "tasks"})
 
 
 def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
