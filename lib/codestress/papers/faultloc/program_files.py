@@ -34,13 +34,12 @@ class ProgramFile:
     language: Language
 
 
-def read_program(path: Path, language: Language | None = None) -> ProgramFile:
-    """Returns the program in the file `path` as a `ProgramFile`. Without `language`, the ending of
-    the file's name decides (.py, .java).
+def read_program(path: Path) -> ProgramFile:
+    """Returns the program in the file `path` as a `ProgramFile`, in the language that the ending of
+    the file's name says (.py, .java).
 
     Raises `DataError` if the file cannot be read, `NoProgram` if it is not UTF-8, is empty, does
-    not parse, has a byte-order mark or a carriage return, or has another ending while `language` is
-    None.
+    not parse, has a byte-order mark or a carriage return, or has another ending.
     """
     try:
         text = path.read_bytes().decode("utf-8")
@@ -52,9 +51,11 @@ def read_program(path: Path, language: Language | None = None) -> ProgramFile:
         raise NoProgram(
             f"line {line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8"
         ) from None
-    spoken = language or SUFFIXES.get(path.suffix)
+    spoken = SUFFIXES.get(path.suffix)
     if spoken is None:
-        raise NoProgram(f"neither {' nor '.join(SUFFIXES)}; say --language")
+        raise NoProgram(
+            f"neither {' nor '.join(SUFFIXES)}; give it the ending of its language"
+        )
     for odd, name in (("\ufeff", "a byte-order mark"), ("\r", "a carriage return")):
         if odd in text:
             line = text.count("\n", 0, text.index(odd)) + 1
