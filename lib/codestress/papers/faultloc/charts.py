@@ -72,8 +72,7 @@ def share_dots(
 
     A table has the columns label (a row), condition (a model: colour and marker), accuracy, low,
     high (0 to 1), and may have n (the answers of a dot: to the right of a row, from fewest to
-    most) and cell. Conditions that begin with `published` are grey strokes across the row, thin
-    where a row has several.
+    most) and cell. Conditions that begin with `published` are grey strokes across the row.
     """
     every = pd.concat(frames.values())
     labels = list(dict.fromkeys(every["label"]))
@@ -116,9 +115,8 @@ def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> Non
     """Draws the published shares of `frame` as grey strokes across the rows `labels`."""
     published = frame[frame["condition"].str.startswith("published")]
     for condition, part in published.groupby("condition", sort=False):
-        thin = part["label"].duplicated().any()
         places = part["label"].map(labels.index)
-        shown = {"color": PUBLISHED, "lw": 0.5 if thin else 2.2, "label": condition}
+        shown = {"color": PUBLISHED, "lw": 2.2, "label": condition}
         ax.vlines(100 * part["accuracy"], places - 0.4, places + 0.4, zorder=1, **shown)
         mark(ax, part, 100 * part["accuracy"], places, 0, 0.8, published=True)
 
