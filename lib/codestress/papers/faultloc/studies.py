@@ -168,17 +168,13 @@ class Task:
 
     @property
     def label_is_right(self) -> bool:
-        """Whether the label is the line that differs from the correct program. For a task that has
-        the edit that made the fault (its `site`), no other line may differ, and undoing the edit
-        must restore the correct program."""
+        """Whether the label is the first line that differs from the correct program. For a task
+        that has the edit that made the fault (its `site`), undoing the edit must restore the correct
+        program, byte for byte."""
+        right = self.changed == self.program.line
         if self.site is None:
-            return self.changed == self.program.line
-        before, after = self.correct.code.split("\n"), self.program.code.split("\n")
-        changed = self.program.line - 1
-        now = after.pop(changed)
-        was = before.pop(changed) if len(before) > len(after) else None
-        undone = self.site.undo(self.program.code) == self.correct.code
-        return now != was and after == before and undone
+            return right
+        return right and self.site.undo(self.program.code) == self.correct.code
 
 
 def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:

@@ -19,7 +19,6 @@ from codestress.papers.faultloc.results.paper import (
     published_heat,
     published_localization,
 )
-from codestress.report.findings import listed, points, span
 from codestress.report.published import published_cells
 from codestress.types import LANGUAGE_NAMES
 
@@ -140,17 +139,9 @@ def over_models(
 
 
 def headline(means: pd.DataFrame) -> str:
-    """Returns the finding in a sentence, from `means` (made by `over_models`)."""
-    returning, [languages] = means.iloc[:-1], means.iloc[-1:].itertuples()
-    compared = "are not shown to be localized more or less often than Java's"
-    if languages.decided:
-        other = "more" if languages.difference > 0 else "less"
-        compared = f"are localized {other} often than Java's"
-    apart = listed(
-        [
-            f"{points(row.difference)} points {span(row.low, row.high)} in {row.question.split(', ')[-1]}"
-            f"{'' if row.decided else ' (not decided)'}"
-            for row in returning.itertuples()
-        ]
-    )
-    return f"Python's faults {compared}; misplaced returns minus other faults: {apart}"
+    """Returns the finding on both languages in a sentence, from `means` (made by `over_models`)."""
+    [languages] = means.iloc[-1:].itertuples()
+    if not languages.decided:
+        return "Python's faults are not shown to be localized more or less often than Java's"
+    other = "more" if languages.difference > 0 else "less"
+    return f"Python's faults are localized {other} often than Java's"
