@@ -40,12 +40,12 @@ def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() 
 
 
 def test_the_share_of_tasks_that_can_be_mutated() -> None:
-    columns = ["language", "spm", "strength", "said", "state", "why", "tasks"]
+    columns = ["language", "spm", "strength", "said", "why", "tasks"]
     refused = pd.DataFrame(
         [
-            ("python", "functions", 2, "", "applied", "", 3),
-            ("python", "functions", 2, "", "refused", "no place", 7),
-            ("java", "functions", 2, "", "applied", "", 5),
+            ("python", "functions", 2, "", "", 3),
+            ("python", "functions", 2, "", "no place", 7),
+            ("java", "functions", 2, "", "", 5),
         ],
         columns=columns,
     )

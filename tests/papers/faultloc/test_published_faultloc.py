@@ -167,16 +167,3 @@ def test_a_missing_bar_is_no_zero() -> None:
     ]
     told(flags["java", "MisplacedReturn", "GPT-4o"], "missing", "Figure 7")
     told(flags["java", "MisplacedReturn", "Claude-3.7-Sonnet"], "Figure 7", "42.22")
-
-
-def test_falls_are_figure_9s() -> None:
-    found = published.quarters(0.95)
-    names = {"IncorrectBooleanLogic": "BooleanLogic"}
-    for row in found.itertuples():
-        first, *_, last = NUMBERS["fig09"]["values"][row.fault]
-        tasks = NUMBERS["audit"]["counts"][names.get(row.fault, row.fault)]
-        n = [tasks[place][1] / 4 for place in (0, -1)]
-        assert row.fall == pytest.approx(first - last)
-        assert (row.low, row.high) == pytest.approx(
-            newcombe(last, n[1], first, n[0]), abs=1e-6
-        )

@@ -49,20 +49,6 @@ def named_lines(
     return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
 
 
-def listing(given: Printed, question: str) -> str:
-    """Returns the version of N-Queens named `question` (a key of `CONDITIONS`) as text: a heading
-    with the number of the faulty line, then numbered lines, with > before the faulty line."""
-    program = printed_program(question, given.elided)
-    lines = enumerate(program.code.split("\n"), start=1)
-    shown = [
-        f"{'>' if number == program.line else ' '} {number:3} {line}"
-        for number, line in lines
-    ]
-    return "\n".join(
-        [f"=== {CONDITIONS[question]}: fault in line {program.line}", *shown]
-    )
-
-
 def headline(table: pd.DataFrame) -> str:
     """Returns a sentence on how often `table` (made by `named_lines`) has the faulty line."""
     named = table["named_line"].eq(table["faulty_line"]).fillna(False)

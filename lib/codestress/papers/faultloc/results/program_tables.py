@@ -148,8 +148,8 @@ def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
 def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     """Returns the results of the mutations in `given` of all `tasks` (by id), with the texts to
     insert from the kit, as counts: language, spm (mutation), strength, said (what comments say),
-    state (applied or refused), why (empty if applied), tasks. Reasons lose their numbers, so that
-    equal reasons add up."""
+    why (the reason if the mutation is refused, empty if it is applied), tasks. Reasons lose their
+    numbers, so that equal reasons add up."""
     rows = []
     for task in tasks.values():
         spms = mutations_of(given, task.correct.language)
@@ -159,14 +159,13 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
                     task.correct.language, said or "describes", given.comments
                 )
                 mutated = mutated_program(task, spm, strength, content, given.seed)
-                state, why = "applied", ""
+                why = ""
                 if isinstance(mutated, str):
                     why = re.sub(
                         r"\d+", "…", mutated.removeprefix("no neutral mutation: ")
                     )
-                    state = "refused"
-                rows.append((task.correct.language, spm, strength, said, state, why))
-    columns = ["language", "spm", "strength", "said", "state", "why"]
+                rows.append((task.correct.language, spm, strength, said, why))
+    columns = ["language", "spm", "strength", "said", "why"]
     groups = pd.DataFrame(rows, columns=columns).groupby(columns, as_index=False)
     return groups.size().rename(columns={"size": "tasks"})
 
@@ -175,9 +174,7 @@ def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Returns the cells of a heat map from `refused`, the table of `refusals`, under an empty
     title: row (mutation, in words and as its code), column (language and strength), accuracy (share
     of tasks to which a neutral mutation can be made), tasks."""
-    counts = refused.assign(
-        made=refused["tasks"].where(refused["state"] == "applied", 0)
-    )
+    counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
     sums = counts.groupby(["language", "spm", "strength"], as_index=False)[
         ["made", "tasks"]
     ].sum()

@@ -1,5 +1,4 @@
-"""Findings from the published numbers of Fault Localizability: Table II, the quarters of Figure 9,
-the counts of Figure 7.
+"""Findings from the published numbers of Fault Localizability: Table II and the counts of Figure 7.
 
 The paper publishes no number by task or program. Tasks of a program are not independent, so each
 program's tasks count once: intervals of single cells are marginal at that number, and tests take
@@ -14,9 +13,7 @@ from codestress.fitting.proportions import newcombe, wilson
 from codestress.fitting.significance import mean_difference, with_holm
 from codestress.papers.faultloc.results.paper import (
     A_PROGRAM,
-    counted,
     published_counts,
-    published_heat,
     published_localization,
 )
 from codestress.report.published import published_cells
@@ -82,29 +79,6 @@ def localized(confidence: float) -> pd.DataFrame:
     return counts.assign(
         found=found, low=[one.low for one in ends], high=[one.high for one in ends]
     )
-
-
-def quarters(confidence: float) -> pd.DataFrame:
-    """Returns the fall of accuracy in the paper's Figure 9 from the first quarter of programs to
-    the last, a row for each kind of fault: fault, first, last (accuracies), fall (first - last),
-    low, high (of the fall), all 0 to 1.
-
-    Intervals are Newcombe's at level `confidence`, marginal, as if the figure counted the public
-    Python tasks of each quarter, of which each `A_PROGRAM` count once: the paper does not print the
-    figure's numbers of tasks.
-    """
-    heat = published_heat().pivot_table(
-        index="row", columns="column", values="accuracy", sort=False
-    )
-    public = counted().replace({"fault": {"BooleanLogic": "IncorrectBooleanLogic"}})
-    tasks = public.set_index(["fault", "quarter"])["tasks"]
-    rows = []
-    for fault, shares in heat.iterrows():
-        first, last = float(shares.iloc[0]), float(shares.iloc[-1])
-        n = [float(tasks[fault, quarter]) / A_PROGRAM for quarter in (1, 4)]
-        interval = newcombe(last, n[1], first, n[0], confidence)
-        rows.append((fault, first, last, first - last, *interval))
-    return pd.DataFrame(rows, columns=["fault", "first", "last", "fall", "low", "high"])
 
 
 def over_models(

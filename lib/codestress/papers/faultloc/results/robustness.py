@@ -21,8 +21,8 @@ def robustness(
 ) -> pd.DataFrame:
     """Returns accuracy on localized tasks, asked again under mutations and controls (no change, or
     a blank line), from `answers`, a table of answers (`answers_frame`): a row for each model and
-    combination of values of the columns `by`. Controls are included only if `by` has `change` or
-    `spm`.
+    combination of values of the columns `by`. `by` has `change` or
+    `spm`, which tells controls apart.
 
     Columns: model, those of `by`, tasks (all, with their mutations), localized (tasks that the
     model localized before), asked_again (localized tasks to which a neutral mutation could be
@@ -31,8 +31,6 @@ def robustness(
     nan if none was asked again.
     """
     mutated = with_change(answers)
-    if not {"spm", "change"} & set(by):
-        mutated = mutated[mutated["change"] == MUTATED]
     rows = []
     for group, part in mutated.groupby(["model", *by], sort=False):
         skipped = part[f"outcome_{rule}"] == Outcome.SKIPPED.value
