@@ -64,9 +64,7 @@ def length_bars(frames: Mapping[str, pd.DataFrame]) -> Figure:
     return figure
 
 
-def share_dots(
-    frames: Mapping[str, pd.DataFrame], *, xlabel: str, width: float = WIDTHS["page"]
-) -> Figure:
+def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """Returns a figure of shares as dots with intervals, panels side by side with the same rows: a
     panel for each table in `frames`, whose keys are the titles.
 
@@ -80,9 +78,7 @@ def share_dots(
     models = looks(dict.fromkeys(own["condition"]))
     of_a_row = max(1, len(own) // max(1, own["label"].nunique() * len(frames)))
     height = min(8.2, 1.1 + len(labels) * max(0.22, 0.1 + 0.085 * of_a_row))
-    figure, axes = panels(
-        list(frames), len(frames), height, width, sharex=True, sharey=True
-    )
+    figure, axes = panels(list(frames), len(frames), height, sharex=True, sharey=True)
     for ax, frame in zip(axes, frames.values(), strict=True):
         _draw_published(ax, frame, labels)
         for row, part in frame[frame["condition"].isin(models)].groupby(

@@ -181,11 +181,10 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(mutation=table["spm"] + accusing)
 
 
-def headline(
-    table: pd.DataFrame, losses: pd.DataFrame, points: pd.DataFrame, show: str
-) -> str:
-    """Returns the finding of a figure that compares what `show` says, in a sentence. `table` was
-    made by `robustness`, `losses` by the function of that name, and `points` by `mean_points`."""
+def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
+    """Returns the finding of a figure that compares what `show` says, in a sentence: how the mean in
+    `points` (made by `mean_points`) moves over strengths, or how often `losses` (made by the
+    function of that name) shows that mutations cost more than the last of the controls."""
     if show == "strengths":
         parts = []
         together = points[points["panel"].str.endswith("all mutations")]
@@ -199,19 +198,10 @@ def headline(
         return (
             f"From strength {least:g} to {most:g} the mean goes {' and '.join(parts)}"
         )
-    if show == "models":
-        paired = losses[losses["control"] == losses["control"].iloc[-1:].squeeze()]
-        more = int((paired["low_joint"] > 0).sum())
-        controls = " or ".join(spoken(name) for name in paired["control"].unique())
-        return (
-            f"Mutations are shown to cost more than {controls} in {more or 'none'} of "
-            f"{len(paired)} comparisons (Bonferroni)"
-        )
-    mutations = named(table[~table["spm"].isin(CONTROLS)])
-    kinds = mutations.groupby(["language", "mutation"], sort=False)
-    shares = 100 * kinds["found_again"].sum() / kinds["asked_again"].sum()
-    parts = []
-    for language, part in shares.dropna().groupby("language", sort=False):
-        name = spoken(str(part.idxmin()[1]))
-        parts.append(f"{name} in {LANGUAGE_NAMES[str(language)]} ({part.min():.0f} %)")
-    return f"Faults are localized again least often after {' and '.join(parts)}"
+    paired = losses[losses["control"] == losses["control"].iloc[-1:].squeeze()]
+    more = int((paired["low_joint"] > 0).sum())
+    controls = " or ".join(spoken(name) for name in paired["control"].unique())
+    return (
+        f"Mutations are shown to cost more than {controls} in {more or 'none'} of "
+        f"{len(paired)} comparisons (Bonferroni)"
+    )
