@@ -392,46 +392,28 @@ def published_chart(
     """
     cells = cells.assign(fault=cells["fault"].map(spoken))
     figure = styled_figure(WIDTHS["page"], 7.0)
-    theirs: dict[str, Any] = {"scale": 100, "published": True}
     above, below = figure.subfigures(2, 1, height_ratios=[1.5, 1.2], squeeze=False)[
         :, 0
     ]
+    theirs: dict[str, Any] = {"scale": 100, "published": True}
     models = list(dict.fromkeys(cells["label"]))
-    for ax, (language, name) in zip(
-        above.subplots(1, 2, sharey=True), languages.items(), strict=True
-    ):
+    panels_above = above.subplots(1, 2, sharey=True)
+    for ax, (language, name) in zip(panels_above, languages.items(), strict=True):
         part = cells[(cells["language"] == language) & (cells["flag"] == "")]
-        told: dict[str, Any] = {"title": f"Table II, {name}", "xlabel": "accuracy (%)"}
-        forest(
-            ax, part, models, (0, 100), value="share", series="fault", **told, **theirs
-        )
+        theirs |= {"title": f"Table II, {name}", "xlabel": "accuracy (%)"}
+        forest(ax, part, models, (0, 100), value="share", series="fault", **theirs)
     above.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=4)
     left, right = below.subplots(1, 2)
+    theirs |= {"series": "language", "xlabel": "accuracy (points)"}
+    theirs["title"] = "misplaced returns - other faults"
     shown = returns.assign(language=returns["language"].map(languages))
-    told = {"title": "misplaced returns - other faults", "xlabel": "accuracy (points)"}
-    forest(
-        left,
-        shown,
-        models,
-        (-35, 35),
-        value="difference",
-        series="language",
-        **told,
-        **theirs,
-    )
+    forest(left, shown, models, (-35, 35), value="difference", **theirs)
     left.axvline(0, color="#999999", linewidth=0.6)
-    shown = counts[counts["lacks"].isna()].assign(
-        language=counts["language"].map(languages)
-    )
-    shown = shown.sort_values(
-        "language",
-        key=lambda column: column.map(list(languages.values()).index),
-        kind="stable",
-    )
-    told = {"title": "Figure 7: before mutations", "xlabel": "of all tasks (%)"}
+    whole = counts[counts["lacks"].isna()]
+    shown = pd.concat([whole[whole["language"] == name] for name in languages])
+    shown = shown.assign(language=shown["language"].map(languages))
+    theirs |= {"title": "Figure 7: before mutations", "xlabel": "of all tasks (%)"}
     names = list(dict.fromkeys(shown["label"]))
-    forest(
-        right, shown, names, (0, 30), value="found", series="language", **told, **theirs
-    )
+    forest(right, shown, names, (0, 30), value="found", **theirs)
     below.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
     return figure

@@ -73,22 +73,17 @@ def localized(
     )  # of what no model was asked, nothing is kept
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
-        every, filtered = (
-            clustered_share(one[value], one["seed_program"], confidence)
-            for one in (part, part[part["kept"]])
+        every = clustered_share(part[value], part["seed_program"], confidence)
+        filter_passed = part[part["kept"]]
+        filtered = clustered_share(
+            filter_passed[value], filter_passed["seed_program"], confidence
         )
         tasks, kept_tasks = (
-            len(one[task].drop_duplicates()) for one in (part, part[part["kept"]])
+            len(one[task].drop_duplicates()) for one in (part, filter_passed)
         )
-        row = [
-            *group,
-            tasks,
-            len(part),
-            int(part[value].sum()),
-            every.value,
-            *every.interval,
-        ]
-        row += [kept_tasks, filtered.clusters, filtered.value, *filtered.interval]
+        row = [*group, tasks, len(part), int(part[value].sum())]
+        row += [every.value, *every.interval, kept_tasks]
+        row += [filtered.clusters, filtered.value, *filtered.interval]
         rows.append(row)
     columns = ["model", *by, "tasks", "answers", "found", "accuracy", "low", "high"]
     columns += ["kept", "programs_kept", "accuracy_kept", "kept_low", "kept_high"]
@@ -148,7 +143,7 @@ def share_panels(
 ) -> dict[str, pd.DataFrame]:
     """Returns dots for `share_dots` from `table`, made by `localized` or `robustness`: a table for
     each language's name, with the columns label (values of the column `label`), condition (the
-    model), n (answers), cell, accuracy, low, high, told (the dot in words). If `table` has the
+    model), n (answers), cell, accuracy, low, high. If `table` has the
     column change, a control has a row of its own, named MODEL, CONTROL. With `value` =
     `accuracy_kept`, shares are of the tasks that any model finds, else of all tasks."""
     columns, n = ["accuracy", "low", "high"], "asked_again"
@@ -160,10 +155,8 @@ def share_panels(
     if "change" in table:
         control = ", " + table["change"].map(spoken)
         dots["label"] += control.where(table["change"] != "mutated", "")
-    dots = dots.assign(n=table[n], cell=table["cell"], told=dots["label"])
+    dots = dots.assign(n=table[n], cell=table["cell"])
     dots[["accuracy", "low", "high"]] = table[columns]
-    if label != "model":
-        dots["told"] = table["model"] + ", " + dots["label"].map(spoken)
     languages = dots.groupby(table["language"], sort=False)
     return {LANGUAGE_NAMES[str(language)]: part for language, part in languages}
 

@@ -38,23 +38,11 @@ def robustness(
         asked = part[~skipped]
         value = asked[f"value_{rule}"]
         estimate = clustered_share(value, asked["seed_program"], confidence)
-        row = [
-            *group,
-            len(part),
-            int((~unlocalized).sum()),
-            len(asked),
-            int(value.sum()),
-        ]
-        rows.append((*row, estimate.value, *estimate.interval))
-    counts = [
-        "tasks",
-        "localized",
-        "asked_again",
-        "found_again",
-        "accuracy",
-        "low",
-        "high",
-    ]
+        row = [*group, len(part), int((~unlocalized).sum()), len(asked)]
+        row += [int(value.sum()), estimate.value, *estimate.interval]
+        rows.append(row)
+    counts = ["tasks", "localized", "asked_again", "found_again"]
+    counts += ["accuracy", "low", "high"]
     return with_cells(
         pd.DataFrame(rows, columns=["model", *by, *counts]), ["model", *by]
     )
@@ -110,24 +98,11 @@ def losses(
             if programs.nunique() > 1:
                 interval = paired_difference(net, programs, confidence)
                 joint = paired_difference(net, programs, level)
-            row = [
-                *group,
-                len(part),
-                1 - part[value].mean(),
-                control,
-                1 - part["kept"].mean(),
-            ]
-            rows.append((*row, net.mean(), *interval, joint.low))
-    measures = [
-        "asked_again",
-        "lost",
-        "control",
-        "lost_control",
-        "net_lost",
-        "low",
-        "high",
-        "low_joint",
-    ]
+            row = [*group, len(part), 1 - part[value].mean(), control]
+            row += [1 - part["kept"].mean(), net.mean(), *interval, joint.low]
+            rows.append(row)
+    measures = ["asked_again", "lost", "control", "lost_control", "net_lost"]
+    measures += ["low", "high", "low_joint"]
     return pd.DataFrame(rows, columns=["model", *by, *measures])
 
 
