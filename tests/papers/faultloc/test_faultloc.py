@@ -692,22 +692,6 @@ def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> 
     assert word(0.0, 0.0, all_ten[:9]) == "not run", "others decide what is kept"
 
 
-def test_the_totals_of_table_iv_count_no_controls() -> None:
-    models = read_published("faultloc")["groups"]["all"]
-    rows = [("none", "a"), ("unchanged", "b"), ("blank_line", "c"), ("comments", "d")]
-    answers = pd.DataFrame(rows, columns=["spm", "key"]).assign(
-        source="alpaca", problem="1/x/1", outcome_strict="correct", prompt_tokens=100
-    )
-    answers["earlier"] = [[], ["a"], ["a"], ["a"]]
-    answers = answers.merge(pd.DataFrame({"model": models}), how="cross")
-    totals = stated.run_totals(answers, ["alpaca"], rule="strict", confidence=0.95)
-    assert totals.set_index("number")["value"].to_dict() == {
-        "tasks": 20,
-        "prompts": 20,
-        "tokens": 2000,
-    }
-
-
 def test_functions_are_shuffled_in_java_alone() -> None:
     """Table I."""
     items = trials_of().items
