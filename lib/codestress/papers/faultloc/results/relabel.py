@@ -49,15 +49,7 @@ def read_answers(path: Path, given: Relabel) -> Answers:
     for number, line in numbered_lines(path):
         where = f"{shown(path)}, line {number}"
         try:
-            row = parse_row(line)
-            task, answered, model = row["id"], row["line"], row.get("model", path.name)
-            right = isinstance(task, str) and isinstance(model, str)
-            if (
-                not right
-                or isinstance(answered, bool)
-                or not isinstance(answered, int | None)
-            ):
-                raise TypeError
+            task, answered, model = _fields(line, path.name)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise DataError(
                 f"{where}: is not a row of this form (line may be null): {FORM}"
@@ -78,6 +70,17 @@ def read_answers(path: Path, given: Relabel) -> Answers:
             f"{shown(path)}: has no answers; give rows of this form: {FORM}"
         )
     return answers
+
+
+def _fields(line: str, name: str) -> tuple[str, int | None, str]:
+    """Returns the task, the answered line and the model (default: `name`) in the row `line` of a
+    file of answers; raises `TypeError` or another error for a row of another form."""
+    row = parse_row(line)
+    task, answered, model = row["id"], row["line"], row.get("model", name)
+    right = isinstance(task, str) and isinstance(model, str)
+    if not right or isinstance(answered, bool) or not isinstance(answered, int | None):
+        raise TypeError
+    return task, answered, model
 
 
 def judged(given: Relabel, answers: Answers) -> pd.DataFrame:
