@@ -27,7 +27,7 @@ def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() 
         for x, y in ((1, 40), (8, 30))
     ]
     table = pd.DataFrame(points, columns=["model", "panel", "density", "value"])
-    figure = strength_curves(table.assign(low=table["value"], high=table["value"]), {})
+    figure = strength_curves(table.assign(low=table["value"], high=table["value"]))
     names, together = figure.axes
     for ax, parts in ((names, ("names", "−12")), (together, ("all", "+0"))):
         told(ax.get_title(), *parts)
@@ -40,12 +40,12 @@ def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() 
 
 
 def test_the_share_of_tasks_that_can_be_mutated() -> None:
-    columns = ["language", "spm", "strength", "said", "state", "why", "tasks"]
+    columns = ["language", "spm", "strength", "said", "why", "tasks"]
     refused = pd.DataFrame(
         [
-            ("python", "functions", 2, "", "applied", "", 3),
-            ("python", "functions", 2, "", "refused", "no place", 7),
-            ("java", "functions", 2, "", "applied", "", 5),
+            ("python", "functions", 2, "", "", 3),
+            ("python", "functions", 2, "", "no place", 7),
+            ("java", "functions", 2, "", "", 5),
         ],
         columns=columns,
     )

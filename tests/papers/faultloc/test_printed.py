@@ -22,7 +22,7 @@ from codestress.papers.faultloc.printed import (
     printed_program,
 )
 from codestress.papers.faultloc.programs import first_programs
-from codestress.papers.faultloc.results.example import CONDITIONS, listing, named_lines
+from codestress.papers.faultloc.results.example import CONDITIONS, named_lines
 from codestress.papers.faultloc.scoring import (
     line_in_prose,
     score_prose,
@@ -182,7 +182,8 @@ def test_what_is_left_out_is_filled_from_the_data_set(
     assert ast.dump(ast.parse(faulty.code)) in {
         ast.dump(ast.parse(code)) for code in made
     }
-    [program] = first_programs("alpaca", 1, 0, 0, ("5661",))
+    programs = first_programs("alpaca", 1, 0, 0)
+    [program] = [program for program in programs if program.id == "5661"]
     assert "range(row, n, 1)" in program.code
 
 
@@ -216,7 +217,7 @@ PROSE = [
 
 @pytest.mark.parametrize(("line", "text"), PROSE)
 def test_the_line_that_prose_names(line: int | None, text: str) -> None:
-    assert line_in_prose(text, CODE) == (None if line is None else (line, None))
+    assert line_in_prose(text, CODE) == line
 
 
 def test_answers_in_prose_are_scored() -> None:
@@ -244,7 +245,7 @@ def test_answers_in_prose_are_scored() -> None:
 @given(st.text(st.sampled_from("`\n#0123456789 line:for"), max_size=200))
 def test_any_text_is_read(text: str) -> None:
     number = line_in_prose(text, CODE)
-    assert number is None or number[0] >= 0
+    assert number is None or number >= 0
 
 
 @pytest.mark.parametrize("unit", ["`", "```", "line ", "line 1", "#\n", "`x"])
@@ -305,5 +306,3 @@ def test_any_model_is_asked_the_specification_first(
     assert table["condition"].tolist() == list(CONDITIONS.values())
     assert table["named_line"].tolist() == [12, 13, 5, 5]
     assert table["found"].tolist() == [1, 1, 0, 0]
-    shown = listing(given_here, "edited").split("\n")
-    assert [line for line in shown if line.startswith(">")] == [f">  13         {LINE}"]

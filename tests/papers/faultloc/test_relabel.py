@@ -12,18 +12,11 @@ import pandas as pd
 import pytest
 
 from codestress.errors import CodestressError
-from codestress.inference.archive import write_archive
-from codestress.inference.registry import load_registry
-from codestress.inference.requests import stored_requests
-from codestress.inference.run import run
-from codestress.inference.store import Store
 from codestress.papers.faultloc import studies
 from codestress.papers.faultloc.perfect import perfect_answers
 from codestress.papers.faultloc.programs import parses
 from codestress.papers.faultloc.results import localization, relabel
 from codestress.papers.faultloc.results.relabel import ORACLE
-from codestress.parameters import questions
-from codestress.scoring.frames import answers_frame
 from told import refused
 
 DRIFTED: dict[str, Any] = {
@@ -163,50 +156,6 @@ def test_files_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"{}"))
     with refused(CodestressError, "a.gz", "line 1", FORM):
         relabel.read_answers(tmp_path / "a.gz", given)
-
-
-def test_an_archive_gives_what_was_asked(tmp_path: Path) -> None:
-    """Of an artefact that asks more, and with other settings: the texts of the questions match."""
-    given = relabelling(n_programs=3)
-    store, archive = tmp_path / "s.sqlite", tmp_path / "a.jsonl.gz"
-    asked = answers_frame(run(given, ["sim-careful"], store=store))
-    more = studies.Localization.model_validate(
-        given.model_dump(exclude={"answers", "confidence"})
-        | {"spms": ["names"], "strengths": [1], "content": "bank"}
-    )
-    whole = questions(more)
-    run(whole, ["sim-careful"], store=store)
-    entry = load_registry()["sim-careful"]
-    with Store(store) as responses:
-        rows = [
-            (entry, request, response)
-            for request, response in stored_requests(whole, entry, responses)
-        ]
-    write_archive(archive, rows)
-    assert len(rows) > len(list(given.trials()))
-    read = relabel.judged(given, relabel.read_answers(archive, given)).set_index(
-        "problem"
-    )
-    values = [f"value_{rule}" for rule in relabel.READINGS]
-    assert (
-        read[values]
-        .sort_index()
-        .equals(asked.set_index("problem")[values].sort_index())
-    )
-    packed = archive.read_bytes()
-    archive.write_bytes(packed[:-20])
-    with refused(CodestressError, "a.jsonl.gz", "line"):
-        relabel.read_answers(archive, given)
-    archive.write_bytes(gzip.decompress(packed))  # as a browser leaves it
-    again = relabel.judged(given, relabel.read_answers(archive, given)).set_index(
-        "problem"
-    )
-    assert again.equals(read)
-    numbered = relabelling(n_programs=3, numbered=True)
-    with refused(
-        CodestressError, "a.jsonl.gz", "codestress archive export", "numbered"
-    ):
-        relabel.read_answers(archive, numbered)
 
 
 def frame_of(

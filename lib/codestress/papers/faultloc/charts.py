@@ -9,9 +9,7 @@ from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from codestress.papers.faultloc.words import spoken
@@ -26,7 +24,6 @@ from codestress.report.curves import (
     name_rows,
     panels,
     say,
-    say_lack,
 )
 from codestress.report.marks import mark
 from codestress.report.style import PUBLISHED, RIGHT, WIDTHS, looks, styled_figure
@@ -67,16 +64,13 @@ def length_bars(frames: Mapping[str, pd.DataFrame]) -> Figure:
     return figure
 
 
-def share_dots(
-    frames: Mapping[str, pd.DataFrame], *, xlabel: str, width: float = WIDTHS["page"]
-) -> Figure:
+def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """Returns a figure of shares as dots with intervals, panels side by side with the same rows: a
     panel for each table in `frames`, whose keys are the titles.
 
     A table has the columns label (a row), condition (a model: colour and marker), accuracy, low,
     high (0 to 1), and may have n (the answers of a dot: to the right of a row, from fewest to
-    most), fill (0 to 1, from hollow to full) with change (its words), and cell. Conditions that begin
-    with `published` are grey strokes across the row, thin where a row has several.
+    most) and cell. Conditions that begin with `published` are grey strokes across the row.
     """
     every = pd.concat(frames.values())
     labels = list(dict.fromkeys(every["label"]))
@@ -84,9 +78,7 @@ def share_dots(
     models = looks(dict.fromkeys(own["condition"]))
     of_a_row = max(1, len(own) // max(1, own["label"].nunique() * len(frames)))
     height = min(8.2, 1.1 + len(labels) * max(0.22, 0.1 + 0.085 * of_a_row))
-    figure, axes = panels(
-        list(frames), len(frames), height, width, sharex=True, sharey=True
-    )
+    figure, axes = panels(list(frames), len(frames), height, sharex=True, sharey=True)
     for ax, frame in zip(axes, frames.values(), strict=True):
         _draw_published(ax, frame, labels)
         for row, part in frame[frame["condition"].isin(models)].groupby(
@@ -96,12 +88,6 @@ def share_dots(
                 place = labels.index(row) + 0.7 * ((number + 0.5) / len(part) - 0.5)
                 colour, marker = models[dot["condition"]]
                 share, reach = interval(part.loc[[index]])
-                face = _tint(colour, dot.get("fill", 1.0))
-                shown: dict[str, Any] = {
-                    "color": colour,
-                    "mfc": face,
-                    "label": dot["condition"],
-                }
                 ax.errorbar(
                     share,
                     [place],
@@ -109,29 +95,24 @@ def share_dots(
                     fmt=marker,
                     ms=4,
                     elinewidth=0.8,
-                    **shown,
+                    color=colour,
+                    label=dot["condition"],
                 )
                 mark(ax, part.loc[[index]], share, place)
         name_rows(ax, [spoken(label) for label in labels])
         ax.set(xlim=(-3, 103), xticks=range(0, 101, 25))
         _name_numbers(ax, frame, labels)
     figure.supxlabel(xlabel, fontsize=8)
-    _name_series(figure, axes, every, labels)
+    _name_series(figure, axes, labels)
     return figure
-
-
-def _tint(colour: str, fill: float) -> Any:
-    """Returns `colour` mixed with white, as far as `fill` says: 0 is white."""
-    return tuple(1 - fill * (1 - part) for part in to_rgb(colour))
 
 
 def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     """Draws the published shares of `frame` as grey strokes across the rows `labels`."""
     published = frame[frame["condition"].str.startswith("published")]
     for condition, part in published.groupby("condition", sort=False):
-        thin = part["label"].duplicated().any()
         places = part["label"].map(labels.index)
-        shown = {"color": PUBLISHED, "lw": 0.5 if thin else 2.2, "label": condition}
+        shown = {"color": PUBLISHED, "lw": 2.2, "label": condition}
         ax.vlines(100 * part["accuracy"], places - 0.4, places + 0.4, zorder=1, **shown)
         mark(ax, part, 100 * part["accuracy"], places, 0, 0.8, published=True)
 
@@ -156,18 +137,10 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     )
 
 
-def _name_series(
-    figure: Figure, axes: Sequence[Axes], every: pd.DataFrame, labels: Sequence[str]
-) -> None:
-    """Draws the legend of `share_dots` above its panels; models that are rows need no name there.
-    The fills of dots are named by the column change of `every`."""
+def _name_series(figure: Figure, axes: Sequence[Axes], labels: Sequence[str]) -> None:
+    """Draws the legend of `share_dots` above its panels; models that are rows need no name
+    there."""
     handles: dict[str, Any] = {}
-    if "fill" in every:
-        for fill, change in every.dropna(subset="fill")[["fill", "change"]].to_numpy():
-            face = _tint("#000000", fill)
-            handles[change] = Line2D(
-                [], [], color="black", marker="o", mfc=face, ms=4, ls=""
-            )
     for ax in axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             if name not in (*labels, "published"):
@@ -229,12 +202,11 @@ def heat_map(
     return figure
 
 
-def strength_curves(points: pd.DataFrame, lacks: Mapping[str, float]) -> Figure:
+def strength_curves(points: pd.DataFrame) -> Figure:
     """Returns a figure of curves: a row of panels for each language, a column for each mutation
     (last: all). `points` has the columns model (a curve), panel (language, mutation), density
     (strength), value, low, high (%). Mean and published are bold; a panel's title says how far the
-    mean moves from the first strength to the last, in points. `lacks`: p-values of lack of fit by
-    names of lines; poor fits are named below."""
+    mean moves from the first strength to the last, in points."""
     names = (
         points["panel"]
         .str.removeprefix("published, ")
@@ -282,7 +254,6 @@ def strength_curves(points: pd.DataFrame, lacks: Mapping[str, float]) -> Figure:
     told = "strength: applications of the mutation; above: how far the mean moves, in points"
     figure.supxlabel(told, fontsize=8)
     legend_above(figure, *grid.flat, most=6)
-    say_lack(figure, lacks)
     return figure
 
 
@@ -412,73 +383,37 @@ def published_chart(
     cells: pd.DataFrame,
     returns: pd.DataFrame,
     counts: pd.DataFrame,
-    fall: pd.DataFrame,
     languages: dict[str, str],
 ) -> Figure:
     """Returns the chart of the published numbers: Table II with intervals (`cells`); misplaced
-    returns against the other faults (`returns`); the share localized, by language (`counts`); the
-    fall from the first quarter to the last (`fall`).
+    returns against the other faults (`returns`); the share localized, by language (`counts`).
 
     The tables come from `results/published.py`; `languages` maps two languages to their names.
     """
-    cells, fall = (
-        table.assign(fault=table["fault"].map(spoken)) for table in (cells, fall)
-    )
-    figure = styled_figure(WIDTHS["page"], 8.2)
+    cells = cells.assign(fault=cells["fault"].map(spoken))
+    figure = styled_figure(WIDTHS["page"], 7.0)
+    above, below = figure.subfigures(2, 1, height_ratios=[1.5, 1.2], squeeze=False)[
+        :, 0
+    ]
     theirs: dict[str, Any] = {"scale": 100, "published": True}
-    above, middle, below = figure.subfigures(
-        3, 1, height_ratios=[1.5, 1.2, 0.5], squeeze=False
-    )[:, 0]
     models = list(dict.fromkeys(cells["label"]))
-    for ax, (language, name) in zip(
-        above.subplots(1, 2, sharey=True), languages.items(), strict=True
-    ):
+    panels_above = above.subplots(1, 2, sharey=True)
+    for ax, (language, name) in zip(panels_above, languages.items(), strict=True):
         part = cells[(cells["language"] == language) & (cells["flag"] == "")]
-        told: dict[str, Any] = {"title": f"Table II, {name}", "xlabel": "accuracy (%)"}
-        forest(
-            ax, part, models, (0, 100), value="share", series="fault", **told, **theirs
-        )
+        theirs |= {"title": f"Table II, {name}", "xlabel": "accuracy (%)"}
+        forest(ax, part, models, (0, 100), value="share", series="fault", **theirs)
     above.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=4)
-    left, right = middle.subplots(1, 2)
+    left, right = below.subplots(1, 2)
+    theirs |= {"series": "language", "xlabel": "accuracy (points)"}
+    theirs["title"] = "misplaced returns - other faults"
     shown = returns.assign(language=returns["language"].map(languages))
-    told = {"title": "misplaced returns - other faults", "xlabel": "accuracy (points)"}
-    forest(
-        left,
-        shown,
-        models,
-        (-35, 35),
-        value="difference",
-        series="language",
-        **told,
-        **theirs,
-    )
+    forest(left, shown, models, (-35, 35), value="difference", **theirs)
     left.axvline(0, color="#999999", linewidth=0.6)
-    shown = counts[counts["lacks"].isna()].assign(
-        language=counts["language"].map(languages)
-    )
-    shown = shown.sort_values(
-        "language",
-        key=lambda column: column.map(list(languages.values()).index),
-        kind="stable",
-    )
-    told = {"title": "Figure 7: before mutations", "xlabel": "of all tasks (%)"}
+    whole = counts[counts["lacks"].isna()]
+    shown = pd.concat([whole[whole["language"] == name] for name in languages])
+    shown = shown.assign(language=shown["language"].map(languages))
+    theirs |= {"title": "Figure 7: before mutations", "xlabel": "of all tasks (%)"}
     names = list(dict.fromkeys(shown["label"]))
-    forest(
-        right, shown, names, (0, 30), value="found", series="language", **told, **theirs
-    )
-    middle.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
-    told = {
-        "title": "Figure 9: fall from the first quarter to the last",
-        "xlabel": "accuracy (points)",
-    }
-    forest(
-        below.subplots(),
-        fall,
-        list(fall["fault"]),
-        (0, 70),
-        label="fault",
-        value="fall",
-        **told,
-        **theirs,
-    )
+    forest(right, shown, names, (0, 30), value="found", **theirs)
+    below.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
     return figure

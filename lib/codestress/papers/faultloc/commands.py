@@ -12,7 +12,6 @@ import click
 
 from codestress.errors import DataError, ParameterError
 from codestress.literals import UNREADABLE, reason_of
-from codestress.types import Language
 
 if TYPE_CHECKING:
     from codestress.mutate.faults.neutral import Spm
@@ -25,21 +24,13 @@ PROGRAMS = click.argument(
     type=click.Path(path_type=Path),
     metavar="PROGRAM…",
 )
-LANGUAGE = click.option(
-    "--language",
-    type=click.Choice(["python", "java"]),
-    help="Default: by the file's ending.",
-)
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 
 
 @click.command()
 @PROGRAMS
-@LANGUAGE
 @AS_JSON
-def faults(
-    programs: tuple[Path, ...], language: Language | None, as_json: bool
-) -> None:
+def faults(programs: tuple[Path, ...], as_json: bool) -> None:
     """Lists every fault of one line that can be made in Python or Java programs, with the line after it.
 
     With --json also the line before and the whole program. Programs are parsed, not run. A file that cannot be read,
@@ -48,7 +39,7 @@ def faults(
     from codestress.papers.faultloc.program_files import faulty_rows
 
     nothing = {"fault": None, "line": None, "code": None, "before": None, "after": None}
-    for row in _rows(programs, language, lambda file, _: faulty_rows(file), [nothing]):
+    for row in _rows(programs, lambda file, _: faulty_rows(file), [nothing]):
         changed = (
             f"{row['line']:>6} {row['fault']:22} {row['after'].strip()}"
             if row["fault"]
@@ -85,7 +76,6 @@ def faults(
     show_default=True,
     help="The same seed makes the same mutations.",
 )
-@LANGUAGE
 @AS_JSON
 def mutate(
     programs: tuple[Path, ...],
@@ -93,7 +83,6 @@ def mutate(
     mutations: str,
     strength: int,
     seed: int,
-    language: Language | None,
     as_json: bool,
 ) -> None:
     """Changes programs, Python or Java, without changing their meaning, and says where a line went.
@@ -119,7 +108,7 @@ def mutate(
         {"mutation": spm, "state": "rejected", "reason": "", "code": None, "line": None}
         for spm in chosen
     ]
-    for row in _rows(programs, language, mutated, nothing):
+    for row in _rows(programs, mutated, nothing):
         where = f"{row['line']:>6}" if row["line"] else "     –"
         told = f"{row['program']}: {where} {row['mutation']:22} {row['state']:9} {row['reason']}".rstrip()
         click.echo(json.dumps(row) if as_json else told)
@@ -127,21 +116,19 @@ def mutate(
 
 def _rows(
     programs: tuple[Path, ...],
-    language: Language | None,
     made: Callable[[ProgramFile, str], list[dict[str, Any]]],
     nothing: list[dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
     """Yields rows for each file in `programs`, with the added column program (the path): the rows
-    that `made` returns for a program and the file's name. `language` is that of all programs; None
-    if the file's ending decides. A file without a program is rejected: it has the rows of `nothing`, with the added
-    column reason. At the end, says on standard error how many were rejected, if any, and exits with
-    status 1 if a file could not be read."""
+    that `made` returns for a program and the file's name. A file without a program is rejected: it
+    has the rows of `nothing`, with the added column reason. At the end, says on standard error how
+    many were rejected, if any, and exits with status 1 if a file could not be read."""
     from codestress.papers.faultloc.program_files import read_program
 
     rejected, unread = 0, False
     for path in programs:
         try:
-            rows = made(read_program(path, language), path.name)
+            rows = made(read_program(path), path.name)
         except (DataError, *UNREADABLE) as error:
             rejected += 1
             unread = unread or isinstance(error, DataError)

@@ -147,7 +147,8 @@ def _labelled(code: str) -> FaultyProgram:
 def _filled() -> str:
     """Returns Figure 1's program, without its comment on the fault, with no code left out: the data
     set's program after the replacements `CHANGED`."""
-    [program] = first_programs("alpaca", 1, 0, 0, (DATA_SET,))
+    programs = first_programs("alpaca", 1, 0, 0)
+    [program] = [program for program in programs if program.id == DATA_SET]
     code = re.sub(r"[ \t]+$", "", normalised(program.code), flags=re.M)
     for before, after in CHANGED:
         code = code.replace(before, after)

@@ -1,9 +1,7 @@
-"""Programs read from any user's files with all lines unchanged; labels count lines as editors do,
-whatever the line ends."""
+"""Programs read from any user's files."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +17,6 @@ from codestress.types import Language
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-MARK = "\ufeff"
 DEEPEST = 300
 """Most levels of a Java program's syntax tree; Python's own parser bounds Python programs."""
 SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
@@ -31,35 +28,18 @@ class NoProgram(ValueError):
 
 @dataclass(frozen=True)
 class ProgramFile:
-    """A program exactly as its file holds it: lines with their line ends, byte-order mark and
-    language."""
+    """A program as its file holds it, and its language."""
 
-    lines: tuple[str, ...]
-    """Lines with their line ends: a line feed, a carriage return, both, or nothing."""
-    mark: str
-    """Byte-order mark of the file, or an empty text."""
+    code: str
     language: Language
 
-    @property
-    def code(self) -> str:
-        """Program as parsers read it: without the byte-order mark, and with a line feed for every
-        line end."""
-        return "".join(re.sub(r"\r\n?$", "\n", line) for line in self.lines)
 
-    @property
-    def end(self) -> str:
-        """Line end of the file if all its lines have the same; otherwise, or without any, a line
-        feed."""
-        ends = {_end(line) for line in self.lines} - {""}
-        return ends.pop() if len(ends) == 1 else "\n"
-
-
-def read_program(path: Path, language: Language | None = None) -> ProgramFile:
-    """Returns the program in the file `path` as a `ProgramFile`. Without `language`, the ending of
-    the file's name decides (.py, .java).
+def read_program(path: Path) -> ProgramFile:
+    """Returns the program in the file `path` as a `ProgramFile`, in the language that the ending of
+    the file's name says (.py, .java).
 
     Raises `DataError` if the file cannot be read, `NoProgram` if it is not UTF-8, is empty, does
-    not parse, or has another ending while `language` is None.
+    not parse, has a byte-order mark or a carriage return, or has another ending.
     """
     try:
         text = path.read_bytes().decode("utf-8")
@@ -71,23 +51,27 @@ def read_program(path: Path, language: Language | None = None) -> ProgramFile:
         raise NoProgram(
             f"line {line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8"
         ) from None
-    spoken = language or SUFFIXES.get(path.suffix)
+    spoken = SUFFIXES.get(path.suffix)
     if spoken is None:
-        raise NoProgram(f"neither {' nor '.join(SUFFIXES)}; say --language")
-    mark, text = (MARK, text[1:]) if text.startswith(MARK) else ("", text)
-    found = ProgramFile(
-        tuple(re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+", text)), mark, spoken
-    )
-    if not found.code.strip():
+        raise NoProgram(
+            f"neither {' nor '.join(SUFFIXES)}; give it the ending of its language"
+        )
+    for odd, name in (("\ufeff", "a byte-order mark"), ("\r", "a carriage return")):
+        if odd in text:
+            line = text.count("\n", 0, text.index(odd)) + 1
+            raise NoProgram(
+                f"line {line}: has {name}; save it as plain UTF-8, with line feeds"
+            )
+    if not text.strip():
         raise NoProgram("empty")
-    if fault := parse_fault(found.code, spoken):
+    if fault := parse_fault(text, spoken):
         raise NoProgram(f"does not parse as {spoken}: {fault}")
     if (
         spoken == "java"
-        and _depth(parser("java").parse(found.code.encode()).root_node) > DEEPEST
+        and _depth(parser("java").parse(text.encode()).root_node) > DEEPEST
     ):
         raise NoProgram("nested too deeply")
-    return found
+    return ProgramFile(text, spoken)
 
 
 def _depth(root: Node) -> int:
@@ -108,30 +92,23 @@ def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
     line end, since that would change two lines.
     """
     rows = []
+    lines = file.code.split("\n")
     for site in fault_sites(file.code, file.language):
-        made, at, inserted = site.apply(file.code), site.line - 1, "\n" in site.text
-        before = "" if inserted else file.lines[at]
-        end = _end(before or (file.lines[at - 1] if at else file.end))
-        if parses(made, file.language) and (end or not inserted):
-            lines = [*file.lines]
-            after = made.split("\n")[at] + end
-            lines[at : at + (not inserted)] = [after]
-            mark = file.mark if at == 0 else ""
+        code, at, inserted = site.apply(file.code), site.line - 1, "\n" in site.text
+        changed = code.split("\n")
+        at_end = at == len(changed) - 1
+        if parses(code, file.language) and not (inserted and at_end):
+            end = "" if at_end else "\n"
             rows.append(
                 {
                     "fault": site.kind,
                     "line": site.line,
-                    "code": file.mark + "".join(lines),
-                    "before": mark + before,
-                    "after": mark + after,
+                    "code": code,
+                    "before": "" if inserted else lines[at] + end,
+                    "after": changed[at] + end,
                 }
             )
     return rows
-
-
-def _end(line: str) -> str:
-    """Line end of `line` (a line feed, a carriage return or both); empty if it has none."""
-    return line[len(line.rstrip("\r\n")) :]
 
 
 def mutated_row(
@@ -146,13 +123,12 @@ def mutated_row(
     and texts.
     """
     body = file.code.rstrip("\n")
-    given = file.mark + "".join(file.lines)
     count = body.count("\n") + 1
     as_given = {
         "mutation": spm,
         "state": "rejected",
         "reason": "",
-        "code": given,
+        "code": file.code,
         "line": line,
     }
     if line > count:
@@ -163,7 +139,7 @@ def mutated_row(
     )
     if isinstance(made, str):
         return as_given | {"state": "refused", "reason": made}
-    code = file.mark + (made.code + file.code[len(body) :]).replace("\n", file.end)
+    code = made.code + file.code[len(body) :]
     state = "unchanged" if made.code == body else "applied"
     return {
         "mutation": spm,

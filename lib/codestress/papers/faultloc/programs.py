@@ -15,7 +15,7 @@ import re
 import textwrap
 import warnings
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -96,19 +96,12 @@ def first_programs(
     min_lines: int,
     max_lines: int,
     count: int,
-    ids: Collection[str] = (),
     selection: Selection = "kit",
 ) -> list[CorrectProgram]:
     """Returns a list of the first `count` programs (0: all) that `program_set` keeps of `source`
-    with the same filters; no further program is read. With `ids`, the kept programs with these ids
-    instead, whatever `count` is; unknown ids are left out. Raises `DataError` as `program_set`
-    does."""
+    with the same filters; no further program is read. Raises `DataError` as `program_set` does."""
     kept = _kept(source, min_lines, max_lines, Counter(), selection)
-    return (
-        [one for one in kept if one.id in ids]
-        if ids
-        else list(itertools.islice(kept, count or None))
-    )
+    return list(itertools.islice(kept, count or None))
 
 
 def _kept(

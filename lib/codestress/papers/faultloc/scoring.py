@@ -25,17 +25,21 @@ def score_location(response: Response, label: int, code: str, tolerance: int) ->
     most `tolerance` lines from `label`, else incorrect; unparsable without such JSON (truncated if
     it was cut off, only reasoning if it is empty or all thoughts). A refused response is refused.
 
-    The score's detail gives the named line, and says if the quoted line stands elsewhere or
-    nowhere.
+    The score's detail gives the named line.
     """
     return _scored(
         response,
-        named_line,
+        _number_in_json,
         "no JSON object with a whole number in line_number",
         label,
         code,
         tolerance,
     )
+
+
+def _number_in_json(text: str) -> int | None:
+    found = named_line(text)
+    return found and found[0]
 
 
 def score_prose(response: Response, label: int, code: str, tolerance: int) -> Score:
@@ -55,7 +59,7 @@ def score_prose(response: Response, label: int, code: str, tolerance: int) -> Sc
 
 def _scored(
     response: Response,
-    read: Callable[[str], tuple[int, str | None] | None],
+    read: Callable[[str], int | None],
     nothing: str,
     label: int,
     code: str,
@@ -66,24 +70,10 @@ def _scored(
     answer = read(without_thoughts(response.text))
     if answer is None:
         return unread(response, nothing)
-    number, quoted = answer
-    lines = code.split("\n")
-    named = lines[number - 1] if 1 <= number <= len(lines) else None
-    right = named is not None and abs(number - label) <= tolerance
-    detail = f"line {number}"
-    # The same but for white space.
-    if quoted is not None and (named is None or named.split() != quoted.split()):
-        where = [
-            place
-            for place, line in enumerate(lines, start=1)
-            if line.split() == quoted.split()
-        ]
-        detail += (
-            f", but the quoted line stands in {where[:3]}"
-            if where
-            else ", but the quoted line is not there"
-        )
-    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), detail)
+    lines = code.count("\n") + 1
+    right = 1 <= answer <= lines and abs(answer - label) <= tolerance
+    outcome = Outcome.CORRECT if right else Outcome.INCORRECT
+    return Score(outcome, float(right), f"line {answer}")
 
 
 RULES = ("row", "column", "diagonal")
@@ -117,9 +107,9 @@ PIECE = 10
 """Least number of characters in a quoted piece of a line that can name it."""
 
 
-def line_in_prose(text: str, code: str) -> tuple[int, None] | None:
-    """Returns the number of the line of the program `code` that the free text `text` names, paired
-    with None (no quoted line, unlike answers in JSON); None alone if the text singles out no line.
+def line_in_prose(text: str, code: str) -> int | None:
+    """Returns the number of the line of the program `code` that the free text `text` names; None if
+    the text singles out no line.
 
     Three rules apply in turn: a quoted line decides, then a stated line number, then a quoted piece
     of code that only one line holds. A quoted line may differ from the program's line in white
@@ -135,12 +125,12 @@ def line_in_prose(text: str, code: str) -> tuple[int, None] | None:
             [_plain(TOLD_NUMBER.sub("", line)) for line in passage], places
         )
         if named is not None:
-            return named, None
+            return named
         if inline and len(passage[0]) >= PIECE:
             pieces.append(_plain(passage[0]))
     told = NUMBERED.search(text)
     if told:
-        return int(told[1]), None
+        return int(told[1])
     for piece in pieces:
         holding = [
             number
@@ -149,7 +139,7 @@ def line_in_prose(text: str, code: str) -> tuple[int, None] | None:
             for number in numbers
         ]
         if len(holding) == 1:
-            return holding[0], None
+            return holding[0]
     return None
 
 

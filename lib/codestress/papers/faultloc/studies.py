@@ -19,7 +19,6 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from codestress.errors import ParameterError
 from codestress.mutate.draw import Draw
 from codestress.mutate.faults.fault_site import KINDS, FaultSite, Kind
 from codestress.mutate.faults.neutral import (
@@ -73,11 +72,8 @@ from codestress.types import (
     Score,
     Trial,
 )
-from codestress.validation import nearest
 
 Strength = Annotated[int, Field(ge=1, le=8)]
-FEW = 30
-"""Largest number of ids that an error message may list."""
 ATTEMPTS = 4
 """Number of draws of a mutation's place before the mutation is given up."""
 
@@ -90,9 +86,6 @@ class Programs(Seeded):
         ["alpaca", "codesearchnet"],
         min_length=1,
         description="alpaca, codesearchnet: the paper's; installed, java: its packages', the kit's own",
-    )
-    ids: list[str] = Field(
-        [], description="single programs, by their ids; empty: the first n_programs"
     )
     selection: Selection = Field(
         "kit",
@@ -175,17 +168,13 @@ class Task:
 
     @property
     def label_is_right(self) -> bool:
-        """Whether the label is the line that differs from the correct program. For a task that has
-        the edit that made the fault (its `site`), no other line may differ, and undoing the edit
-        must restore the correct program."""
+        """Whether the label is the first line that differs from the correct program. For a task
+        that has the edit that made the fault (its `site`), undoing the edit must restore the correct
+        program, byte for byte."""
+        right = self.changed == self.program.line
         if self.site is None:
-            return self.changed == self.program.line
-        before, after = self.correct.code.split("\n"), self.program.code.split("\n")
-        changed = self.program.line - 1
-        now = after.pop(changed)
-        was = before.pop(changed) if len(before) > len(after) else None
-        undone = self.site.undo(self.program.code) == self.correct.code
-        return now != was and after == before and undone
+            return right
+        return right and self.site.undo(self.program.code) == self.correct.code
 
 
 def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
@@ -199,7 +188,7 @@ def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
     a data set is not at hand.
     """
     size = (given.min_lines, given.max_lines, given.n_programs)
-    which = (source, *size, tuple(given.ids), given.selection)
+    which = (source, *size, given.selection)
     per_quarter = given.per_quarter_of.get(source, given.per_quarter)
     make = _tasks
     if given.selection == "artifact" and source == "alpaca":
@@ -214,8 +203,8 @@ def all_tasks(given: Programs) -> dict[Source, Mapping[str, Task]]:
     return {source: tasks_of(given, source) for source in given.programs}
 
 
-Which = tuple[Source, int, int, int, tuple[str, ...], Selection]
-"""Arguments of `first_programs`: source, min_lines, max_lines, count, ids, selection."""
+Which = tuple[Source, int, int, int, Selection]
+"""Arguments of `first_programs`: source, min_lines, max_lines, count, selection."""
 
 
 @cache
@@ -367,11 +356,9 @@ class Localization(Mutations, Experiment):
         A trial with a mutation or control begins with the question about the unmutated task, which
         is asked once for all trials. The next question follows only if the model named exactly the
         faulty line. Otherwise, or if no neutral mutation can be made, the trial is skipped and
-        counted. Raises `ParameterError` for an id in `ids` that no task's program has.
+        counted.
         """
-        table = all_tasks(self)
-        _check_ids(self, table)
-        for source, tasks in table.items():
+        for source, tasks in all_tasks(self).items():
             for name, task in tasks.items():
                 about: dict[str, Scalar] = {"source": source}
                 about["language"] = task.correct.language
@@ -453,27 +440,6 @@ class Localization(Mutations, Experiment):
         if isinstance(asked, str):
             return Score(Outcome.SKIPPED, math.nan, asked)
         return score_location(response, asked.line, asked.code, TOLERANCES[rule])
-
-
-def _check_ids(given: Localization, table: Mapping[Source, Mapping[str, Task]]) -> None:
-    """Raises `ParameterError` if a program id in `given.ids` belongs to no task's program in
-    `table`; the message has the nearest known id, if few are known."""
-    known = {task.correct.id for tasks in table.values() for task in tasks.values()}
-    unknown = set(given.ids) - known
-    if not unknown:
-        return
-    ids = []
-    for source in given.programs:
-        programs = first_programs(
-            source, given.min_lines, given.max_lines, 0, (), given.selection
-        )
-        ids += [program.id for program in programs]
-    first = min(unknown)
-    hint = nearest(first, ids) if len(ids) <= FEW and first not in ids else ""
-    raise ParameterError(
-        f"ids = {given.ids}: of {', '.join(given.programs)}, no program in which one of these faults can be made "
-        f"has the id {first!r}{hint}"
-    )
 
 
 def _conditions(given: Localization, language: Language) -> Iterator[dict[str, Scalar]]:
@@ -633,7 +599,7 @@ class Relabel(Localization, Interval):
 
     answers: str = Field(
         "",
-        description="a file of answers: JSON Lines of id and line, or an archive; empty: asked",
+        description="a file of answers: JSON Lines of id and line; empty: asked",
     )
     spms: list[Spm] = Field([], max_length=0, description="none: tasks as they are")
 

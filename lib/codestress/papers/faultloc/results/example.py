@@ -21,25 +21,16 @@ CONDITIONS = {
     "edited": "Figure 1, with Figure 3's edits",
     "figure 3": "Figure 3",
 }
-COLUMNS = [
-    "condition",
-    "model",
-    "faulty_line",
-    "faulty",
-    "named_line",
-    "named",
-    "found",
-    "cell",
-]
+COLUMNS = ["condition", "model", "faulty_line", "named_line", "found", "cell"]
 
 
 def named_lines(
     given: Printed, answers: Iterable[Answer], rule: str, store: Path = STORE
 ) -> pd.DataFrame:
     """Returns a table with a row for each of `answers` about a version of N-Queens; failed requests
-    are left out. Columns: condition (the version, in words), model, faulty_line, faulty (its text),
-    named_line (missing if none is named), named (its text), found (0 or 1, by the scoring rule
-    `rule`), cell (selects this answer). The responses are read from `store`, the response store."""
+    are left out. Columns: condition (the version, in words), model, faulty_line, named_line
+    (missing if none is named), found (0 or 1, by the scoring rule `rule`), cell (selects this
+    answer). The responses are read from `store`, the response store."""
     answers = [
         one
         for one in answers
@@ -50,35 +41,12 @@ def named_lines(
     for answer in answers:
         question = answer.trial.factors["question"]
         program = printed_program(question, given.elided)
-        lines = dict(enumerate(program.code.split("\n"), start=1))
-        number, _ = line_in_prose(
-            without_thoughts(texts[answer.key].text), program.code
-        ) or (
-            None,
-            None,
-        )
-        faulty, named = lines[program.line].strip(), lines.get(number or 0, "").strip()
+        number = line_in_prose(without_thoughts(texts[answer.key].text), program.code)
         found = answer.scores[rule].value
         cell = {"model": answer.model, "question": question}
         condition = CONDITIONS[str(question)]
-        rows.append(
-            (condition, answer.model, program.line, faulty, number, named, found, cell)
-        )
+        rows.append((condition, answer.model, program.line, number, found, cell))
     return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
-
-
-def listing(given: Printed, question: str) -> str:
-    """Returns the version of N-Queens named `question` (a key of `CONDITIONS`) as text: a heading
-    with the number of the faulty line, then numbered lines, with > before the faulty line."""
-    program = printed_program(question, given.elided)
-    lines = enumerate(program.code.split("\n"), start=1)
-    shown = [
-        f"{'>' if number == program.line else ' '} {number:3} {line}"
-        for number, line in lines
-    ]
-    return "\n".join(
-        [f"=== {CONDITIONS[question]}: fault in line {program.line}", *shown]
-    )
 
 
 def headline(table: pd.DataFrame) -> str:

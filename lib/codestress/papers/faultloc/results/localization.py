@@ -5,12 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import clustered_share, ratio
-from codestress.fitting.significance import told_from_zero
-from codestress.fitting.summaries import paired_differences
+from codestress.fitting.proportions import clustered_share
 from codestress.mutate.faults.fault_site import KINDS
 from codestress.papers.faultloc.words import spoken
 from codestress.report.marks import with_cells
@@ -63,9 +60,8 @@ def localized(
     Columns: model, those of `by`, tasks (different ones), answers, found (right answers), accuracy
     (found / answers by the scoring rule `rule`), low, high (Wilson at `confidence`, programs as
     clusters); kept (tasks that at least one model finds: the paper's filter, which ignores the
-    perfect localizer), programs_kept, accuracy_kept, kept_low, kept_high; found_reference,
-    accuracy_reference (within two lines); cell (selects these answers). Intervals of shares among
-    kept tasks ignore that the filter is drawn too.
+    perfect localizer), programs_kept, accuracy_kept, kept_low, kept_high; cell (selects
+    these answers). Intervals of shares among kept tasks ignore that the filter is drawn too.
     """
     plain = unmutated(answers)
     value, task = f"value_{rule}", ["source", "problem"]
@@ -77,42 +73,20 @@ def localized(
     )  # of what no model was asked, nothing is kept
     rows = []
     for group, part in plain.groupby(["model", *by], sort=False):
-        every, filtered = (
-            clustered_share(one[value], one["seed_program"], confidence)
-            for one in (part, part[part["kept"]])
+        every = clustered_share(part[value], part["seed_program"], confidence)
+        filter_passed = part[part["kept"]]
+        filtered = clustered_share(
+            filter_passed[value], filter_passed["seed_program"], confidence
         )
         tasks, kept_tasks = (
-            len(one[task].drop_duplicates()) for one in (part, part[part["kept"]])
+            len(one[task].drop_duplicates()) for one in (part, filter_passed)
         )
-        row = [
-            *group,
-            tasks,
-            len(part),
-            int(part[value].sum()),
-            every.value,
-            *every.interval,
-        ]
-        row += [kept_tasks, filtered.clusters, filtered.value, *filtered.interval]
-        row += [
-            int(part["value_reference"].sum()),
-            float(part["value_reference"].mean()),
-        ]
+        row = [*group, tasks, len(part), int(part[value].sum())]
+        row += [every.value, *every.interval, kept_tasks]
+        row += [filtered.clusters, filtered.value, *filtered.interval]
         rows.append(row)
-    shares, kept_shares = (
-        ["accuracy", "low", "high"],
-        ["accuracy_kept", "kept_low", "kept_high"],
-    )
-    columns = [
-        "model",
-        *by,
-        "tasks",
-        "answers",
-        "found",
-        *shares,
-        "kept",
-        "programs_kept",
-    ]
-    columns += [*kept_shares, "found_reference", "accuracy_reference"]
+    columns = ["model", *by, "tasks", "answers", "found", "accuracy", "low", "high"]
+    columns += ["kept", "programs_kept", "accuracy_kept", "kept_low", "kept_high"]
     return with_cells(pd.DataFrame(rows, columns=columns), ["model", *by])
 
 
@@ -132,47 +106,6 @@ def compared(
         )
         tables.append(table.assign(reading=reading))
     return pd.concat(tables).assign(programs=" ".join(sorted(programs)), asked=asked)
-
-
-def by_factor(
-    answers: pd.DataFrame, factor: str, *, rule: str, confidence: float
-) -> pd.DataFrame:
-    """Returns the table of `localized` by the columns language and `factor`, from those of
-    `answers` that have a value in the column `factor`; empty if none has. `factor` is `relevance`,
-    the human rating of the fit of specification and program, or `refused`, the reason for which the
-    kit's filters reject a task of the artifact (empty if they keep the task)."""
-    known = answers[answers[factor].notna()] if factor in answers else answers[:0]
-    if known.empty:
-        return pd.DataFrame(columns=["model", "language", factor])
-    return localized(known, ["language", factor], rule=rule, confidence=confidence)
-
-
-def place_effect(
-    answers: pd.DataFrame, *, rule: str, confidence: float
-) -> pd.DataFrame:
-    """Returns the effect of a fault's place, a row for each model and language, from `answers` to
-    unmutated tasks: model, language, found (number of faults), of_found_1 to of_found_4 (share of
-    the found faults in each quarter; nan if none is found), last_to_first (accuracy in the last
-    quarter divided by that in the first; nan if that is 0), low, high (of this ratio, programs as
-    clusters)."""
-    value = f"value_{rule}"
-    rows = []
-    for (model, language), part in unmutated(answers).groupby(
-        ["model", "language"], sort=False
-    ):
-        sums = part.groupby("quarter")[value].sum().reindex(range(1, 5))
-        ends = [part[part["quarter"] == quarter] for quarter in (1, 4)]
-        first, last = (
-            clustered_share(end[value], end["seed_program"], confidence) for end in ends
-        )
-        low, high = ratio((first.value, first.interval), (last.value, last.interval))
-        total = float(sums.sum())
-        row = {"model": model, "language": language, "found": int(total)}
-        for quarter, found in sums.items():
-            row[f"of_found_{quarter}"] = found / total if total else np.nan
-        row["last_to_first"] = last.value / first.value if first.value else np.nan
-        rows.append(row | {"low": low, "high": high})
-    return pd.DataFrame(rows)
 
 
 def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -210,8 +143,8 @@ def share_panels(
 ) -> dict[str, pd.DataFrame]:
     """Returns dots for `share_dots` from `table`, made by `localized` or `robustness`: a table for
     each language's name, with the columns label (values of the column `label`), condition (the
-    model), n (answers), cell, accuracy, low, high, told (the dot in words), and, if `table` has the
-    column change, change (in words) and fill (1 for mutated, less for controls). With `value` =
+    model), n (answers), cell, accuracy, low, high. If `table` has the
+    column change, a control has a row of its own, named MODEL, CONTROL. With `value` =
     `accuracy_kept`, shares are of the tasks that any model finds, else of all tasks."""
     columns, n = ["accuracy", "low", "high"], "asked_again"
     if value == "accuracy_kept":
@@ -219,16 +152,11 @@ def share_panels(
     dots = pd.DataFrame(
         {"label": table[label].astype(str), "condition": table["model"]}
     )
-    dots = dots.assign(n=table[n], cell=table["cell"], told=dots["label"])
+    if "change" in table:
+        control = ", " + table["change"].map(spoken)
+        dots["label"] += control.where(table["change"] != "mutated", "")
+    dots = dots.assign(n=table[n], cell=table["cell"])
     dots[["accuracy", "low", "high"]] = table[columns]
-    if label != "model":
-        dots["told"] = table["model"] + ", " + dots["label"].map(spoken)
-    elif "change" in table:
-        dots["fill"] = (
-            table["change"].map({"blank_line": 0.0, "unchanged": 0.4}).fillna(1.0)
-        )
-        dots["change"] = table["change"].map(spoken)
-        dots["told"] += ", " + dots["change"]
     languages = dots.groupby(table["language"], sort=False)
     return {LANGUAGE_NAMES[str(language)]: part for language, part in languages}
 
@@ -237,10 +165,9 @@ FEWEST = 10
 """Smallest number of tasks of a share that a title names."""
 
 
-def headline(table: pd.DataFrame, versions: pd.DataFrame, show: str) -> str:
+def headline(table: pd.DataFrame, show: str) -> str:
     """Returns the finding of a figure that compares what `show` says, in a sentence, from `table`
-    (made by `localized`) and `versions` (made by `version_differences`). Shares of fewer than
-    `FEWEST` tasks are not named."""
+    (made by `localized`). Shares of fewer than `FEWEST` tasks are not named."""
     models = table[table["model"] != ORACLE]
     if show == "quarters":
         sums = models.groupby("quarter")[["found", "answers"]].sum().reindex([1, 4])
@@ -249,57 +176,15 @@ def headline(table: pd.DataFrame, versions: pd.DataFrame, show: str) -> str:
             f"{first:.0f} % of the faults in the first quarter of a program are localized, "
             f"{last:.0f} % of those in the last"
         )
-    if show == "versions":
-        decided = told_from_zero(versions["p_value"])
-        first = table["model"].iloc[0]
-        if not decided:
-            return f"No later version is shown to differ from {first}"
-        return (
-            f"{decided} of {len(versions)} comparisons show a difference from {first}"
-        )
-    by = "fault" if show == "faults" else "model"
+    by, of = ("fault", "of") if show == "faults" else ("model", "by")
     large = models[models["kept"] >= FEWEST]
-    groups = large.assign(found=large["accuracy_kept"] * large["kept"]).groupby(
-        ["language", by]
-    )
-    shares = groups["found"].sum() / groups["kept"].sum()
+    large = large.assign(found=large["accuracy_kept"] * large["kept"])
+    sums = large.groupby(["language", by])[["found", "kept"]].sum()
+    shares = sums["found"] / sums["kept"]
     if shares.empty:
         return f"No row has {FEWEST} tasks that a model localizes"
-    if show == "faults":
-        most, least = (
-            f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({100 * shares[language, name]:.0f} %)"
-            for language, name in (shares.idxmax(), shares.idxmin())
-        )
-        return f"Of what a model localizes, most is found of {most}, least of {least}"
-    parts = []
-    for language, part in shares.groupby("language"):
-        most, least = (
-            f"{name} {100 * part[language, name]:.0f} %"
-            for _, name in (part.idxmax(), part.idxmin())
-        )
-        if len(part) > 1:
-            parts.append(f"in {LANGUAGE_NAMES[language]} {most}, {least}")
-    if not parts:
-        return "One category of models was asked: none are compared"
-    return f"Of what a model localizes, the best and the worst category find {'; '.join(parts)}"
-
-
-def version_differences(
-    answers: pd.DataFrame, *, rule: str, confidence: float, seed: int
-) -> pd.DataFrame:
-    """Returns the differences in accuracy between each model and the first in `answers` (later -
-    first, -1 to 1), on the same unmutated tasks, for each language (the paper's Figure 11): the
-    columns of `paired_differences`, where the column model has the language and the columns first
-    and second the models."""
-    parts = [
-        paired_differences(
-            part.assign(version=part["model"], model=LANGUAGE_NAMES[str(language)]),
-            "version",
-            clusters="seed_program",
-            rule=rule,
-            confidence=confidence,
-            seed=seed,
-        )
-        for language, part in unmutated(answers).groupby("language", sort=False)
-    ]
-    return pd.concat(parts, ignore_index=True)
+    most, least = (
+        f"{of} {spoken(name)} in {LANGUAGE_NAMES[language]} ({100 * shares[language, name]:.0f} %)"
+        for language, name in (shares.idxmax(), shares.idxmin())
+    )
+    return f"Of what a model localizes, most is found {most}, least {least}"

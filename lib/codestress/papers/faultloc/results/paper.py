@@ -109,15 +109,6 @@ def lines_of_a_program() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["reading", "lines"])
 
 
-def published_spm_bars() -> pd.DataFrame:
-    """Returns the paper's Figure 6, a row for each bar: label (mutation), condition (model),
-    accuracy (0 to 1)."""
-    cells = published_cells("faultloc/fig06", "condition", "label")
-    return cells.assign(accuracy=cells["value"] / 100)[
-        ["label", "condition", "accuracy"]
-    ]
-
-
 UNSAID = "published, before or\nafter mutations unsaid"
 """Title of the panel of the paper's Figures 10 and 11."""
 Frames = dict[str, pd.DataFrame]
@@ -126,54 +117,36 @@ Frames = dict[str, pd.DataFrame]
 def beside_published(panels: Mapping[str, pd.DataFrame], show: str) -> Frames:
     """Returns `panels` (tables for `share_dots`, by language) with the paper's own shares.
 
-    `show` is what the figure compares. With `faults`, Table II's cells of the language are added,
-    and their means over models; with `spms`, Figure 6's, both languages together; with `models`,
-    Figure 6's means over mutations, by model. With `categories` or `versions`, Figure 10 or 11 has a
-    panel of its own, since the paper does not say whether it counts what this one does.
+    `show` is what the figure compares. With `faults`, the means over models of Table II's cells of
+    the language are added; with `spms` or `models`, those of Figure 6's bars by mutation or by
+    model, both languages together. With `categories` or `versions`, Figure 10 or 11 has a panel of
+    its own, since the paper does not say whether it counts what this one does.
     """
     if show in ("categories", "versions"):
         figure = {"categories": "fig10", "versions": "fig11"}[show]
-        cells = published_cells(f"faultloc/{figure}", "label").assign(
-            condition="published"
-        )
-        return {
-            **panels,
-            UNSAID: _strokes(cells.assign(label=_registered(cells["label"]))),
-        }
+        cells = published_cells(f"faultloc/{figure}", "label")
+        return {**panels, UNSAID: _strokes(cells, "published")}
     parts = {}
     for name, panel in panels.items():
         if show == "faults":
-            cells = published_localization()
-            cells = cells[cells["name"] == name].assign(
-                condition="published (Table II)"
-            )
-            cells = cells.assign(label=cells["fault"])
+            table = published_localization()
+            cells = table[table["name"] == name].assign(label=table["fault"])
+            theirs = _strokes(cells, "published (Table II)")
         else:
-            cells = published_cells("faultloc/fig06", "condition", "label")
-            cells = cells.assign(condition="published (Figure 6)")
-        if show == "models":
-            models = _registered(
-                published_cells("faultloc/fig06", "condition", "label")["condition"]
-            )
-            cells = cells.assign(label=models).groupby(
-                ["label", "condition"], sort=False
-            )
-            rows = [_strokes(cells["value"].mean().reset_index())]
-        else:
-            mean = (
-                cells.groupby(["label", "condition"], sort=False)["value"]
-                .mean()
-                .reset_index()
-            )
-            mean["condition"] += ", mean"
-            each = cells.assign(condition="published, by model")
-            rows = [_strokes(each), _strokes(mean)]
-        parts[name] = pd.concat([panel, *rows], ignore_index=True)
+            names = ("model", "label") if show == "spms" else ("label", "spm")
+            cells = published_cells("faultloc/fig06", *names)
+            theirs = _strokes(cells, "published (Figure 6)")
+        parts[name] = pd.concat([panel, theirs], ignore_index=True)
     return parts
 
 
-def _strokes(cells: pd.DataFrame) -> pd.DataFrame:
-    shares = cells.assign(accuracy=cells["value"] / 100, low=np.nan, high=np.nan)
+def _strokes(cells: pd.DataFrame, condition: str) -> pd.DataFrame:
+    """Returns the mean of the column value (%) of `cells` for each label as rows for `share_dots`
+    under the name `condition`: label (models as the registry names them), condition, accuracy (0 to
+    1), low, high (nan)."""
+    means = cells.groupby("label", sort=False)["value"].mean().reset_index()
+    shares = means.assign(label=_registered(means["label"]), condition=condition)
+    shares = shares.assign(accuracy=shares["value"] / 100, low=np.nan, high=np.nan)
     return shares[["label", "condition", "accuracy", "low", "high"]]
 
 

@@ -6,7 +6,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -34,8 +33,7 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     kept, or the reason for which the filters reject them)."""
     kept, dropped = [], []
     for source, programs in program_sets(given).items():
-        named = [program for program in programs.programs if program.id in given.ids]
-        chosen = named if given.ids else programs.programs[: given.n_programs or None]
+        chosen = programs.programs[: given.n_programs or None]
         for low, high in zip((1, *BINS), (*BINS, math.inf), strict=True):
             count = sum(low <= program.lines < high for program in chosen)
             if count or low >= BINS[0]:
@@ -147,33 +145,11 @@ def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
     return counts.agg(tasks="size", label_is_right="sum")
 
 
-def selected(given: Programs) -> pd.DataFrame:
-    """Returns numbers of tasks by the reason for which the kit's filters reject them: source,
-    fault, refused (the reason; empty: kept), tasks. Empty unless `given.selection` is
-    `artifact`."""
-    rows: list[tuple[str, ...]] = []
-    if given.selection == "artifact":
-        for source, tasks in all_tasks(given).items():
-            rows += [(source, task.kind, task.refused) for task in tasks.values()]
-    return _counted(rows, ["source", "fault", "refused"], sort=False)
-
-
-def _counted(
-    rows: list[tuple[Any, ...]], columns: list[str], *, sort: bool
-) -> pd.DataFrame:
-    """Returns the different ones of `rows` as a table with the columns `columns` and the added
-    column tasks, the number of each; with `sort` in ascending order, else as they first occur."""
-    groups = pd.DataFrame(rows, columns=columns).groupby(
-        columns, as_index=False, sort=sort
-    )
-    return groups.size().rename(columns={"size": "tasks"})
-
-
 def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     """Returns the results of the mutations in `given` of all `tasks` (by id), with the texts to
     insert from the kit, as counts: language, spm (mutation), strength, said (what comments say),
-    state (applied or refused), why (empty if applied), tasks. Reasons lose their numbers, so that
-    equal reasons add up."""
+    why (the reason if the mutation is refused, empty if it is applied), tasks. Reasons lose their
+    numbers, so that equal reasons add up."""
     rows = []
     for task in tasks.values():
         spms = mutations_of(given, task.correct.language)
@@ -183,25 +159,22 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
                     task.correct.language, said or "describes", given.comments
                 )
                 mutated = mutated_program(task, spm, strength, content, given.seed)
-                state, why = "applied", ""
+                why = ""
                 if isinstance(mutated, str):
                     why = re.sub(
                         r"\d+", "…", mutated.removeprefix("no neutral mutation: ")
                     )
-                    state = "refused"
-                rows.append((task.correct.language, spm, strength, said, state, why))
-    return _counted(
-        rows, ["language", "spm", "strength", "said", "state", "why"], sort=True
-    )
+                rows.append((task.correct.language, spm, strength, said, why))
+    columns = ["language", "spm", "strength", "said", "why"]
+    groups = pd.DataFrame(rows, columns=columns).groupby(columns, as_index=False)
+    return groups.size().rename(columns={"size": "tasks"})
 
 
 def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Returns the cells of a heat map from `refused`, the table of `refusals`, under an empty
     title: row (mutation, in words and as its code), column (language and strength), accuracy (share
     of tasks to which a neutral mutation can be made), tasks."""
-    counts = refused.assign(
-        made=refused["tasks"].where(refused["state"] == "applied", 0)
-    )
+    counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
     sums = counts.groupby(["language", "spm", "strength"], as_index=False)[
         ["made", "tasks"]
     ].sum()

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 import json
 import math
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +14,12 @@ import pandas as pd
 from codestress.errors import DataError
 from codestress.fitting.influence import Moved, share
 from codestress.fitting.proportions import clustered_share
-from codestress.inference.archive import asked_of, read_archive
 from codestress.papers.faultloc.results.localization import ORACLE, with_seed
 from codestress.papers.faultloc.scoring import TOLERANCES
 from codestress.papers.faultloc.studies import Relabel, all_tasks
 from codestress.paths import shown
-from codestress.problems.problem_files import numbered_lines, opened, parse_row
-from codestress.types import Request, Response
+from codestress.problems.problem_files import numbered_lines, parse_row
+from codestress.types import Response
 
 READINGS = {
     "strict": ("label", "quarter"),
@@ -40,46 +37,19 @@ FORM = '{"id": "29/MisplacedReturn/1", "line": 2, "model": "my model"}'
 
 
 def read_answers(path: Path, given: Relabel) -> Answers:
-    """Returns the answers to the trials of `given` in the file `path`, by model and then by task: an archive of
-    the kit's, or JSON Lines of id (of a task), line (the number answered, or null) and,
-    for several models, model (default: the file's name).
+    """Returns the answers to the trials of `given` in the file `path`, JSON Lines of id (of a
+    task), line (the number answered, or null) and, for several models, model (default: the file's
+    name), by model and then by task.
 
     Raises `DataError` for a row of another form, an unknown task, a second answer of a model to a
-    task, or a file in which nothing matches.
+    task, or an empty file.
     """
-    archived = False
-    with suppress(OSError, EOFError, zlib.error), opened(path) as file:
-        archived = b'"codestress archive"' in file.readline(99)
-    rows = _archived(path, given) if archived else _lines(path, given)
-    answers: Answers = {}
-    for where, model, task, response in rows:
-        if task in answers.setdefault(model, {}):
-            raise DataError(
-                f"{where}: a second answer of {model} to {task}; give one answer of a model to a task"
-            )
-        answers[model][task] = response
-    return answers
-
-
-Row = tuple[str, str, str, Response]
-"""Row of a file of answers: place in the file, model, task id, response."""
-
-
-def _lines(path: Path, given: Relabel) -> Iterator[Row]:
     known = {trial.problem for trial in given.every_trial()}
-    empty = True
+    answers: Answers = {}
     for number, line in numbered_lines(path):
-        empty, where = False, f"{shown(path)}, line {number}"
+        where = f"{shown(path)}, line {number}"
         try:
-            row = parse_row(line)
-            task, answered, model = row["id"], row["line"], row.get("model", path.name)
-            right = isinstance(task, str) and isinstance(model, str)
-            if (
-                not right
-                or isinstance(answered, bool)
-                or not isinstance(answered, int | None)
-            ):
-                raise TypeError
+            task, answered, model = _fields(line, path.name)
         except (ValueError, TypeError, KeyError, AttributeError):
             raise DataError(
                 f"{where}: is not a row of this form (line may be null): {FORM}"
@@ -89,40 +59,28 @@ def _lines(path: Path, given: Relabel) -> Iterator[Row]:
                 f"{where}: no task has the id {task!r}; they look like {min(known)!r}, and the artefact's tasks.csv, "
                 "built without a file of answers, lists them all"
             )
-        yield (
-            where,
-            model,
-            task,
-            Response(json.dumps({"line_number": answered}), "stop"),
-        )
-    if empty:
+        of_model = answers.setdefault(model, {})
+        if task in of_model:
+            raise DataError(
+                f"{where}: a second answer of {model} to {task}; give one answer of a model to a task"
+            )
+        of_model[task] = Response(json.dumps({"line_number": answered}), "stop")
+    if not answers:
         raise DataError(
             f"{shown(path)}: has no answers; give rows of this form: {FORM}"
         )
+    return answers
 
 
-def _archived(path: Path, given: Relabel) -> Iterator[Row]:
-    """Yields the first answers in the archive `path` to the questions of `given`. An answer
-    belongs to a question if the prompt's text is the same, whatever temperature or other settings
-    it had. Raises `DataError` if none matches."""
-    tasks: dict[str, list[str]] = {}
-    trials = list(given.every_trial())
-    for trial in trials:
-        asked = asked_of(Request("", "", given.render(trial)))
-        tasks.setdefault(asked["messages"], []).append(trial.problem)
-    matched = False
-    for number, row in enumerate(read_archive(path), start=2):
-        if row.asked["sample"] or row.asked["attempt"]:
-            continue
-        for task in tasks.get(row.asked["messages"], []):
-            matched = True
-            yield f"{shown(path)}, line {number}", row.model, task, row.response
-    if not matched:
-        raise DataError(
-            f"{shown(path)}: no answer to any of the {len(trials):,} questions; export those of an artefact that "
-            "asks them (`codestress archive export FILE faultloc/fig09 --profile paper`), with the same `numbered`, "
-            "`programs` and `selection` as here"
-        )
+def _fields(line: str, name: str) -> tuple[str, int | None, str]:
+    """Returns the task, the answered line and the model (default: `name`) in the row `line` of a
+    file of answers; raises `TypeError` or another error for a row of another form."""
+    row = parse_row(line)
+    task, answered, model = row["id"], row["line"], row.get("model", name)
+    right = isinstance(task, str) and isinstance(model, str)
+    if not right or isinstance(answered, bool) or not isinstance(answered, int | None):
+        raise TypeError
+    return task, answered, model
 
 
 def judged(given: Relabel, answers: Answers) -> pd.DataFrame:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from codestress.fitting.influence import lack_of_line, mean, share, slope
+from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import UNKNOWN, clustered_share, paired_difference
 from codestress.mutate.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.localization import with_seed
@@ -21,18 +21,16 @@ def robustness(
 ) -> pd.DataFrame:
     """Returns accuracy on localized tasks, asked again under mutations and controls (no change, or
     a blank line), from `answers`, a table of answers (`answers_frame`): a row for each model and
-    combination of values of the columns `by`. Controls are included only if `by` has `change` or
-    `spm`.
+    combination of values of the columns `by`. `by` has `change` or
+    `spm`, which tells controls apart.
 
     Columns: model, those of `by`, tasks (all, with their mutations), localized (tasks that the
     model localized before), asked_again (localized tasks to which a neutral mutation could be
     made), found_again, accuracy (of tasks asked again, by the scoring rule `rule`), low, high
-    (Wilson at `confidence`, programs as clusters), accuracy_reference (within two lines), cell
-    (selects these answers). Shares are 0 to 1, nan if none was asked again.
+    (Wilson at `confidence`, programs as clusters), cell (selects these answers). Shares are 0 to 1,
+    nan if none was asked again.
     """
     mutated = with_change(answers)
-    if not {"spm", "change"} & set(by):
-        mutated = mutated[mutated["change"] == MUTATED]
     rows = []
     for group, part in mutated.groupby(["model", *by], sort=False):
         skipped = part[f"outcome_{rule}"] == Outcome.SKIPPED.value
@@ -40,25 +38,11 @@ def robustness(
         asked = part[~skipped]
         value = asked[f"value_{rule}"]
         estimate = clustered_share(value, asked["seed_program"], confidence)
-        row = [
-            *group,
-            len(part),
-            int((~unlocalized).sum()),
-            len(asked),
-            int(value.sum()),
-        ]
-        reference = float(asked["value_reference"].mean())
-        rows.append((*row, estimate.value, *estimate.interval, reference))
-    counts = [
-        "tasks",
-        "localized",
-        "asked_again",
-        "found_again",
-        "accuracy",
-        "low",
-        "high",
-        "accuracy_reference",
-    ]
+        row = [*group, len(part), int((~unlocalized).sum()), len(asked)]
+        row += [int(value.sum()), estimate.value, *estimate.interval]
+        rows.append(row)
+    counts = ["tasks", "localized", "asked_again", "found_again"]
+    counts += ["accuracy", "low", "high"]
     return with_cells(
         pd.DataFrame(rows, columns=["model", *by, *counts]), ["model", *by]
     )
@@ -95,8 +79,7 @@ def losses(
     Columns: model, those of `by`, asked_again, lost, control (its name), lost_control (of the same
     tasks, under the control), net_lost (lost - lost_control), low, high (of net_lost, paired, over
     programs; nan for a single program), low_joint (the lower end at the level at which those of
-    all rows of a control hold together, Bonferroni), published_lost (the abstract's). Shares are 0
-    to 1.
+    all rows of a control hold together, Bonferroni). Shares are 0 to 1.
     """
     value, task = f"value_{rule}", ["model", "source", "problem"]
     asked = with_change(answers)
@@ -115,79 +98,12 @@ def losses(
             if programs.nunique() > 1:
                 interval = paired_difference(net, programs, confidence)
                 joint = paired_difference(net, programs, level)
-            row = [
-                *group,
-                len(part),
-                1 - part[value].mean(),
-                control,
-                1 - part["kept"].mean(),
-            ]
-            rows.append((*row, net.mean(), *interval, joint.low, PUBLISHED_LOST))
-    measures = [
-        "asked_again",
-        "lost",
-        "control",
-        "lost_control",
-        "net_lost",
-        "low",
-        "high",
-        "low_joint",
-        "published_lost",
-    ]
+            row = [*group, len(part), 1 - part[value].mean(), control]
+            row += [1 - part["kept"].mean(), net.mean(), *interval, joint.low]
+            rows.append(row)
+    measures = ["asked_again", "lost", "control", "lost_control", "net_lost"]
+    measures += ["low", "high", "low_joint"]
     return pd.DataFrame(rows, columns=["model", *by, *measures])
-
-
-PUBLISHED_LOST = 0.78
-"""Share of localized faults that is lost under mutations, over all models and mutations (abstract
-of Fault Localizability)."""
-
-
-def strength_slopes(
-    answers: pd.DataFrame, *, rule: str, confidence: float
-) -> pd.DataFrame:
-    """Returns the least-squares slope of accuracy after mutations over their strength (section V-B3
-    of Fault Localizability), from `answers`, a table of answers, a row for each model and language:
-    model, language, slope, low, high (points a step), programs, answers, lack_of_fit.
-
-    Intervals, at level `confidence`, are over programs, so that a program's effect on all strengths
-    cancels. The column `lack_of_fit` has the p-value of a straight line through the shares at each
-    strength; nan with fewer than three strengths.
-    """
-    again = asked_again(answers, rule)
-    rows = []
-    for (model, language), part in again.groupby(["model", "language"], sort=False):
-        placed = part.set_index("seed_program")
-        found, programs = (
-            slope(placed["strength"], placed[f"value_{rule}"]),
-            placed.index.nunique(),
-        )
-        numbers = [
-            100 * end for end in (found.value, *found.interval(programs, confidence))
-        ]
-        values = placed.groupby("strength")[f"value_{rule}"]
-        shares = {strength: share(value) for strength, value in values}
-        lack = lack_of_line([*shares], [*shares.values()], programs)
-        rows.append((model, language, *numbers, programs, len(part), lack))
-    columns = [
-        "model",
-        "language",
-        "slope",
-        "low",
-        "high",
-        "programs",
-        "answers",
-        "lack_of_fit",
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def line_lacks(slopes: pd.DataFrame) -> dict[str, float]:
-    """Returns the p-value of lack of fit of each row in `slopes`, the table of `strength_slopes`,
-    by the name of its line, for instance "a straight line of MODEL (Python)"."""
-    return {
-        f"a straight line of {row.model} ({LANGUAGE_NAMES[row.language]})": row.lack_of_fit
-        for row in slopes.itertuples()
-    }
 
 
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:
@@ -240,48 +156,27 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(mutation=table["spm"] + accusing)
 
 
-def headline(
-    table: pd.DataFrame, losses: pd.DataFrame, points: pd.DataFrame, show: str
-) -> str:
-    """Returns the finding of a figure that compares what `show` says, in a sentence. `table` was
-    made by `robustness`, `losses` by the function of that name, and `points` by `mean_points`."""
+def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
+    """Returns the finding of a figure that compares what `show` says, in a sentence: how the mean in
+    `points` (made by `mean_points`) moves over strengths, or how often `losses` (made by the
+    function of that name) shows that mutations cost more than the last of the controls."""
     if show == "strengths":
-        parts, falls = [], True
+        parts = []
         together = points[points["panel"].str.endswith("all mutations")]
         for panel, part in together.groupby("panel", sort=False):
             ends = part.sort_values("density")["value"]
-            falls = falls and ends.iloc[-1] < ends.iloc[0]
             language = str(panel).partition(",")[0]
             parts.append(
                 f"from {ends.iloc[0]:.0f} to {ends.iloc[-1]:.0f} % in {language}"
             )
         least, most = points["density"].min(), points["density"].max()
-        moves = "falls" if falls else "goes"
-        return f"From strength {least:g} to {most:g} the mean {moves} {' and '.join(parts)}"
-    if show == "models":
-        paired = losses[losses["control"] == losses["control"].iloc[-1:].squeeze()]
-        more = int((paired["low_joint"] > 0).sum())
-        controls = " or ".join(spoken(name) for name in paired["control"].unique())
         return (
-            f"Mutations are shown to cost more than {controls} in {more or 'none'} of "
-            f"{len(paired)} comparisons (Bonferroni)"
+            f"From strength {least:g} to {most:g} the mean goes {' and '.join(parts)}"
         )
-    mutations = named(table[~table["spm"].isin(CONTROLS)])
-    kinds = mutations.groupby(["language", "mutation"], sort=False)
-    shares = 100 * kinds["found_again"].sum() / kinds["asked_again"].sum()
-    parts = []
-    for language, part in shares.dropna().groupby("language", sort=False):
-        name = spoken(str(part.idxmin()[1]))
-        parts.append(f"{name} in {LANGUAGE_NAMES[str(language)]} ({part.min():.0f} %)")
-    return f"Faults are localized again least often after {' and '.join(parts)}"
-
-
-def skipped_reasons(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns the numbers of trials in `answers` that the scoring rule `rule` scores as skipped, by
-    reason: model, language, spm (the mutation), why, trials."""
-    skipped = answers[answers[f"outcome_{rule}"] == Outcome.SKIPPED.value]
-    skipped = skipped.assign(why=skipped[f"detail_{rule}"])
-    counts = skipped.groupby(
-        ["model", "language", "spm", "why"], as_index=False, sort=False
-    ).size()
-    return counts.rename(columns={"size": "trials"})
+    paired = losses[losses["control"] == losses["control"].iloc[-1:].squeeze()]
+    more = int((paired["low_joint"] > 0).sum())
+    controls = " or ".join(spoken(name) for name in paired["control"].unique())
+    return (
+        f"Mutations are shown to cost more than {controls} in {more or 'none'} of "
+        f"{len(paired)} comparisons (Bonferroni)"
+    )

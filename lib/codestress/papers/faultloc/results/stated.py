@@ -8,12 +8,9 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from codestress.fitting.influence import Moved, mean, share
-from codestress.fitting.proportions import normal_quantile
-from codestress.mutate.faults.neutral import CONTROLS
 from codestress.papers.faultloc.results.localization import with_seed
 from codestress.papers.faultloc.results.robustness import asked_again
 from codestress.report.published import read_published
-from codestress.types import Outcome
 
 SINGLE = ("dead_code", "comments", "names")
 FACTORS = ("model", "source", "problem", "language", "quarter", "spm", "strength")
@@ -136,57 +133,3 @@ def _gain(
             share(part.loc[part["model"] == model, value]) for model in models
         )
         yield f"gain, {family}", reading, later - earlier
-
-
-def run_totals(
-    answers: pd.DataFrame, programs: Sequence[str], *, rule: str, confidence: float
-) -> pd.DataFrame:
-    """Returns the totals of the paper's Table IV for a run of all of its models, without controls,
-    from `answers`, a table of answers: a row each for tasks, prompts and tokens; empty if a model
-    is missing.
-
-    Columns: number (its name), value, low, high, value_deviation (standard error), value_without_effect (0), programs
-    (how many), of (the names in `programs`, the programs' sources). Intervals, at level
-    `confidence`, treat programs as a random sample. Trials that `rule` scores as skipped count only
-    as prompts, and tokens only for the questions for lines.
-    """
-    columns = [
-        "number",
-        "value",
-        "low",
-        "high",
-        "value_deviation",
-        "value_without_effect",
-        "programs",
-        "of",
-    ]
-    models = read_published("faultloc")["groups"]["all"]
-    theirs = answers["model"].isin(models) & ~answers["spm"].isin(CONTROLS)
-    own = with_seed(answers[theirs])
-    if set(own["model"]) != set(models):
-        return pd.DataFrame(columns=columns)
-    asked = own[own[f"outcome_{rule}"] != Outcome.SKIPPED.value]
-    keys = [
-        [*earlier, key] for earlier, key in zip(own["earlier"], own["key"], strict=True)
-    ]
-    unique = own.assign(keys=keys).explode("keys").drop_duplicates(["model", "keys"])
-    by_program = {
-        "tasks": asked.groupby("seed_program").size(),
-        "prompts": unique.groupby("seed_program").size(),
-        "tokens": asked["prompt_tokens"]
-        .astype(float)
-        .groupby(asked["seed_program"])
-        .sum(),
-    }
-    seeds, sources = own["seed_program"].unique(), " ".join(sorted(programs))
-    rows = []
-    for name, sums in by_program.items():
-        each = sums.reindex(seeds, fill_value=0).astype(float)
-        total, deviation = (
-            float(each.sum()),
-            float(each.std(ddof=0)) * len(seeds) ** 0.5,
-        )
-        half = normal_quantile(confidence) * deviation
-        interval = (total - half, total + half)
-        rows.append((name, total, *interval, deviation, 0.0, len(seeds), sources))
-    return pd.DataFrame(rows, columns=columns)
