@@ -24,7 +24,6 @@ from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal, same_value
 from codestress.mutate.perturbations.checking import Checked, run_calls
-from codestress.mutate.perturbations.inputs import NEAR
 from codestress.mutate.perturbations.messages import (
     fault_of,
     messages,
@@ -246,10 +245,7 @@ def _translation(one: Checked, text: str) -> Candidate:
     if not code:
         raise Unfit("no program in a fenced block")
     calls, expected = [], []
-    # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
-    for given, execution in list(zip(one.inputs, one.executions, strict=True))[
-        : 1 + NEAR
-    ]:
+    for given, execution in zip(one.inputs, one.executions, strict=True):
         if execution.outcome is not Ending.RETURNED:
             continue
         try:
