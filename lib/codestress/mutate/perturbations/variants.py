@@ -84,7 +84,7 @@ class Settings(TypedDict, total=False):
     """Truth of the messages of MCC, MPS and NCC in the problem's call [any]."""
     density: float
     """Share of the places that get a message [1.0]."""
-    wording: str
+    wording: messages.Wording
     """Source of the messages [kit]."""
     globals_of: GlobalNames
     """Names that GBC (garbage code) declares as globals [parameters]."""
@@ -206,7 +206,7 @@ def perturb(
             density=settings.get("density", 1.0),
             trace=checked.trace,
             truth=settings.get("truth", "any"),
-            wording=settings.get("wording", messages.KIT),
+            wording=settings.get("wording", "kit"),
         )
     if perturbation == "MHC":
         if not wrong:
