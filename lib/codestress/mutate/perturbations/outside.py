@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -187,26 +186,10 @@ def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
 
 
 def _messages(condition: str, variant: Variant) -> list[dict[str, Any]]:
-    """Returns the inserted messages as dictionaries in the order of the text: `line` in the
-    perturbed program, `text`, and `truth` (whether the call makes it true; None where not decided).
-    Empty for conditions without messages."""
+    """Returns the inserted messages as dictionaries in the order of the text: `text`, and `truth`
+    (whether the call makes it true; None where not decided). Empty for conditions without
+    messages."""
     if not condition.startswith(("MCC", "MPS", "MHC", NEUTRAL)):
         return []
-    lines = variant.problem.code.split("\n")
-    found = []
-    places: dict[str, list[int]] = {}
-    for site in sorted(variant.sites, key=lambda site: site.line):
-        if site.text not in places:
-            places[site.text] = _lines_with(site.text, lines)
-        line = places[site.text].pop(0)
-        found.append({"line": line, "text": site.text, "truth": site.truth})
-    return sorted(found, key=lambda message: message["line"])
-
-
-def _lines_with(text: str, lines: Sequence[str]) -> list[int]:
-    """Numbers of the lines that hold a message as comment or in a print, once for each time."""
-    written = {text, repr(text)[1:-1], json.dumps(text)[1:-1]}
-    found = list[int]()
-    for number, line in enumerate(lines, start=1):
-        found += [number] * max(line.count(one) for one in written)
-    return found
+    sites = sorted(variant.sites, key=lambda site: site.line)
+    return [{"text": site.text, "truth": site.truth} for site in sites]
