@@ -489,7 +489,6 @@ def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> Non
         ("jsonl", [{"task_id": "a", "solution": "9", "response": "2"}]),
         ("evalplus", [{"task_id": "a", "solution": "9", "completion": "2"}]),
         ("jsonl", [{"id": "u-1", "problem_id": "a", "response": {"completion": "2"}}]),
-        ("jsonl", {"model": "m", "data": [{"id": "a", "answer": "2"}]}),
     ],
 )
 def test_json_of_other_harnesses_is_read(
@@ -649,11 +648,11 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
     ("content", "told"),
     some(
         [
-            ({"x": ["2"]}, ["'x'", "'a'", "--problems"]),
-            ({"a": [None], "b": []}, ["no text"]),
-            ({"broken": ["2"]}, ["rejected"]),
+            ({"x": ["2"]}, ["'x'", "'a'"]),
+            ({"a": [None], "b": []}, ["missing"]),
+            ({"broken": ["2"]}, ["harness error"]),
             ({"a": ["I cannot say"]}, ["'I cannot say'"]),
-            ({}, ["no text"]),
+            ({}, ["missing"]),
             ([{"id": "a", "reply": "2"}], ["id, reply"]),
             ({"a": ["2"], "x": ["2"]}, []),
         ],

@@ -14,7 +14,6 @@ from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import (
     Checked,
     check_problems,
-    on_unseen,
     run_calls,
 )
 from codestress.mutate.perturbations.edits import NotPerturbed
@@ -24,7 +23,6 @@ from codestress.mutate.perturbations.variants import (
     Variant,
     make_variants,
     perturb,
-    unseen_differences,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.problems.pool import generated_problems
@@ -133,26 +131,6 @@ def test_the_guards_are_what_keeps_them(
         doubtful = [one for one in variants.values() if one.doubt]
         assert doubtful
         assert all(one.status == "applied" for one in doubtful)
-
-
-@pytest.mark.isolation
-def test_what_differs_on_inputs_that_validation_did_not_use_is_found(
-    executor: Executor,
-) -> None:
-    [one], _ = check_problems(
-        [Problem("p", "def f(n):\n    return n", "f", "5", "5")], executor, 0
-    )
-    tried = [
-        argument_values(replace(one.problem, arguments=text))[0] for text in one.inputs
-    ]
-    other = replace(
-        one.problem, code=f"def f(n):\n    return n if n in {tried} else None"
-    )
-    unseen = on_unseen([one], executor, 0)
-    for problem, found in ((one.problem, False), (other, True)):
-        told = unseen_differences(unseen, {"p": Variant(problem, "applied")}, executor)
-        assert bool(told["p"]) == found
-    assert not unseen_differences(unseen, {"p": Variant(other, "rejected")}, executor)
 
 
 def test_what_changes_no_tree_is_run_on_its_own_input_alone(executor: Executor) -> None:

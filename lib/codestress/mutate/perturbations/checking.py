@@ -38,8 +38,6 @@ from codestress.sandbox.executor import Outcome as Ending
 from codestress.seeding import rng
 from codestress.types import Language
 
-UNSEEN = 4
-"""Most other inputs on which applied variants are compared afterwards."""
 ENDED = (Ending.RETURNED, Ending.RAISED)
 """Outcomes after which an input is kept."""
 Call = tuple[Problem, str]
@@ -149,30 +147,6 @@ def called(problem: Problem, arguments: str) -> Program:
 
 
 # --- comparing ---
-
-
-def on_unseen(
-    problems: Sequence[Checked], executor: Executor, seed: int
-) -> dict[str, Checked]:
-    """Returns by id each problem with up to `UNSEEN` inputs that were not tried before, in place of
-    its own, and the executions on them (`Checked`); problems without such inputs are left out.
-    `seed` decides the inputs."""
-    others = []
-    for one in problems:
-        draw = Draw(rng(seed, "unseen", one.problem.id))
-        near = other_inputs(one.problem, draw, UNSEEN + INPUTS)
-        texts = [text for text in near if text not in one.inputs][:UNSEEN]
-        if texts:
-            others.append(replace(one, inputs=tuple(texts)))
-    calls: list[Call] = []
-    for one in others:
-        calls += [(one.problem, text) for text in one.inputs]
-    executions = iter(run_calls(calls, executor))
-    found = {}
-    for one in others:
-        runs = tuple(islice(executions, len(one.inputs)))
-        found[one.problem.id] = replace(one, executions=runs)
-    return found
 
 
 def differences(

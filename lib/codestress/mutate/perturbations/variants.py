@@ -233,17 +233,3 @@ def _rewritten(
             done = insert_garbage(made.problem, draw, problem, globals_of)
         made = Perturbed(done.problem, made.sites + done.sites)
     return made
-
-
-def unseen_differences(
-    unseen: Mapping[str, Checked], variants: Mapping[str, Variant], executor: Executor
-) -> dict[str, str]:
-    """Returns by id how each applied one of `variants` differs in words from its program on the
-    inputs of `unseen` (the result of `on_unseen`); empty text without a difference. Other variants,
-    and those of problems not in `unseen`, are left out."""
-    applied = {
-        name: variants[name].problem
-        for name in unseen
-        if variants[name].status == "applied"
-    }
-    return differences(applied, unseen, executor)
