@@ -128,8 +128,6 @@ def _return(block: Node, flow: JavaFlow, lines: Lines) -> Iterator[FaultSite]:
     method, statements = _method_of(block), statements_of(block)
     if method is None or not statements or not flow.passes(block):
         return
-    if any(map(flow.stops, statements)):
-        return
     if flow.leaves(block, method) or not _is_passed(block, flow):
         return
     if method.type == "constructor_body" and not _sets_fields(method, block):
