@@ -25,7 +25,7 @@ from codestress.cli import cli
 from codestress.errors import DataError, NothingMatchedError, ParameterError
 from codestress.paths import ROOT
 from codestress.problems import problem_files
-from codestress.problems.problem_files import PACKED, ProblemFile, read_problems
+from codestress.problems.problem_files import ProblemFile, read_problems
 from codestress.problems.program import Problem
 from codestress.scoring import answer_layouts
 from codestress.scoring.answer_files import pass_at_k, score_file
@@ -113,13 +113,11 @@ def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(b'{"a": ["1"]}')[:-9])
     with refused(DataError, "x.json.gz", "read"):
         read_answers(packed)
-    for begun, name in PACKED.items():
-        packed.write_bytes(begun + b"\xff" * 20)
-        if name != "zip":  # a harness's own form
-            with refused(DataError, "x.json.gz", name):
-                read_answers(packed)
-        with refused(DataError, "x.json.gz", name):
-            read_problems(packed)
+    packed.write_bytes(b"BZh" + b"\xff" * 20)
+    with refused(DataError, "x.json.gz", "utf-8"):
+        read_answers(packed)
+    with refused(DataError, "x.json.gz", "UTF-8"):
+        read_problems(packed)
     for content, told in (
         ("{", ["JSON"]),
         ("[1]", ["JSON", "list"]),
@@ -133,11 +131,11 @@ def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x"])
-@pytest.mark.parametrize("times", [0, 1, 2])
+@pytest.mark.parametrize("times", [0, 1])
 def test_what_is_packed_is_seen_by_content_not_by_name(
     name: str, times: int, tmp_path: Path
 ) -> None:
-    """Browsers unpack a file and keep its name, and servers pack one that is packed."""
+    """Browsers unpack a file and keep its name."""
     problems, answers = rows({}).encode(), b'{"a": ["1"]}'
     path = tmp_path / name
     for _ in range(times):

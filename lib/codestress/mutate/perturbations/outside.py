@@ -32,7 +32,7 @@ from codestress.mutate.perturbations.variants import (
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, parse_row
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Execution, Executor, Outcome
+from codestress.sandbox.executor import Executor, Outcome
 from codestress.types import Language
 
 
@@ -112,22 +112,14 @@ def _run(lines: Sequence[Line], executor: Executor) -> None:
             continue
         execution = next(executions)
         if execution.outcome is not Outcome.RETURNED:
-            line.fault = _without_value(execution)
+            why = f"{execution.outcome} {execution.detail}".strip()
+            line.fault = f"its call does not return a value: {why}"
             continue
         try:
             output = written_out(execution.value)
             line.problem = replace(line.problem, output=output)
         except NotLiteral as error:
             line.fault = f"what its call returns cannot be written out: {error}"
-
-
-def _without_value(execution: Execution) -> str:
-    """Sentence that says why an execution gave no value."""
-    if execution.outcome is Outcome.SYNTAX_ERROR:
-        return f"the program does not parse: {execution.detail}"
-    if execution.outcome is Outcome.NOT_DATA:
-        return f"what its call returns is not data: {execution.detail}"
-    return f"its call does not return: {execution.outcome} {execution.detail}".strip()
 
 
 def _read(path: Path, language: Language) -> list[Line]:
