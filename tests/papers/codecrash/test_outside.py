@@ -158,7 +158,7 @@ BROUGHT = {
     "no form": (
         "class A:\n    def __repr__(self): 1 / 0\ndef f(x):\n    return A()",
         "3",
-        "return | data A",
+        "return | : A",
     ),
     "a generator": ("def f(x):\n    yield x", "3", "return | : generator"),
     "a long result": (f"{PROGRAM} and 'a' * 200000", "3", "return | 100,000"),

@@ -112,7 +112,7 @@ def _run(lines: Sequence[Line], executor: Executor) -> None:
             continue
         execution = next(executions)
         if execution.outcome is not Outcome.RETURNED:
-            why = f"{execution.outcome} {execution.detail}".strip()
+            why = f"{execution.outcome}: {execution.detail}"
             line.fault = f"its call does not return a value: {why}"
             continue
         try:
