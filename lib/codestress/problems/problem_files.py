@@ -117,9 +117,9 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yields each line of the JSON Lines file at `path` that is not blank, with its number. Bytes
     that are not UTF-8 are left to `parse_row`. `DataError` when the file cannot be read."""
     lines = read_text(path, "surrogateescape").split("\n")
-    yield from (
-        (number, line) for number, line in enumerate(lines, start=1) if line.strip()
-    )
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, line
 
 
 def parse_row(line: str) -> dict[str, Any]:
