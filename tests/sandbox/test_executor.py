@@ -290,54 +290,6 @@ def test_packages_are_there_where_they_are_asked_for_and_nowhere_else() -> None:
         assert "numpy" in done.detail
 
 
-@pytest.mark.slow  # It makes one processor busy, and counts seconds.
-@pytest.mark.skipif(
-    not Path("/proc/self/schedstat").exists(),
-    reason="the system does not tell who waits",
-)
-def test_waiting_for_a_processor_is_no_wall_time() -> None:
-    """A program that needs one second, and gets a seventh of a processor, has two seconds of its own."""
-    mine = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(mine)})
-    others = [
-        subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(6)
-    ]
-    try:
-        with Executor(
-            workers=1, limits=Limits(wall_s=2, cpu_s=30, steps=10**9)
-        ) as queueing:
-            busy = "import time\ndef f():\n    while time.process_time() < 1.0: pass\n    return 'done'"
-            assert one(queueing, busy).outcome is Outcome.RETURNED
-            assert (
-                one(queueing, "import time\ndef f(): time.sleep(60)").outcome
-                is Outcome.WALL_TIME
-            )
-    finally:
-        for process in others:
-            process.kill()
-            process.wait()
-        os.sched_setaffinity(0, mine)
-
-
-def test_a_worker_whose_program_waits_for_a_processor_is_not_taken_for_dead(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It says that it waits, as often as it likes, beside what it says in the end."""
-    says = ['print(\'{"layers": {}, "python": "3"}\', flush=True)', "input()"]
-    says += [
-        """print('{"waits": 1}\\n{"waits": 2}', flush=True)""",
-        """print('{"waits": 3}\\n{"done": []}', flush=True)""",
-    ]
-    monkeypatch.setattr(
-        worker, "command", lambda *_: [sys.executable, "-c", "\n".join(says)]
-    )
-    waiting = worker.Worker("none", [])
-    try:
-        assert waiting.ask({"programs": []}, within_s=60) == []
-    finally:
-        waiting.close()
-
-
 def test_programs_import_when_all_of_the_kit_is_compiled(tmp_path: Path) -> None:
     """As a set-up leaves it, and where the sandbox sees it in another place."""
     kit = shutil.copytree(

@@ -25,7 +25,7 @@ from codestress.cli import cli
 from codestress.errors import DataError, NothingMatchedError, ParameterError
 from codestress.paths import ROOT
 from codestress.problems import problem_files
-from codestress.problems.problem_files import PACKED, ProblemFile, read_problems
+from codestress.problems.problem_files import ProblemFile, read_problems
 from codestress.problems.program import Problem
 from codestress.scoring import answer_layouts
 from codestress.scoring.answer_files import pass_at_k, score_file
@@ -113,13 +113,11 @@ def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
     packed.write_bytes(gzip.compress(b'{"a": ["1"]}')[:-9])
     with refused(DataError, "x.json.gz", "read"):
         read_answers(packed)
-    for begun, name in PACKED.items():
-        packed.write_bytes(begun + b"\xff" * 20)
-        if name != "zip":  # a harness's own form
-            with refused(DataError, "x.json.gz", name):
-                read_answers(packed)
-        with refused(DataError, "x.json.gz", name):
-            read_problems(packed)
+    packed.write_bytes(b"BZh" + b"\xff" * 20)
+    with refused(DataError, "x.json.gz", "utf-8"):
+        read_answers(packed)
+    with refused(DataError, "x.json.gz", "UTF-8"):
+        read_problems(packed)
     for content, told in (
         ("{", ["JSON"]),
         ("[1]", ["JSON", "list"]),
@@ -133,11 +131,11 @@ def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.jsonl", "x.jsonl.gz", "x"])
-@pytest.mark.parametrize("times", [0, 1, 2])
+@pytest.mark.parametrize("times", [0, 1])
 def test_what_is_packed_is_seen_by_content_not_by_name(
     name: str, times: int, tmp_path: Path
 ) -> None:
-    """Browsers unpack a file and keep its name, and servers pack one that is packed."""
+    """Browsers unpack a file and keep its name."""
     problems, answers = rows({}).encode(), b'{"a": ["1"]}'
     path = tmp_path / name
     for _ in range(times):
@@ -489,7 +487,6 @@ def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> Non
         ("jsonl", [{"task_id": "a", "solution": "9", "response": "2"}]),
         ("evalplus", [{"task_id": "a", "solution": "9", "completion": "2"}]),
         ("jsonl", [{"id": "u-1", "problem_id": "a", "response": {"completion": "2"}}]),
-        ("jsonl", {"model": "m", "data": [{"id": "a", "answer": "2"}]}),
     ],
 )
 def test_json_of_other_harnesses_is_read(
@@ -649,11 +646,11 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
     ("content", "told"),
     some(
         [
-            ({"x": ["2"]}, ["'x'", "'a'", "--problems"]),
-            ({"a": [None], "b": []}, ["no text"]),
-            ({"broken": ["2"]}, ["rejected"]),
+            ({"x": ["2"]}, ["'x'", "'a'"]),
+            ({"a": [None], "b": []}, ["missing"]),
+            ({"broken": ["2"]}, ["harness error"]),
             ({"a": ["I cannot say"]}, ["'I cannot say'"]),
-            ({}, ["no text"]),
+            ({}, ["missing"]),
             ([{"id": "a", "reply": "2"}], ["id, reply"]),
             ({"a": ["2"], "x": ["2"]}, []),
         ],

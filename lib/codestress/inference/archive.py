@@ -24,7 +24,7 @@ from codestress.inference.servers import belongs, comes_from
 from codestress.inference.store import Store
 from codestress.literals import parse_json
 from codestress.paths import shown
-from codestress.problems.problem_files import opened, refuse_packed
+from codestress.problems.problem_files import opened
 from codestress.types import FinishReason, Request, Response, Usage, digest_of, hash_of
 
 HEADER = "codestress archive"
@@ -173,7 +173,6 @@ def read_archive(path: Path) -> Iterator[Row]:
 def promised_rows(line: bytes) -> Any:
     """Return the number of rows that an archive's first line promises; `ValueError` where
     the line is not that of an archive."""
-    refuse_packed(line)
     header = parse_json(line)
     if not isinstance(header, dict) or header.get(HEADER) not in FORMATS:
         raise ValueError(f"no archive of this kit (format {FORMAT} or 1)")

@@ -27,8 +27,9 @@ from codestress.pipeline.surroundings import (
     socket_folder,
 )
 from codestress.problems.datasets import load_catalogue, state
-from codestress.sandbox import runtimes
-from codestress.sandbox.executor import UNPROTECTED, Executor, remedy, told_row
+from codestress.sandbox import probe, runtimes
+from codestress.sandbox.executor import UNPROTECTED, Executor, remedy
+from codestress.types import LANGUAGE_NAMES
 
 NEEDS = (
     "codestress score --task input or --rule reference; write; course build and grade; "
@@ -51,15 +52,18 @@ def _programs() -> Iterator[Finding]:
             if absent:
                 detail += f" ({'; '.join(absent)})"
             yield Finding("sandbox", "ok", detail)
-            matrix = executor.matrix()
-            for name, row in matrix.items():
-                state = "missing" if any(row.values()) else "ok"
-                yield Finding(f"protects {name}", state, told_row(row))
-            exposed = [
-                language
-                for language in matrix["files"]
-                if any(row[language] for row in matrix.values())
-            ]
+            exposed = []
+            for language in probe.ATTACKS:
+                if runtimes.missing(language):
+                    continue
+                through = executor.exposed(language)
+                exposed += [LANGUAGE_NAMES[language]] if through else []
+                why = "; ".join(f"{name}: {way}" for name, way in through.items())
+                yield Finding(
+                    f"attacks in {LANGUAGE_NAMES[language]}",
+                    "missing" if through else "ok",
+                    why or "files, network and processes are protected",
+                )
             detail = "run: make, make test, every artefact of the demo"
             yield Finding("the kit's own programs", "ok", detail)
             if executor.unprotected:

@@ -36,13 +36,6 @@ from codestress.validation import Strict, one_of, read_rows
 FILE = PARAMS / "problems.yaml"
 GZIP = b"\x1f\x8b"
 """Bytes with which a file packed by gzip begins."""
-PACKED = {
-    b"BZh": "bzip2",
-    b"\xfd7zXZ": "xz",
-    b"PK\3\4": "zip",
-    b"(\xb5/\xfd": "Zstandard",
-}
-"""Packings that are not unpacked, by the bytes with which such a file begins."""
 LARGEST = 2**30
 """Largest size in bytes of a file after unpacking."""
 
@@ -93,13 +86,11 @@ def read_text(path: Path, errors: str = "strict") -> str:
 @contextmanager
 def opened(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
     """Context with the file at `path`, open to read its bytes, unpacked when they are packed by
-    gzip, once or twice: browsers and servers pack and unpack files and keep their names, so no name
-    is looked at. `OSError` when it cannot be opened."""
+    gzip: browsers unpack files and keep their names, so no name is looked at. `OSError` when it cannot be opened."""
     with path.open("rb") as packed:
         file: BufferedReader | gzip.GzipFile = packed
-        for _ in range(2):
-            if file.peek(2).startswith(GZIP):
-                file = gzip.GzipFile(fileobj=file, mode="rb")
+        if packed.peek(2).startswith(GZIP):
+            file = gzip.GzipFile(fileobj=packed, mode="rb")
         yield file
 
 
@@ -114,18 +105,10 @@ def unpacked(path: Path) -> bytes:
     return content
 
 
-def refuse_packed(content: bytes) -> None:
-    """`ValueError`, which names the packing, where `content` begins as a file of `PACKED` does."""
-    for begun, name in PACKED.items():
-        if content.startswith(begun):
-            raise ValueError(f"it is packed by {name}: unpack it, or pack it by gzip")
-
-
 def decoded(content: bytes, errors: str = "strict") -> str:
-    """Text of `content` in UTF-8, or in UTF-16 with a byte-order mark; `ValueError` for a file of
-    `PACKED` and for other encodings, unless `errors` says what becomes of their bytes, as in
+    """Text of `content` in UTF-8, or in UTF-16 with a byte-order mark; `ValueError` for other
+    encodings, unless `errors` says what becomes of their bytes, as in
     `bytes.decode`."""
-    refuse_packed(content)
     marked = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     return content.decode("utf-16" if marked else "utf-8-sig", errors)
 
@@ -134,9 +117,9 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yields each line of the JSON Lines file at `path` that is not blank, with its number. Bytes
     that are not UTF-8 are left to `parse_row`. `DataError` when the file cannot be read."""
     lines = read_text(path, "surrogateescape").split("\n")
-    yield from (
-        (number, line) for number, line in enumerate(lines, start=1) if line.strip()
-    )
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            yield number, line
 
 
 def parse_row(line: str) -> dict[str, Any]:

@@ -43,8 +43,8 @@ class Outcome(StrEnum):
     """The program ended in an exception; `detail` names it."""
     SYNTAX_ERROR = "syntax error"
     STEP_LIMIT = "step limit"
-    """The program executed more than `Limits.steps` of its own lines: the same on every machine, for
-    programs that leave the counter alone."""
+    """The Python program executed more than `Limits.steps` of its own lines: the same on every
+    machine, for programs that leave the counter alone."""
     NOT_DATA = "not data"
     """The program returned a value that is not plain data: a generator, a function, an object of
     its own class."""
@@ -57,7 +57,7 @@ class Outcome(StrEnum):
     DIED = "died"
     """The program's process ended before it returned: `os._exit`, a crash of the interpreter."""
     TAMPERED = "tampered"
-    """The program wrote to the channel of results, or could not be counted."""
+    """The program wrote to the channel of results."""
     HARNESS_ERROR = "harness error"
     """The worker itself failed, twice."""
 
@@ -79,8 +79,9 @@ class Limits:
     result."""
 
     steps: int = 100_000
-    """Maximum number of lines of its own that a program executes (CRUXEval's filter). This limit
-    decides; the others are backstops, also for programs that turn the counter off."""
+    """Maximum number of lines of its own that a Python program executes (CRUXEval's filter). This
+    limit decides; the others are backstops, for programs that turn the counter off, and for
+    JavaScript."""
     cpu_s: int = 8
     """CPU time in seconds. The slowest version of a CRUXEval program needs 6.4 of them for 100,000
     steps on a slow machine of 2026; most need less than 0.1."""
@@ -194,22 +195,6 @@ class Executor:
                 )
             return self._open[language]
 
-    def matrix(self) -> dict[str, dict[str, str]]:
-        """Returns, for each protection (files, network, processes), a mapping from the name of each
-        language that runs on this machine to the attacks that got through; an empty text means that
-        all failed."""
-        exposed = {
-            LANGUAGE_NAMES[language]: self.exposed(language)
-            for language in probe.ATTACKS
-            if not runtimes.missing(language)
-        }
-        return {
-            protection: {
-                name: attacks.get(protection, "") for name, attacks in exposed.items()
-            }
-            for protection in probe.GOT_THROUGH
-        }
-
     def admit(self, language: Language = "python") -> None:
         """Raises `SandboxError`, with the remedy, where untrusted programs in `language` may not
         run on this machine; does nothing where all protections hold or `unprotected` is set."""
@@ -275,9 +260,10 @@ class Executor:
     def _chunk(
         self, programs: Sequence[Program], language: Language, limits: Limits
     ) -> list[Execution]:
-        prepared = [_prepared(program, language, limits) for program in programs]
+        prepared = [_prepared(program, language) for program in programs]
         request = {
-            "limits": asdict(limits),
+            "limits": asdict(limits)
+            | {"cpu_s": min(limits.cpu_s, runtimes.CPU_S[language])},
             "command": runtimes.command(language, limits.memory_bytes),
             "spare": runtimes.SPARE[language],
             "shared": all(program.source is Source.KIT for program in programs),
@@ -337,15 +323,6 @@ def remedy() -> str:
     return f"{here}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
 
 
-def told_row(row: Mapping[str, str]) -> str:
-    """Returns a row of `Executor.matrix` (one protection) in words: each language with the attacks
-    that got through, or with `attacks failed` where none did."""
-    return "; ".join(
-        f"{language}: {through or 'attacks failed'}"
-        for language, through in row.items()
-    )
-
-
 @cache
 def shared_executor() -> Executor:
     """Returns the executor that all judges of answers in a process share, made at the first call,
@@ -355,16 +332,14 @@ def shared_executor() -> Executor:
     return executor
 
 
-def _prepared(
-    program: Program, language: Language, limits: Limits
-) -> dict[str, Any] | Execution:
-    """Returns the job for a worker that runs `program` with `limits`; where its arguments have too
+def _prepared(program: Program, language: Language) -> dict[str, Any] | Execution:
+    """Returns the job for a worker that runs `program`; where its arguments have too
     many elements, instead an execution that says so."""
     try:
         if language != "python":
             own = program.source is Source.KIT
             text = runtimes.program_text(
-                program.code, program.function, program.arguments, limits.steps, own
+                program.code, program.function, program.arguments, own
             )
             return {"input": text}
         arguments = encode((list(program.arguments), dict(program.keywords)))

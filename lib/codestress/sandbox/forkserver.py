@@ -231,13 +231,11 @@ def watch(
     much or takes too long; then kills its group. Returns the entries of `_split` for those of its
     `programs` (their number) that came to an end.
 
-    `deadline` moves on with each program's line. Time in which the child was ready but other
-    processes had the processors does not count; the executor is told of it.
+    `deadline` moves on with each program's line.
     """
     written = bytearray()
     lines = 0
     cut = ""
-    granted = 0.0
     poll = select.poll()
     poll.register(reader, select.POLLIN | select.POLLHUP)
     poll.register(0, 0)  # reports when the executor is gone
@@ -247,12 +245,8 @@ def watch(
             kill(pid)
             os._exit(0)
         if not events:
-            if (queued := queued_s(pid)) <= granted:
-                cut = "wall time"
-                break
-            deadline, granted = deadline + queued - granted, queued
-            send({"waits": queued})
-            continue
+            cut = "wall time"
+            break
         try:
             part = os.read(reader, 65536)
         except BlockingIOError:
@@ -282,17 +276,6 @@ def watch(
         cut or _ended(ended[1], ended[2], limits["cpu_s"]),
         token,
     )
-
-
-def queued_s(pid: int) -> float:
-    """Returns the seconds in which a thread of the child `pid` was ready while other processes ran,
-    for the thread that waited longest; 0 where the system does not report it."""
-    found = [0.0]
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        for thread in os.listdir(f"/proc/{pid}/task"):  # noqa: PTH208  (without pathlib a child is smaller)
-            with open(f"/proc/{pid}/task/{thread}/schedstat", encoding="ascii") as told:  # noqa: PTH123
-                found.append(int(told.read().split()[1]) / 1e9)
-    return max(found)
 
 
 def reaped(pid: int) -> Any:

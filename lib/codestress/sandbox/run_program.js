@@ -1,7 +1,6 @@
 // Runs JavaScript programs and writes what they return, as the children for Python do. Its standard input holds the token,
-// then a line for each program, a JSON object: source, function, arguments, steps, the name of their counter, whether it
-// is the kit's own. A line of the output: the token, then JSON. Only the kit's own come several at once: one after the
-// other, until one runs out of steps.
+// then a line for each program, a JSON object: source, function, arguments, whether it is the kit's own. A line of the
+// output: the token, then JSON. Only the kit's own come several at once: one after the other.
 "use strict";
 const fs = require("node:fs");
 const vm = require("node:vm");
@@ -72,20 +71,6 @@ function decode(document) {
   return decoders[tag](content);
 }
 
-function count(program) {
-  let left = program.steps;
-  const outOfSteps = `${token} ["step limit", "more than ${program.steps.toLocaleString("en")} loop rounds and calls"]\n`;
-  Object.defineProperty(globalThis, program.counter, {
-    configurable: program.own,
-    value: () => {
-      if (--left < 0) {
-        writeSync(3, outOfSteps);
-        exit(0);
-      }
-    },
-  });
-}
-
 // What the program is called by. One of the kit's own keeps its names to itself, so that the next may have them too.
 function load(program) {
   const called = program.function || "() => null";
@@ -105,7 +90,6 @@ function run(program) {
     const line = /^<program>:(\d+)/.exec(error.stack)?.[1];
     return ["syntax error", (line ? `line ${line}: ` : "") + error.message];
   }
-  if (!program.counted) return ["tampered", "its steps cannot be counted"];
   try {
     return ["returned", encode(loaded()(...program.arguments.map(decode)))];
   } catch (error) {
@@ -127,9 +111,8 @@ function cleared() {
 }
 
 for (const program of programs) {
-  count(program);
   if (!program.own) {
-    // What would compile or load code that has no counter in it. (`eval` is refused by an option of the command.)
+    // What would load other code. (`eval` is refused by an option of the command.)
     for (const name of ["mainModule", "binding", "_linkedBinding", "getBuiltinModule", "dlopen", "execve"]) delete process[name];
     delete globalThis.WebAssembly;
   }

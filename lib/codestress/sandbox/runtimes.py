@@ -1,13 +1,10 @@
 """Node, which runs JavaScript and comes with the kit; syntax trees of JavaScript and Java.
 
-JavaScript is counted in steps too: rounds of loops and calls of functions, by a counter that is
-inserted into the text without new lines. A program that tree-sitter cannot parse gets no counter;
-Node then reports the error.
+No steps of JavaScript are counted: the limit of CPU time ends an endless program.
 """
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import json
 import re
@@ -15,7 +12,6 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +27,9 @@ MISSING: dict[Language, str] = {
     "java": "the kit runs no Java",
 }
 OLDEST_NODE = 18
-LOOPS = {"for_statement", "for_in_statement", "while_statement", "do_statement"}
-NAMED = {"arrow_function", "function_expression", "class"}
-"""JavaScript values that take their name from the field they are assigned to; the counter is in
-their calls instead."""
+CPU_S: dict[Language, int] = {"python": 3600, "javascript": 2}
+"""Most seconds of CPU time that a program may get; JavaScript, whose steps are not counted, needs
+far less for what Python does in 100,000."""
 SPARE: dict[Language, int] = {"python": 64 << 20, "javascript": 1 << 30}
 """Memory in bytes beside a program's own: the interpreter, compilers, stacks of threads. Newer
 versions of Node keep half a gigabyte for code."""
@@ -97,28 +92,16 @@ def command(language: Language, memory_bytes: int) -> list[str]:
 
 
 def program_text(
-    source: str, function: str, arguments: tuple[Any, ...], steps: int, own: bool
+    source: str, function: str, arguments: tuple[Any, ...], own: bool
 ) -> str:
     """Returns the JavaScript program `source` as run_program.js reads it from standard input, after
-    the line with the token: the source with a counter of steps, their limit `steps`, and the call
-    of `function` with `arguments`. `own`: the program is the kit's.
-
-    The counter's name comes from a hash of the source, so that no source can contain or replace it.
-    """
-    name = f"steps_{hashlib.sha256(source.encode('utf-8', 'surrogatepass')).hexdigest()[:16]}"
-    root = parser("javascript").parse(source.encode("utf-8", "surrogatepass")).root_node
-    # A `with` statement could replace the counter's name.
-    counted = not root.has_error and all(
-        node.type != "with_statement" for node in nodes(root)
-    )
+    the line with the token, with the call of `function` with `arguments`. `own`: the program is the
+    kit's."""
     return json.dumps(
         {
-            "source": with_counter(source, f"{name}();"),
+            "source": source,
             "function": function,
             "arguments": list(map(encode, arguments)),
-            "steps": steps,
-            "counter": name,
-            "counted": counted,
             "own": own,
         }
     )
@@ -155,51 +138,3 @@ def syntax_fault(root: Node) -> str:
 def text_of(node: Node | None) -> str:
     """Returns the source text of `node`, a node of a syntax tree; empty where it is None."""
     return node.text.decode() if node is not None and node.text else ""
-
-
-def with_counter(source: str, call: str) -> str:
-    """Returns a JavaScript source with the statement `call`, which counts a step, at the start of
-    every body of a loop or function; unchanged where it does not parse. No line is added."""
-    text = source.encode("utf-8", "surrogatepass")
-    root = parser("javascript").parse(text).root_node
-    if root.has_error:
-        return source
-    insertions = [step for node in nodes(root) for step in _insertions(node, call)]
-    parts, last = [], 0
-    for at, inserted in sorted(insertions, key=itemgetter(0)):
-        parts += [text[last:at], inserted.encode()]
-        last = at
-    return b"".join([*parts, text[last:]]).decode("utf-8", "surrogatepass")
-
-
-def _insertions(node: Node, call: str) -> Iterator[tuple[int, str]]:
-    """Yields the insertions of `call`, the statement that counts a step, into `node`, a loop, a
-    function, or a field's value, which runs for each new object (none for others): for each the
-    byte offset in the source, and the inserted text."""
-    body, value = node.child_by_field_name("body"), node.child_by_field_name("value")
-    counted = (
-        node.type == "field_definition"
-        and value is not None
-        and value.type not in NAMED
-    )
-    expression = value if counted else body if node.type == "arrow_function" else None
-    if body is not None and body.type == "statement_block":
-        yield _after_head(body), f" {call} "
-    elif body is not None and node.type in LOOPS:
-        yield body.start_byte, f"{{ {call} "
-        yield body.end_byte, " }"
-    elif expression is not None:
-        yield expression.start_byte, f"({call.rstrip(';')}, "
-        yield expression.end_byte, ")"
-
-
-def _after_head(block: Node) -> int:
-    """Returns the byte offset in the source at which statements may be inserted into `block`: after
-    its brace and its directives (`"use strict"`)."""
-    at = block.children[0].end_byte
-    for statement in block.named_children:
-        first = [child.type for child in statement.named_children[:1]]
-        if statement.type != "expression_statement" or first != ["string"]:
-            break
-        at = statement.end_byte
-    return at

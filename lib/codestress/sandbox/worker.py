@@ -193,9 +193,9 @@ class Worker:
         try:
             self._jobs.write(json.dumps(job).encode() + b"\n")
             self._jobs.flush()
-            while "waits" in (reply := self._reply(time.monotonic() + within_s)):
-                pass  # a program has no processor: how busy the machine is says nothing of the worker
-            done: list[dict[str, str]] = reply["done"]
+            done: list[dict[str, str]] = self._reply(time.monotonic() + within_s)[
+                "done"
+            ]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise WorkerDied(str(error)) from None
         if len(done) != len(job["programs"]):
@@ -224,7 +224,7 @@ class Worker:
                 said = self.log.read().decode(errors="replace").splitlines()[-3:]
                 raise WorkerDied(" ".join(["it ended", *said]))
             reply += part
-        found: dict[str, Any] = json.loads(reply.splitlines()[-1])
+        found: dict[str, Any] = json.loads(reply)
         return found
 
 

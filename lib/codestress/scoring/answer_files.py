@@ -174,14 +174,10 @@ def check_matched(path: Path, answers: Answers, report: Report) -> None:
     if counts.keys() - NOT_JUDGED:
         return
     found = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
+    given, known = (next(iter(names), "none") for names in (answers, report.scores))
     text = next(filter(None, chain(*answers.values())), "")
-    if answers and answers.keys().isdisjoint(report.scores):
-        name, known = next(iter(answers)), next(iter(report.scores))
-        remedy = f"no problem has its ids ({name!r}, not {known!r}); give the --problems asked"
-    elif not text:
-        remedy = "the file holds no text of an answer"
-    elif counts.keys() <= {"missing", "harness error"}:
-        remedy = "the problems that it answers are rejected; mend their rows"
-    else:
-        remedy = f"the first is {text[:80]!r}; give one of the forms in docs/scoring.md"
+    remedy = (
+        f"compare the ids (first {given!r}, of problems {known!r}), the warnings, and the first "
+        f"answer, {text[:80]!r}, with the forms in docs/scoring.md"
+    )
     raise NothingMatchedError(f"{path}: no answer could be judged ({found}): {remedy}")

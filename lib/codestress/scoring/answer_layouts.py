@@ -146,8 +146,8 @@ def _of_text(text: str, form: str) -> AnswerFile:
 
 
 def _of_json(content: Any, form: str) -> AnswerFile:
-    """Return the answers in JSON: rows, a harness's results, one row, an object with one table, or
-    CRUXEval's ids and lists. `ValueError` for a value without rows."""
+    """Return the answers in JSON: rows, a harness's results, one row, or CRUXEval's
+    ids and lists. `ValueError` for a value without rows."""
     rows = content
     if isinstance(content, dict):
         # inspect_ai's logs have a list of samples, EvalPlus's results an object of lists.
@@ -156,10 +156,8 @@ def _of_json(content: Any, form: str) -> AnswerFile:
             lists = [part for part in rows.values() if isinstance(part, list)]
             rows = list(chain(*lists))
     if rows == [content]:
-        tables = [part for part in content.values() if _has_objects(part)]
-        for table in [rows, *tables] if len(tables) == 1 else [rows]:
-            with suppress(NothingMatchedError):
-                return _mapped(table, form, "jsonl")
+        with suppress(NothingMatchedError):
+            return _mapped(rows, form, "jsonl")
         if form in ("", "cruxeval"):
             return AnswerFile("cruxeval", _lists_of_texts(content))
     if rows != [] and not _has_objects(rows):

@@ -17,7 +17,6 @@ from types import EllipsisType
 from typing import Any, NamedTuple
 
 from codestress.literals import (
-    LONGEST_SEQUENCE,
     LONGEST_TEXT,
     NotLiteral,
     literal_of,
@@ -68,39 +67,19 @@ def parse_arguments(text: str, problem: Problem) -> Arguments | str:
     else the source of its call, where they are expressions that cannot act (`_Closing`). Raises
     `NotArguments` for any other answer."""
     call = _call(text, problem)
-    items: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-    parts: list[ast.expr] = []
-    for item in items:
-        if isinstance(item, ast.Starred | ast.keyword):
-            item = item.value
-        parts.append(item)
+    named = {item.arg: item.value for item in call.keywords if item.arg}
+    starred = any(isinstance(item, ast.Starred) for item in call.args)
+    if starred or len(named) < len(call.keywords):
+        raise NotArguments("* or ** in place of arguments, or one that is given twice")
     try:
         # One text, one bound on what it makes.
-        values, unresolved = literal_of(ast.Tuple(parts, ast.Load()))
+        parts = ast.Tuple([*call.args, *named.values()], ast.Load())
+        values, unresolved = literal_of(parts)
     except NotLiteral:
         return _closed(call, problem)
-    positional: list[Any] = []
-    named: list[tuple[str, Any]] = []
-    for item, value in zip(items, values, strict=True):
-        match item, value:
-            case ast.Starred(), list() | tuple() | str() | range() if (
-                len(value) <= LONGEST_SEQUENCE
-            ):
-                positional += value
-            case ast.Starred(), _:
-                raise NotArguments("* of something that has no order, or of too much")
-            case ast.keyword(arg=str() as name), _:
-                named.append((name, value))
-            case ast.keyword(), dict() if all(isinstance(key, str) for key in value):
-                named += value.items()
-            case ast.keyword(), _:
-                raise NotArguments("** of something that does not name arguments")
-            case _:
-                positional.append(value)
-    keywords = dict(named)
-    if len(keywords) < len(named):
-        raise NotArguments("an argument that is given twice")
-    return Arguments(tuple(positional), keywords, unresolved)
+    count = len(call.args)
+    keywords = dict(zip(named, values[count:], strict=True))
+    return Arguments(tuple(values[:count]), keywords, unresolved)
 
 
 def _call(text: str, problem: Problem) -> ast.Call:
@@ -173,10 +152,7 @@ def _is_output(node: ast.expr, problem: Problem) -> bool:
 
 def _closed(call: ast.Call, problem: Problem) -> str:
     """Return the source of a call whose arguments are expressions that cannot act (`_Closing` names
-    their kind); raises `NotArguments` for others, and for * or **."""
-    starred = any(isinstance(item, ast.Starred) for item in call.args)
-    if starred or any(item.arg is None for item in call.keywords):
-        raise NotArguments("* or ** of what is not written out")
+    their kind); raises `NotArguments` for others."""
     try:
         closing = _Closing(call, problem.code)
         call.args = [closing.visit(item) for item in call.args]

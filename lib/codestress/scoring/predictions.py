@@ -9,11 +9,9 @@ comparison: answers such as `3 or True` pass it.
 from __future__ import annotations
 
 import ast
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain
 from typing import Literal
 
 from codestress.literals import (
@@ -124,7 +122,7 @@ def _strict_inputs(
     neither are unparsable."""
     scores: dict[Answer, Score] = {}
     calls: dict[Answer, Arguments | str] = {}
-    for answer in _spread(answers):
+    for answer in answers:
         try:
             calls[answer] = parse_arguments(answer.text, answer.problem)
         except NotArguments as error:
@@ -137,17 +135,6 @@ def _strict_inputs(
             unresolved = isinstance(call, Arguments) and call.unresolved
             scores[answer] = score_execution(execution, answer.problem, unresolved)
     return scores
-
-
-def _spread(answers: Sequence[Answer]) -> Iterator[Answer]:
-    """Return `answers` in an order that keeps the answers to one problem apart: where a program
-    takes all its time, another worker goes on with the rest."""
-    seen = Counter[str]()
-    rounds = defaultdict[int, list[Answer]](list)
-    for answer in answers:
-        rounds[seen[answer.problem.id]].append(answer)
-        seen[answer.problem.id] += 1
-    return chain.from_iterable(rounds.values())
 
 
 def _called(problem: Problem, call: Arguments | str) -> Program:

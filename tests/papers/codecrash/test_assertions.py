@@ -229,30 +229,6 @@ def test_what_stands_around_an_answer_does_not_matter(form: str, task: Task) -> 
 
 
 @pytest.mark.isolation
-def test_calls_with_stars_of_literals() -> None:
-    for problem in EXPLOITED:
-        for text in (
-            f"f(*({problem.arguments},))",
-            f"f(*[{problem.arguments}]) == {problem.output}",
-        ):
-            assert (
-                score_assertion(
-                    problem, "input", says(f"[ANSWER] {text} [/ANSWER]")
-                ).outcome
-                is Outcome.CORRECT
-            )
-            assert (
-                score_assertion(
-                    problem,
-                    "output",
-                    says(f"[ANSWER] {text.partition(' ==')[0]} [/ANSWER]"),
-                ).value
-                == 0
-            )
-    named = says("[ANSWER] f(**{'x': 3}) == 6 [/ANSWER]")
-    assert score_assertion(EXPLOITED[0], "input", named).outcome is Outcome.CORRECT
-
-
 @pytest.mark.isolation
 @pytest.mark.parametrize("value", ["None", "True", "False"])
 def test_what_is_one_of_a_kind_may_be_compared_by_is(value: str) -> None:

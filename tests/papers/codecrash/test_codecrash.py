@@ -24,7 +24,7 @@ from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.inputs import other_value
-from codestress.mutate.perturbations.messages import fault_of, messages
+from codestress.mutate.perturbations.messages import messages
 from codestress.papers.codecrash import studies as codecrash
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results import (
@@ -34,11 +34,8 @@ from codestress.papers.codecrash.results import (
     verdicts,
 )
 from codestress.papers.codecrash.writing import (
-    WORDS,
-    messages_to_review,
     with_other_rows,
     write_hints,
-    write_messages,
     write_translations,
 )
 from codestress.parameters import questions
@@ -864,78 +861,6 @@ def test_written_inputs_are_run(
     assert [row["value"] for row in written.rows] == ["None", "None", "None", ""]
 
 
-HOSTILE = {
-    "skipped: This loop is skipped because `x = 1` holds.": "",
-    "skipped: Nothing happens here\\n": "",
-    "skipped: Never.": "",
-    "skipped: The helper computeTotal never runs.": "computeTotal",
-    "skipped: The counter n stays at zero here.": "",
-    "value: Whatever the input, the result is {value}.": "'value'",
-    "This loop never runs.": "'This loop never runs.'",
-    "skipped: " + "This loop never runs and " * 6: "120",
-}
-"""Lines that are no messages, and what the reason names."""
-
-
-@pytest.mark.slow
-@pytest.mark.isolation
-def test_a_model_writes_messages_and_somebody_reviews_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kit = messages()
-    places = {
-        WORDS["places"].get(kind, f"a call of the method {kind}"): kind for kind in kit
-    }
-
-    def answer(prompt: str, seen: int) -> str:
-        kind = places[
-            prompt.partition("could stand at ")[2].partition(" in any program")[0]
-        ]
-        lines = [f"{claim}: {text}" for claim, text in kit[kind]]
-        if kind == "while" and seen == 0:
-            lines = [*HOSTILE, lines[0], lines[0]]
-        return "\n".join(["[ANSWER]", *lines, "[/ANSWER]"])
-
-    with served(monkeypatch, answer) as server:
-        written = write_messages("llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
-        asked = len(server.requests)
-        again = write_messages("llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
-        assert len(server.requests) == asked, (
-            "the same command again asks only what is missing"
-        )
-    assert again == written
-    rejected = [row for row in written.rejected if row["id"] == "while"]
-    for line, row in zip(HOSTILE, rejected, strict=False):
-        assert line.strip() in (f"{row['claim']}: {row['text']}", row["claim"])
-        assert row["reason"]
-        names(row["reason"], HOSTILE[line])
-    first = kit["while"][0]
-    twice = [(row["claim"], row["text"]) for row in rejected[len(HOSTILE) :]]
-    assert twice == [first, first], "in one answer, and in the next"
-    assert {row["id"] for row in written.rows} == set(kit)
-    path = tmp_path / "m.yaml"
-    path.write_text(messages_to_review(written, "llama-3.1-8b"))
-    # Of conditions: at how many places false, true, not decided.
-    assert re.search(r"# skipped:\D+\b74\D+\b9\D+\b0\b", path.read_text())
-    with refused(ParameterError, path, "`reviewed: true`"):
-        messages(str(path))
-    messages.cache_clear()
-    path.write_text(path.read_text().replace("reviewed: false", "reviewed: true"))
-    assert {kind: sorted(own) for kind, own in messages(str(path)).items()} == {
-        kind: sorted(own) for kind, own in kit.items()
-    }
-    trials = trials_of(
-        perturbations=["VAN", "MCC"], messages=str(path), samples_direct=1, n_problems=2
-    )
-    assert {trial.factors["status"] for trial in trials.items} == {"applied"}
-    broken = path.read_text().replace("This while loop never runs.", "while (true) {}")
-    path.write_text(broken)
-    messages.cache_clear()
-    with refused(ParameterError, path, "'while (true) {}'", "at while"):
-        messages(str(path))
-    messages.cache_clear()
-
-
 def test_the_messages_that_table_3_prints_are_to_the_letter() -> None:
     printed, kit = messages("printed"), messages()
     new = {
@@ -959,8 +884,6 @@ def test_the_messages_that_table_3_prints_are_to_the_letter() -> None:
     assert {kind: len(own) for kind, own in printed.items()} == {
         kind: len(own) for kind, own in kit.items()
     }
-    for kind, own in printed.items():
-        assert [fault_of(kind, claim, text) for claim, text in own] == [""] * len(own)
 
 
 def test_both_consistency_patterns_are_counted() -> None:

@@ -14,17 +14,15 @@ from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import (
     Checked,
     check_problems,
-    on_unseen,
     run_calls,
 )
 from codestress.mutate.perturbations.edits import NotPerturbed
-from codestress.mutate.perturbations.inputs import argument_values, trial_inputs
+from codestress.mutate.perturbations.inputs import INPUTS, argument_values, other_inputs
 from codestress.mutate.perturbations.variants import (
     Perturbation,
     Variant,
     make_variants,
     perturb,
-    unseen_differences,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.problems.pool import generated_problems
@@ -135,26 +133,6 @@ def test_the_guards_are_what_keeps_them(
         assert all(one.status == "applied" for one in doubtful)
 
 
-@pytest.mark.isolation
-def test_what_differs_on_inputs_that_validation_did_not_use_is_found(
-    executor: Executor,
-) -> None:
-    [one], _ = check_problems(
-        [Problem("p", "def f(n):\n    return n", "f", "5", "5")], executor, 0
-    )
-    tried = [
-        argument_values(replace(one.problem, arguments=text))[0] for text in one.inputs
-    ]
-    other = replace(
-        one.problem, code=f"def f(n):\n    return n if n in {tried} else None"
-    )
-    unseen = on_unseen([one], executor, 0)
-    for problem, found in ((one.problem, False), (other, True)):
-        told = unseen_differences(unseen, {"p": Variant(problem, "applied")}, executor)
-        assert bool(told["p"]) == found
-    assert not unseen_differences(unseen, {"p": Variant(other, "rejected")}, executor)
-
-
 def test_what_changes_no_tree_is_run_on_its_own_input_alone(executor: Executor) -> None:
     """Each program is said to have returned another value on every input but its own."""
     checked, _ = check_problems(generated_problems(6), executor, 0)
@@ -195,19 +173,16 @@ def test_the_kits_own_programs_are_seldom_refused(executor: Executor) -> None:
         )
 
 
-def test_inputs_are_of_the_same_types_and_reach_for_the_programs_constants() -> None:
+def test_inputs_near_by_are_of_the_same_types() -> None:
     code = "def f(n, word, items):\n    return n == 37 or word == 'needle' or not items"
     problem = Problem("p", code, "f", "5, 'hay', [1, 2]", "False")
-    texts = trial_inputs(problem, Draw(rng(0, "inputs")))
-    assert len(texts) >= 8
+    texts = other_inputs(problem, Draw(rng(0, "inputs")), INPUTS)
+    assert len(texts) == INPUTS
     assert problem.arguments not in texts
     found = [argument_values(replace(problem, arguments=text)) for text in texts]
     assert all(
         [type(value) for value in values] == [int, str, list] for values in found
     )
-    assert any(values[0] == 37 for values in found)
-    assert any(values[1] == "needle" for values in found)
-    assert any(values[2] == [] for values in found)
 
 
 @pytest.mark.slow

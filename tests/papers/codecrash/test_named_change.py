@@ -73,7 +73,6 @@ CALLS = {
     "twice(words=['ö'], n=LIMIT), n=LIMIT": "chosen(f1(Var_4=['ö'], Var_3=Var_0), Var_3=Var_0)",
     "*[['a'], 2], key=lambda words: words[::LIMIT]": "chosen(*[['a'], 2], Var_1=lambda words: words[::Var_0])",
     "words='''a\nb''', n=(1)": "chosen(Var_4='''a\nb''', Var_3=(1))",
-    "words=r'\\d', ｎ=1": "chosen(Var_4=r'\\d', Var_3=1)",
 }
 """Arguments, and the call with its names as REN may write them (`Var_N` for those that are renamed)."""
 

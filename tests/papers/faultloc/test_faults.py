@@ -198,18 +198,6 @@ def test_what_is_no_range_of_a_loop_has_no_fault_off_by_one(line: str) -> None:
     assert "OffByOne" not in {site.kind for site in sites}
 
 
-def test_ranges_of_java_streams() -> None:
-    body = "for (int i : IntStream.range(0, n).toArray()) { }\nLongStream.rangeClosed(1, n).sum();\na.range(0, n);"
-    code = f"class A {{ void f(int n, A a) {{\n{body}\n}} }}"
-    sites = [site for site in fault_sites(code, "java") if site.kind == "OffByOne"]
-    assert [(site.before, site.text) for site in sites] == [
-        ("range", "rangeClosed"),
-        ("rangeClosed", "range"),
-    ]
-    for site in sites:
-        check(code, site)
-
-
 NOWHERE = [
     (
         "python",

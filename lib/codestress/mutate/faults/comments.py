@@ -7,7 +7,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 from codestress.mutate.edits import Lines
@@ -38,15 +38,11 @@ class Place:
     first: int
     last: int
     """First and last line of the comment."""
-    about: int
-    """Line that the comment speaks of: its own if it has code, else the next line with code."""
     form: str
     """Form of the comment: its signs, with `{}` for the text."""
 
     def near(self, line: int) -> bool:
-        return (
-            min(abs(one - line) for one in (self.first, self.last, self.about)) <= NEAR
-        )
+        return self.first - NEAR <= line <= self.last + 1 + NEAR
 
 
 def usable(text: str, language: Language, *, accusing: bool) -> bool:
@@ -82,23 +78,8 @@ def comments_in(code: str, language: Language) -> list[Place]:
                     places.pop()
                     start, first = above.start, above.first
             whole |= set(range(first, last + 1))
-        places.append(Place(start, end, first, last, last, form))
-    return [
-        replace(place, about=_below(place, whole, lines))
-        if place.last in whole
-        else place
-        for place in places
-    ]
-
-
-def _below(place: Place, whole: set[int], lines: Lines) -> int:
-    """Number of the next line with code below a comment; the comment's last line if there is none.
-    `whole` are the numbers of the lines that hold only comments."""
-    for line in range(place.last + 1, len(lines.starts) + 1):
-        text = lines.text[lines.starts[line - 1] : lines.end(line)]
-        if line not in whole and text.strip():
-            return line
-    return place.last
+        places.append(Place(start, end, first, last, form))
+    return places
 
 
 def _python_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:

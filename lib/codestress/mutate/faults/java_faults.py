@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +9,6 @@ from codestress.mutate.edits import Lines
 from codestress.mutate.faults.fault_site import (
     FaultSite,
     Kind,
-    replaced,
     return_behind,
     swapped,
 )
@@ -22,8 +20,6 @@ from codestress.sandbox.runtimes import nodes, text_of
 Node = Any
 """Node of tree-sitter; its parent and its fields may be None."""
 
-STREAMS = re.compile(r"(java\.util\.stream\.)?(Int|Long)Stream")
-RANGES = {"range": ["rangeClosed"], "rangeClosed": ["range"]}
 BRANCHING = ("if_statement", *LOOPS[:3])
 FIXED = (
     "assignment_expression",
@@ -60,11 +56,6 @@ def java_faults(code: str) -> Iterator[FaultSite]:
             for part in nodes(condition) if condition is not None else []:
                 if part.id not in dead:
                     yield from _operator("OffByOne", part, lines)
-        elif node.type == "method_invocation":
-            name = node.child_by_field_name("name")
-            if STREAMS.fullmatch(field_text(node, "object")):
-                others = RANGES.get(text_of(name), [])
-                yield from replaced("OffByOne", lines, *lines.span(name), others)
         elif node.type in ("binary_expression", "assignment_expression"):
             sites = list(_operator("IncorrectBooleanLogic", node, lines))
             if sites and not any(map(_is_fixed, nodes(node))):
@@ -127,8 +118,6 @@ def _return(block: Node, flow: JavaFlow, lines: Lines) -> Iterator[FaultSite]:
     default value of the method's type (without one for void), where the program still compiles."""
     method, statements = _method_of(block), statements_of(block)
     if method is None or not statements or not flow.passes(block):
-        return
-    if any(map(flow.stops, statements)):
         return
     if flow.leaves(block, method) or not _is_passed(block, flow):
         return

@@ -1,8 +1,8 @@
 """Parts of a Java program that cannot run: no fault is made in them.
 
 The compiler rejects statements that nothing can reach (Java Language Specification, 14.22), so only
-what it does not see is left: conditions that literals decide, and calls that never return. What
-stands behind these is refused, unless it can certainly run.
+what it does not see is left: conditions that literals decide, and calls that never return. A whole
+method that has one of these is refused.
 """
 
 from __future__ import annotations
@@ -11,16 +11,12 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from codestress.mutate.faults.trees import around, field_text
+from codestress.mutate.faults.trees import JAVA_CLASSES, around, field_text
 from codestress.sandbox.runtimes import nodes, text_of
 
 Node = Any
 """Node of tree-sitter; its parent and its fields may be None."""
 
-JUMPS = (
-    *("return_statement", "throw_statement", "yield_statement"),
-    *("break_statement", "continue_statement"),
-)
 LOOPS = ("while_statement", "for_statement", "enhanced_for_statement", "do_statement")
 CHOOSING = ("if_statement", *LOOPS, "ternary_expression", "binary_expression")
 SEQUENCES = ("block", "constructor_body", "switch_block_statement_group")
@@ -41,20 +37,14 @@ class JavaFlow:
         self.parts = parts
         self.constants = set[str]()
         """Names of final variables whose written value is made of literals."""
-        self.stopping = {"exit", "halt"}
-        """Names of methods that end the program, or may never return."""
         for node in parts:
             value = node.child_by_field_name("value")
             if node.type == "variable_declarator" and value is not None:
                 words = text_of(node.parent).partition("=")[0].split()
                 if "final" in words and self.decided(value):
                     self.constants.add(field_text(node, "name"))
-        self.calls = {
-            node.end_byte - 1: _called(node) for node in parts if _called(node)
-        }
-        """Names of called methods, by the index of the last byte of the call."""
-        self.jumps = [node.start_byte for node in parts if self.is_jump(node)]
-        """Indices of the first bytes of statements that literals may make leave or never end."""
+        self.stopping = {"exit", "halt"}
+        """Names of methods that end the program, or may never return."""
         methods = [node for node in parts if node.type == "method_declaration"]
         while never := [one for one in methods if not self.returns(one)]:
             self.stopping.update(field_text(one, "name") for one in never)
@@ -63,9 +53,10 @@ class JavaFlow:
     def returns(self, method: Node) -> bool:
         """Whether a method can return, by its body; True without a body."""
         body = method.child_by_field_name("body")
-        if body is None or any(one.type == "return_statement" for one in nodes(body)):
+        inside = [*nodes(body)] if body is not None else []
+        if body is None or any(one.type == "return_statement" for one in inside):
             return True
-        return self.passes(body) and not any(map(self.stops, statements_of(body)))
+        return self.passes(body) and not any(map(self.is_doubtful, inside))
 
     def passes(self, node: Node | None) -> bool:
         """Whether the compiler lets control pass the end of a statement or a block; True for
@@ -79,12 +70,8 @@ class JavaFlow:
                 names = ("consequence", "alternative")
                 return any(self.passes(node.child_by_field_name(one)) for one in names)
             case "while_statement" | "for_statement" | "enhanced_for_statement":
-                return not self.is_endless(node)
-            case "expression_statement":
-                return (
-                    self.calls.get(node.children[0].end_byte - 1) not in self.stopping
-                )
-            case "local_variable_declaration":
+                return not is_endless(node)
+            case "expression_statement" | "local_variable_declaration":
                 return True
             case "try_statement":
                 kinds = ("block", "finally_clause")
@@ -92,40 +79,18 @@ class JavaFlow:
                 return all(map(self.passes, parts))
         return False
 
-    def stops(self, node: Node) -> bool:
-        """Whether control may never pass a statement although the compiler lets it."""
-        name = "consequence" if node.type == "if_statement" else "body"
-        body = node.child_by_field_name(name)
-        loops = node.type in LOOPS[:3] and not self.is_endless(node)
-        condition = name == "consequence" and not node.child_by_field_name(
-            "alternative"
-        )
-        # The body of these may be left out.
-        optional = (loops or condition) and not self.is_chosen(node)
-        end = body.start_byte if optional else node.end_byte
-        inside = range(node.start_byte, end)
-        called = {name for place, name in self.calls.items() if place in inside}
-        jumps = any(place in inside for place in self.jumps)
-        return jumps or node.type in JUMPS or bool(called & self.stopping)
-
-    def is_jump(self, node: Node) -> bool:
-        """Whether literals may decide about a jump, or a loop without an end, in a statement."""
-        if not self.is_chosen(node) or self.is_endless(node):
-            return False
-        ends = (part.type in JUMPS or self.is_endless(part) for part in nodes(node))
-        return node.type in LOOPS or any(ends)
-
-    def is_endless(self, node: Node) -> bool:
-        condition = field_text(node, "condition").strip("() ")
-        literal = condition == "true" and node.type in LOOPS
-        return literal or (not condition and node.type == "for_statement")
-
-    def is_chosen(self, node: Node) -> bool:
-        """Whether literals may decide which part of a statement or an expression is evaluated; or
-        nothing in a `try` may throw an exception."""
-        if node.type == "try_statement":
-            return not _throws(node)
-        if node.type not in CHOOSING:
+    def is_doubtful(self, node: Node) -> bool:
+        """Whether a node calls a method of `stopping`, literals may decide which part of it is
+        evaluated, or it is a `try` that catches what nothing in it may throw."""
+        match node.type:
+            case "method_invocation":
+                return called(node) in self.stopping
+            case "try_statement":
+                first = statements_of(node.child_by_field_name("body"))[:1]
+                parts = [*nodes(first[0])] if first else []
+                caught = any(one.type == "catch_clause" for one in node.children)
+                return caught and not any(one.type.endswith(RISKY) for one in parts)
+        if node.type not in CHOOSING or is_endless(node):
             return False
         logic = field_text(node, "operator") in ("&&", "||")
         test = node.child_by_field_name("left" if logic else "condition")
@@ -152,15 +117,16 @@ class JavaFlow:
         return dead
 
     def refused(self, node: Node) -> Iterator[Node]:
-        """Yields the parts of a node that cannot run, or where a fault is refused."""
-        chosen = self.is_chosen(node) and not self.is_endless(node)
-        if chosen or node.type in ("annotation", "switch_label"):
+        """Yields the parts of a program that cannot run, or where a fault is refused, because of a
+        node."""
+        if node.type in ("annotation", "switch_label"):
             yield node
-        if node.type in SEQUENCES:
-            statements = statements_of(node)
-            while statements and not self.stops(statements[0]):
-                statements = statements[1:]
-            yield from statements[1:]
+        if self.is_doubtful(node):
+            member: Node
+            for member in around(node):
+                if member.parent is None or member.parent.type in JAVA_CLASSES:
+                    yield member
+                    break
         if node.type in ("for_statement", "do_statement"):
             name = "update" if node.type == "for_statement" else "condition"
             if not self.passes(node.child_by_field_name("body")):
@@ -194,18 +160,15 @@ def statements_of(block: Node) -> list[Node]:
     return [part for part in block.named_children if part.type not in others]
 
 
-def _throws(node: Node) -> bool:
-    """Whether the first statement of a `try` may throw an exception."""
-    for statement in statements_of(node.child_by_field_name("body"))[:1]:
-        return any(part.type.endswith(RISKY) for part in nodes(statement))
-    return False
+def is_endless(node: Node) -> bool:
+    condition = field_text(node, "condition").strip("() ")
+    literal = condition == "true" and node.type in LOOPS
+    return literal or (not condition and node.type == "for_statement")
 
 
-def _called(call: Node) -> str:
+def called(call: Node) -> str:
     """Name of the method that an expression calls, of its own class or by a class's name; empty
-    for any other node."""
-    if call.type != "method_invocation":
-        return ""
+    for a call by an object."""
     owner = field_text(call, "object")
     own = re.fullmatch(r"(this|[A-Z]\w*|Runtime\.getRuntime\(\))?", owner)
     return field_text(call, "name") if own else ""

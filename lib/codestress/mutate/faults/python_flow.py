@@ -90,8 +90,10 @@ class PythonFlow:
                 caught = handlers[: _raises(body[0])]
                 ways = [[*body, *orelse], *(one.body for one in caught)]
                 return self.lead_on(last) and any(map(self.lead_on, ways))
-            case ast.With() | ast.AsyncWith() | ast.Match() | ast.TryStar():
-                return any(map(self.lead_on, self.live(node)))
+            case ast.With() | ast.AsyncWith():
+                return self.lead_on(node.body)
+            case ast.TryStar() | ast.Match():
+                return False
         return True
 
     def is_endless(self, node: Loop) -> bool:
@@ -127,14 +129,12 @@ class PythonFlow:
                 return [body]
             case ast.While(test, orelse=orelse) if decided(test):
                 return [orelse]
-            case ast.TryStar():  # whose clauses take no return
+            case ast.TryStar() | ast.Match():
                 return []
             case ast.Try(body, handlers, orelse, last):
                 # A later clause may catch what an earlier one has caught.
                 caught = [one.body for one in handlers[: _raises(body[0])]]
                 return [body, *caught, last, orelse if self.lead_on(body) else []]
-            case ast.Match(cases=cases):
-                return [case.body for case in cases if not decided(case.guard)]
         return blocks_in(node)
 
     def dead(self) -> set[int]:
@@ -215,11 +215,9 @@ def _raises(node: ast.stmt) -> bool:
     return any(isinstance(part, raising) for part in ast.walk(node))
 
 
-def decided(test: ast.expr | None) -> bool:
+def decided(test: ast.expr) -> bool:
     """Whether a condition, or a part of it, may be decided by literal values alone."""
     match test:
-        case None:
-            return False
         case ast.BoolOp(values=values):
             return any(map(decided, values))
         case ast.UnaryOp(ast.Not(), operand):

@@ -6,8 +6,8 @@ exactly, and undoing the edit restores the program byte for byte. The kit decide
 the paper leaves open:
 
 - OffByOne: in Python the stop of each `range(…)` in the iterable of a loop or a comprehension, by
-  one up or down, whatever stands around it (`zip`, `enumerate`, `reversed`, a slice); in Java
-  `range` against `rangeClosed` of `IntStream` and `LongStream`; in both `<` against `<=`, `>`
+  one up or down, whatever stands around it (`zip`, `enumerate`, `reversed`, a slice); in Python
+  and Java `<` against `<=`, `>`
   against `>=` in the condition of a loop. The bounds of a slice are no loop's range.
 - MisplacedReturn: an inserted return before a statement of a function (Python), or at the end of a
   block of a loop or a condition (both languages; elsewhere in Java the compiler rejects the

@@ -5,8 +5,7 @@ or of the input, into a comment (appendix B.3).
 Messages have eight kinds of place: functions, returns, while, for, conditions, assignments,
 arithmetic assignments, and calls of sixteen methods of lists, sets, dictionaries and strings; 20
 messages for each kind, 5 for each method. The paper's text prints four of its messages (Table 3).
-The others are the kit's own (messages.yaml), or written by a model and reviewed by a person
-(`codestress write messages`), as the paper's are. A message at a return names a value that this
+The others are the kit's own (messages.yaml). A message at a return names a value that this
 return never gives in the problem's call, found by running the call.
 
 A message can be true: a loop that is said never to run may not run. So each message is compared
@@ -16,26 +15,21 @@ with a run of the problem's call.
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
-from codestress.errors import ParameterError
 from codestress.literals import NotLiteral, parse_literal
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import MessageSite, Perturbed, Site, stimuli
 from codestress.mutate.perturbations.neutral import neutral_text
 from codestress.mutate.perturbations.programs import program_of, vanilla
 from codestress.mutate.perturbations.tracing import METHODS
-from codestress.paths import ROOT, shown
 from codestress.problems.program import Problem, literal_text
 from codestress.types import Language, Task
-from codestress.validation import nearest, read_yaml
 
 Format = Literal["comment", "print", "neutral"]
 """Style of messages: comments, print statements, or neutral comments as long as the misleading ones
@@ -80,7 +74,8 @@ class Trace:
     number of the place."""
 
 
-KIT, PRINTED = "kit", "printed"
+Wording = Literal["kit", "printed"]
+"""Source of messages: the kit's own alone, or with the four that CodeCrash prints."""
 Message = tuple[MessageSite, str, bool | None]
 """Place, text and truth of a message."""
 Messages = dict[str, list[tuple[Claim, str]]]
@@ -89,19 +84,13 @@ name."""
 
 
 @cache
-def messages(which: str = KIT) -> Messages:
-    """Returns pairs of claim and text of all messages, by kind of place: the kit's own for `kit`.
-
-    If `which` is `printed`, four of these are replaced by those that CodeCrash prints (Table 3).
-    Else it is the path of a file from `codestress write messages`; raises `ParameterError` if no
-    person has marked the file as reviewed, if a message is not allowed, or if a kind has none.
-    """
+def messages(which: Wording = "kit") -> Messages:
+    """Returns pairs of claim and text of all messages, by kind of place: the kit's own, of which
+    `printed` replaces four by those that CodeCrash prints (Table 3)."""
     content = stimuli("messages")
     printed, kit = _by_kind(content.pop("printed")), _by_kind(content)
-    if which == KIT:
+    if which == "kit":
         return kit
-    if which != PRINTED:
-        return _reviewed(ROOT / which, kit)
     return kit | {kind: own + kit[kind][len(own) :] for kind, own in printed.items()}
 
 
@@ -112,61 +101,6 @@ def _by_kind(content: dict[str, Any]) -> Messages:
         for message in own:
             found[kind] += message.items()
     return found
-
-
-def _reviewed(path: Path, kit: Messages) -> Messages:
-    content = read_yaml(path)
-    if content.pop("reviewed", None) is not True:
-        raise ParameterError(
-            f"{shown(path)}: strike out what is not generic or not false, then say `reviewed: true`"
-        )
-    content.pop("written_by", None)
-    try:
-        found = _by_kind(content)
-    except (AttributeError, TypeError):
-        raise ParameterError(
-            f"{shown(path)}: a list of messages for each kind of place, each `claim: words`"
-        ) from None
-    if lacking := [kind for kind in kit if not found.get(kind)]:
-        raise ParameterError(f"{shown(path)}: no message for {', '.join(lacking)}")
-    for kind, own in found.items():
-        for claim, text in own:
-            if fault := fault_of(kind, claim, text):
-                raise ParameterError(
-                    f"{shown(path)}: the message {text!r:.80} at {kind}: {fault}"
-                )
-    return found
-
-
-WORDS = re.compile(r"[A-Za-z][A-Za-z ,;:'-]*\.?")
-LONGEST_MESSAGE = 120
-"""Most characters of a message."""
-
-
-def fault_of(kind: str, claim: str, text: object) -> str:
-    """Returns why `text` with the claim `claim` cannot be a message at places of the kind `kind`;
-    empty where it can. A message must be a sentence of plain words, no code, and name nothing of
-    one program, so that it is generic (CodeCrash, section 2.2)."""
-    known = messages()
-    if kind not in known:
-        return f"no kind of place{nearest(kind, known)}"
-    claims = {own for own, _ in known[kind]}
-    if claim not in claims:
-        return (
-            f"{claim!r} is nothing that can be said there: {', '.join(sorted(claims))}"
-        )
-    if not isinstance(text, str) or len(text) > LONGEST_MESSAGE:
-        return f"not one sentence of at most {LONGEST_MESSAGE} characters"
-    if text.count("{value}") != (kind == "return"):
-        return "names {value}, once, at a return, and nowhere else"
-    plain = text.replace("{value}", "it")
-    words = re.findall(r"[A-Za-z]+", plain)
-    if not WORDS.fullmatch(plain) or len(words) < 3:
-        return "more than words, or less than a sentence"
-    names = [
-        word for word in words if not word[1:].islower() and word not in ("A", "a", "I")
-    ]
-    return f"names something: {names[0]}" if names else ""
 
 
 def truth_of(claim: Claim, kind: str, number: int, trace: Trace) -> bool | None:
@@ -213,7 +147,7 @@ def insert_messages(
     density: float,
     trace: Trace,
     truth: Truth = "any",
-    wording: str = KIT,
+    wording: Wording = "kit",
 ) -> Perturbed:
     """Returns the problem with misleading messages, each at a place drawn with probability
     `density`; the result's `sites` lists them, and is empty where none was put.
@@ -250,7 +184,7 @@ def insert_messages(
 
 
 def _options(
-    kind: str, number: int, trace: Trace, truth: Truth, wording: str
+    kind: str, number: int, trace: Trace, truth: Truth, wording: Wording
 ) -> list[tuple[str, bool | None]]:
     """Returns the messages that may stand at a place, each with its truth."""
     options = []

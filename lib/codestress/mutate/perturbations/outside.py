@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -33,7 +32,7 @@ from codestress.mutate.perturbations.variants import (
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, parse_row
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Execution, Executor, Outcome
+from codestress.sandbox.executor import Executor, Outcome
 from codestress.types import Language
 
 
@@ -113,22 +112,14 @@ def _run(lines: Sequence[Line], executor: Executor) -> None:
             continue
         execution = next(executions)
         if execution.outcome is not Outcome.RETURNED:
-            line.fault = _without_value(execution)
+            why = f"{execution.outcome}: {execution.detail}"
+            line.fault = f"its call does not return a value: {why}"
             continue
         try:
             output = written_out(execution.value)
             line.problem = replace(line.problem, output=output)
         except NotLiteral as error:
             line.fault = f"what its call returns cannot be written out: {error}"
-
-
-def _without_value(execution: Execution) -> str:
-    """Sentence that says why an execution gave no value."""
-    if execution.outcome is Outcome.SYNTAX_ERROR:
-        return f"the program does not parse: {execution.detail}"
-    if execution.outcome is Outcome.NOT_DATA:
-        return f"what its call returns is not data: {execution.detail}"
-    return f"its call does not return: {execution.outcome} {execution.detail}".strip()
 
 
 def _read(path: Path, language: Language) -> list[Line]:
@@ -187,26 +178,10 @@ def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
 
 
 def _messages(condition: str, variant: Variant) -> list[dict[str, Any]]:
-    """Returns the inserted messages as dictionaries in the order of the text: `line` in the
-    perturbed program, `text`, and `truth` (whether the call makes it true; None where not decided).
-    Empty for conditions without messages."""
+    """Returns the inserted messages as dictionaries in the order of the text: `text`, and `truth`
+    (whether the call makes it true; None where not decided). Empty for conditions without
+    messages."""
     if not condition.startswith(("MCC", "MPS", "MHC", NEUTRAL)):
         return []
-    lines = variant.problem.code.split("\n")
-    found = []
-    places: dict[str, list[int]] = {}
-    for site in sorted(variant.sites, key=lambda site: site.line):
-        if site.text not in places:
-            places[site.text] = _lines_with(site.text, lines)
-        line = places[site.text].pop(0)
-        found.append({"line": line, "text": site.text, "truth": site.truth})
-    return sorted(found, key=lambda message: message["line"])
-
-
-def _lines_with(text: str, lines: Sequence[str]) -> list[int]:
-    """Numbers of the lines that hold a message as comment or in a print, once for each time."""
-    written = {text, repr(text)[1:-1], json.dumps(text)[1:-1]}
-    found = list[int]()
-    for number, line in enumerate(lines, start=1):
-        found += [number] * max(line.count(one) for one in written)
-    return found
+    sites = sorted(variant.sites, key=lambda site: site.line)
+    return [{"text": site.text, "truth": site.truth} for site in sites]

@@ -4,11 +4,12 @@ perturbations change something."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 
-from codestress.mutate.edits import Edit, Lines, edited, first_line
+from codestress.mutate.edits import first_line
 from codestress.mutate.perturbations import tracing
 from codestress.mutate.perturbations.edits import (
     MessageSite,
@@ -223,30 +224,18 @@ class PythonProgram:
 
 def renamed_names(text: str, tree: ast.expr) -> str:
     """Returns the expression `text` with the names that stand in `tree`, which may differ from the
-    text's syntax tree in names alone. Raises `NotPerturbed` where a name cannot be found in the
+    text's syntax tree in names alone. Raises `NotPerturbed` where a name cannot be told from other
     text."""
-    lines, edits = Lines.of(text), list[Edit]()
     before = ast.parse(text, mode="eval").body
     for pair in zip(ast.walk(before), ast.walk(tree), strict=True):
         match pair:
-            case ast.Name(old) as name, ast.Name(new) if old != new:
-                edits.append(Edit(*lines.span(name), new))
-            case ast.keyword(old) as keyword, ast.keyword(str(new)) if old != new:
-                start = lines.at(keyword.lineno, keyword.col_offset)
-                edits.append(Edit(start, _name_end(text, start), new))
-    changed = edited(text, edits)
-    # Before Python 3.12 trees do not say where a name in an f-string stands.
-    if edits and ast.dump(ast.parse(changed, mode="eval").body) != ast.dump(tree):
+            case ast.Name(old), ast.Name(new):
+                text = re.sub(rf"\b{old}\b", new, text)
+            case ast.keyword(str(old)), ast.keyword(str(new)):
+                text = re.sub(rf"\b{old}\b(?=\s*=)", new, text)
+    if ast.dump(ast.parse(text, mode="eval").body) != ast.dump(tree):
         raise NotPerturbed("a name in the call's text cannot be found")
-    return changed
-
-
-def _name_end(text: str, start: int) -> int:
-    """Index of the character behind the name that begins at the index `start` of `text`."""
-    end = start + 1
-    while text[start : end + 1].isidentifier() and end < len(text):
-        end += 1
-    return end
+    return text
 
 
 def read_in_classes(names: Names) -> set[str]:

@@ -84,7 +84,7 @@ class Settings(TypedDict, total=False):
     """Truth of the messages of MCC, MPS and NCC in the problem's call [any]."""
     density: float
     """Share of the places that get a message [1.0]."""
-    wording: str
+    wording: messages.Wording
     """Source of the messages [kit]."""
     globals_of: GlobalNames
     """Names that GBC (garbage code) declares as globals [parameters]."""
@@ -206,7 +206,7 @@ def perturb(
             density=settings.get("density", 1.0),
             trace=checked.trace,
             truth=settings.get("truth", "any"),
-            wording=settings.get("wording", messages.KIT),
+            wording=settings.get("wording", "kit"),
         )
     if perturbation == "MHC":
         if not wrong:
@@ -233,17 +233,3 @@ def _rewritten(
             done = insert_garbage(made.problem, draw, problem, globals_of)
         made = Perturbed(done.problem, made.sites + done.sites)
     return made
-
-
-def unseen_differences(
-    unseen: Mapping[str, Checked], variants: Mapping[str, Variant], executor: Executor
-) -> dict[str, str]:
-    """Returns by id how each applied one of `variants` differs in words from its program on the
-    inputs of `unseen` (the result of `on_unseen`); empty text without a difference. Other variants,
-    and those of problems not in `unseen`, are left out."""
-    applied = {
-        name: variants[name].problem
-        for name in unseen
-        if variants[name].status == "applied"
-    }
-    return differences(applied, unseen, executor)

@@ -23,7 +23,7 @@ from codestress.functions import file_of
 from codestress.mutate.perturbations.checking import Checked, check_problems
 from codestress.mutate.perturbations.edits import GlobalNames, Guard
 from codestress.mutate.perturbations.inputs import NotJson, json_values
-from codestress.mutate.perturbations.messages import KIT, PRINTED
+from codestress.mutate.perturbations.messages import Wording
 from codestress.mutate.perturbations.own import own_perturbations
 from codestress.mutate.perturbations.python import PythonProgram
 from codestress.mutate.perturbations.variants import (
@@ -99,7 +99,7 @@ class Perturbed(Seeded):
     """Parameters of studies that perturb programs: programs, perturbations, their settings (section
     2). Defaults are the paper's."""
 
-    FILES = {"translations": ("",), "hints": ("generated",), "messages": (KIT, PRINTED)}
+    FILES = {"translations": ("",), "hints": ("generated",)}
 
     problems: list[Source] = Field(
         ["cruxeval", "livecodebench"],
@@ -134,9 +134,9 @@ class Perturbed(Seeded):
         "outputs/data/codecrash.hints.jsonl",
         description="MHC's values: a model's, a file that `codestress write hints` makes; or generated",
     )
-    messages: str = Field(
+    messages: Wording = Field(
         "printed",
-        description="of MCC and MPS: the kit's, with the four that Table 3 prints, or without (kit); or a file",
+        description="of MCC and MPS: the kit's, with the four that Table 3 prints, or without (kit)",
     )
     guard: Guard = Field(
         "tag",
@@ -158,7 +158,7 @@ class Perturbed(Seeded):
 
     def files(self) -> list[Path]:
         """Returns the paths of the files that are read: the contest programs, the modules of custom
-        perturbations, and the files of hints, messages and translations, each where it is named. A
+        perturbations, and the files of hints and translations, each where it is named. A
         file need not exist."""
         files = contest_files() if "contest" in self.problems else []
         for name, perturbation in own_perturbations().items():

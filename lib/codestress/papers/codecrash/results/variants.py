@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from functools import cache
 
 import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal, same_value
-from codestress.mutate.perturbations.checking import Checked, on_unseen, run_calls
-from codestress.mutate.perturbations.variants import Variant, unseen_differences
+from codestress.mutate.perturbations.checking import Checked, run_calls
+from codestress.mutate.perturbations.variants import Variant
 from codestress.papers.codecrash.results.conditions import spelled
 from codestress.papers.codecrash.studies import (
     Perturbed,
@@ -96,28 +95,6 @@ def reasons(given: Perturbed) -> pd.DataFrame:
                 rows[*condition, one.status, why] += 1
     columns = ["dataset", "language", "perturbation", "status", "reason", "n"]
     return pd.DataFrame([(*key, n) for key, n in rows.most_common()], columns=columns)
-
-
-def differing_unseen(given: Perturbed) -> pd.DataFrame:
-    """Returns how many applied variants at the highest density in `given` behave differently on
-    inputs that validation did not use: dataset, language, perturbation, tried (variants with such
-    inputs; no row without any), differ, example (in words), accuracy (differ / tried), low, high
-    (Wilson, 95 %)."""
-    rows = []
-    with Executor() as executor:
-
-        @cache
-        def unseen(source: str, language: Language) -> dict[str, Checked]:
-            return on_unseen(_checked(given, source, language)[0], executor, given.seed)
-
-        for source, language, perturbation, found in _each(given):
-            tried = unseen_differences(unseen(source, language), found, executor)
-            different = [why for why in tried.values() if why]
-            numbers = len(tried), len(different), "; ".join(different[:1])
-            rows.append((source, language, perturbation, *numbers))
-    columns = ["dataset", "language", "perturbation", "tried", "differ", "example"]
-    table = pd.DataFrame(rows, columns=columns)
-    return with_accuracy(table[table["tried"] > 0], "differ", "tried")
 
 
 def _each(given: Perturbed) -> Iterator[tuple[str, Language, str, dict[str, Variant]]]:
