@@ -48,7 +48,6 @@ TYPED = (
 )
 """Typed here, in this order."""
 SAME = {
-    "codestress probe": "codestress probe sim-wide",
     "codestress export inspect": "codestress export inspect origin/fig02",
     "codestress score": "codestress score --task output --answers answers.json --problems problems.jsonl",
     "codestress score --json": "codestress score --task output --answers answers.json --problems problems.jsonl",

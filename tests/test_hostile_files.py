@@ -117,7 +117,6 @@ COMMANDS = {
     "data list": ["params/datasets.yaml"],
     "data verify": ["params/datasets.yaml"],
     "data fetch mine": ["params/datasets.yaml", "data/mine/words.txt"],
-    "probe mine": ["params/models.yaml", "my_model.py"],
     "serve llama-3.1-70b --dry-run": ["params/models.yaml"],
     "perturb ../p.jsonl --conditions VAN,MINE": [
         "p.jsonl",

@@ -22,7 +22,7 @@ from codestress.inference import budget as budget_module
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached, Sum, sums
 from codestress.inference.engines.base import Engine, RequestFailed
-from codestress.inference.probe import probe
+from codestress.inference.probe import checked
 from codestress.inference.registry import ModelEntry
 from codestress.inference.results import Results
 from codestress.inference.run import score
@@ -265,20 +265,16 @@ def test_a_server_that_counts_below_nothing_earns_nothing(tmp_path: Path) -> Non
 def test_a_probe_keeps_to_the_budget(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("MAX_REQUESTS", "3")
+    monkeypatch.setenv("MAX_REQUESTS", "1")
     monkeypatch.setattr("codestress.inference.probe.STORE", tmp_path / "store.sqlite")
     monkeypatch.setenv(budget_module.SUM, str(tmp_path / "sum.json"))
 
-    async def probed(base_url: str) -> None:
-        settings = {"base_url": base_url, "key_env": ""}
-        async for _ in probe(
-            ModelEntry(name="m", engine="openai", id="m", settings=settings)
-        ):
-            pass
-
-    with OpenAIServer() as server, pytest.raises(BudgetReached):
-        asyncio.run(probed(server.base_url))
-    assert posts(server) == 3
+    with OpenAIServer() as server:
+        settings = {"base_url": server.base_url, "key_env": ""}
+        checked(ModelEntry(name="m", engine="openai", id="m", settings=settings))
+        with pytest.raises(BudgetReached):
+            checked(ModelEntry(name="n", engine="openai", id="n", settings=settings))
+    assert posts(server) == 1
 
 
 RUN = """

@@ -65,35 +65,6 @@ def data_verify() -> None:
 
 @click.command()
 @click.argument("model")
-def probe(model: str) -> None:
-    """Tries a model of the registry, or at a URL, with a few short requests: tokens, stop, max_tokens,
-    sampling, a prefilled answer, and as many requests at once as builds send.
-
-    Exit 1 when it does not answer at all. The store keeps the answers: give the model another
-    revision to have it asked again.
-    """
-    from codestress.inference.coroutines import run_coroutine
-    from codestress.inference.probe import probe as abilities
-    from codestress.inference.served import served_at
-
-    if "://" in model:
-        entry = served_at(model, "", "", "probe")
-    else:
-        [entry] = find_models([model], load_registry(), "probe")
-
-    async def tried() -> list[bool]:
-        answers = []
-        async for ability in abilities(entry):
-            answers.append(ability.can)
-            detail = f": {ability.detail}" if ability.detail else ""
-            click.echo(f"{'yes' if ability.can else 'no ':4} {ability.what}{detail}")
-        return answers
-
-    exit_where(not run_coroutine(tried())[0])
-
-
-@click.command()
-@click.argument("model")
 @click.option("--port", default=8000, show_default=True, help="Of 127.0.0.1.")
 @click.option(
     "--python",
