@@ -43,7 +43,7 @@ TYPED = (
         "codestress archive adopt --help",
         "codestress data list",
     ),
-    *("codestress store verify", "codestress store budget --reset"),
+    "codestress store verify",
     *("make report", "make contact-sheet"),
 )
 """Typed here, in this order."""
