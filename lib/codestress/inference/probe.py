@@ -29,6 +29,11 @@ from codestress.inference.store import Store
 from codestress.paths import STORE, shown
 from codestress.types import Message, Prompt, Request, Response, Sampling
 
+CALLED = (
+    "(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), "
+    "messages being dictionaries of role and content, and returns the answer's text."
+)
+"""End of a sentence that begins with a function's name: how the kit calls the function."""
 QUESTION = (
     Message("system", "Answer in few words."),
     Message("user", "Count from 1 to 3."),
@@ -58,7 +63,12 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
             f"{model}: its name {entry.name} is that of another model in "
             f"{shown(SERVED)} or {shown(REGISTRY)}; rename that row, or remove it"
         )
-    entry = checked(entry) if ask else entry
+    try:
+        entry = checked(entry) if ask else entry
+    except EngineError as error:
+        called = f"\nIt is called as {entry.id}{CALLED}"
+        advice = called if entry.engine == "function" else ""
+        raise EngineError(f"{error}{advice}") from None
     keep(entry)
     return entry.name
 
