@@ -81,13 +81,10 @@ def serve(model: str, port: int, python: str, dry_run: bool) -> None:
     from codestress.inference.engines.vllm import server_command
 
     [entry] = find_models([model], load_registry(), "serve")
-    command, environment = server_command(entry, python, port)
-    click.echo(
-        " ".join([*(f"{k}={v}" for k, v in environment.items()), shlex.join(command)]),
-        err=not dry_run,
-    )
+    command = server_command(entry, python, port)
+    click.echo(shlex.join(command), err=not dry_run)
     if not dry_run:
-        os.execvpe(command[0], command, os.environ | environment)
+        os.execvp(command[0], command)
 
 
 @click.command()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import inspect
 import threading
 import time
 from collections.abc import Callable
@@ -70,11 +69,6 @@ class FunctionEngine(Engine):
         except Exception as error:  # whatever the function raises
             message = f"{who} raised {type(error).__name__}: {error}"
             raise RequestFailed(message, outcome_of(0, message)) from None
-        if inspect.iscoroutine(text):
-            text.close()
-            raise RequestFailed(
-                f"{who} is async; give one that waits, by asyncio.run(…)"
-            )
         if not isinstance(text, str):
             raise RequestFailed(f"{who} returned {type(text).__name__}, not a text")
         return Response(
