@@ -461,7 +461,7 @@ def test_an_archives_seconds_are_a_time(tmp_path: Path, said: str) -> None:
 def test_an_archives_line_is_read_as_far_as_a_row_may_be_long(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
-        file.write(b'{"codestress archive": 1, "responses": 1}\n')
+        file.write(b'{"codestress archive": 2, "responses": 1}\n')
         for _ in range(101):
             file.write(b" " * 1_000_000)
     with refused(ArchiveError, "a.jsonl.gz", "line 2", "100,000,000"):
@@ -518,5 +518,5 @@ def test_nothing_commands_a_terminal() -> None:
 
 def _pack(path: Path, row: str) -> None:
     path.write_bytes(
-        gzip.compress(f'{{"codestress archive": 1, "responses": 1}}\n{row}\n'.encode())
+        gzip.compress(f'{{"codestress archive": 2, "responses": 1}}\n{row}\n'.encode())
     )
