@@ -19,7 +19,6 @@ from codestress.errors import EngineError, ParameterError
 from codestress.inference.engines.openai import fault_of_address, key_in
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.network import (
-    AROUND,
     base_of,
     no_connection,
     remedy_of,
@@ -64,9 +63,7 @@ def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
     or, with an empty `model_id`, not exactly one; `EngineError` where no server answers or the
     variable has no key.
     """
-    text, *query = re.split("[?#]", url.strip(AROUND), maxsplit=1)
-    has_secret = re.search("key|token|secret|auth", "".join(query), re.I)
-    if fault := fault_of_address(url if has_secret else text, "KEY_ENV (--key-env)"):
+    if fault := fault_of_address(url, "KEY_ENV (--key-env)"):
         raise ParameterError(f"{who}: the URL {fault}")
     key = key_in(key_env, f"{who} {url}")
     base_url, offers = _find_list(base_of(url), key, model_id)
