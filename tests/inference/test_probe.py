@@ -300,7 +300,7 @@ def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(
     with Counting(lambda _: completion("1, 2, 3"), prefill=prefill) as server:
         name = served_at(server.base_url, "", "", "try").name
         first = started()
-        assert first >= 3  # how it counts a begun answer, and the answer
+        assert first >= 2  # how it counts a begun answer, and the answer
         assert started() == started() == 0
         rows = probe.SERVED.read_text()
         entry = load_registry(probe.SERVED)[name]

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -169,10 +168,6 @@ class Failures:
 
     def _of_connection(self, error: APIConnectionError, words: str) -> Exception:
         cause = error.__cause__
-        if _is_unknown_host(error):
-            return EngineError(
-                f"{self.who}: no such host\nCheck base_url, and the network."
-            )
         reason = f"the connection failed: {words}"
         if CUT in getattr(cause, "__notes__", ()):
             return self._failed(reason, Outcome.CUT_REPLY)
@@ -211,11 +206,3 @@ class Failures:
         self, reason: str, outcome: Outcome = Outcome.HARNESS_ERROR
     ) -> RequestFailed:
         return RequestFailed(f"{self.who}: {reason}", outcome)
-
-
-def _is_unknown_host(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, socket.gaierror):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

@@ -33,8 +33,8 @@ from codestress.inference.engines.openai_client import Client, Failures
 from codestress.inference.engines.refusals import Adapter, Lengths, SilentReply
 from codestress.inference.engines.replies import (
     NoTextError,
-    count_at,
     response_of,
+    usage_in,
     value_at,
 )
 from codestress.inference.engines.secrets import Secret
@@ -181,13 +181,11 @@ class OpenAIEngine(Engine):
         """Returns the reason why the server does not continue begun answers of the model with the
         id `model`; empty where it verifiably continues them.
 
-        The server renders two messages, once with the last answer left open and once with it
-        closed: only where the first rendering has fewer tokens is the answer left open. vLLM's
-        `/tokenize` counts the tokens; where it is missing, two one-token completions do.
+        The server continues two messages by one token, once with the last answer left open and once
+        with it closed: only where the first prompt has fewer tokens is the answer left open.
         """
         if self._settings.prefill == "none":
             return "settings.prefill is 'none'"
-        root = self._base_url.removesuffix("/").removesuffix("/v1")
         counts = []
         for left_open in (True, False):
             body = {
@@ -198,14 +196,17 @@ class OpenAIEngine(Engine):
                 ],
                 "add_generation_prompt": False,
                 "continue_final_message": left_open,
+                "max_tokens": 1,
             }
-            count = await self._count(f"{root}/tokenize", body, "count")
-            if isinstance(count, str):
-                body["max_tokens"] = 1
-                path = ("usage", "prompt_tokens")
-                count = await self._count("/chat/completions", body, *path)
-            if isinstance(count, str):
-                return count
+            try:
+                reply = await self._post("/chat/completions", body)
+            except BudgetReached:
+                raise
+            except Exception as error:  # it costs the feature, not the run
+                return f"the probe failed: {self.failures.of(error)}"
+            count = usage_in(reply.content).prompt_tokens
+            if count is None:
+                return "the server does not say how many tokens the probe had"
             counts.append(count)
         opened, closed = counts
         if opened < closed:
@@ -214,22 +215,6 @@ class OpenAIEngine(Engine):
             "it closes the answer that should be left open "
             f"({opened} tokens open, {closed} closed)"
         )
-
-    async def _count(self, place: str, body: dict[str, Any], *path: str) -> int | str:
-        """Returns the number of tokens to which the keys `path` lead in the server's reply to
-        `body` at `place`, or the reason why there is none."""
-        try:
-            reply = await self._post(place, body)
-            count = count_at(parse_json(reply.content), *path)
-        except BudgetReached:
-            raise
-        except ValueError:
-            count = None
-        except Exception as error:  # it costs the feature, not the run
-            return f"the probe failed: {self.failures.of(error)}"
-        if count is None:
-            return "the server does not say how many tokens the probe had"
-        return count
 
 
 def _address(name: str, settings: Settings) -> str:
