@@ -587,7 +587,7 @@ def test_a_changed_row_begins_in_its_own_words_again(tmp_path: Path) -> None:
 def test_the_probe_at_the_start_finds_the_dialect() -> None:
     reply = as_json({"error": "System role not supported"}, status=500)
     with OpenAIServer(refusing(has_no_system_role, reply)) as server:
-        row = served_at(server.base_url, "", "", "try")
+        row = served_at(server.base_url, "", "")
         row = checked(
             row.model_copy(update={"settings": {**row.settings, "retries": 0}})
         )
@@ -619,7 +619,7 @@ class Breaking(OpenAIServer):
 
 def test_a_connection_that_breaks_costs_the_begun_answer_alone() -> None:
     with Breaking() as server:
-        row = served_at(server.base_url, "", "", "try")
+        row = served_at(server.base_url, "", "")
         row = checked(
             row.model_copy(update={"settings": {**row.settings, "retries": 0}})
         )

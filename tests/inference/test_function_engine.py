@@ -28,7 +28,7 @@ TRIALS = Trials(
 
 def rows(folder: Path, name: str = "my_model.py:answer") -> Path:
     path = folder / "models.yaml"
-    settings = {"function": f"{folder}/{name}", "concurrency": 3}
+    settings = {"function": f"{folder}/{name}"}
     path.write_text(json.dumps({"mine": {"engine": "function", "settings": settings}}))
     return path
 

@@ -62,7 +62,7 @@ def test_a_model_that_is_named_needs_no_list(listing: Reply) -> None:
     with Served() as server:
         server.listing = listing
         with pytest.raises((EngineError, ParameterError)) as raised:
-            served_at(server.base_url, "", "", "try")
+            served_at(server.base_url, "", "")
         names(raised.value, server.base_url)
         assert name_of(server.base_url, MODEL, "", ask=True).startswith(MODEL)
     assert {request.body["model"] for request in server.requests} == {MODEL}
@@ -72,16 +72,16 @@ def test_a_model_that_is_named_needs_no_list(listing: Reply) -> None:
 def test_lists_in_the_forms_of_other_servers(form: Any) -> None:
     with Served() as server:
         server.listing = as_json(form)
-        assert served_at(server.base_url, "", "", "try").id == MODEL
+        assert served_at(server.base_url, "", "").id == MODEL
         with refused(ParameterError, "'m2'"):
-            served_at(server.base_url, "m2", "", "try")
+            served_at(server.base_url, "m2", "")
 
 
 def test_a_list_that_needs_a_key_says_so() -> None:
     with Served() as server:
         server.listing = failure(401, "no key")
         with refused(EngineError, "401", "KEY_ENV"):
-            served_at(server.base_url, MODEL, "", "try")
+            served_at(server.base_url, MODEL, "")
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -98,7 +98,7 @@ def test_where_a_redirect_leads_is_said(status: int, to: str, told: str) -> None
         server.listing = Reply(b"", status=status, headers={"Location": to})
         for model in ("", MODEL):
             with refused(EngineError, str(status), told):
-                served_at(server.base_url, model, "", "try")
+                served_at(server.base_url, model, "")
 
 
 def test_a_redirect_of_a_question_names_the_place_without_the_query(
@@ -127,7 +127,7 @@ def test_a_missing_version_is_tried(
     with Served() as server:
         server.bases = (real,)
         for model in ("", MODEL):
-            row = served_at(server.root + typed, model, "", "try")
+            row = served_at(server.root + typed, model, "")
             assert row.settings["base_url"] == server.root + real
             said = capsys.readouterr().err
             assert (server.root + real in said) == (typed != real)

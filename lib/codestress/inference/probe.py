@@ -50,7 +50,7 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     `EngineError` where the server or, with `ask`, the model does not answer.
     """
     if "://" in model:
-        entry = served_at(model, model_id, key_env, "--models")
+        entry = served_at(model, model_id, key_env)
         rows = load_registry(SERVED) if SERVED.is_file() else {}
         entry = _as_saved(entry, rows.get(entry.name))
     elif ".py:" in model:

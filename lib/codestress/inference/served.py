@@ -54,25 +54,24 @@ class NoList(EngineError):
     """Raised where a server answers, but has no list of models at an address."""
 
 
-def served_at(url: str, model_id: str, key_env: str, who: str) -> ModelEntry:
+def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     """Returns a registry row, which is not saved, for a model at the OpenAI-compatible server
     `url`: the model with the id `model_id`, or, where this is empty, the server's only model.
 
-    `key_env` names the environment variable with the key (empty: none); `who` begins the error
-    messages. Raises `ParameterError` for a bad URL, or where the server does not offer the model
-    or, with an empty `model_id`, not exactly one; `EngineError` where no server answers or the
-    variable has no key.
+    `key_env` names the environment variable with the key (empty: none). Raises `ParameterError`
+    for a bad URL, or where the server does not offer the model or, with an empty `model_id`, not
+    exactly one; `EngineError` where no server answers or the variable has no key.
     """
     if fault := fault_of_address(url, "KEY_ENV (--key-env)"):
-        raise ParameterError(f"{who}: the URL {fault}")
-    key = key_in(key_env, f"{who} {url}")
+        raise ParameterError(f"--models: the URL {fault}")
+    key = key_in(key_env, f"--models {url}")
     base_url, offers = _find_list(base_of(url), key, model_id)
     if base_url != url.rstrip("/"):
-        tqdm.write(f"{who}: the server is asked at {base_url}", sys.stderr)
-    chosen = model_id or _only_model(offers, f"{who} {url}")
+        tqdm.write(f"--models: the server is asked at {base_url}", sys.stderr)
+    chosen = model_id or _only_model(offers, f"--models {url}")
     if model_id and offers and model_id not in offers:
         near = nearest(model_id, offers)
-        raise ParameterError(f"{who} {url}: the server offers no {model_id!r}{near}")
+        raise ParameterError(f"--models {url}: the server offers no {model_id!r}{near}")
     offer = offers.get(chosen)
     where = urlsplit(base_url)
     port = f"-{where.port}" if where.port else ""

@@ -44,16 +44,12 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
     @cache
     def check(row: str, then: str) -> None:
         if not _same(entry, row, then, now):
-            elsewhere = (
-                f"or have the row ask {_parts(then)[0]}: the archive's answers count for it alone."
-                if archive
-                else "or name another file in CODESTRESS_STORE."
-            )
             raise EngineError(
                 f"{entry.name}: answers to the same questions are in {archive or 'the store'} from another server: "
                 f"{then} (row {row}); this row asks {now}.\n"
                 f"Give {entry.name} a `revision` of its own in params/models.yaml, for instance revision: "
-                f'"{entry.revision or entry.id}, {urlsplit(now).hostname or "elsewhere"}", {elsewhere}'
+                f'"{entry.revision or entry.id}, {urlsplit(now).hostname or "elsewhere"}", '
+                f"have it ask {_parts(then)[0]}, or name another file in CODESTRESS_STORE."
             )
 
     return check

@@ -15,8 +15,6 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
-from pydantic import Field
-
 from codestress.errors import EngineError, ParameterError
 from codestress.functions import FunctionName, file_of, load_function
 from codestress.inference.engines.base import Engine, RequestFailed, conversation
@@ -33,8 +31,6 @@ class Settings(Strict):
     """The function as FILE.py:NAME. The engine calls it as NAME(messages, prefill=…, temperature=…,
     top_p=…, max_tokens=…, stop=…), with messages as dictionaries of role and content; it returns
     the completion's text."""
-    concurrency: int = Field(default=1, ge=1)
-    """Maximum number of calls at the same time, each in a thread."""
 
 
 class FunctionEngine(Engine):
@@ -42,9 +38,10 @@ class FunctionEngine(Engine):
     cannot be loaded. A function that raises, or returns no text, fails the request
     (`RequestFailed`)."""
 
+    concurrency = 1
+
     def __init__(self, entry: ModelEntry) -> None:
         settings = Settings.model_validate(entry.settings)
-        self.concurrency = settings.concurrency
         self._entry = entry
         try:
             self._function = load_function(

@@ -35,8 +35,6 @@ class Settings(Strict):
     """Source of the weights: a name on the hub, or a folder; empty: the row's id."""
     revision: str = ""
     """Commit on the hub; empty: the newest."""
-    batch: int = Field(default=1000, ge=1)
-    """Maximum number of requests in one call: the most that is lost when the process is killed."""
     tensor_parallel: int = Field(default=1, ge=1)
     """Number of GPUs that hold one copy of the model."""
     data_parallel: int = Field(default=1, ge=1)
@@ -53,6 +51,8 @@ class VLLMEngine(BatchEngine):
     """An engine that runs one model by vLLM in this process; `EngineError` where vLLM is not
     installed or cannot load the model."""
 
+    batch = 1000
+
     def __init__(self, entry: ModelEntry) -> None:
         try:
             import vllm
@@ -62,7 +62,6 @@ class VLLMEngine(BatchEngine):
                 "elsewhere use engine: openai and the address of a vLLM server."
             ) from None
         settings = Settings.model_validate(entry.settings)
-        self.batch = settings.batch
         self._vllm = vllm
         self._entry = entry
         try:
