@@ -60,7 +60,7 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     known = load_registry().get(entry.name, entry)
     if (known.id, _place(known)) != (entry.id, _place(entry)):
         raise ParameterError(
-            f"{model}: its name {entry.name} is that of another model in "
+            f"{model}: its name {entry.name} is that of {known.id} at {_place(known)} in "
             f"{shown(SERVED)} or {shown(REGISTRY)}; rename that row, or remove it"
         )
     try:
