@@ -224,17 +224,18 @@ class OpenAIServer:
         self, method: str, path: str, headers: dict[str, str], content: bytes
     ) -> Reply:
         route = f"{method} {path}"
-        if route == "POST /tokenize" and self.prefill == "continued":
-            body = json.loads(content)
-            return as_json({"count": 20 + (not body["continue_final_message"])})
         if route in ("POST /v1/chat/completions", "POST /v1/completions"):
             body = json.loads(content)
             if self.prefill == "refused" and "continue_final_message" in body:
                 return failure(
                     422, "Unexpected keys in the request: continue_final_message"
                 )
-            if self.prefill == "ignored" and body.get("max_tokens") == 1:
-                return as_json(completion_body("x"))
+            if "continue_final_message" in body and body.get("max_tokens") == 1:
+                probed = completion_body("x")
+                if self.prefill == "continued":
+                    tokens = 20 + (not body["continue_final_message"])
+                    probed["usage"]["prompt_tokens"] = tokens
+                return as_json(probed)
             prompt = prompt_of(body)
             received = Received(
                 path, headers, body, self.counts[prompt], time.monotonic()

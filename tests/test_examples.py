@@ -43,12 +43,10 @@ TYPED = (
         "codestress archive adopt --help",
         "codestress data list",
     ),
-    *("codestress store verify", "codestress store budget --reset"),
     *("make report", "make contact-sheet"),
 )
 """Typed here, in this order."""
 SAME = {
-    "codestress probe": "codestress probe sim-wide",
     "codestress export inspect": "codestress export inspect origin/fig02",
     "codestress score": "codestress score --task output --answers answers.json --problems problems.jsonl",
     "codestress score --json": "codestress score --task output --answers answers.json --problems problems.jsonl",

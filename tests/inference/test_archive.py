@@ -40,7 +40,6 @@ from codestress.types import (
     Trials,
     Usage,
 )
-from conftest import ROOT
 from openai_server import OpenAIServer
 from told import names, refused
 
@@ -342,30 +341,8 @@ def test_an_import_finds_the_same_questions_answered_elsewhere(
         EngineError, "served", "https://other.example:443/v1", "CODESTRESS_STORE"
     ):
         import_archive(archive, tmp_path / "t.sqlite", load_registry(registry))
-    asked = ("a.jsonl.gz", "served", "https://other.example:443/v1", "CODESTRESS_STORE")
-    with refused(ArchiveError, *asked):
-        import_archive(archive, tmp_path / "t.sqlite", {})
     with Store(tmp_path / "t.sqlite") as store:
         assert store.count() == 1
-
-
-def test_archives_of_the_first_format_are_read_their_server_unknown(
-    answered: tuple[Path, Path, Path], tmp_path: Path
-) -> None:
-    registry, _, archive = answered
-    rows = [json.loads(line) for line in lines(archive)]
-    old = [
-        rows[0] | {"codestress archive": 1},
-        *({k: v for k, v in row.items() if k != "server"} for row in rows[1:]),
-    ]
-    path = tmp_path / "old.jsonl.gz"
-    path.write_bytes(gzip.compress("\n".join(map(json.dumps, old)).encode()))
-    other = moved(registry, "http://other.example/v1", "r1")
-    assert import_archive(path, tmp_path / "t.sqlite", load_registry(other)) == (40, 40)
-    told = CliRunner().invoke(cli.cli, ["archive", "verify", str(path)])
-    names(told.output, "served", "40", "unknown")
-    shipped = ROOT / "params" / "answers" / "nano.jsonl.gz"
-    assert {row.server for row in read_archive(shipped)} == {""}
 
 
 TEXT = st.text(st.characters(exclude_categories=[]))

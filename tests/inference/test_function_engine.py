@@ -1,22 +1,15 @@
-"""A Python function as a model, and what `codestress probe` finds out of a model."""
+"""A Python function as a model."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from codestress.errors import EngineError
-from codestress.inference.probe import Ability, probe
-from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.run import run
 from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
 from conftest import ROOT
-from openai_server import OpenAIServer, Received, Reply, completion
 from told import names, refused
 
 TRIALS = Trials(
@@ -35,7 +28,7 @@ TRIALS = Trials(
 
 def rows(folder: Path, name: str = "my_model.py:answer") -> Path:
     path = folder / "models.yaml"
-    settings = {"function": f"{folder}/{name}", "concurrency": 3}
+    settings = {"function": f"{folder}/{name}"}
     path.write_text(json.dumps({"mine": {"engine": "function", "settings": settings}}))
     return path
 
@@ -95,71 +88,3 @@ def test_what_a_function_does_wrong_is_a_failure_of_the_request(tmp_path: Path) 
                 store=tmp_path / "t.sqlite",
                 registry=rows(tmp_path, name),
             )
-
-
-@pytest.fixture(autouse=True)
-def store_of_probes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("codestress.inference.probe.STORE", tmp_path / "probes.sqlite")
-
-
-def tried(entry: ModelEntry) -> dict[str, Ability]:
-    async def listed() -> list[Ability]:
-        return [one async for one in probe(entry)]
-
-    return {one.what: one for one in asyncio.run(listed())}
-
-
-def named(found: dict[str, Ability], words: str) -> Ability:
-    """The one ability whose name has these words."""
-    [what] = [what for what in found if words in what]
-    return found[what]
-
-
-def able(received: Received) -> Reply:
-    body: dict[str, Any] = received.body
-    if body.get("continue_final_message"):
-        return completion("2")
-    if "stop" in body:
-        return completion("1, 2, 3, 4, 5, 6, ")
-    if body["max_tokens"] == 8:
-        return completion("1, 2, 3,", finish_reason="length")
-    return completion(f"animal {received.seen}" if body["temperature"] else "42")
-
-
-def test_a_server_that_can_all_is_found_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "*")
-    with OpenAIServer(able) as server:
-        settings = {"base_url": server.base_url, "key_env": "", "prefill": "vllm"}
-        found = tried(ModelEntry(name="m", engine="openai", id="m", settings=settings))
-        assert [one for one in found.values() if not one.can] == []
-        assert len(found) >= 8
-        few = tried(
-            ModelEntry(
-                name="m",
-                engine="openai",
-                id="m",
-                settings=settings | {"concurrency": 3},
-            )
-        )
-        assert named(few, " 3 questions").can
-        settings["prefill"] = "none"
-        found = tried(ModelEntry(name="m", engine="openai", id="m", settings=settings))
-        assert [one for one in found.values() if not one.can] == [
-            named(found, "begun answer")
-        ]
-
-
-def test_a_reader_is_found_to_be_no_language_model() -> None:
-    found = tried(load_registry()["sim-near"])
-    assert next(iter(found.values())).can  # it answers
-    assert not named(found, "temperature 1").can
-    begun = named(found, "begun answer")
-    assert begun.can  # a build asks it so; what it says is another matter
-    assert "42" in begun.detail
-
-
-def test_a_server_that_is_not_there_is_an_error() -> None:
-    settings = {"base_url": "http://127.0.0.1:9/v1", "key_env": "", "retries": 0}
-    entry = ModelEntry(name="m", engine="openai", id="m", settings=settings)
-    with refused(EngineError, settings["base_url"]):
-        tried(entry)

@@ -6,7 +6,6 @@ import asyncio
 import http.server
 import os
 import shutil
-import socket
 import ssl
 import subprocess
 import threading
@@ -73,36 +72,6 @@ class Proxy(OpenAIServer):
 # Proxies
 
 
-@pytest.mark.parametrize("no_proxy", [None, "", "example.com", "localhost:1,::2"])
-@pytest.mark.parametrize(
-    "proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "foo", "bad://x"]
-)
-def test_a_server_on_this_machine_is_asked_directly(
-    monkeypatch: pytest.MonkeyPatch, proxy: str, no_proxy: str | None
-) -> None:
-    for name in PROXIES[:3]:
-        monkeypatch.setenv(name, proxy)
-        monkeypatch.setenv(name.lower(), proxy)
-    if no_proxy is not None:
-        monkeypatch.setenv("NO_PROXY", no_proxy)
-    monkeypatch.setenv("SSL_CERT_FILE", "/missing")
-    with OpenAIServer() as server:
-        for host in ("127.0.0.1", "localhost", "127.1"):
-            url = f"http://{host}:{server.port}/v1"
-            assert [*models_of(url, "", 5)] == [MODEL]
-            assert ask(url).text
-
-
-def test_the_machine_by_its_name_and_by_ipv6_is_this_machine(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("ALL_PROXY", "bad://proxy")
-    for host in (socket.gethostname(), "[::1]", "0.0.0.0", "api.localhost"):
-        with pytest.raises(EngineError) as raised:
-            models_of(f"http://{host}:9/v1", "", 1)
-        assert "ALL_PROXY" not in str(raised.value)
-
-
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
 @pytest.mark.parametrize("scheme", ["http://", ""])
 def test_any_other_server_is_asked_by_the_proxy(
@@ -114,50 +83,42 @@ def test_any_other_server_is_asked_by_the_proxy(
         assert ask(ELSEWHERE).text
         assert proxy.counts[f"{ELSEWHERE}/models"] == 1
         assert proxy.counts[f"{ELSEWHERE}/chat/completions"] == 1
-    with refused(EngineError, ELSEWHERE, name):
+    with refused(EngineError, ELSEWHERE):
         models_of(ELSEWHERE, "", 5)
-    with refused(RequestFailed, ELSEWHERE, name):
+    with refused(RequestFailed, ELSEWHERE):
         ask(ELSEWHERE)
 
 
-@pytest.mark.parametrize("named", ["*", "127.0.0.0/8,203.0.113.0/24", "x, 203.0.113.9"])
 def test_what_no_proxy_names_is_asked_directly(
-    monkeypatch: pytest.MonkeyPatch, named: str
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("ALL_PROXY", "bad://proxy")
-    with refused(EngineError, "ALL_PROXY"):
-        models_of("http://203.0.113.9:9/v1", "", 0.2)
-    monkeypatch.setenv("NO_PROXY", named)
-    with pytest.raises(EngineError) as raised:
-        models_of("http://203.0.113.9:9/v1", "", 0.2)
-    assert "ALL_PROXY" not in str(raised.value)
+    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "localhost,127.0.0.1")
+    with OpenAIServer() as server:
+        for host in ("127.0.0.1", "localhost"):
+            url = f"http://{host}:{server.port}/v1"
+            assert [*models_of(url, "", 5)] == [MODEL]
+            assert ask(url).text
 
 
 @pytest.mark.parametrize(
-    ("value", "remedy"),
+    "value",
     [
-        (f"socks5://me:{SECRET}@px:1080", "socksio"),
-        ("socks5h://px", "socksio"),
-        (f"gopher://me:{SECRET}@px", "unset"),
-        ("socks4://px", "unset"),
-        ("http://", "unset"),
-        (f"http://{SECRET}:port", "unset"),
-        ('"http://px:3128"', "unset"),
-        ("http://[::1", "unset"),
+        f"socks5://me:{SECRET}@px:1080",
+        f"gopher://me:{SECRET}@px",
+        f"http://{SECRET}:port",
+        "http://[::1",
     ],
 )
-def test_a_proxy_that_cannot_be_used_is_named_where_it_would_be(
-    monkeypatch: pytest.MonkeyPatch, value: str, remedy: str
+def test_a_proxy_that_cannot_be_used_is_named(
+    monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", value)
     for asked in (lambda url: models_of(url, "", 5), ask):
         with pytest.raises(EngineError) as raised:
             asked("https://model.example/v1")
-        names(raised.value, "HTTPS_PROXY", remedy)
+        names(raised.value, "HTTPS_PROXY", "unset")
         assert SECRET not in str(raised.value)
-        with Proxy() as proxy:  # of plain http, which is another one
-            monkeypatch.setenv("HTTP_PROXY", proxy.url)
-            assert asked(ELSEWHERE)
 
 
 @pytest.mark.parametrize(
@@ -226,22 +187,17 @@ def test_a_certificate_of_ones_own_network_is_named_and_taken(
     assert [*models_of(secure, "", 5)] == ["secure"]
 
 
-@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
 @pytest.mark.parametrize("value", ["missing", "no certificate"])
-def test_a_file_without_certificates_is_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, value: str
+def test_a_file_without_certificates_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, value: str
 ) -> None:
     path = tmp_path / value
     if value != "missing":
         path.write_text("x")
-    monkeypatch.setenv(variable, str(path))
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
     for asked in (lambda url: models_of(url, "", 5), ask):
-        with refused(EngineError, variable, path):
+        with refused(EngineError, "SSL_CERT_FILE"):
             asked("https://127.0.0.1:9/v1")
-    monkeypatch.delenv(variable)
-    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
-    with refused(EngineError, "no server answers"):
-        models_of("https://127.0.0.1:9/v1", "", 5)
 
 
 # What belongs to OpenAI
@@ -300,20 +256,6 @@ def test_openai_itself_gets_what_is_meant_for_it(
 # Addresses
 
 
-@pytest.mark.parametrize(
-    "path", ["", "/", "/chat/completions", "/completions/", "/models"]
-)
-@pytest.mark.parametrize(
-    "around", ["{}", " {} ", '"{}"', "<{}>", "{}?api-version=1", "{}#top"]
-)
-def test_an_address_is_cut_to_its_base(path: str, around: str) -> None:
-    assert base_of(around.format(f"http://Host:8000/v1{path}")) == "http://host:8000/v1"
-
-
-def test_a_pasted_address_in_a_row_is_cut_and_said(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with OpenAIServer() as server:
-        monkeypatch.setenv("LOCAL", f" {server.base_url}/chat/completions ")
-        assert ask("http://x.example", base_url_env="LOCAL").text
-    names(capsys.readouterr().err, server.base_url)
+@pytest.mark.parametrize("typed", ["http://Host:8000/v1", " http://host:8000/v1/ "])
+def test_an_address_has_one_spelling(typed: str) -> None:
+    assert base_of(typed) == "http://host:8000/v1"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import gzip
 import json
 import signal
 import socket
@@ -24,7 +23,6 @@ from pydantic import ValidationError
 
 import openai_server
 from codestress.errors import EngineError
-from codestress.inference.budget import Budget
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
@@ -633,8 +631,8 @@ def test_a_wrong_path_is_fatal() -> None:
         ask(server.base_url.removesuffix("/v1"))
 
 
-def test_an_unknown_host_is_fatal() -> None:
-    with refused(EngineError, "served", "no-such-host.invalid", "base_url"):
+def test_an_unknown_host_is_named() -> None:
+    with refused(RequestFailed, "served", "no-such-host.invalid", "base_url"):
         ask("http://no-such-host.invalid/v1")
 
 
@@ -837,25 +835,6 @@ def test_repeated_samples_of_one_prompt_are_sent_one_by_one() -> None:
         ask(server.base_url)
 
 
-LOADING = failure(503, "Loading model", delay=0)
-
-
-def test_a_server_that_loads_its_model_is_waited_for(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    with OpenAIServer(first_then(LOADING, 2)) as server:
-
-        async def asking() -> None:
-            engine = open_engine(entry(server.base_url))
-            engine.budget = Budget(requests=1)
-            assert (await engine.answer(question())).text
-            await engine.close()
-
-        asyncio.run(asking())
-    assert len(server.requests) == 3
-    assert capsys.readouterr().err.count("Loading model") == 1
-
-
 def test_an_overloaded_server_is_not_waited_for() -> None:
     words = "The model is overloaded, or is not loaded"
     with (
@@ -990,32 +969,6 @@ def test_no_echo_of_the_key_is_kept(
                 ask(server.base_url)
             assert KEY not in str(caught.value)
     assert KEY not in caplog.text
-
-
-def test_a_long_reply_is_none_whatever_it_is_packed_in() -> None:
-    whole = completion("x" * 3_000_000).body
-    for reply in (
-        Reply(whole),
-        Reply(gzip.compress(whole), headers={"Content-Encoding": "gzip"}),
-        Reply(whole, status=500),
-    ):
-        with (
-            OpenAIServer(lambda _, reply=reply: reply) as server,
-            pytest.raises(RequestFailed, match="max_reply_bytes"),
-        ):
-            ask(server.base_url, max_reply_bytes=1_000_000, retries=2)
-        assert len(server.requests) == 1
-    with OpenAIServer(
-        lambda _: Reply(gzip.compress(whole), headers={"Content-Encoding": "gzip"})
-    ) as server:
-        assert ask(server.base_url)[0].text == "x" * 3_000_000
-    for packed in ("br", "zstd", "gzip, gzip"):
-        odd = Reply(b"1234", headers={"Content-Encoding": packed})
-        with (
-            OpenAIServer(lambda _, odd=odd: odd) as server,
-            refused(RequestFailed, "served", packed),
-        ):
-            ask(server.base_url)
 
 
 def test_a_wait_beyond_the_deadline_fails_at_once_and_holds_nobody_back() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,6 @@ import pytest
 
 from codestress.errors import EngineError, ParameterError
 from codestress.inference import probe, registry
-from codestress.inference.engines.openai import Settings
 from codestress.inference.probe import checked
 from codestress.inference.registry import load_registry
 from codestress.inference.served import (
@@ -47,44 +45,38 @@ class Several(OpenAIServer):
 
 def test_which_model_of_a_server() -> None:
     with Several(lambda _: completion("no")) as server:
-        with refused(ParameterError, "try", server.base_url, "ID=a", "ID=b"):
-            served_at(server.base_url, "", "", "try")
-        assert (
-            served_at(server.base_url.removesuffix("/v1"), "b", "", "try").context
-            == 4096
-        )
-        with refused(ParameterError, "try", server.base_url, "'c'"):
-            served_at(server.base_url, "c", "", "try")
+        with refused(ParameterError, server.base_url, "ID=a", "ID=b"):
+            served_at(server.base_url, "", "")
+        assert served_at(server.base_url.removesuffix("/v1"), "b", "").context == 4096
+        with refused(ParameterError, server.base_url, "'c'"):
+            served_at(server.base_url, "c", "")
         for nonsense in (3, {}, {"data": 3}, {"data": [{}]}, "x"):
             server.models = nonsense
             with refused(EngineError, f"{server.base_url}/models"):
                 models_of(server.base_url, "", 5)
-        server.models = {"data": [{"id": "x" * 5_000_000}]}
-        with refused(EngineError, server.base_url):
-            models_of(server.base_url, "", 60)
     with refused(EngineError, server.base_url):
-        served_at(server.base_url, "", "", "try")
+        served_at(server.base_url, "", "")
     for url in ("ftp://localhost", "http://", "http://localhost:port/v1", "://x"):
-        with refused(ParameterError, "try", "URL", "http://localhost:8000/v1"):
-            served_at(url, "", "", "try")
+        with refused(ParameterError, "URL", "http://localhost:8000/v1"):
+            served_at(url, "", "")
     for url in (
         "http://me:sk-marker@localhost/v1",
         "http://localhost/v1?key=sk-marker",
     ):
         with pytest.raises(ParameterError) as raised:
-            served_at(url, "", "", "try")
+            served_at(url, "", "")
         assert "KEY_ENV" in str(raised.value)
         assert "sk-marker" not in str(raised.value)
-    with refused(EngineError, "try", "NO_SUCH_KEY", "export"):
-        served_at(server.base_url, "", "NO_SUCH_KEY", "try")
+    with refused(EngineError, "NO_SUCH_KEY", "export"):
+        served_at(server.base_url, "", "NO_SUCH_KEY")
 
 
 def test_a_server_that_continues_no_begun_answer_is_asked_without() -> None:
     with OpenAIServer(lambda _: completion("1, 2, 3"), prefill="refused") as server:
-        entry = checked(served_at(server.base_url, "", "", "try"))
+        entry = checked(served_at(server.base_url, "", ""))
     assert entry.settings["prefill"] == "none"
     with OpenAIServer(lambda _: completion("1, 2, 3")) as server:
-        entry = checked(served_at(server.base_url, "", "", "try"))
+        entry = checked(served_at(server.base_url, "", ""))
     assert entry.settings["prefill"] == "vllm"
 
 
@@ -131,8 +123,8 @@ def test_models_of_other_servers_have_other_names() -> None:
             "v1/v1",
         )
         paths += (f"{long}/1/v1", f"{long}/2/v1", "a%3Fkey=1/v1", "%C3%A4/v1", "a//v1")
-        rows = [served_at(f"{root}/{path}", MODEL, "", "try") for path in paths]
-        rows += [served_at(server.base_url, name, "", "try") for name in server.ids[1:]]
+        rows = [served_at(f"{root}/{path}", MODEL, "") for path in paths]
+        rows += [served_at(server.base_url, name, "") for name in server.ids[1:]]
         for one, other in (
             ("v1", "v1/"),
             ("v1", ""),
@@ -141,10 +133,10 @@ def test_models_of_other_servers_have_other_names() -> None:
             ("a", "a/"),
         ):
             first, second = (
-                served_at(f"{root}/{path}", MODEL, "", "try") for path in (one, other)
+                served_at(f"{root}/{path}", MODEL, "") for path in (one, other)
             )
             assert (first.name, first.identity) == (second.name, second.identity)
-        shouted = served_at(server.base_url.replace("http", "HTTP"), MODEL, "", "try")
+        shouted = served_at(server.base_url.replace("http", "HTTP"), MODEL, "")
         assert (shouted.name, shouted.identity) == (rows[0].name, rows[0].identity)
     assert rows[0].name == f"{MODEL}@127.0.0.1-{server.port}"
     assert rows[1].name.startswith(f"{MODEL}@127.0.0.1-{server.port}-a-")
@@ -269,17 +261,17 @@ WRITE_NOT: list[dict[str, Any]] = [
 def test_a_model_that_writes_is_found_beside_others(row: dict[str, Any]) -> None:
     with Several() as server:
         server.models = {"data": [*WRITE_NOT, row]}
-        assert served_at(server.base_url, "", "", "try").id == row["id"]
+        assert served_at(server.base_url, "", "").id == row["id"]
         assert [
             name
             for name, offer in models_of(server.base_url, "", 5).items()
             if offer.writes
         ] == [row["id"]]
         # Who names another model gets it: a list may be wrong.
-        assert served_at(server.base_url, "bge-m3", "", "try").id == "bge-m3"
+        assert served_at(server.base_url, "bge-m3", "").id == "bge-m3"
         server.models = {"data": WRITE_NOT}
         with refused(ParameterError, server.base_url, len(WRITE_NOT)):
-            served_at(server.base_url, "", "", "try")
+            served_at(server.base_url, "", "")
 
 
 @pytest.mark.parametrize("prefill", ["continued", "ignored", "refused"])
@@ -302,13 +294,10 @@ def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(
         assert probe.name_of(server.base_url, "", "", ask=True) == name
         return len(posts) - before
 
-    async def tried() -> list[probe.Ability]:
-        return [ability async for ability in probe.probe(entry)]
-
     with Counting(lambda _: completion("1, 2, 3"), prefill=prefill) as server:
-        name = served_at(server.base_url, "", "", "try").name
+        name = served_at(server.base_url, "", "").name
         first = started()
-        assert first >= 3  # how it counts a begun answer, and the answer
+        assert first >= 2  # how it counts a begun answer, and the answer
         assert started() == started() == 0
         rows = probe.SERVED.read_text()
         entry = load_registry(probe.SERVED)[name]
@@ -322,9 +311,3 @@ def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(
         before = len(posts)
         checked(entry.model_copy(update={"revision": "another"}))
         assert len(posts) - before == (first if prefill == "continued" else 1)
-        abilities = asyncio.run(tried())
-        before = len(posts)
-        again = asyncio.run(tried())
-        # Only whether it answers many at once is tried.
-        assert len(posts) - before == Settings().concurrency
-        assert again == abilities

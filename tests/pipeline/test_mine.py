@@ -312,8 +312,6 @@ def test_a_model_at_a_url_is_asked_and_keeps_its_name(project: Project) -> None:
         assert all(request.path.endswith("/models") for request in server.requests)
         built = project.run("build", "t/one", "--models", server.base_url)
         assert built.returncode == 0, built.stderr
-        probed = project.run("probe", server.base_url)
-        names(probed.stdout, "16 questions")
     name = f"{MODEL}@127.0.0.1-{server.port}"
     assert (project.root / f"outputs/mine/t/one@{name}/manifest.json").is_file()
     assert f"base_url: {server.base_url}" in rows.read_text()
@@ -322,7 +320,7 @@ def test_a_model_at_a_url_is_asked_and_keeps_its_name(project: Project) -> None:
         assert again.returncode == 0, again.stderr
     gone = project.run("build", "t/one", "--models", server.base_url)
     assert gone.returncode == 1
-    names(gone.stderr, server.base_url, f"MODELS={name}")
+    names(gone.stderr, server.base_url)
 
 
 class Gateway(OpenAIServer):

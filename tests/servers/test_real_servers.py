@@ -133,8 +133,8 @@ def vllm_server(checkpoint: Checkpoint, log: Path, *more: str) -> Iterator[str]:
     entry = ModelEntry(
         name="tiny", id=str(checkpoint.folder), engine="vllm", settings=settings
     )
-    command, extra = server_command(entry, PYTHON, port)
-    with server([*command, *more], port, log, environment(**extra)) as base_url:
+    command = server_command(entry, PYTHON, port)
+    with server([*command, *more], port, log, environment()) as base_url:
         yield base_url
 
 

@@ -53,7 +53,6 @@ for _command in (
     answers.score,
     exporting.export,
     sources.data,
-    sources.probe,
     sources.serve,
     sources.doctor,
     trying.try_command,

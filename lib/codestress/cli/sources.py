@@ -65,35 +65,6 @@ def data_verify() -> None:
 
 @click.command()
 @click.argument("model")
-def probe(model: str) -> None:
-    """Tries a model of the registry, or at a URL, with a few short requests: tokens, stop, max_tokens,
-    sampling, a prefilled answer, and as many requests at once as builds send.
-
-    Exit 1 when it does not answer at all. The store keeps the answers: give the model another
-    revision to have it asked again.
-    """
-    from codestress.inference.coroutines import run_coroutine
-    from codestress.inference.probe import probe as abilities
-    from codestress.inference.served import served_at
-
-    if "://" in model:
-        entry = served_at(model, "", "", "probe")
-    else:
-        [entry] = find_models([model], load_registry(), "probe")
-
-    async def tried() -> list[bool]:
-        answers = []
-        async for ability in abilities(entry):
-            answers.append(ability.can)
-            detail = f": {ability.detail}" if ability.detail else ""
-            click.echo(f"{'yes' if ability.can else 'no ':4} {ability.what}{detail}")
-        return answers
-
-    exit_where(not run_coroutine(tried())[0])
-
-
-@click.command()
-@click.argument("model")
 @click.option("--port", default=8000, show_default=True, help="Of 127.0.0.1.")
 @click.option(
     "--python",
@@ -110,13 +81,10 @@ def serve(model: str, port: int, python: str, dry_run: bool) -> None:
     from codestress.inference.engines.vllm import server_command
 
     [entry] = find_models([model], load_registry(), "serve")
-    command, environment = server_command(entry, python, port)
-    click.echo(
-        " ".join([*(f"{k}={v}" for k, v in environment.items()), shlex.join(command)]),
-        err=not dry_run,
-    )
+    command = server_command(entry, python, port)
+    click.echo(shlex.join(command), err=not dry_run)
     if not dry_run:
-        os.execvpe(command[0], command, os.environ | environment)
+        os.execvp(command[0], command)
 
 
 @click.command()

@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from codestress.errors import ArchiveError
 from codestress.inference.registry import ModelEntry
-from codestress.inference.servers import belongs, comes_from
+from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.literals import parse_json
 from codestress.paths import shown
@@ -30,8 +30,6 @@ from codestress.types import FinishReason, Request, Response, Usage, digest_of, 
 HEADER = "codestress archive"
 """Field of the first line that gives the format's number."""
 FORMAT = 2
-FORMATS = (1, FORMAT)
-"""Formats that can be read. Rows of format 1 name no server: it is unknown."""
 LONGEST_LINE = 100_000_000
 """Longest row, in bytes: the longest response, with each character as an escape."""
 COPIED = ("text", "finish_reason", "seconds", "answered_by", "answered_at", "server")
@@ -174,8 +172,8 @@ def promised_rows(line: bytes) -> Any:
     """Return the number of rows that an archive's first line promises; `ValueError` where
     the line is not that of an archive."""
     header = parse_json(line)
-    if not isinstance(header, dict) or header.get(HEADER) not in FORMATS:
-        raise ValueError(f"no archive of this kit (format {FORMAT} or 1)")
+    if not isinstance(header, dict) or header.get(HEADER) != FORMAT:
+        raise ValueError(f"no archive of this kit in format {FORMAT}")
     return header.get("responses")
 
 
@@ -209,8 +207,7 @@ def import_archive(
 
     `models` is the registry. Raises `ArchiveError` for an invalid archive, and
     `EngineError` where archive or store have responses from another server than the
-    model's registry row names; `ArchiveError` where the two differ for a model without a
-    row.
+    model's registry row names; of a model without a row no server is known.
     """
     keys: dict[tuple[str, str], list[str]] = {}
     for row in read_archive(path):
@@ -220,11 +217,9 @@ def import_archive(
         if model in models:
             belongs(models[model], shown(path))(model, server)
             checks[model, server] = belongs(models[model])
-        else:
-            checks[model, server] = comes_from(model, server, shown(path))
     with Store(store) as responses:
         for origin, asked in keys.items():
-            responses.missing(asked, checks[origin])
+            responses.missing(asked, checks.get(origin))
         before = responses.count()
         rows = read_archive(path)
         responses.put_all((row.key, row.model, row.response) for row in rows)

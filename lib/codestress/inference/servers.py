@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 from urllib.parse import urlsplit
 
-from codestress.errors import ArchiveError, EngineError
+from codestress.errors import EngineError
 from codestress.inference.engines.openai import Settings
 from codestress.inference.registry import ModelEntry
 from codestress.inference.store import Belongs
@@ -44,32 +44,12 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
     @cache
     def check(row: str, then: str) -> None:
         if not _same(entry, row, then, now):
-            elsewhere = (
-                f"or have the row ask {_parts(then)[0]}: the archive's answers count for it alone."
-                if archive
-                else "or name another file in CODESTRESS_STORE."
-            )
             raise EngineError(
                 f"{entry.name}: answers to the same questions are in {archive or 'the store'} from another server: "
                 f"{then} (row {row}); this row asks {now}.\n"
                 f"Give {entry.name} a `revision` of its own in params/models.yaml, for instance revision: "
-                f'"{entry.revision or entry.id}, {urlsplit(now).hostname or "elsewhere"}", {elsewhere}'
-            )
-
-    return check
-
-
-def comes_from(model: str, server: str, archive: str) -> Belongs:
-    """Returns a check (see `store.Belongs`) for `model`, a model of the archive `archive` without a
-    registry row: it raises `ArchiveError` where a stored response is from another address than
-    `server`, the archive's; an unknown address passes."""
-
-    def check(row: str, then: str) -> None:
-        before, address = _parts(then)[0], _parts(server)[0]
-        if before and address and before != address:
-            raise ArchiveError(
-                f"{archive}: {model}: answers to the same questions are in the store from another server: {then} (row "
-                f"{row}); the archive's are from {server}. Name another file in CODESTRESS_STORE."
+                f'"{entry.revision or entry.id}, {urlsplit(now).hostname or "elsewhere"}", '
+                f"have it ask {_parts(then)[0]}, or name another file in CODESTRESS_STORE."
             )
 
     return check

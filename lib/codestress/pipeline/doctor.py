@@ -13,8 +13,7 @@ from importlib.metadata import PackageNotFoundError
 from tempfile import gettempdir
 
 from codestress.artefact_files import artefact_names, load_profile, profile_names
-from codestress.errors import CodestressError, EngineError
-from codestress.inference.network import connection, through
+from codestress.errors import CodestressError
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.store import Store
 from codestress.paths import OUTPUTS, STORE, shown
@@ -112,23 +111,6 @@ def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
             yield Finding(f"key {variable}", "missing", advice)
 
 
-def _network() -> Finding:
-    """Returns a `Finding` on how servers elsewhere are asked: directly, by a proxy, or not at
-    all."""
-    address = "https://api.openai.com/v1"
-    try:
-        connection(address)
-        return Finding(
-            "network",
-            "ok",
-            f"servers elsewhere are asked{through(address) or ' directly'}",
-        )
-    except EngineError as error:
-        return Finding(
-            "network", "missing", f"servers elsewhere cannot be asked: {error}"
-        )
-
-
 def _data() -> Iterator[Finding]:
     """Yields a `Finding` for each data set: `ok`, `broken` when a file is damaged, or `missing`
     when files are missing and none is damaged."""
@@ -202,7 +184,6 @@ def examine() -> Iterator[Finding]:
         yield Finding("store", "ok", f"{shown(STORE)}: {detail}")
     except CodestressError as error:
         yield Finding("project", "broken", str(error))
-    yield _network()
     yield from _programs()
     yield from _around()
     free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free

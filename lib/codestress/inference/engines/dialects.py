@@ -49,7 +49,6 @@ DIALECTS = {
 """All dialects by name, in the order in which they are tried."""
 ECHOES = ("input", "body", "request")
 """Fields of a refusal in which servers repeat the request."""
-OTHER_LETTERS = re.compile(r"[^\W\d_a-zA-Z]")
 
 
 def ending(*words: object) -> FinishReason | None:
@@ -80,20 +79,14 @@ def _without_echoes(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in pairs if name not in ECHOES}
 
 
-def changes_for(
-    refusal: str, usable: Sequence[str], first: bool
-) -> list[tuple[str, ...]]:
+def changes_for(refusal: str, usable: Sequence[str]) -> list[tuple[str, ...]]:
     """Returns the changes to try after `refusal`, in order: tuples of those names of dialects in
-    `usable` whose sign the refusal bears, first one by one, then several together. With `first`
-    (the refusal may be of every request), a refusal with letters beyond a to z and without any sign
-    stands for `turns` and `system`, where usable."""
+    `usable` whose sign the refusal bears, first one by one, then several together."""
     words = words_of(refusal)
     names = []
     for name in usable:
         if re.search(DIALECTS[name].refusal, words, re.I | re.S):
             names.append(name)
-    if not names and first and OTHER_LETTERS.search(words):
-        names = [name for name in usable if name in ("turns", "system")]
     changes = list[tuple[str, ...]]()
     for size in range(1, len(names) + 1):
         changes.extend(combinations(names, size))

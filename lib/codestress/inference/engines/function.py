@@ -8,15 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import inspect
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from typing import Any
-
-from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
 from codestress.functions import FunctionName, file_of, load_function
@@ -34,8 +31,6 @@ class Settings(Strict):
     """The function as FILE.py:NAME. The engine calls it as NAME(messages, prefill=…, temperature=…,
     top_p=…, max_tokens=…, stop=…), with messages as dictionaries of role and content; it returns
     the completion's text."""
-    concurrency: int = Field(default=1, ge=1)
-    """Maximum number of calls at the same time, each in a thread."""
 
 
 class FunctionEngine(Engine):
@@ -43,9 +38,10 @@ class FunctionEngine(Engine):
     cannot be loaded. A function that raises, or returns no text, fails the request
     (`RequestFailed`)."""
 
+    concurrency = 1
+
     def __init__(self, entry: ModelEntry) -> None:
         settings = Settings.model_validate(entry.settings)
-        self.concurrency = settings.concurrency
         self._entry = entry
         try:
             self._function = load_function(
@@ -70,11 +66,6 @@ class FunctionEngine(Engine):
         except Exception as error:  # whatever the function raises
             message = f"{who} raised {type(error).__name__}: {error}"
             raise RequestFailed(message, outcome_of(0, message)) from None
-        if inspect.iscoroutine(text):
-            text.close()
-            raise RequestFailed(
-                f"{who} is async; give one that waits, by asyncio.run(…)"
-            )
         if not isinstance(text, str):
             raise RequestFailed(f"{who} returned {type(text).__name__}, not a text")
         return Response(

@@ -24,16 +24,10 @@ from codestress.validation import Strict
 
 
 class Settings(Strict):
-    """A registry row's `settings` for the engine `interpreter`, limits of each program: steps,
-    seconds of CPU time, seconds of wall time.
-
-    The limit of steps decides on every machine; the two times are backstops. The slowest version of
-    a CRUXEval program was seen to need 6.4 seconds of CPU time for 100,000 steps.
-    """
+    """A registry row's `settings` for the engine `interpreter`."""
 
     steps: int = Field(100_000, gt=0)
-    cpu_s: int = Field(60, gt=0)
-    wall_s: float = Field(300.0, gt=0)
+    """Largest number of steps of a program."""
 
 
 class Interpreter(BatchEngine):
@@ -44,7 +38,10 @@ class Interpreter(BatchEngine):
 
     def __init__(self, entry: ModelEntry) -> None:
         settings = Settings.model_validate(entry.settings)
-        self.executor = Executor(limits=Limits(**settings.model_dump()))
+        # The steps decide on every machine. The slowest version of a CRUXEval program was seen to
+        # need 6.4 seconds of CPU time for 100,000.
+        limits = Limits(settings.steps, cpu_s=60, wall_s=300.0)
+        self.executor = Executor(limits=limits)
 
     async def answers(
         self, requests: Sequence[Request]

@@ -16,7 +16,7 @@ from pydantic import Field, HttpUrl, model_validator
 from codestress.errors import EngineError
 from codestress.inference.engines import dialects
 from codestress.inference.engines.base import conversation, served_identity
-from codestress.inference.network import AROUND, base_of, is_openai
+from codestress.inference.network import base_of, is_openai
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request
 from codestress.validation import Strict
@@ -48,8 +48,6 @@ class Settings(Strict):
     """Maximum number of requests, and connections, in flight at the same time."""
     timeout_s: float = Field(default=600, gt=0)
     """Longest time for one try in seconds, from sending to the last byte."""
-    max_reply_bytes: int = Field(default=16_000_000, ge=1)
-    """Longest reply in bytes, unpacked."""
     retries: int = Field(default=6, ge=0)
     """Number of retries after the first try."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
@@ -78,7 +76,7 @@ class Settings(Strict):
 
     @property
     def address(self) -> str:
-        """Address of the server, without an endpoint's path; as given where it is none."""
+        """Address of the server in one spelling; as given where it is none."""
         with suppress(ValueError):
             return base_of(self.given)
         return self.given
@@ -115,7 +113,7 @@ def fault_of_address(url: str, key_env: str) -> str:
     environment variable.
     """
     try:
-        parts = HttpUrl(url.strip(AROUND))
+        parts = HttpUrl(url.strip())
     except ValueError:
         return "is not an address such as http://localhost:8000/v1"
     if parts.username or parts.password or parts.query or parts.fragment:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,13 +25,7 @@ from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings
 from codestress.inference.engines.replies import status_in, usage_in, value_at
 from codestress.inference.engines.secrets import Secret
-from codestress.inference.network import (
-    PAUSE_S,
-    Patience,
-    connection,
-    remedy_of,
-    sent_on,
-)
+from codestress.inference.network import remedy_of, sent_on
 from codestress.inference.registry import ModelEntry
 from codestress.types import Outcome
 
@@ -44,8 +37,6 @@ CUT = "the connection broke within the reply"
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: the request counts, and costs
 no tokens."""
-PACKINGS = ("", "identity", "gzip", "deflate")
-"""Values of Content-Encoding that are read; others unpack a few bytes to any length at once."""
 
 REMEDIES = {
     401: "The server wants a key: name its environment variable in the model's settings.key_env.",
@@ -56,14 +47,9 @@ REMEDIES = {
 """Advice by HTTP status, for statuses with which no request can succeed."""
 
 
-class TooLongError(Exception):
-    """Raised for a server's reply of more than `settings.max_reply_bytes` bytes; the request is not
-    retried."""
-
-
 class Client(httpx2.AsyncClient):
     """An HTTP client of the server of one registry row, with at most `settings.concurrency`
-    connections. Raises `EngineError` where a proxy or certificate of the environment is unusable.
+    connections.
 
     httpx's own read time-out starts again with every byte, so a server that trickles would hold a
     request for ever: each try has `settings.timeout_s` in all.
@@ -73,7 +59,6 @@ class Client(httpx2.AsyncClient):
         self,
         entry: ModelEntry,
         settings: Settings,
-        secret: Secret,
         budget: Callable[[], Budget],
     ) -> None:
         timeout = settings.timeout_s
@@ -82,13 +67,10 @@ class Client(httpx2.AsyncClient):
             timeout=httpx2.Timeout(timeout, connect=min(CONNECT_S, timeout)),
             limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
             follow_redirects=False,
-            **connection(settings.address),
         )
         self._budget = budget
         self._entry = entry
         self._settings = settings
-        self._secret = secret
-        self._patience = Patience(entry.name)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Returns the reply to one try of `request`, read in full. An error that comes with status
@@ -111,11 +93,11 @@ class Client(httpx2.AsyncClient):
         take is reserved before, and its real cost counted after it."""
         budget = self._budget()
         if request.method != "POST" or not budget.limited:
-            return await self._loaded(request, options)
+            return await self._tried(request, options)
         most = _most_tokens(json.loads(request.content))
         async with budget.paying(one_request(self._entry, *most)) as paid:
             try:
-                reply = await self._loaded(request, options)
+                reply = await self._tried(request, options)
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 paid.append(Sum())  # nothing was sent
                 raise
@@ -126,45 +108,24 @@ class Client(httpx2.AsyncClient):
             paid.append(one_request(self._entry, *said_or_most(said, most)))
             return reply
 
-    async def _loaded(
+    async def _tried(
         self, request: httpx2.Request, options: dict[str, Any]
     ) -> httpx2.Response:
-        """Returns the reply to `request`, sent again while the server loads its model."""
+        """Returns the reply to `request`, read in full within `settings.timeout_s` seconds."""
         options = {**options, "stream": True}
-        while True:
-            try:
-                async with asyncio.timeout(self._settings.timeout_s):
-                    reply = await super().send(request, **options)
-                    await _read(reply, self._settings.max_reply_bytes)
-            except TimeoutError:
-                raise httpx2.ReadTimeout("deadline", request=request) from None
-            words = self._secret.shown(reply.text)
-            if not self._patience.asks_again(reply.status_code, words):
-                return reply
-            await asyncio.sleep(PAUSE_S)
-
-
-async def _read(reply: httpx2.Response, most: int) -> None:
-    """Reads the content of `reply` in full and keeps it in `reply`. Raises `TooLongError` for more
-    than `most` bytes unpacked, and `DecodingError` for an unknown packing."""
-    content = bytearray()
-    try:
-        packing = reply.headers.get("content-encoding", "").strip().lower()
-        if packing not in PACKINGS:
-            message = f"unknown Content-Encoding {packing[:40]!r}"
-            raise httpx2.DecodingError(message, request=reply.request)
-        async for part in reply.aiter_bytes():
-            content += part
-            if len(content) > most:
-                raise TooLongError(
-                    f"the reply is longer than {most:,} bytes (settings.max_reply_bytes)"
-                )
-    except httpx2.TransportError as error:
-        error.add_note(CUT)
-        raise
-    finally:
-        await reply.aclose()
-    reply._content = bytes(content)
+        try:
+            async with asyncio.timeout(self._settings.timeout_s):
+                reply = await super().send(request, **options)
+                try:
+                    await reply.aread()
+                except httpx2.TransportError as error:
+                    error.add_note(CUT)
+                    raise
+                finally:
+                    await reply.aclose()
+        except TimeoutError:
+            raise httpx2.ReadTimeout("deadline", request=request) from None
+        return reply
 
 
 def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
@@ -195,8 +156,6 @@ class Failures:
             return self._of_status(error)
         cause = error.__cause__
         words = self.secret.shown(str(cause or error))
-        if isinstance(error, TooLongError):
-            return self._failed(str(error))
         if isinstance(error, UnicodeEncodeError):
             return self._failed(
                 "the prompt holds half a surrogate pair, which is no text"
@@ -209,10 +168,6 @@ class Failures:
 
     def _of_connection(self, error: APIConnectionError, words: str) -> Exception:
         cause = error.__cause__
-        if _is_unknown_host(error):
-            return EngineError(
-                f"{self.who}: no such host\nCheck base_url, and the network."
-            )
         reason = f"the connection failed: {words}"
         if CUT in getattr(cause, "__notes__", ()):
             return self._failed(reason, Outcome.CUT_REPLY)
@@ -251,11 +206,3 @@ class Failures:
         self, reason: str, outcome: Outcome = Outcome.HARNESS_ERROR
     ) -> RequestFailed:
         return RequestFailed(f"{self.who}: {reason}", outcome)
-
-
-def _is_unknown_host(error: BaseException | None) -> bool:
-    while error is not None:
-        if isinstance(error, socket.gaierror):
-            return True
-        error = error.__cause__ or error.__context__
-    return False

@@ -33,12 +33,12 @@ from codestress.inference.engines.openai_client import Client, Failures
 from codestress.inference.engines.refusals import Adapter, Lengths, SilentReply
 from codestress.inference.engines.replies import (
     NoTextError,
-    count_at,
     response_of,
+    usage_in,
     value_at,
 )
 from codestress.inference.engines.secrets import Secret
-from codestress.inference.network import only_for_openai, through
+from codestress.inference.network import no_connection, only_for_openai
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.types import Outcome, Request, Response
@@ -74,11 +74,10 @@ class OpenAIEngine(Engine):
         self.secret = Secret(key)
         self.secret.keep_out_of_logs()
         self._who = f"{entry.name} ({entry.id}) at {self._base_url}"
-        self._who += through(self._base_url)
         self.failures = Failures(self._who, settings, self.secret)
         self.budget = Budget()
         try:
-            http = Client(entry, settings, self.secret, lambda: self.budget)
+            http = Client(entry, settings, lambda: self.budget)
             with only_for_openai(self._base_url):
                 self.client = AsyncOpenAI(
                     api_key=key or "none",  # the client insists on one
@@ -87,10 +86,7 @@ class OpenAIEngine(Engine):
                     http_client=http,
                 )
         except Exception as error:  # what the libraries read in the environment
-            words = self.secret.shown(str(error))
-            raise EngineError(
-                f"{entry.name}: no connection can be set up: {words}"
-            ) from None
+            raise EngineError(no_connection(entry.name, error)) from None
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._adapter = Adapter(settings, self._sent)
         self._lengths = Lengths(self.answer)
@@ -185,13 +181,11 @@ class OpenAIEngine(Engine):
         """Returns the reason why the server does not continue begun answers of the model with the
         id `model`; empty where it verifiably continues them.
 
-        The server renders two messages, once with the last answer left open and once with it
-        closed: only where the first rendering has fewer tokens is the answer left open. vLLM's
-        `/tokenize` counts the tokens; where it is missing, two one-token completions do.
+        The server continues two messages by one token, once with the last answer left open and once
+        with it closed: only where the first prompt has fewer tokens is the answer left open.
         """
         if self._settings.prefill == "none":
             return "settings.prefill is 'none'"
-        root = self._base_url.removesuffix("/").removesuffix("/v1")
         counts = []
         for left_open in (True, False):
             body = {
@@ -202,14 +196,17 @@ class OpenAIEngine(Engine):
                 ],
                 "add_generation_prompt": False,
                 "continue_final_message": left_open,
+                "max_tokens": 1,
             }
-            count = await self._count(f"{root}/tokenize", body, "count")
-            if isinstance(count, str):
-                body["max_tokens"] = 1
-                path = ("usage", "prompt_tokens")
-                count = await self._count("/chat/completions", body, *path)
-            if isinstance(count, str):
-                return count
+            try:
+                reply = await self._post("/chat/completions", body)
+            except BudgetReached:
+                raise
+            except Exception as error:  # it costs the feature, not the run
+                return f"the probe failed: {self.failures.of(error)}"
+            count = usage_in(reply.content).prompt_tokens
+            if count is None:
+                return "the server does not say how many tokens the probe had"
             counts.append(count)
         opened, closed = counts
         if opened < closed:
@@ -219,34 +216,14 @@ class OpenAIEngine(Engine):
             f"({opened} tokens open, {closed} closed)"
         )
 
-    async def _count(self, place: str, body: dict[str, Any], *path: str) -> int | str:
-        """Returns the number of tokens to which the keys `path` lead in the server's reply to
-        `body` at `place`, or the reason why there is none."""
-        try:
-            reply = await self._post(place, body)
-            count = count_at(parse_json(reply.content), *path)
-        except BudgetReached:
-            raise
-        except ValueError:
-            count = None
-        except Exception as error:  # it costs the feature, not the run
-            return f"the probe failed: {self.failures.of(error)}"
-        if count is None:
-            return "the server does not say how many tokens the probe had"
-        return count
-
 
 def _address(name: str, settings: Settings) -> str:
-    """Returns the address of the server by `settings` of the model `name`, and says on the console
-    where it differs from the given one. Raises `EngineError` for an invalid address."""
-    given = settings.given
-    if fault := fault_of_address(given, "settings.key_env"):
+    """Returns the address of the server by `settings` of the model `name`. Raises `EngineError`
+    for an invalid address."""
+    if fault := fault_of_address(settings.given, "settings.key_env"):
         # An environment variable may hold a secret by mistake: its value is never shown.
         source = "settings.base_url"
         if settings.override:
             source = f"the environment variable {settings.base_url_env}"
         raise EngineError(f"{name}: {source} {fault}")
-    address = settings.address
-    if address != given.rstrip("/"):
-        tqdm.write(f"{name}: its server is asked at {address}", sys.stderr)
-    return address
+    return settings.address

@@ -63,8 +63,6 @@ class Settings(Strict):
     cpus: float = Field(default=0.5, gt=0)
     """CPUs for each worker. A pool that takes all processors leaves none for reading, and waits for
     ever."""
-    batch: int = Field(default=10_000, ge=1)
-    """Maximum number of requests handed to the cluster in one call."""
     task: int = Field(default=64, ge=1)
     """Requests that a worker takes and writes together: the most that is lost when a worker
     dies."""
@@ -78,6 +76,8 @@ class RayEngine(BatchEngine):
     """An engine that asks one model on the workers of a cluster; `EngineError` where Ray is not
     installed or does not start."""
 
+    batch = 10_000
+
     def __init__(self, entry: ModelEntry) -> None:
         try:
             import ray
@@ -89,7 +89,6 @@ class RayEngine(BatchEngine):
         self._ray = ray
         self._entry = entry
         self._settings = settings = Settings.model_validate(entry.settings)
-        self.batch = settings.batch
         folder = ROOT / (settings.folder or OUTPUTS / "ray") / entry.fingerprint
         self._folder = folder
         self._in, self._out = folder / "in", folder / "out"

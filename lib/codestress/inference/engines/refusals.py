@@ -45,8 +45,6 @@ class Adapter:
         self._spoken: tuple[str, ...] = ()
         """Names of the dialects to which requests are adapted, in the order in which they were
         found."""
-        self._answered = False
-        """Whether the server has answered a request."""
         self._trials = 0
         self._searching = asyncio.Lock()
 
@@ -56,9 +54,7 @@ class Adapter:
         while True:
             spoken = self._spoken
             try:
-                response = await self._send(request, spoken)
-                self._answered = True
-                return response
+                return await self._send(request, spoken)
             except APIStatusError as error:
                 refusal = error
             async with self._searching:
@@ -89,7 +85,6 @@ class Adapter:
                 new = error
             else:
                 self._spoken = trial
-                self._answered = True
                 return response
             if change and not dialects.same_refusal(
                 refusal.response.text, new.response.text
@@ -113,9 +108,7 @@ class Adapter:
         for name in dialects.DIALECTS:
             if request_body(request, self._settings, (*spoken, name)) != body:
                 usable.append(name)
-        # A 403 is mostly about the key.
-        first = not self._answered and status != 403
-        changes = dialects.changes_for(words, usable, first)
+        changes = dialects.changes_for(words, usable)
         if changes and status >= 500:
             # The error may have passed, and then is no dialect.
             changes.insert(0, ())

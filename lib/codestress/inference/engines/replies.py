@@ -140,10 +140,8 @@ def _text_of(part: dict[str, Any], place: str) -> str:
     kind = part.get("type", "text" if "text" in part else None)
     if not isinstance(kind, str):
         raise ValueError(f"the reply's {place}content must be a text")
-    if "text" not in kind or THOUGHT.search(kind) or part.get("thought") is True:
+    if "text" not in kind or THOUGHT.search(kind):
         return ""
-    if isinstance(part.get("text"), dict):
-        return _text(part["text"], "value", place)
     return _text(part, "text", place)
 
 

@@ -7,7 +7,6 @@ cache.
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Literal
@@ -36,27 +35,23 @@ class Settings(Strict):
     """Source of the weights: a name on the hub, or a folder; empty: the row's id."""
     revision: str = ""
     """Commit on the hub; empty: the newest."""
-    batch: int = Field(default=1000, ge=1)
-    """Maximum number of requests in one call: the most that is lost when the process is killed."""
     tensor_parallel: int = Field(default=1, ge=1)
     """Number of GPUs that hold one copy of the model."""
     data_parallel: int = Field(default=1, ge=1)
     """Number of copies of the model side by side, for `make serve`."""
     max_model_len: int | None = Field(default=None, gt=0)
     """Longest prompt and completion together, in tokens; None: the model's own limit."""
-    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
     quantization: Literal["", "fp8"] = ""
     """Quantization of weights that are stored unquantized; empty: the weights stay as stored."""
     enforce_eager: bool = False
     """Whether vLLM runs without CUDA graphs: it starts sooner and runs slower."""
-    batch_invariant: bool = False
-    """Whether answers are independent of the rest of the batch (VLLM_BATCH_INVARIANT): slower,
-    newer GPUs only."""
 
 
 class VLLMEngine(BatchEngine):
     """An engine that runs one model by vLLM in this process; `EngineError` where vLLM is not
     installed or cannot load the model."""
+
+    batch = 1000
 
     def __init__(self, entry: ModelEntry) -> None:
         try:
@@ -67,19 +62,15 @@ class VLLMEngine(BatchEngine):
                 "elsewhere use engine: openai and the address of a vLLM server."
             ) from None
         settings = Settings.model_validate(entry.settings)
-        self.batch = settings.batch
         self._vllm = vllm
         self._entry = entry
-        if settings.batch_invariant:
-            os.environ["VLLM_BATCH_INVARIANT"] = "1"
         try:
             self._model = vllm.LLM(**arguments(entry, settings), disable_log_stats=True)
         except Exception as error:  # whatever vLLM raises: nothing can be asked
             raise EngineError(
                 f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}"
             ) from None
-        invariant = " batch-invariant" if settings.batch_invariant else ""
-        self._answered_by = f"{entry.id} vllm {vllm.__version__}{invariant}"
+        self._answered_by = f"{entry.id} vllm {vllm.__version__}"
 
     async def answers(
         self, requests: Sequence[Request]
@@ -146,7 +137,6 @@ def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
         "revision": settings.revision or None,
         "tensor_parallel_size": settings.tensor_parallel,
         "max_model_len": settings.max_model_len,
-        "dtype": settings.dtype,
         "quantization": settings.quantization or None,
         "enforce_eager": settings.enforce_eager,
         "enable_prefix_caching": True,
@@ -154,12 +144,9 @@ def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
     }
 
 
-def server_command(
-    entry: ModelEntry, python: str, port: int
-) -> tuple[list[str], dict[str, str]]:
-    """Returns a pair: the command line of vLLM's OpenAI-compatible server for the registry row
-    `entry`'s model, on `port` of this machine, and a dictionary of the environment variables that
-    it needs. `python` is the interpreter to run it with.
+def server_command(entry: ModelEntry, python: str, port: int) -> list[str]:
+    """Returns the command line of vLLM's OpenAI-compatible server for the registry row `entry`'s
+    model, on `port` of this machine. `python` is the interpreter to run it with.
 
     The model's own defaults for sampling are left out: they would be added to the papers' settings.
     Raises `ParameterError` for a model that answers in the kit's process or at a paid server.
@@ -187,10 +174,7 @@ def server_command(
         command.append(f"--{name.replace('_', '-')}")
         if value is not True:
             command.append(str(value))
-    environment = {}
-    if settings.batch_invariant:
-        environment["VLLM_BATCH_INVARIANT"] = "1"
-    return command, environment
+    return command
 
 
 open_engine = VLLMEngine
