@@ -1,11 +1,6 @@
 """The console script `codestress`; the Makefile calls it."""
 
-# ruff: noqa: E402
 from __future__ import annotations
-
-from codestress.start import start_alone
-
-start_alone()
 
 import errno
 import gc
@@ -32,7 +27,8 @@ def cli() -> None:
         raise ParameterError(
             f"{ROOT}: no params/ and notebooks/ here; run from a checkout, or set CODESTRESS_ROOT to one"
         )
-    # No matplotlibrc of a person's; what Matplotlib keeps for itself.
+    # No settings of a person's; what Matplotlib keeps for itself.
+    os.environ.pop("MPLBACKEND", None)
     os.environ.update(
         MATPLOTLIBRC=os.devnull, MPLCONFIGDIR=str(OUTPUTS / ".matplotlib")
     )
