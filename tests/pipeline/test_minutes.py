@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -92,10 +93,8 @@ def test_a_stop_at_the_budget_leaves_balanced_counts_and_is_said_everywhere(
         assert conditions.max() - conditions.min() <= 4  # the problems of the last turn
         problems = [part["problem"].nunique() for part in answers.values()]
         assert max(problems) <= 1.5 * min(problems) + 1
-        folder = stopped["codecrash/tab01"]["folder"]
-        explained = codestress(
-            "explain", f"mine/codecrash/{folder.name}", outputs=tmp_path
-        )
+        explain = stopped["codecrash/tab01"]["command"].replace(" build ", " explain ")
+        explained = codestress(*shlex.split(explain)[1:], outputs=tmp_path)
         assert explained.returncode == 0, explained.stderr
 
         again = codestress(*words, outputs=tmp_path)
@@ -140,9 +139,9 @@ def test_a_function_of_a_file_is_tried_and_what_is_not_reached_has_no_figure(
         drawn = (manifest["folder"] / "figure.svg").read_text()
         assert re.search(rf"No number of {name}\s", drawn)
         assert "published 0 %" not in drawn
-    explained = re.search(r"codestress explain (\S+)", done.stdout)
-    assert explained
-    shown = codestress("explain", explained[1], outputs=tmp_path / "o")
+    told = re.search(r"codestress (explain .+)", done.stdout)
+    assert told
+    shown = codestress(*shlex.split(told[1]), outputs=tmp_path / "o")
     assert "no" in shown.stdout.splitlines()
     assert (
         sum(manifest["asked"] for manifest in found.values()) == 8

@@ -25,10 +25,10 @@ from codestress.cli.options import (
     where_of,
     with_knobs,
 )
-from codestress.errors import IncompleteError, ParameterError
+from codestress.errors import ParameterError
 from codestress.literals import counted, printable
 from codestress.paths import MINE, OUTPUTS, STORE, shown
-from codestress.pipeline.artefacts import Artefact, built, folder_of
+from codestress.pipeline.artefacts import Artefact
 from codestress.types import Outcome
 from codestress.validation import nearest
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from codestress.pipeline.explain import Explained
     from codestress.pipeline.plan import PlanRow
 
-ONE = click.argument("artefact", metavar="[PROFILE/]PAPER/ARTEFACT[@CHANGES]")
+ONE = click.argument("artefact", metavar="PAPER/ARTEFACT")
 
 
 @click.command()
@@ -153,7 +153,7 @@ def _tell_questions(artefacts: list[Artefact]) -> None:
         click.echo(f"{model}: {counted(counts.total(), 'question')}: {ordered}")
     if sentences := shortfalls(manifests):
         click.echo(printable("\n".join(sentences)))
-        click.echo(f"see answers: codestress explain {artefacts[0].label}")
+        click.echo(f"see answers: {artefacts[0].typed('explain')}")
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -275,13 +275,10 @@ def _tell_plan(rows: list[PlanRow]) -> None:
 def show(
     artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_json: bool
 ) -> None:
-    """Shows the requests exactly as a model would get them, with their factors. Asks nothing.
-
-    Of PROFILE/PAPER/ARTEFACT and PAPER/ARTEFACT@CHANGES, those of which the figure was made."""
+    """Shows the requests exactly as a model would get them, with their factors. Asks nothing."""
     from codestress.pipeline.plan import show_requests
 
-    folder = folder_of(artefact)
-    (chosen,) = [built(folder)[0]] if folder else resolved((artefact,), knobs)
+    (chosen,) = resolved((artefact,), knobs)
     requests = itertools.islice(show_requests(chosen, where_of(where)), limit or None)
     if as_json:
         click.echo(json.dumps(list(requests), indent=1, ensure_ascii=False))
@@ -324,31 +321,22 @@ def explain(
 ) -> None:
     """Shows the answers behind a figure: the prompt, the completion, the answer read from it, and the outcome.
 
-    The figure as it was built, of --profile, of --models and --set, or PAPER/ARTEFACT@CHANGES."""
+    The figure of --profile, or what --models and --set made of it."""
     from codestress.pipeline.explain import answers_of
     from codestress.pipeline.explain import explain as explained
+    from codestress.report.checked import read_manifest
 
     outcomes = [outcome.value for outcome in Outcome]
     if outcome and outcome not in outcomes:
         raise ParameterError(
             f"--outcome {outcome!r}: no such outcome{nearest(outcome, outcomes)}"
         )
-    folder = folder_of(artefact)
+    (chosen,) = resolved((artefact,), knobs)
+    folder = chosen.folder
     manifest: dict[str, Any] = {}
-    if folder is None:
-        (chosen,) = resolved((artefact,), knobs)
-        folder = chosen.folder
     if (folder / "manifest.json").is_file():
-        chosen, manifest = built(folder)
-    try:
-        results = answers_of(chosen, some=bool(manifest.get("not_asked")))
-    except IncompleteError as error:
-        by = (
-            f"\nIts parameters are those in {shown(folder / 'manifest.json')}."
-            if manifest
-            else ""
-        )
-        raise IncompleteError(f"{error}{by}") from None
+        manifest = read_manifest(folder)
+    results = answers_of(chosen, some=bool(manifest.get("not_asked")))
     if not results.answers:
         raise ParameterError(
             f"{artefact}: nothing is asked for it; its numbers are facts, see its notebook"

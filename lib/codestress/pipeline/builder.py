@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -462,13 +462,12 @@ class _Notebooks:
 
 def marks(artefact: Artefact) -> dict[str, Any] | None:
     """Entry in the manifest of `artefact` on the parameters that the command line changed; None
-    without changes. Keys: `changes` (as data), `told` (in words), `unchanged` (the folder in
+    without changes. Keys: `told` (in words), `unchanged` (the folder in
     outputs/ of the artefact without changes), `remove` (the shell command that deletes its own
     folder)."""
     if not artefact.changed:
         return None
     return {
-        "changes": [asdict(one) for one in artefact.changed],
         "told": told(artefact.profile, artefact.changed),
         "unchanged": str(artefact.unchanged.relative_to(OUTPUTS)),
         "remove": f"rm -r {shlex.quote(shown(artefact.folder))}",

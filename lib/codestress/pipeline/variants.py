@@ -1,5 +1,4 @@
-"""Changes that the command line makes to an artefact, and the name, the words and the command for
-them.
+"""Changes that the command line makes to an artefact, and the name and the words for them.
 
 An artefact that `--models` or `--set` changes is a separate artefact: it lies in outputs/mine under
 a name made of the changes, and leaves every profile's outputs alone. A value that the profile
@@ -11,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import shorten
@@ -126,25 +124,6 @@ def told(profile: str, changes: Sequence[Change]) -> str:
     return ", ".join(texts)
 
 
-def command(artefact: str, profile: str, changes: Sequence[Change]) -> str:
-    """Shell command, as text, that builds the artefact of the name `artefact` again with `profile`
-    and `changes`: `make`, or `codestress build` where a setting has characters that make cannot
-    pass on."""
-    names, settings = typed(changes)
-    models = " ".join(names)
-    if any(re.search(r"[\s'$#]", text) for text in settings):
-        words = ["--models", models] if models else []
-        words += [word for text in settings for word in ("--set", text)]
-        return shlex.join(
-            [".venv/bin/codestress", "build", artefact, "--profile", profile, *words]
-        )
-    given = {"MODELS": models, "SET": " ".join(settings)}
-    options = "".join(
-        f" {name}={_quoted(text)}" for name, text in given.items() if text
-    )
-    return f"make {artefact} PROFILE={profile}{options}"
-
-
 def typed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Pair of the models and the settings (texts KEY=VALUE) that stand for `changes` on the command
     line; no models where they did not change."""
@@ -154,23 +133,8 @@ def typed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
             models = tuple(change.now)
         else:
             prefix = "per_model." if change.of_model else ""
-            settings.append(f"{prefix}{change.key}={written(change.now)}")
+            settings.append(f"{prefix}{change.key}={json.dumps(change.now)}")
     return models, tuple(settings)
-
-
-def _quoted(text: str) -> str:
-    """The `text` quoted for a shell, in double quotes unless it has characters with a meaning
-    there."""
-    return shlex.quote(text) if re.search(r"[\"\\`!]", text) else f'"{text}"'
-
-
-def written(value: Any) -> str:
-    """Text of a parameter's `value` in YAML, as `--set` reads it, without spaces where possible."""
-    if isinstance(value, list):
-        return f"[{','.join(map(written, value))}]"
-    if _plain(value) and yaml.safe_load(_text(value)) == value:
-        return _text(value)
-    return json.dumps(value, separators=(",", ":"))
 
 
 def _short(value: Any) -> str:
