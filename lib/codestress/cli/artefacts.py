@@ -180,13 +180,8 @@ def _tell_changed(artefact: Artefact) -> None:
 @click.command()
 @ARTEFACTS
 @with_knobs
-@click.option(
-    "--exact",
-    is_flag=True,
-    help="Render every prompt, where large artefacts are estimated from a sample.",
-)
 @AS_JSON
-def plan(artefacts: tuple[str, ...], knobs: Knobs, exact: bool, as_json: bool) -> None:
+def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     """Counts, before any call, requests, stored answers, characters and dollars, per artefact and model.
 
     Counts of large artefacts are estimates, marked ~, from the prompts of a sample of their problems."""
@@ -195,7 +190,7 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, exact: bool, as_json: bool) -
 
     chosen = resolved(artefacts, knobs)
     tell_ignored_values(chosen)
-    rows, errors, notes = make_plan(chosen, STORE, exact=exact)
+    rows, errors, notes = make_plan(chosen, STORE)
     for name, error in (notes | errors).items():
         click.echo(printable(f"{name}: {error}"), err=True)
     if as_json:
@@ -234,14 +229,9 @@ def _tell_plan(rows: list[PlanRow]) -> None:
     total = sum(row.missing for row in rows)
     characters = sum(row.characters for row in rows)
     click.echo(
-        f"{total:,} requests to ask, {characters:,} characters: about {characters // 4:,} tokens at 4 characters each "
-        "(a rule of thumb, no model's tokenizer)"
+        f"{total:,} requests to ask at most, {characters:,} characters: about {characters // 4:,} tokens at 4 "
+        "characters each (a rule of thumb, no model's tokenizer)"
     )
-    later = sum(row.later for row in rows)
-    if later:
-        click.echo(
-            f"at most: {later:,} of them follow an answer, and not every answer has a sequel"
-        )
     if any(row.repeated for row in rows):
         click.echo(
             "repeated: equal to a request above it in this plan; one answer serves both"
@@ -249,7 +239,7 @@ def _tell_plan(rows: list[PlanRow]) -> None:
     least = min((row.rendered for row in rows if row.problems), default=1.0)
     if least < 1:
         click.echo(
-            f"~ estimated: prompts of {least:.2%} of the problems or more were rendered (--exact renders all)"
+            f"~ estimated: prompts of {least:.2%} of the problems or more were rendered"
         )
     lows = [row.dollars_low for row in rows if row.dollars_low is not None]
     if lows:
