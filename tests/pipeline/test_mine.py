@@ -45,8 +45,8 @@ def fig04(
         ),
         (fig04("d=[1, -15]", profile="paper"), "origin/fig04@paper,d=1+-15"),
         (
-            fig04("per_model.sim-wide.max_tokens=64"),
-            "origin/fig04@sim-wide.max_tokens=64",
+            fig04("per_model={sim-wide: {max_tokens: 64}}"),
+            "origin/fig04@per_model=-sim-wide-max_tokens-64-31b70fa2",
         ),
         # What the profile has anyway is no change.
         (fig04(), "origin/fig04"),
@@ -101,7 +101,7 @@ def test_names_are_short_safe_and_different_where_values_are() -> None:
     [
         fig04("seed=1", "step=16"),
         fig04("d=[1, -15]", models=("sim-wide", "sim-flat"), profile="smoke"),
-        fig04("per_model.sim-wide.max_tokens=64", "failures=count"),
+        fig04("per_model={sim-wide: {max_tokens: 64}}", "failures=count"),
         fig04("wording=[as_printed]", "shuffled=[true]"),
     ],
 )
@@ -331,8 +331,16 @@ def test_models_of_one_id_behind_one_host_have_figures_of_their_own(
     assert hashes(first) == before
 
 
-def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
-    """Of two figures one has fewer rows, in another order, with another interval's name."""
+@pytest.mark.parametrize(
+    ("fewer", "told"),
+    [
+        (False, [("data.interval:", "3 of 3"), ("data.share:", "1 of 3 rows", "0.4")]),
+        (True, [("data:", "3 rows", "1 rows")]),
+    ],
+)
+def test_rows_are_compared_by_their_places(
+    fewer: bool, told: list[tuple[str, ...]], tmp_path: Path
+) -> None:
     first = pd.DataFrame(
         {
             "model": list("abc"),
@@ -341,14 +349,9 @@ def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
             "share": [0.1, 0.2, 0.3],
         }
     )
-    second = pd.DataFrame(
-        {
-            "model": list("cb"),
-            "interval": ["Wilson, 5"] * 2,
-            "n": [9, 9],
-            "share": [0.3, 0.6],
-        }
-    )
+    second = first.assign(interval="Wilson, 5", share=[0.1, 0.6, 0.3])
+    if fewer:
+        second = second.head(1)
     for name, frame in (("first", first), ("second", second)):
         (tmp_path / name).mkdir()
         frame.to_parquet(tmp_path / name / "data.parquet")
@@ -359,13 +362,8 @@ def test_rows_are_compared_by_what_tells_them_apart(tmp_path: Path) -> None:
     found = differences(
         tmp_path / "first", before, tmp_path / "second", after, ("counts",)
     )
-    told = (
-        ("counts.a:", "{'correct': 1}", "{'correct': 2}"),
-        ("data:", "3 rows", "2 rows"),
-        ("data.interval:", "2 of 2 rows"),
-        ("data.share:", "1 of 2 rows", "0.4"),
-    )
-    for line, parts in zip(found, told, strict=True):
+    counts = ("counts.a:", "{'correct': 1}", "{'correct': 2}")
+    for line, parts in zip(found, [counts, *told], strict=True):
         names(line, *parts)
 
 

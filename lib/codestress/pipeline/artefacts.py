@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from codestress.artefact_files import (
-    Key,
     Profile,
     artefact_names,
     artefact_path,
@@ -29,7 +28,6 @@ from codestress.parameters import Asked, Facts, questions
 from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown, visible
 from codestress.pipeline.variants import (
     Change,
-    nested,
     parse_setting,
     short_name,
     typed,
@@ -178,12 +176,8 @@ def resolve(
     `profile_name`, then the command line (`overrides`). `registry` has the known models by name.
     `ParameterError` for wrong values and names, and for a setting that no artefact takes."""
     profile = load_profile(profile_name)
-    settings = [
-        setting for text in overrides.settings for setting in parse_setting(text)
-    ]
-    # What one model has of its own comes after the models are known.
-    settings.sort(key=lambda setting: bool(setting[0].model))
-    used: set[Key] = set()
+    settings = [parse_setting(text) for text in overrides.settings]
+    used: set[str] = set()
     artefacts = []
     for name in names:
         artefact, applied = _resolve_one(
@@ -199,7 +193,11 @@ def resolve(
         artefacts.append(artefact)
     for key, value in settings:
         if key not in used:
-            raise ParameterError(f"--set: {_unused(key, value, artefacts)}")
+            schemas = [type(artefact.parameters) for artefact in artefacts]
+            valid = {name for schema in schemas for name in schema.model_fields}
+            raise ParameterError(
+                f"--set: {key} = {value!r}: no chosen artefact has it{nearest(key, valid)}"
+            )
     return artefacts
 
 
@@ -208,14 +206,14 @@ def _resolve_one(
     profile: Profile,
     profile_name: str,
     overrides: Overrides,
-    settings: Sequence[tuple[Key, Any]],
+    settings: Sequence[tuple[str, Any]],
     registry: Mapping[str, ModelEntry],
     *,
     alone: bool,
-) -> tuple[Artefact, list[Key]]:
+) -> tuple[Artefact, list[str]]:
     """Pair of the artefact `name` and the keys that the command line (`overrides`, with its parsed
     `settings`) sets in it. With `alone`, as the only artefact, it takes all; else only settings of
-    its own parameters and models."""
+    its own parameters."""
     path = artefact_path(name)
     file = read_artefact(name)
     schema = load_study(file.study, shown(path))
@@ -223,12 +221,11 @@ def _resolve_one(
     plain = dict(layers.values)
     applied = []
     if overrides.models:
-        applied.append(Key("models"))
+        applied.append("models")
         layers.put({"models": list(overrides.models)}, "--models")
     for key, value in settings:
-        if alone or (layers.asks(key.model) and key.parameter in schema.model_fields):
-            own = schema.from_root(key.setting or key.parameter, value, Path())
-            layers.put(nested(key, own), "--set")
+        if alone or key in schema.model_fields:
+            layers.put({key: schema.from_root(key, value, Path())}, "--set")
             applied.append(key)
     parameters = schema.checked(layers.values, layers.sources)
     artefact = Artefact(
@@ -261,45 +258,19 @@ def _notebook_path(name: str, artefact_file: Path) -> Path:
     return notebook
 
 
-def _unused(key: Key, value: Any, artefacts: Sequence[Artefact]) -> str:
-    """Error text on a setting (`key` and `value`) that none of the chosen `artefacts` took, with
-    the nearest valid name: its parameter is unknown, or its model is not asked."""
-    valid = {
-        name
-        for artefact in artefacts
-        for name in type(artefact.parameters).model_fields
-    }
-    if key.parameter not in valid:
-        hint = nearest(key.parameter, valid)
-        return f"{key.parameter} = {value!r}: no chosen artefact has it{hint}"
-    asked = {name for artefact in artefacts for name in artefact.parameters.models}
-    return f"{key} = {value!r}: no chosen artefact asks this model{nearest(key.model, asked)}"
-
-
 def _changes(
-    plain: Mapping[str, Any], parameters: Facts, applied: Sequence[Key]
+    plain: Mapping[str, Any], parameters: Facts, applied: Sequence[str]
 ) -> tuple[Change, ...]:
     """A `Change` for each parameter whose value the command line changed, `models` first, then by
     name. `plain` holds the values before the command line, `parameters` those after it, and
-    `applied` the keys that it set."""
-    changes, values = {}, parameters.model_dump()
-    for key in applied:
-        if key.model:
-            name = f"{key.model}.{key.setting}"
-            before = plain.get("per_model", {}).get(key.model, {}).get(key.setting)
-            now = values["per_model"][key.model][key.setting]
-        else:
-            name, field = key.parameter, type(parameters).model_fields[key.parameter]
-            default = (
-                None
-                if field.is_required()
-                else field.get_default(call_default_factory=True)
-            )
-            before, now = plain.get(name, default), values[name]
-        if before != now:
-            changes[name] = Change(name, now, before, bool(key.model))
-    return tuple(
-        sorted(
-            changes.values(), key=lambda change: (change.key != "models", change.key)
-        )
-    )
+    `applied` the names that it set."""
+    changes, values = [], parameters.model_dump()
+    for key in sorted(set(applied), key=lambda name: (name != "models", name)):
+        field = type(parameters).model_fields[key]
+        default = None
+        if not field.is_required():
+            default = field.get_default(call_default_factory=True)
+        before = plain.get(key, default)
+        if before != values[key]:
+            changes.append(Change(key, values[key], before))
+    return tuple(changes)
