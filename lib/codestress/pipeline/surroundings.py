@@ -11,14 +11,6 @@ from codestress.paths import ROOT
 SETTINGS = ("COLUMNS", "IPYTHON", "JPY_", "JUPYTER", "LINES")
 """Beginnings of the names of environment variables with settings of tools that execute
 notebooks."""
-GIT = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_OBJECT_DIRECTORY",
-)
-"""Environment variables that name another repository, as where a hook of git runs a build."""
 
 
 def apart(folder: str) -> dict[str, str]:
@@ -39,9 +31,9 @@ def apart(folder: str) -> dict[str, str]:
 def git(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Outcome of git with the `arguments`, run in the checkout. A repository around the checkout,
     or named by the environment, does not count."""
-    environment = {name: text for name, text in os.environ.items() if name not in GIT}
-    environment["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
-    command = ["git", *arguments]
+    place = [f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}"]
+    command = ["git", *place, *arguments]
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
     try:
         return subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True
