@@ -28,14 +28,14 @@ from codestress.errors import CodestressError, DataError, EngineError, StoreErro
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.progress import Progress, in_minutes
 from codestress.notes import notes_kept
-from codestress.paths import FAILED, OUTPUTS, ROOT, shown
+from codestress.paths import FAILED, OUTPUTS, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
 from codestress.pipeline.notebooks import (
     check_parameters_cell,
     closing,
 )
-from codestress.pipeline.surroundings import apart, commit
+from codestress.pipeline.surroundings import apart
 from codestress.pipeline.turns import ask_by_turns
 from codestress.pipeline.variants import told
 from codestress.program_counts import ProgramCounts, count_rows, programs_so_far
@@ -139,8 +139,6 @@ def build(
                 fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))
         if not stale:
             return fresh
-        if (ROOT / ".git").exists() and not commit()[0]:
-            click.echo(f"the commit is not recorded: {commit()[1]}", err=True)
         for paper in {artefact.paper for artefact in stale}:
             # A faulty file would only fail the notebook, after its questions were asked.
             read_published(paper)
