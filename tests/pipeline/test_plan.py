@@ -37,7 +37,7 @@ def artefacts(
 def test_an_empty_store_answers_nothing(tmp_path: Path) -> None:
     """The wordings' `as_run` half is Figure 2 again; and two of Figure 5's versions of one program can be equal."""
     chosen = artefacts("origin/fig02", "origin/wording", "semtrace/fig05")
-    rows, errors, _ = make_plan(chosen, tmp_path / "empty.sqlite")
+    rows, errors = make_plan(chosen, tmp_path / "empty.sqlite")
     assert not errors
     assert [row.answered for row in rows] == [0, 0, 0]
     first, wording, versions = rows
@@ -161,7 +161,7 @@ def test_a_later_answer_of_another_server_stops_the_count(tmp_path: Path) -> Non
         ):
             with Store(path) as store:
                 store.put(key, "m", Response("a", "stop", server=f"http://{server}/v1"))
-            [row], errors, _ = make_plan([artefact], path)
+            [row], errors = make_plan([artefact], path)
             assert bool(errors) == (server != "localhost:9")
             answered = 0 if errors else answered
             assert (row.answered, row.missing) == (answered, 2 - answered)

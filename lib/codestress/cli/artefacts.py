@@ -188,8 +188,8 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     from codestress.pipeline.plan import make_plan
 
     chosen = resolved(artefacts, knobs)
-    rows, errors, notes = make_plan(chosen, STORE)
-    for name, error in (notes | errors).items():
+    rows, errors = make_plan(chosen, STORE)
+    for name, error in errors.items():
         click.echo(printable(f"{name}: {error}"), err=True)
     if as_json:
         click.echo(

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from codestress.errors import (
     CodestressError,
     EngineError,
-    NotWrittenError,
     ParameterError,
 )
 from codestress.inference.archive import import_known
@@ -80,14 +79,11 @@ class PlanRow:
 
 
 class Plan(NamedTuple):
-    """Rows of a plan (`PlanRow`), with errors and notes by artefact."""
+    """Rows of a plan (`PlanRow`), with errors by artefact."""
 
     rows: list[PlanRow]
     errors: dict[str, str]
     """Reasons why artefacts cannot be built, by artefact."""
-    notes: dict[str, str]
-    """Material that a model must write before the build, and the stand-in by which requests were
-    counted, by artefact."""
 
 
 @dataclass
@@ -113,12 +109,11 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     server's, is named in the plan's `errors`.
     """
     errors: dict[str, str] = {}
-    notes: dict[str, str] = {}
     trials_of: dict[str, Trials] = {}
     largest: Counter[str] = Counter()
     for artefact in artefacts:
         try:
-            trials = _countable_trials(artefact, notes)
+            trials = artefact.trials()
         except CodestressError as error:
             errors[artefact.name] = str(error)
             continue
@@ -134,23 +129,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
             share = RENDERED / max(1, largest[artefact.paper])
             rows += _rows(artefact, trials_of[artefact.label], share, planning)
             progress.answered()
-    return Plan(rows, errors, notes)
-
-
-def _countable_trials(artefact: Artefact, notes: dict[str, str]) -> Trials:
-    """Return the trials of `artefact`. For material that a model has not written yet they have a
-    stand-in, on which a text is put into `notes` by the artefact's name; other errors are
-    raised."""
-    try:
-        return artefact.trials()
-    except NotWrittenError as error:
-        given = artefact.parameters.model_copy(update=error.stand_in)
-        trials = replace(artefact, parameters=given).trials()
-        settings = ", ".join(
-            f"{name} = {value}" for name, value in error.stand_in.items()
-        )
-        notes[artefact.name] = f"counted as if {settings}; to be written first: {error}"
-        return trials
+    return Plan(rows, errors)
 
 
 def _groups(artefact: Artefact, trials: Trials) -> list[list[ModelEntry]]:
