@@ -108,17 +108,8 @@ def build(
         if minutes is not None:
             _tell_questions([by_label[o.name] for o in outcomes if o.state == "built"])
         for outcome in outcomes:
-            artefact = by_label[outcome.name]
-            if outcome.state not in ("failed", "stopped") and (
-                artefact.changed or artefact.name in artefacts
-            ):
-                _tell_changed(artefact)
-                if artefact.name in artefacts:
-                    # Half a second, and not always needed.
-                    from codestress.report.claims import read_claims
-
-                    for claim in read_claims(artefact.folder / "claims.csv"):
-                        click.echo(f"  {claim}")
+            if outcome.state not in ("failed", "stopped"):
+                _tell_changed(by_label[outcome.name])
     # Within minutes a stop is what was asked for; else figures are missing.
     exit_where(
         [
@@ -167,8 +158,8 @@ def _tell_changed(artefact: Artefact) -> None:
     unchanged artefact, and the command that removes the changed one; nothing without changes."""
     from codestress.report.checked import read_manifest
 
-    changed = read_manifest(artefact.folder)["changed"]
-    if changed:
+    if artefact.changed:
+        changed = read_manifest(artefact.folder)["changed"]
         click.echo(
             f"{artefact.label}: {changed['told']}\n  figure: {shown(artefact.folder / 'figure.png')}"
         )
