@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import shlex
@@ -212,12 +213,10 @@ def ask_all(
             ask_by_turns(possible, trials, budget, progress)
         for artefact in possible:
             label, names = artefact.label, artefact.model_names
-            gone = next(
-                (name for name in names if totals[label] and name in unreachable), None
-            )
-            if gone is not None:
+            gone = [name for name in names if name in unreachable]
+            if gone and totals[label]:
                 progress.skip(totals[label])
-                notebooks.fail(artefact, unreachable[gone])
+                notebooks.fail(artefact, unreachable[gone[0]])
                 continue
             before = programs_so_far()
             # By turns the questions were counted already.
@@ -232,6 +231,12 @@ def ask_all(
                     progress=shown_on,
                     budget=budget,
                 )
+                reasons = [reply.left_out for reply in itertools.chain(*asked.replies)]
+                if reasons and all(reasons):
+                    why = " and ".join(dict.fromkeys(reasons))
+                    raise BudgetReached(f"nothing was asked: {why}")
+                ran = programs[label] + programs_so_far() - before
+                notebooks.execute(artefact, ran)
             except EngineError as error:
                 unreachable[error.model] = str(error)
                 notebooks.fail(artefact, str(error))
@@ -241,15 +246,6 @@ def ask_all(
                 notebooks.fail(artefact, str(reached), "stopped")
             except CodestressError as error:
                 notebooks.fail(artefact, str(error))
-            else:
-                replies = [reply for row in asked.replies for reply in row]
-                if replies and all(reply.left_out for reply in replies):
-                    why = " and ".join({reply.left_out: None for reply in replies})
-                    notebooks.fail(artefact, f"nothing was asked: {why}", "stopped")
-                    continue
-                notebooks.execute(
-                    artefact, programs[label] + programs_so_far() - before
-                )
         progress.until = None  # what is left are figures
         notebooks.show(progress)
         return notebooks.wait()
