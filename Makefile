@@ -12,8 +12,8 @@ unexport CDPATH UV_PROJECT UV_WORKING_DIRECTORY UV_REQUIRE_HASHES UV_CONSTRAINT 
   PIP_TRUSTED_HOST PIP_%CERT PIP_PROXY PIP_%CACHE_DIR PIP_%TIMEOUT PIP_RETRIES PIP_CONFIG_FILE PIP_KEYRING_PROVIDER \
   PIP_USE_%,$(filter PIP_%,$(.VARIABLES)))
 
-# JupyterLab has a person's settings of Jupyter, none of Python.
-override ALONE := env -u PYTHONPATH -u PYTHONHOME -u PYTHONSTARTUP -u PYTHONOPTIMIZE -u PYTHONWARNINGS
+# A person's settings of Python reach no result.
+unexport PYTHONHOME PYTHONSTARTUP PYTHONOPTIMIZE PYTHONWARNINGS PYTHONINSPECT
 
 override PAPERS := $(sort $(patsubst lib/codestress/papers/%/studies.py,%,$(wildcard lib/codestress/papers/*/studies.py)))
 override GOALS := $(filter $(PAPERS) $(addsuffix /%,$(PAPERS)),$(MAKECMDGOALS))
@@ -49,7 +49,7 @@ override READY := .venv/ready
 override READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report crate contact-sheet diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm test-llamacpp bench clean lock $(GOALS)
+.PHONY: all build help plan data report crate contact-sheet diff doctor archive try serve lab explore course train-nano test test-all style suite test-vllm test-llamacpp bench clean lock $(GOALS)
 
 all: build
 
@@ -82,7 +82,6 @@ help:
 	@echo 'make try MODEL=…           ten minutes of all four papers on a model, a report: a name, a URL (ID=…), FILE.py:FUNCTION'
 	@echo '  MINUTES=10 KEY_ENV=…      how long; the environment variable with the key of a URL'
 	@echo 'make serve MODEL=…         a vLLM server for a model of params/models.yaml (GPU)'
-	@echo 'make badge                 what artifact evaluation asks, checked'
 	@echo 'make lab                   JupyterLab, at notebooks/index.ipynb'
 	@echo 'make explore               the explorers as pages: prompts, answers, live figures, fits'
 	@echo 'make course                the assignments: what students get, what teachers keep'
@@ -117,9 +116,6 @@ diff: $(READY)
 doctor: $(READY)
 	@$(BIN)/codestress doctor
 
-badge: $(READY)
-	@$(BIN)/codestress badge --profile $(PROFILE)
-
 archive: $(READY)
 	@$(RUN) archive export "$(or $(FILE),$(or $(CODESTRESS_OUTPUTS),$(CURDIR)/outputs)/$(PROFILE).jsonl.gz)" $(OPTIONS)
 
@@ -138,8 +134,7 @@ serve: $(READY) $(filter .venv-vllm/bin/python,$(SERVE))
 	@touch $@
 
 lab: $(READY)
-	@$(ALONE) $(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir . notebooks/index.ipynb || { \
-	  status=$$?; $(BIN)/codestress doctor | grep Jupyter >&2; exit $$status; }
+	@$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir . notebooks/index.ipynb
 
 # Extensions for JupyterLab that others have installed have no business in the pages, and may fail there.
 override WIDGETS := $(addprefix --VoilaConfiguration.extension_allowlist=,@voila-dashboards/widgets-manager8 \

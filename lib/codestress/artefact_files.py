@@ -10,7 +10,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 from pydantic import Field
 
@@ -102,19 +102,6 @@ def read_artefact(name: str) -> ArtefactFile:
     return check(ArtefactFile, read_yaml(path), shown(path))
 
 
-class Key(NamedTuple):
-    """Name of a parameter, or of a setting of one model. As text: PARAMETER, or
-    per_model.MODEL.SETTING."""
-
-    parameter: str
-    """Name of the parameter; `per_model` where the key names a setting of one model."""
-    model: str = ""
-    setting: str = ""
-
-    def __str__(self) -> str:
-        return ".".join(part for part in self if part)
-
-
 class Layers:
     """Parameters merged from several mappings (layers): their `values`, and their `sources` (a file
     or an option for each). A later layer wins.
@@ -129,17 +116,18 @@ class Layers:
 
     def put(self, layer: Mapping[str, Any], source: str) -> None:
         earlier, own = self.values.get("per_model", {}), layer.get("per_model", {})
+        asked = layer.get("models")
         self.values.update(layer)
         self.sources.update(dict.fromkeys(layer, source))
         if not (settings_by_model(earlier) and settings_by_model(own)):
             return
         self.sources.update(
-            {str(Key("per_model", m, name)): source for m in own for name in own[m]}
+            {f"per_model.{m}.{name}": source for m in own for name in own[m]}
         )
         kept = {
             m: settings
             for m, settings in earlier.items()
-            if "models" not in layer or self.asks(m)
+            if not isinstance(asked, list) or m in asked
         }
         if kept or own:
             self.values["per_model"] = {
@@ -147,12 +135,6 @@ class Layers:
             }
         else:
             self.values.pop("per_model", None)
-
-    def asks(self, model: str) -> bool:
-        """Whether the merged parameter `models` is a list that has `model`; true for an empty
-        `model`."""
-        models = self.values.get("models")
-        return not model or (isinstance(models, list) and model in models)
 
 
 def settings_by_model(value: Any) -> TypeGuard[dict[str, dict[str, Any]]]:

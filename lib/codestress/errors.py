@@ -26,16 +26,6 @@ class NothingMatchedError(DataError):
     exit_status = 2
 
 
-class NotWrittenError(DataError):
-    """Raised when material is missing that a model must write before the build, such as misleading
-    comments. Its `stand_in` has parameters with which a plan can count requests meanwhile."""
-
-    def __init__(self, message: str, stand_in: dict[str, str]) -> None:
-        super().__init__(message)
-        self.stand_in = stand_in
-        """Parameters with which a plan can count the requests until the material is written."""
-
-
 class StoreError(CodestressError):
     """Raised when the store of responses or outputs/ cannot be read, written or locked."""
 

@@ -13,7 +13,6 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Hashable, Sized
-from itertools import chain
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -22,8 +21,8 @@ LONGEST_TEXT = 100_000
 LARGEST_BITS = 50_000
 """Largest number of bits in an integer that arithmetic makes."""
 LONGEST_SEQUENCE = 100_000
-"""Largest number of elements that all arithmetic and calls of one text make together. Nested and
-repeated elements count each time they appear."""
+"""Largest number of characters that write out what all arithmetic of one text makes of sequences,
+and of elements that its calls take."""
 
 Number = int | float | complex
 CONTROL = re.compile(
@@ -174,7 +173,7 @@ def literal_of(node: ast.expr) -> Literal:
 
 
 class _Reading:
-    """The reading of one text's value: whether there was arithmetic, and how many elements its
+    """The reading of one text's value: whether there was arithmetic, and how much its
     arithmetic and calls may still make."""
 
     unresolved = False
@@ -294,9 +293,9 @@ def _signed(op: ast.unaryop, value: Any) -> Any:
 
 
 def _size(op: ast.operator, left: Any, right: Any) -> int:
-    """Upper bound of the number of elements (`_elements`) that the operation `op` makes from the
-    values `left` and `right`: + - * / // % ** between numbers, or + and * of sequences.
-    `NotLiteral` for other operations and for integers of more than `LARGEST_BITS` bits."""
+    """Upper bound of the number of characters that write out what the operation `op` makes of the
+    sequences `left` and `right` by + or *; 0 for + - * / // % ** between numbers. `NotLiteral` for
+    other operations and for integers of more than `LARGEST_BITS` bits."""
     if type(op) not in _OPERATORS:
         raise NotLiteral("a bit operation in place of a value")
     if isinstance(left, int) and isinstance(right, int):
@@ -305,7 +304,6 @@ def _size(op: ast.operator, left: Any, right: Any) -> int:
             bits = left.bit_length() * abs(right)
         if bits > LARGEST_BITS:
             raise NotLiteral("arithmetic that makes a huge number")
-        return bits // 64
     if isinstance(left, Number) and isinstance(right, Number):
         return 0
     sides = (left, right)
@@ -313,19 +311,7 @@ def _size(op: ast.operator, left: Any, right: Any) -> int:
     if not sequences or not isinstance(op, ast.Add | ast.Mult):
         raise NotLiteral("arithmetic between values that are no numbers")
     times = next((int(side) for side in sides if isinstance(side, int)), 1)
-    return sum(map(_elements, sequences)) * max(1, times)
-
-
-def _elements(value: Any) -> int:
-    """Number of elements in `value`, nested ones included: characters of texts too, and one per 64
-    bits of an integer. A list repeated in a list takes little memory, but much time to read."""
-    if isinstance(value, str | bytes):
-        return len(value)
-    if isinstance(value, dict):
-        return len(value) + sum(map(_elements, chain(value, value.values())))
-    if isinstance(value, list | tuple | set | frozenset):
-        return len(value) + sum(map(_elements, value))
-    return value.bit_length() // 64 if isinstance(value, int) else 0
+    return sum(len(repr(side)) for side in sequences) * max(1, times)
 
 
 ITEMS = (list, tuple, str, range)

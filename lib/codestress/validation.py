@@ -4,6 +4,8 @@ remedy."""
 from __future__ import annotations
 
 import difflib
+import itertools
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -47,28 +49,18 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
         return mapping
 
 
-DEEPEST = 100
-"""Largest depth of nested collections in a file."""
-SURELY_SHALLOW = 1000
-"""Limit for a quick check: with fewer brackets, and fewer characters before a line's first key, a
-file cannot be nested too deeply."""
+DEEPEST = 1000
+"""Largest number of brackets that are open, and of characters before a line's first key."""
 
 
 def _check_depth(text: str) -> None:
-    """Raises `YAMLError` where collections in the YAML `text` are nested more than `DEEPEST` levels
-    deep, which would crash the parser written in C."""
-    before = max(
-        (len(line) - len(line.lstrip(" -?")) for line in text.splitlines()), default=0
-    )
-    if max(text.count("[") + text.count("{"), before) < SURELY_SHALLOW:
-        return
-    depth = 0
-    for event in yaml.parse(text, Loader=UniqueKeys):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-            event, yaml.CollectionEndEvent
-        )
-        if depth > DEEPEST:
-            raise yaml.YAMLError(f"more than {DEEPEST} levels {event.start_mark}")
+    """Raises `YAMLError` where collections in the YAML `text` may be nested deeper than `DEEPEST`
+    levels, which would crash the parser written in C."""
+    brackets = re.findall(r"[][{}]", text)
+    depths = itertools.accumulate(1 if sign in "[{" else -1 for sign in brackets)
+    indents = [len(line) - len(line.lstrip(" -?")) for line in text.splitlines()]
+    if max([*depths, *indents, 0]) > DEEPEST:
+        raise yaml.YAMLError("nested too deeply")
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
@@ -169,12 +161,8 @@ def check(
                 sources if isinstance(sources, str) else sources.get(key, "default")
             )
             if problem["type"] == "extra_forbidden":
-                fields, now = _fields(model, location[:-1]), RENAMED.get(location[-1])
-                advice = (
-                    f"is called {now!r} now"
-                    if now in fields
-                    else "unknown key" + nearest(location[-1], fields)
-                )
+                fields = _fields(model, location[:-1])
+                advice = "unknown key" + nearest(location[-1], fields)
             elif problem["type"] == "missing":
                 advice = "required, but not given"
             else:
@@ -189,15 +177,6 @@ def check(
                 f"{source}: {'.'.join(location) or 'the whole'}{value}: {advice}"
             )
         raise ParameterError("\n".join(lines)) from None
-
-
-RENAMED = {
-    "n_seeds": "n_programs",
-    "place": "depth",
-    "seeds": "programs",
-    "target_place": "depth",
-}
-"""Current names of parameters, by their names in earlier versions."""
 
 
 def _fields(model: type[BaseModel], location: list[str]) -> list[str]:

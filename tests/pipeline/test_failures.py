@@ -521,7 +521,6 @@ def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(
     assert done.returncode == 1
     names(
         done.stderr,
-        "18",
         "gpt-3.5-turbo-0125",
         "16,385",
         "distractors = 300",

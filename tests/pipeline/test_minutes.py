@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from codestress.cli import cli, trying
-from codestress.pipeline.turns import by_kinds, problems_between
+from codestress.pipeline.turns import problems_between
 from codestress.types import Prompt, Sampling, Trial, Trials
 from conftest import codestress, some
 from openai_server import (
@@ -92,10 +93,8 @@ def test_a_stop_at_the_budget_leaves_balanced_counts_and_is_said_everywhere(
         assert conditions.max() - conditions.min() <= 4  # the problems of the last turn
         problems = [part["problem"].nunique() for part in answers.values()]
         assert max(problems) <= 1.5 * min(problems) + 1
-        folder = stopped["codecrash/tab01"]["folder"]
-        explained = codestress(
-            "explain", f"mine/codecrash/{folder.name}", outputs=tmp_path
-        )
+        explain = stopped["codecrash/tab01"]["command"].replace(" build ", " explain ")
+        explained = codestress(*shlex.split(explain)[1:], outputs=tmp_path)
         assert explained.returncode == 0, explained.stderr
 
         again = codestress(*words, outputs=tmp_path)
@@ -140,9 +139,9 @@ def test_a_function_of_a_file_is_tried_and_what_is_not_reached_has_no_figure(
         drawn = (manifest["folder"] / "figure.svg").read_text()
         assert re.search(rf"No number of {name}\s", drawn)
         assert "published 0 %" not in drawn
-    explained = re.search(r"codestress explain (\S+)", done.stdout)
-    assert explained
-    shown = codestress("explain", explained[1], outputs=tmp_path / "o")
+    told = re.search(r"codestress (explain .+)", done.stdout)
+    assert told
+    shown = codestress(*shlex.split(told[1]), outputs=tmp_path / "o")
     assert "no" in shown.stdout.splitlines()
     assert (
         sum(manifest["asked"] for manifest in found.values()) == 8
@@ -229,13 +228,6 @@ def test_problems_are_asked_whole_and_each_once() -> None:
     ]
     own = Trials(items[:30], lambda _: Prompt((), Sampling()), {})
     trials = Trials(items, lambda _: Prompt((), Sampling()), {}, own={"m": own})
-    mixed = [
-        Trial(f"q{number}", {"kind": "rare" if number < 4 else "usual"})
-        for number in range(40)
-    ]
-    order = by_kinds(mixed)
-    assert len({*order}) == 40
-    assert {*order[:8]} >= {"q0", "q1", "q2", "q3"}
     parts = [problems_between(trials, *ends) for ends in ((0, 1), (1, 7), (7, 30))]
     assert [len(part.items) for part in parts] == [3, 18, 39]
     assert {trial.problem for trial in parts[0].items} != {"p0"}

@@ -7,7 +7,6 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 
 import nbformat
@@ -18,7 +17,6 @@ from codestress.inference.registry import load_registry
 from codestress.paths import exported, whole
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.inputs import inputs_of
-from codestress.pipeline.variants import Change
 from conftest import ROOT, SCRIPT
 from told import names
 
@@ -110,27 +108,6 @@ def test_files_in_params_are_below_the_project_s_root(
         {**after.parameters.model_dump(), "hints": "~/h.jsonl"}, "here"
     )
     assert Path.home() / "h.jsonl" in home.files()
-    # And so are those of a figure that was built with a changed file.
-    changes = [asdict(Change("hints", "lib/h.jsonl", None))]
-    changed = {
-        "changes": changes,
-        "told": "",
-        "unchanged": "",
-        "remove": "",
-        "difference": [],
-    }
-    manifest = {"profile": "demo", "changed": changed}
-    folder = tmp_path / "o p/mine/codecrash/tab01@x"
-    folder.mkdir(parents=True)
-    (folder / "manifest.json").write_text(json.dumps(manifest))
-    code = "from codestress.pipeline.artefacts import again; print(again('codecrash/tab01@x').parameters.hints)"
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"CODESTRESS_OUTPUTS": "o p"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.stdout == "lib/h.jsonl\n", done.stderr
 
 
 TYPED = {

@@ -1,13 +1,7 @@
 """The console script `codestress`; the Makefile calls it."""
 
-# ruff: noqa: E402
 from __future__ import annotations
 
-from codestress.start import start_alone
-
-start_alone()
-
-import errno
 import gc
 import os
 import sys
@@ -32,7 +26,8 @@ def cli() -> None:
         raise ParameterError(
             f"{ROOT}: no params/ and notebooks/ here; run from a checkout, or set CODESTRESS_ROOT to one"
         )
-    # No matplotlibrc of a person's; what Matplotlib keeps for itself.
+    # No settings of a person's; what Matplotlib keeps for itself.
+    os.environ.pop("MPLBACKEND", None)
     os.environ.update(
         MATPLOTLIBRC=os.devnull, MPLCONFIGDIR=str(OUTPUTS / ".matplotlib")
     )
@@ -46,7 +41,6 @@ for _command in (
     artefacts.report,
     artefacts.crate,
     artefacts.diff,
-    artefacts.badge,
     artefacts.sync,
     answers.store,
     answers.archive,
@@ -78,7 +72,7 @@ class _Printable:
 
 def main() -> None:
     """Runs the console script and exits with its status: an error's own (`exit_status`, mostly 1)
-    after an error of the kit (`CodestressError`), 1 after one of a file, both printed without a
+    after an error of the kit (`CodestressError`), 1 after one of the system (`OSError`), both printed without a
     traceback; 130 after an interruption; click's own status for wrong usage. Any other error is
     raised."""
     gc.set_threshold(100_000)  # imports make many objects, and none of them is garbage
@@ -100,16 +94,5 @@ def main() -> None:
         )
         sys.exit(130)
     except OSError as error:
-        message = str(error)
-        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
-            message += (
-                "; check the folder's rights, or set CODESTRESS_OUTPUTS to another"
-            )
-        elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
-            message = (
-                f"no space left: {error}; make room (`make clean` keeps all answers)"
-            )
-        elif error.filename is None:
-            raise
-        click.echo(printable(f"error: {message}"), err=True)
+        click.echo(printable(f"error: {error}"), err=True)
         sys.exit(1)

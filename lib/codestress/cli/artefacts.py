@@ -25,10 +25,10 @@ from codestress.cli.options import (
     where_of,
     with_knobs,
 )
-from codestress.errors import IncompleteError, ParameterError
+from codestress.errors import ParameterError
 from codestress.literals import counted, printable
 from codestress.paths import MINE, OUTPUTS, STORE, shown
-from codestress.pipeline.artefacts import Artefact, built, folder_of
+from codestress.pipeline.artefacts import Artefact
 from codestress.types import Outcome
 from codestress.validation import nearest
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from codestress.pipeline.explain import Explained
     from codestress.pipeline.plan import PlanRow
 
-ONE = click.argument("artefact", metavar="[PROFILE/]PAPER/ARTEFACT[@CHANGES]")
+ONE = click.argument("artefact", metavar="PAPER/ARTEFACT")
 
 
 @click.command()
@@ -108,17 +108,8 @@ def build(
         if minutes is not None:
             _tell_questions([by_label[o.name] for o in outcomes if o.state == "built"])
         for outcome in outcomes:
-            artefact = by_label[outcome.name]
-            if outcome.state not in ("failed", "stopped") and (
-                artefact.changed or artefact.name in artefacts
-            ):
-                _tell_changed(artefact)
-                if artefact.name in artefacts:
-                    # Half a second, and not always needed.
-                    from codestress.report.claims import read_claims
-
-                    for claim in read_claims(artefact.folder / "claims.csv"):
-                        click.echo(f"  {claim}")
+            if outcome.state not in ("failed", "stopped"):
+                _tell_changed(by_label[outcome.name])
     # Within minutes a stop is what was asked for; else figures are missing.
     exit_where(
         [
@@ -153,7 +144,7 @@ def _tell_questions(artefacts: list[Artefact]) -> None:
         click.echo(f"{model}: {counted(counts.total(), 'question')}: {ordered}")
     if sentences := shortfalls(manifests):
         click.echo(printable("\n".join(sentences)))
-        click.echo(f"see answers: codestress explain {artefacts[0].label}")
+        click.echo(f"see answers: {artefacts[0].typed('explain')}")
 
 
 def _counted(counts: dict[str, int]) -> str:
@@ -167,8 +158,8 @@ def _tell_changed(artefact: Artefact) -> None:
     unchanged artefact, and the command that removes the changed one; nothing without changes."""
     from codestress.report.checked import read_manifest
 
-    changed = read_manifest(artefact.folder)["changed"]
-    if changed:
+    if artefact.changed:
+        changed = read_manifest(artefact.folder)["changed"]
         click.echo(
             f"{artefact.label}: {changed['told']}\n  figure: {shown(artefact.folder / 'figure.png')}"
         )
@@ -180,23 +171,16 @@ def _tell_changed(artefact: Artefact) -> None:
 @click.command()
 @ARTEFACTS
 @with_knobs
-@click.option(
-    "--exact",
-    is_flag=True,
-    help="Render every prompt, where large artefacts are estimated from a sample.",
-)
 @AS_JSON
-def plan(artefacts: tuple[str, ...], knobs: Knobs, exact: bool, as_json: bool) -> None:
+def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     """Counts, before any call, requests, stored answers, characters and dollars, per artefact and model.
 
     Counts of large artefacts are estimates, marked ~, from the prompts of a sample of their problems."""
-    from codestress.pipeline.notebooks import tell_ignored_values
     from codestress.pipeline.plan import make_plan
 
     chosen = resolved(artefacts, knobs)
-    tell_ignored_values(chosen)
-    rows, errors, notes = make_plan(chosen, STORE, exact=exact)
-    for name, error in (notes | errors).items():
+    rows, errors = make_plan(chosen, STORE)
+    for name, error in errors.items():
         click.echo(printable(f"{name}: {error}"), err=True)
     if as_json:
         click.echo(
@@ -234,14 +218,9 @@ def _tell_plan(rows: list[PlanRow]) -> None:
     total = sum(row.missing for row in rows)
     characters = sum(row.characters for row in rows)
     click.echo(
-        f"{total:,} requests to ask, {characters:,} characters: about {characters // 4:,} tokens at 4 characters each "
-        "(a rule of thumb, no model's tokenizer)"
+        f"{total:,} requests to ask at most, {characters:,} characters: about {characters // 4:,} tokens at 4 "
+        "characters each (a rule of thumb, no model's tokenizer)"
     )
-    later = sum(row.later for row in rows)
-    if later:
-        click.echo(
-            f"at most: {later:,} of them follow an answer, and not every answer has a sequel"
-        )
     if any(row.repeated for row in rows):
         click.echo(
             "repeated: equal to a request above it in this plan; one answer serves both"
@@ -249,7 +228,7 @@ def _tell_plan(rows: list[PlanRow]) -> None:
     least = min((row.rendered for row in rows if row.problems), default=1.0)
     if least < 1:
         click.echo(
-            f"~ estimated: prompts of {least:.2%} of the problems or more were rendered (--exact renders all)"
+            f"~ estimated: prompts of {least:.2%} of the problems or more were rendered"
         )
     lows = [row.dollars_low for row in rows if row.dollars_low is not None]
     if lows:
@@ -275,13 +254,10 @@ def _tell_plan(rows: list[PlanRow]) -> None:
 def show(
     artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_json: bool
 ) -> None:
-    """Shows the requests exactly as a model would get them, with their factors. Asks nothing.
-
-    Of PROFILE/PAPER/ARTEFACT and PAPER/ARTEFACT@CHANGES, those of which the figure was made."""
+    """Shows the requests exactly as a model would get them, with their factors. Asks nothing."""
     from codestress.pipeline.plan import show_requests
 
-    folder = folder_of(artefact)
-    (chosen,) = [built(folder)[0]] if folder else resolved((artefact,), knobs)
+    (chosen,) = resolved((artefact,), knobs)
     requests = itertools.islice(show_requests(chosen, where_of(where)), limit or None)
     if as_json:
         click.echo(json.dumps(list(requests), indent=1, ensure_ascii=False))
@@ -324,31 +300,22 @@ def explain(
 ) -> None:
     """Shows the answers behind a figure: the prompt, the completion, the answer read from it, and the outcome.
 
-    The figure as it was built, of --profile, of --models and --set, or PAPER/ARTEFACT@CHANGES."""
+    The figure of --profile, or what --models and --set made of it."""
     from codestress.pipeline.explain import answers_of
     from codestress.pipeline.explain import explain as explained
+    from codestress.report.checked import read_manifest
 
     outcomes = [outcome.value for outcome in Outcome]
     if outcome and outcome not in outcomes:
         raise ParameterError(
             f"--outcome {outcome!r}: no such outcome{nearest(outcome, outcomes)}"
         )
-    folder = folder_of(artefact)
+    (chosen,) = resolved((artefact,), knobs)
+    folder = chosen.folder
     manifest: dict[str, Any] = {}
-    if folder is None:
-        (chosen,) = resolved((artefact,), knobs)
-        folder = chosen.folder
     if (folder / "manifest.json").is_file():
-        chosen, manifest = built(folder)
-    try:
-        results = answers_of(chosen, some=bool(manifest.get("not_asked")))
-    except IncompleteError as error:
-        by = (
-            f"\nIts parameters are those in {shown(folder / 'manifest.json')}."
-            if manifest
-            else ""
-        )
-        raise IncompleteError(f"{error}{by}") from None
+        manifest = read_manifest(folder)
+    results = answers_of(chosen, some=bool(manifest.get("not_asked")))
     if not results.answers:
         raise ParameterError(
             f"{artefact}: nothing is asked for it; its numbers are facts, see its notebook"
@@ -430,32 +397,13 @@ def diff(first: str, second: str) -> None:
 
 
 @click.command()
-@PROFILE
-def badge(profile: str) -> None:
-    """Checks what a committee for artifact evaluation asks and writes outputs/badge.md. Takes
-    minutes: it builds a clone."""
-    from codestress.pipeline.badge import examine, ready_for, write
-
-    load_profile(profile)
-    criteria = []
-    for criterion in examine(profile):
-        criteria.append(criterion)
-        met = "ok " if criterion.met else "NO "
-        click.echo(f"{met} {criterion.badge:10} {criterion.what}: {criterion.detail}")
-    ready = ", ".join(ready_for(criteria)) or "none yet"
-    click.echo(f"ready to submit for: {ready}; {shown(write(criteria))}")
-
-
-@click.command()
 @click.option(
     "--check", is_flag=True, help="Change nothing; fail when a notebook would change."
 )
 def sync(check: bool) -> None:
     """Writes the parameters cell of every notebook from its schema, and clears outputs."""
     from codestress.pipeline.notebooks import sync as sync_notebooks
-    from codestress.pipeline.notebooks import tell_ignored_values
 
-    tell_ignored_values(resolved((), Knobs("demo")))
     changed = sync_notebooks(write=not check)
     for path in changed:
         click.echo(

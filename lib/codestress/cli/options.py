@@ -12,7 +12,7 @@ import click
 from codestress.artefact_files import load_profile
 from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Artefact, Overrides, again, resolve, select
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve, select
 
 MODEL_ID = click.option(
     "--id", "model_id", default="", help="Which model of a URL that offers several."
@@ -40,9 +40,7 @@ WHERE = click.option(
     help="Only questions with this factor, e.g. d=15; of one model, for instance model=sim-near.",
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-ARTEFACTS = click.argument(
-    "artefacts", nargs=-1, metavar="[PAPER | PAPER/ARTEFACT | PAPER/ARTEFACT@CHANGES]…"
-)
+ARTEFACTS = click.argument("artefacts", nargs=-1, metavar="[PAPER | PAPER/ARTEFACT]…")
 
 
 LONGEST_MINUTES = 24 * 60
@@ -120,31 +118,16 @@ def resolved(
 ) -> list[Artefact]:
     """Returns the artefacts that a person named in `artefacts`, with parameters checked and changed
     by `knobs`; none named: all of the profile. `ask` says whether short requests may try models
-    given by URL or as FILE.py:FUNCTION.
-
-    A changed artefact, PAPER/ARTEFACT@CHANGES, has the parameters of its manifest; `ParameterError`
-    when other models or settings are given for it, and for unknown names.
-    """
+    given by URL or as FILE.py:FUNCTION. `ParameterError` for unknown names."""
     from codestress.inference.probe import name_of
 
-    mine = [name for name in artefacts if "@" in name]
-    if mine and (knobs.models or knobs.settings):
-        raise ParameterError(
-            f"{mine[0]}: has parameters of its own; change those of {mine[0].partition('@')[0]}"
-        )
-    changed = [again(name) for name in mine]
-    if mine and len(mine) == len(artefacts):
-        return changed
     models = [
         name_of(model, knobs.model_id, knobs.key_env, ask=ask)
         for model in knobs.models.replace(",", " ").split()
     ]
-    names = select(
-        [name for name in artefacts if name not in mine], load_profile(knobs.profile)
-    )
-    return changed + resolve(
-        names, knobs.profile, Overrides(tuple(models), knobs.settings), load_registry()
-    )
+    names = select(artefacts, load_profile(knobs.profile))
+    overrides = Overrides(tuple(models), knobs.settings)
+    return resolve(names, knobs.profile, overrides, load_registry())
 
 
 def where_of(texts: tuple[str, ...]) -> dict[str, str]:

@@ -207,7 +207,7 @@ def picture(figure: Figure, alt: str) -> str:
 def cost_of(artefact: Artefact) -> str:
     """Returns in words the requests, characters and highest price that a build of `artefact` would
     still need, and the number of answered requests; if no plan can be made, the error's message."""
-    rows, errors, _ = make_plan([artefact], STORE)
+    rows, errors = make_plan([artefact], STORE)
     if errors:
         return "; ".join(errors.values())
     missing = sum(row.missing for row in rows)

@@ -1,5 +1,4 @@
-"""Artefacts and profiles from params/, checked before anything runs; and artefacts as they were
-built, independent of the current files and profiles.
+"""Artefacts and profiles from params/, checked before anything runs.
 
 An artefact's parameters come from the schema's defaults, the files that artefact_files.py reads,
 `--models` and `--set`; later values win. Every error names the place that wrote the value.
@@ -9,13 +8,13 @@ from __future__ import annotations
 
 import fnmatch
 import importlib
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from codestress.artefact_files import (
-    Key,
     Profile,
     artefact_names,
     artefact_path,
@@ -23,19 +22,16 @@ from codestress.artefact_files import (
     load_profile,
     read_artefact,
 )
-from codestress.errors import CodestressError, DataError, ParameterError
-from codestress.inference.registry import ModelEntry, find_models, load_registry
+from codestress.errors import ParameterError
+from codestress.inference.registry import ModelEntry, find_models
 from codestress.parameters import Asked, Facts, questions
-from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, ROOT, shown, visible
+from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown, visible
 from codestress.pipeline.variants import (
     Change,
-    command,
-    nested,
     parse_setting,
     short_name,
     typed,
 )
-from codestress.report.checked import read_manifest
 from codestress.rooms import module_of
 from codestress.types import Trials
 from codestress.validation import nearest
@@ -43,8 +39,8 @@ from codestress.validation import nearest
 
 @dataclass(frozen=True)
 class Artefact:
-    """A figure or table to build, or as it was built: its notebook, study, models, profile, and
-    checked, complete parameters."""
+    """A figure or table to build: its notebook, study, models, profile, and checked, complete
+    parameters."""
 
     name: str
     """Name of the artefact, PAPER/ARTEFACT."""
@@ -102,7 +98,20 @@ class Artefact:
     @property
     def command(self) -> str:
         """Shell command, as text, that builds this artefact again with its profile and changes."""
-        return command(self.name, self.profile, self.changed)
+        if not self.changed:
+            return f"make {self.name} PROFILE={self.profile}"
+        return self.typed("build")
+
+    def typed(self, verb: str) -> str:
+        """Shell command, as text, that runs the subcommand `verb` of the console script on this
+        artefact, with its profile and changes."""
+        models, settings = typed(self.changed)
+        words = [verb, self.name, "--profile", self.profile]
+        if models:
+            words += ["--models", " ".join(models)]
+        for setting in settings:
+            words += ["--set", setting]
+        return shlex.join([".venv/bin/codestress", *words])
 
     def trials(self) -> Trials:
         return questions(self.parameters)
@@ -116,9 +125,6 @@ class Overrides:
     models: tuple[str, ...] = ()
     settings: tuple[str, ...] = ()
     """Texts KEY=VALUE, with the value in YAML."""
-    folder: Path = Path()
-    """Folder to which paths in the settings are relative; the default is the folder where this
-    process runs."""
 
 
 def select(wanted: Sequence[str], profile: Profile) -> list[str]:
@@ -170,12 +176,8 @@ def resolve(
     `profile_name`, then the command line (`overrides`). `registry` has the known models by name.
     `ParameterError` for wrong values and names, and for a setting that no artefact takes."""
     profile = load_profile(profile_name)
-    settings = [
-        setting for text in overrides.settings for setting in parse_setting(text)
-    ]
-    # What one model has of its own comes after the models are known.
-    settings.sort(key=lambda setting: bool(setting[0].model))
-    used: set[Key] = set()
+    settings = [parse_setting(text) for text in overrides.settings]
+    used: set[str] = set()
     artefacts = []
     for name in names:
         artefact, applied = _resolve_one(
@@ -191,7 +193,11 @@ def resolve(
         artefacts.append(artefact)
     for key, value in settings:
         if key not in used:
-            raise ParameterError(f"--set: {_unused(key, value, artefacts)}")
+            schemas = [type(artefact.parameters) for artefact in artefacts]
+            valid = {name for schema in schemas for name in schema.model_fields}
+            raise ParameterError(
+                f"--set: {key} = {value!r}: no chosen artefact has it{nearest(key, valid)}"
+            )
     return artefacts
 
 
@@ -200,14 +206,14 @@ def _resolve_one(
     profile: Profile,
     profile_name: str,
     overrides: Overrides,
-    settings: Sequence[tuple[Key, Any]],
+    settings: Sequence[tuple[str, Any]],
     registry: Mapping[str, ModelEntry],
     *,
     alone: bool,
-) -> tuple[Artefact, list[Key]]:
+) -> tuple[Artefact, list[str]]:
     """Pair of the artefact `name` and the keys that the command line (`overrides`, with its parsed
     `settings`) sets in it. With `alone`, as the only artefact, it takes all; else only settings of
-    its own parameters and models."""
+    its own parameters."""
     path = artefact_path(name)
     file = read_artefact(name)
     schema = load_study(file.study, shown(path))
@@ -215,14 +221,11 @@ def _resolve_one(
     plain = dict(layers.values)
     applied = []
     if overrides.models:
-        applied.append(Key("models"))
+        applied.append("models")
         layers.put({"models": list(overrides.models)}, "--models")
     for key, value in settings:
-        if alone or (layers.asks(key.model) and key.parameter in schema.model_fields):
-            own = schema.from_root(
-                key.setting or key.parameter, value, overrides.folder
-            )
-            layers.put(nested(key, own), "--set")
+        if alone or key in schema.model_fields:
+            layers.put({key: schema.from_root(key, value, Path())}, "--set")
             applied.append(key)
     parameters = schema.checked(layers.values, layers.sources)
     artefact = Artefact(
@@ -255,124 +258,19 @@ def _notebook_path(name: str, artefact_file: Path) -> Path:
     return notebook
 
 
-def _unused(key: Key, value: Any, artefacts: Sequence[Artefact]) -> str:
-    """Error text on a setting (`key` and `value`) that none of the chosen `artefacts` took, with
-    the nearest valid name: its parameter is unknown, or its model is not asked."""
-    valid = {
-        name
-        for artefact in artefacts
-        for name in type(artefact.parameters).model_fields
-    }
-    if key.parameter not in valid:
-        hint = nearest(key.parameter, valid)
-        return f"{key.parameter} = {value!r}: no chosen artefact has it{hint}"
-    asked = {name for artefact in artefacts for name in artefact.parameters.models}
-    return f"{key} = {value!r}: no chosen artefact asks this model{nearest(key.model, asked)}"
-
-
 def _changes(
-    plain: Mapping[str, Any], parameters: Facts, applied: Sequence[Key]
+    plain: Mapping[str, Any], parameters: Facts, applied: Sequence[str]
 ) -> tuple[Change, ...]:
     """A `Change` for each parameter whose value the command line changed, `models` first, then by
     name. `plain` holds the values before the command line, `parameters` those after it, and
-    `applied` the keys that it set."""
-    changes, values = {}, parameters.model_dump()
-    for key in applied:
-        if key.model:
-            name = f"{key.model}.{key.setting}"
-            before = plain.get("per_model", {}).get(key.model, {}).get(key.setting)
-            now = values["per_model"][key.model][key.setting]
-        else:
-            name, field = key.parameter, type(parameters).model_fields[key.parameter]
-            default = (
-                None
-                if field.is_required()
-                else field.get_default(call_default_factory=True)
-            )
-            before, now = plain.get(name, default), values[name]
-        if before != now:
-            changes[name] = Change(name, now, before, bool(key.model))
-    return tuple(
-        sorted(
-            changes.values(), key=lambda change: (change.key != "models", change.key)
-        )
-    )
-
-
-def folder_of(name: str) -> Path | None:
-    """Output folder of the artefact `name`: PROFILE/PAPER/ARTEFACT, or PAPER/ARTEFACT@CHANGES with
-    or without mine/ before it. None for a plain PAPER/ARTEFACT, which does not say a profile.
-
-    `ParameterError` with the nearest name when nothing is built under the name.
-    """
-    if "@" not in name and name.count("/") < 2:
-        return None
-    for folder in (OUTPUTS / name, OUTPUTS / MINE / name):
-        if (folder / "manifest.json").is_file():
-            return folder
-    known = [
-        str(path.parent.relative_to(OUTPUTS))
-        for path in visible(OUTPUTS, "*/*/*/manifest.json")
-    ]
-    sought = name if name.count("/") > 1 else f"{MINE}/{name}"
-    raise ParameterError(
-        f"{name}: nothing is built there, in {shown(OUTPUTS)}{nearest(sought, known)}"
-    )
-
-
-def built(folder: Path) -> tuple[Artefact, dict[str, Any]]:
-    """Pair of the artefact built in the output `folder`, with the parameters of that build, and its
-    manifest. `DataError` when there is no manifest, or this version of the kit does not know its
-    parameters or models."""
-    path = folder / "manifest.json"
-    manifest = read_manifest(folder)
-    name = _plain_name(folder)
-    file = read_artefact(name)
-    schema = load_study(file.study, shown(artefact_path(name)))
-    try:
-        parameters = schema.checked(
-            {**manifest["parameters"], "artefact": name}, shown(path)
-        )
-        models = find_models(parameters.models, load_registry(), shown(path))
-    except CodestressError as error:
-        raise DataError(
-            f"{error}\nIt is of another version; build it again: {manifest['command']}"
-        ) from None
-    artefact = Artefact(
-        name=name,
-        title=manifest["title"],
-        notebook=Path(file.notebook),
-        study_name=file.study,
-        parameters=parameters,
-        models=models,
-        profile=manifest["profile"],
-        leaderboard=file.leaderboard,
-        changed=changes_of(manifest),
-    )
-    return artefact, manifest
-
-
-def changes_of(manifest: dict[str, Any]) -> tuple[Change, ...]:
-    """A `Change` for each parameter that the command line changed, as the `manifest` of the build
-    records them; empty when it changed none."""
-    return tuple(
-        Change(**change) for change in (manifest["changed"] or {}).get("changes", ())
-    )
-
-
-def again(name: str) -> Artefact:
-    """Artefact of the `name` PAPER/ARTEFACT@CHANGES as a build today would make it: the changes
-    recorded in its manifest, on top of the current parameters of its profile. `ParameterError` when
-    nothing is built under the name."""
-    folder = folder_of(name)
-    assert folder is not None
-    manifest = read_manifest(folder)
-    overrides = Overrides(*typed(changes_of(manifest)), folder=ROOT)
-    return resolve(
-        [_plain_name(folder)], manifest["profile"], overrides, load_registry()
-    )[0]
-
-
-def _plain_name(folder: Path) -> str:
-    """Name PAPER/ARTEFACT of the artefact in the output `folder`, without @CHANGES."""
-    return "/".join(folder.parts[-2:]).partition("@")[0]
+    `applied` the names that it set."""
+    changes, values = [], parameters.model_dump()
+    for key in sorted(set(applied), key=lambda name: (name != "models", name)):
+        field = type(parameters).model_fields[key]
+        default = None
+        if not field.is_required():
+            default = field.get_default(call_default_factory=True)
+        before = plain.get(key, default)
+        if before != values[key]:
+            changes.append(Change(key, values[key], before))
+    return tuple(changes)

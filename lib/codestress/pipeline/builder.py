@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import shlex
@@ -17,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +29,14 @@ from codestress.errors import CodestressError, DataError, EngineError, StoreErro
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.progress import Progress, in_minutes
 from codestress.notes import notes_kept
-from codestress.paths import FAILED, OUTPUTS, ROOT, shown
+from codestress.paths import FAILED, OUTPUTS, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
 from codestress.pipeline.notebooks import (
     check_parameters_cell,
     closing,
-    tell_ignored_values,
 )
-from codestress.pipeline.surroundings import apart, commit
+from codestress.pipeline.surroundings import apart
 from codestress.pipeline.turns import ask_by_turns
 from codestress.pipeline.variants import told
 from codestress.program_counts import ProgramCounts, count_rows, programs_so_far
@@ -124,7 +124,6 @@ def build(
     in the store. In a context `minutes_from_now` (a time limit) all artefacts are asked in turns,
     and the figures show the responses so far.
     """
-    tell_ignored_values(artefacts)
     with build_lock():
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
         fresh, stale = [], []
@@ -141,8 +140,6 @@ def build(
                 fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))
         if not stale:
             return fresh
-        if (ROOT / ".git").exists() and not commit()[0]:
-            click.echo(f"the commit is not recorded: {commit()[1]}", err=True)
         for paper in {artefact.paper for artefact in stale}:
             # A faulty file would only fail the notebook, after its questions were asked.
             read_published(paper)
@@ -215,12 +212,10 @@ def ask_all(
             ask_by_turns(possible, trials, budget, progress)
         for artefact in possible:
             label, names = artefact.label, artefact.model_names
-            gone = next(
-                (name for name in names if totals[label] and name in unreachable), None
-            )
-            if gone is not None:
+            gone = [name for name in names if name in unreachable]
+            if gone and totals[label]:
                 progress.skip(totals[label])
-                notebooks.fail(artefact, unreachable[gone])
+                notebooks.fail(artefact, unreachable[gone[0]])
                 continue
             before = programs_so_far()
             # By turns the questions were counted already.
@@ -235,6 +230,12 @@ def ask_all(
                     progress=shown_on,
                     budget=budget,
                 )
+                reasons = [reply.left_out for reply in itertools.chain(*asked.replies)]
+                if reasons and all(reasons):
+                    why = " and ".join(dict.fromkeys(reasons))
+                    raise BudgetReached(f"nothing was asked: {why}")
+                ran = programs[label] + programs_so_far() - before
+                notebooks.execute(artefact, ran)
             except EngineError as error:
                 unreachable[error.model] = str(error)
                 notebooks.fail(artefact, str(error))
@@ -244,15 +245,6 @@ def ask_all(
                 notebooks.fail(artefact, str(reached), "stopped")
             except CodestressError as error:
                 notebooks.fail(artefact, str(error))
-            else:
-                replies = [reply for row in asked.replies for reply in row]
-                if replies and all(reply.left_out for reply in replies):
-                    why = " and ".join({reply.left_out: None for reply in replies})
-                    notebooks.fail(artefact, f"nothing was asked: {why}", "stopped")
-                    continue
-                notebooks.execute(
-                    artefact, programs[label] + programs_so_far() - before
-                )
         progress.until = None  # what is left are figures
         notebooks.show(progress)
         return notebooks.wait()
@@ -461,13 +453,12 @@ class _Notebooks:
 
 def marks(artefact: Artefact) -> dict[str, Any] | None:
     """Entry in the manifest of `artefact` on the parameters that the command line changed; None
-    without changes. Keys: `changes` (as data), `told` (in words), `unchanged` (the folder in
+    without changes. Keys: `told` (in words), `unchanged` (the folder in
     outputs/ of the artefact without changes), `remove` (the shell command that deletes its own
     folder)."""
     if not artefact.changed:
         return None
     return {
-        "changes": [asdict(one) for one in artefact.changed],
         "told": told(artefact.profile, artefact.changed),
         "unchanged": str(artefact.unchanged.relative_to(OUTPUTS)),
         "remove": f"rm -r {shlex.quote(shown(artefact.folder))}",

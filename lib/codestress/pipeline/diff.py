@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from codestress.errors import ParameterError
 from codestress.paths import MINE, OUTPUTS, visible, whole
 from codestress.report.checked import read_manifest, read_table
@@ -108,55 +106,16 @@ def _diff_numbers(first: Path, second: Path) -> list[str]:
     if list(old.columns) != list(new.columns):
         shapes = (f"{len(table)} rows of {list(table.columns)}" for table in (old, new))
         return [f"data: {' -> '.join(shapes)}"]
-    lines, among = [], ""
     if len(old) != len(new):
-        lines, among = [f"data: {len(old)} rows -> {len(new)} rows"], " in both"
-    keys = _keys(old, new)
-    if keys:  # what stands for the same is compared, wherever it stands
-        old, new = old.set_index(keys), new.set_index(keys)
-        same = old.index.intersection(new.index, sort=False)
-        if len(same) < max(len(old), len(new)):
-            among = " in both"
-        old, new = old.loc[same].reset_index(), new.loc[same].reset_index()
-    elif among:
-        return lines
+        return [f"data: {len(old)} rows -> {len(new)} rows"]
+    lines = []
     for column in old.columns:
         changed = ~(
             (old[column] == new[column]) | (old[column].isna() & new[column].isna())
         )
         if changed.any():
-            line = f"data.{column}: {changed.sum()} of {len(old)} rows{among} differ"
+            line = f"data.{column}: {changed.sum()} of {len(old)} rows differ"
             if column in old.select_dtypes("number"):
                 line += f", by at most {(new[column] - old[column]).abs().max():.4g}"
             lines.append(line)
     return lines
-
-
-def _keys(old: pd.DataFrame, new: pd.DataFrame) -> list[str]:
-    """Names of columns that identify the rows of both tables `old` and `new`, with no column that
-    could be left out; empty when none do. Columns of texts and booleans are tried before whole
-    numbers, and columns with many common values are kept longest."""
-
-    def identify(columns: list[str]) -> bool:
-        return not (old.duplicated(columns).any() or new.duplicated(columns).any())
-
-    def common(column: str) -> float:
-        first, second = set(old[column]), set(new[column])
-        return len(first & second) / max(1, len(first | second))
-
-    for kinds in (
-        ["object", "string", "bool"],
-        ["object", "string", "bool", "integer"],
-    ):
-        keys = [
-            str(name)
-            for name in old.select_dtypes(kinds)
-            if name in new.select_dtypes(kinds)
-        ]
-        if keys and identify(keys):
-            for key in sorted(keys, key=common):
-                others = [name for name in keys if name != key]
-                if others and identify(others):
-                    keys = others
-            return keys
-    return []

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 import time
 import traceback
 import uuid
@@ -38,7 +39,7 @@ from codestress.paths import FILES, OUTPUTS, ROOT, shown
 from codestress.pipeline.diff import differences
 from codestress.pipeline.inputs import environment
 from codestress.pipeline.notebooks import read_notebook
-from codestress.pipeline.surroundings import commit, git, socket_folder
+from codestress.pipeline.surroundings import commit, git
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page, prepare
 from codestress.types import now
@@ -64,7 +65,7 @@ class ForkProvisioner(LocalProvisioner):
 
 class IpcKernelManager(AsyncKernelManager):
     """Manager of kernels of this Python that talk over Unix sockets in a folder of their own: TCP
-    ports clash in parallel builds, and are for where no folder can hold such sockets."""
+    ports clash in parallel builds."""
 
     modules: Sequence[str] = ()
     """Names of the modules that the next notebook imports; they are imported before its kernel is
@@ -79,16 +80,17 @@ class IpcKernelManager(AsyncKernelManager):
             )
             self.provisioner.nursery, self.provisioner.modules = NURSERY, self.modules
 
+    sockets = ""
+    """Folder of the sockets, new for each kernel. It lies in /tmp, because a folder for temporary
+    files may have a path that is too long for sockets."""
+
     @default("transport")
     def _transport_default(self) -> str:
-        return "ipc" if self.sockets else "tcp"
-
-    sockets = ""
-    """Folder of the sockets, new for each kernel; empty: none can hold them."""
+        return "ipc"
 
     @default("ip")
     def _ip_default(self) -> str:
-        return str(Path(self.sockets) / "k") if self.sockets else "127.0.0.1"
+        return str(Path(self.sockets) / "k")
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -140,7 +142,8 @@ def execute(spec: dict[str, Any]) -> None:
     output = staging / "notebook.ipynb"
     started = time.monotonic()
     IpcKernelManager.modules = spec["modules"]
-    with warnings.catch_warnings(), socket_folder() as IpcKernelManager.sockets:
+    sockets = tempfile.TemporaryDirectory(prefix="codestress-", dir="/tmp")
+    with warnings.catch_warnings(), sockets as IpcKernelManager.sockets:
         warnings.simplefilter("ignore")
         notebook = papermill.execute_notebook(
             read_notebook(Path(spec["notebook"])),

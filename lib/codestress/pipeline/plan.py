@@ -14,31 +14,17 @@ from typing import Any, NamedTuple
 from codestress.errors import (
     CodestressError,
     EngineError,
-    NotWrittenError,
     ParameterError,
 )
 from codestress.inference.archive import import_known
 from codestress.inference.budget import cost
 from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry
-from codestress.inference.requests import (
-    CHUNK,
-    Asked,
-    following,
-    request_for,
-    request_of,
-)
-from codestress.inference.servers import belongs, server_of
-from codestress.inference.store import Belongs, Store
+from codestress.inference.requests import CHUNK, Prompts, looked_up, request_of
+from codestress.inference.servers import server_of
+from codestress.inference.store import Store
 from codestress.pipeline.artefacts import Artefact
-from codestress.types import (
-    CHARACTERS_PER_TOKEN,
-    Prompt,
-    Request,
-    Scalar,
-    Trial,
-    Trials,
-)
+from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar, Trial, Trials
 from codestress.validation import nearest
 
 RENDERED = 4_000
@@ -69,8 +55,6 @@ class PlanRow:
     """Characters in the messages of the requests still to be made."""
     longest: int
     """Number of tokens in all missing responses if each has its largest length."""
-    later: int
-    """Largest number of missing follow-up requests, since not all responses have a follow-up."""
     dollars_low: float | None
     """Price of the prompts alone in dollars, at one token per 4 characters; None without a price in
     the registry."""
@@ -95,127 +79,64 @@ class PlanRow:
 
 
 class Plan(NamedTuple):
-    """Rows of a plan (`PlanRow`), with errors and notes by artefact."""
+    """Rows of a plan (`PlanRow`), with errors by artefact."""
 
     rows: list[PlanRow]
     errors: dict[str, str]
     """Reasons why artefacts cannot be built, by artefact."""
-    notes: dict[str, str]
-    """Material that a model must write before the build, and the stand-in by which requests were
-    counted, by artefact."""
 
 
 @dataclass
 class Planning:
-    """State of a plan while its artefacts are counted: the open store, the progress bar, the
-    errors, and the requests counted so far."""
+    """State of a plan while its artefacts are counted: the open store, the errors, and the
+    requests counted so far."""
 
     responses: Store
-    progress: Progress
     errors: dict[str, str]
     planned: set[tuple[str, str | int]]
     """Server and key of each request counted so far. Two servers may have the same key, and neither
     responds for the other."""
 
 
-def make_plan(
-    artefacts: Sequence[Artefact], store: Path, *, exact: bool = False
-) -> Plan:
+def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     """Return the `Plan` of a build of `artefacts`: a row of counts for each artefact and model,
     from the trials and the responses in the file `store`. Nothing is asked.
 
     Prompts of large artefacts are rendered for a sample of problems only, the same problems in all
-    artefacts of a paper, so that shared requests are found; `exact` renders all prompts.
-    Repetitions after refusals are not foreseen. While a trial's first request is missing, its later
-    requests count as missing too, with the same length. An artefact whose trials cannot be made, or
-    whose stored responses are another server's, is named in the plan's `errors`.
+    artefacts of a paper, so that shared requests are found. Repetitions after refusals are not
+    foreseen. While a request is missing, those that may follow it count as missing too, with the
+    same length. An artefact whose trials cannot be made, or whose stored responses are another
+    server's, is named in the plan's `errors`.
     """
     errors: dict[str, str] = {}
-    notes: dict[str, str] = {}
     trials_of: dict[str, Trials] = {}
+    largest: Counter[str] = Counter()
     for artefact in artefacts:
         try:
-            trials_of[artefact.label] = _countable_trials(artefact, notes)
+            trials = artefact.trials()
         except CodestressError as error:
             errors[artefact.name] = str(error)
-    countable = [artefact for artefact in artefacts if artefact.label in trials_of]
-    largest: Counter[str] = Counter()
-    for artefact in countable:
-        prompts = _prompts(artefact, trials_of[artefact.label])
+            continue
+        trials_of[artefact.label] = trials
+        prompts = trials.total(group[0].name for group in _groups(artefact, trials))
         largest[artefact.paper] = max(largest[artefact.paper], prompts)
-    parts_of = {}
-    for artefact in countable:
-        share = 1.0 if exact else RENDERED / max(1, largest[artefact.paper])
-        parts_of[artefact.label] = _parts(artefact, trials_of[artefact.label], share)
-    parts = itertools.chain(*parts_of.values())
-    total = sum(len(part.indices) * len(part.entries) for part in parts)
+    countable = [artefact for artefact in artefacts if artefact.label in trials_of]
     import_known((entry for artefact in artefacts for entry in artefact.models), store)
     rows = []
-    with Store(store) as responses, Progress(total, "prompts") as progress:
-        planning = Planning(responses, progress, errors, set())
+    with Store(store) as responses, Progress(len(countable), "plan") as progress:
+        planning = Planning(responses, errors, set())
         for artefact in countable:
-            rows += _rows(artefact, parts_of[artefact.label], planning)
-    return Plan(rows, errors, notes)
+            share = RENDERED / max(1, largest[artefact.paper])
+            rows += _rows(artefact, trials_of[artefact.label], share, planning)
+            progress.answered()
+    return Plan(rows, errors)
 
 
-def _countable_trials(artefact: Artefact, notes: dict[str, str]) -> Trials:
-    """Return the trials of `artefact`. For material that a model has not written yet they have a
-    stand-in, on which a text is put into `notes` by the artefact's name; other errors are
-    raised."""
-    try:
-        return artefact.trials()
-    except NotWrittenError as error:
-        given = artefact.parameters.model_copy(update=error.stand_in)
-        trials = replace(artefact, parameters=given).trials()
-        settings = ", ".join(
-            f"{name} = {value}" for name, value in error.stand_in.items()
-        )
-        notes[artefact.name] = f"counted as if {settings}; to be written first: {error}"
-        return trials
-
-
-@dataclass(frozen=True)
-class Part:
-    """Models of an artefact that are asked the same trials, these trials, and the indices of the
-    sampled trials, whose prompts are rendered."""
-
-    entries: list[ModelEntry]
-    trials: Trials
-    indices: list[int]
-    """Indices in `trials` of the sampled trials."""
-    rendered: float
-    """Share of the problems in the sample."""
-    nested: set[str]
-    """Sampled problems that are in the sample of every artefact with these problems; they show
-    which requests are repeated."""
-
-
-def _parts(artefact: Artefact, trials: Trials, share: float) -> list[Part]:
-    """Return one `Part` for the models of `artefact` with the common `trials`, then one for each
-    model with trials of its own. `share` is the share of problems whose prompts are rendered (1 or
-    more: all), but never fewer than `FEWEST_PROBLEMS`."""
-    parts = []
-    for entries in _groups(artefact.models, trials):
-        own = trials.of(entries[0].name)
-        rank = {
-            problem: rank_of(problem)
-            for problem in {trial.problem for trial in own.items}
-        }
-        nested = {problem for problem in rank if rank[problem] < share}
-        sample = nested | set(sorted(rank, key=rank.__getitem__)[:FEWEST_PROBLEMS])
-        indices = [
-            index for index, trial in enumerate(own.items) if trial.problem in sample
-        ]
-        rendered = len(sample) / max(1, len(rank))
-        parts.append(Part(entries, own, indices, rendered, nested or sample))
-    return parts
-
-
-def _groups(entries: Sequence[ModelEntry], trials: Trials) -> list[list[ModelEntry]]:
-    """Return the models `entries` in groups: first all that are asked the common `trials`, if any,
-    then each model for which `trials` has trials of its own."""
-    common = [entry for entry in entries if entry.name not in trials.own]
-    own = [[entry] for entry in entries if entry.name in trials.own]
+def _groups(artefact: Artefact, trials: Trials) -> list[list[ModelEntry]]:
+    """Return the models of `artefact` in groups: first all that are asked the common `trials`, if
+    any, then each model for which `trials` has trials of its own."""
+    common = [entry for entry in artefact.models if entry.name not in trials.own]
+    own = [[entry] for entry in artefact.models if entry.name in trials.own]
     return [common, *own] if common else own
 
 
@@ -227,177 +148,103 @@ def rank_of(problem: str) -> float:
     return int.from_bytes(hashlib.blake2b(name, digest_size=6).digest()) / 2**48
 
 
-def _prompts(artefact: Artefact, trials: Trials) -> int:
-    """Number of prompts of `artefact`: one for each common trial in `trials`, whatever the number
-    of models, and one for each trial of the models with trials of their own."""
-    return len(trials.items) + trials.total(
-        entry.name for entry in artefact.models if entry.name in trials.own
-    )
-
-
 def _rows(
-    artefact: Artefact, parts: Sequence[Part], planning: Planning
+    artefact: Artefact, trials: Trials, share: float, planning: Planning
 ) -> list[PlanRow]:
-    """Return a `PlanRow` for each model of `artefact`, in its order, with the counts of the sampled
-    trials in `parts` scaled to all requests; each prompt is rendered once for all models of a part.
-    `planning` takes up errors and counted requests."""
+    """Return a `PlanRow` for each model of `artefact`, in its order, from the prompts of a sample:
+    a `share` of the problems (1 or more: all), but no fewer than `FEWEST_PROBLEMS`. Each prompt is
+    rendered once for all models that are asked the same of `trials`."""
     rows: dict[str, PlanRow] = {}
-    for part in parts:
-        problems = len({trial.problem for trial in part.trials.items})
-        most = sum(part.trials.steps(trial) for trial in part.trials.items)
-        sums = _counts(artefact, part, planning)
-        for entry in part.entries:
-            name, sample = entry.name, sums[entry.name]
-            requests = most - round(most * sample["never"] / max(1, sample["steps"]))
-            answered = round(requests * sample["answered"] / max(1, sample["requests"]))
-            repeated = round(
-                requests * sample["nested repeated"] / max(1, sample["nested"])
-            )
-            missing = requests - answered - repeated
-            scale = missing / max(1, sample["missing"])
-            characters = round(scale * sample["characters"])
-            longest = round(scale * sample["longest"])
-            tokens = characters / CHARACTERS_PER_TOKEN
-            rate = None if entry.local else planning.responses.rate(name)
-            rows[name] = PlanRow(
-                artefact=artefact.name,
-                model=name,
-                problems=problems,
-                requests=requests,
-                answered=answered,
-                repeated=repeated,
-                characters=characters,
-                longest=longest,
-                later=round(scale * sample["later"]),
-                dollars_low=cost(entry, tokens, 0) if entry.price else None,
-                dollars_high=cost(entry, tokens, longest) if entry.price else None,
-                seconds=missing / rate if rate else None,
-                too_long=round(most * sample["too long"] / max(1, sample["steps"])),
-                unpriced=entry.needs_key and entry.price is None,
-                rendered=part.rendered,
+    for entries in _groups(artefact, trials):
+        asked = trials.of(entries[0].name)
+        problems = {trial.problem for trial in asked.items}
+        ranks = sorted(rank_of(problem) for problem in problems)
+        limit = max([share, *ranks[:FEWEST_PROBLEMS]])
+        sample = [trial for trial in asked.items if rank_of(trial.problem) <= limit]
+        rendered = sum(rank <= limit for rank in ranks) / max(1, len(ranks))
+        sums = {entry.name: Counter[str]() for entry in entries}
+        for start in range(0, len(sample), CHUNK):
+            part = replace(asked, items=sample[start : start + CHUNK])
+            prompts = Prompts(part)
+            for entry in entries:
+                counts = _counts(artefact, prompts, entry, planning)
+                sums[entry.name].update(counts)
+        most = sum(asked.steps(trial) for trial in asked.items)
+        for entry in entries:
+            scale = most / max(1, sums[entry.name]["steps"])
+            count = {name: round(scale * n) for name, n in sums[entry.name].items()}
+            rows[entry.name] = _row(
+                artefact, entry, len(problems), rendered, Counter(count), planning
             )
     return [rows[entry.name] for entry in artefact.models]
 
 
-def _counts(
-    artefact: Artefact, part: Part, planning: Planning
-) -> dict[str, Counter[str]]:
-    """Return sums over the sampled trials of `part`, by model and name of the sum: requests by
-    kind, characters, longest responses. Errors on stored responses of `artefact` go to
-    `planning.errors`."""
-    sums = {entry.name: Counter[str]() for entry in part.entries}
-    servers = {entry.name: server_of(entry) for entry in part.entries}
-    checks = {
-        entry.name: belongs(entry) if servers[entry.name] else None
-        for entry in part.entries
-    }
-    refused: set[str] = set()
-    for start in range(0, len(part.indices), CHUNK):
-        indices = part.indices[start : start + CHUNK]
-        chunk = [part.trials.items[index] for index in indices]
-        prompts = [part.trials.render(trial) for trial in chunk]
-        for entry in part.entries:
-            shown = zip(chunk, prompts, strict=True)
-            requests = [
-                request_for(entry, prompt, trial.sample) for trial, prompt in shown
-            ]
-            keys = [request.key for request in requests]
-            absent = set(keys)
-            if entry.name not in refused:
-                try:
-                    absent = set(planning.responses.missing(keys, checks[entry.name]))
-                except (
-                    EngineError
-                ) as error:  # another server's answers, which a build refuses
-                    planning.errors[artefact.name] = str(error)
-                    refused.add(entry.name)
-            for index, trial, request in zip(indices, chunk, requests, strict=True):
-                counts = sums[entry.name]
-                steps = part.trials.steps(trial)
-                missing = later = never = 0
-                if request.key in absent:
-                    missing, later = _still_missing(
-                        trial, request, steps, servers[entry.name], planning.planned
-                    )
-                else:
-                    answered, complete = 1, True
-                    if steps > 1:
-                        first = Asked(index, request)
-                        try:
-                            answered, complete = _answered(
-                                part.trials,
-                                entry,
-                                first,
-                                planning.responses,
-                                checks[entry.name],
-                            )
-                        except EngineError as error:  # a later answer of another server
-                            planning.errors[artefact.name] = str(error)
-                            complete = False
-                    never = max(0, steps - answered) if complete else 0
-                    missing = later = 0 if complete else steps - answered
-                    counts["answered"] += answered
-                counts["steps"] += steps
-                counts["never"] += never
-                counts["requests"] += steps - never
-                counts["too long"] += beyond_window(request.prompt, entry)
-                counts["missing"] += missing
-                counts["later"] += later
-                counts["characters"] += missing * request.prompt.characters
-                counts["longest"] += missing * request.prompt.sampling.max_tokens
-                if trial.problem in part.nested:
-                    counts["nested"] += steps
-                    counts["nested repeated"] += (
-                        steps - missing if request.key in absent else 0
-                    )
-                planning.progress.answered()
-    return sums
-
-
-def _answered(
-    trials: Trials, entry: ModelEntry, first: Asked, store: Store, check: Belongs | None
-) -> tuple[int, bool]:
-    """Return a pair: the number of a trial's requests, from `first` on, that `store` answers for
-    the model `entry`, and whether no further request follows. `EngineError` when a response is not
-    from the server that `check` expects (None: any server)."""
-    count = 0
-    asked: Asked | None = first
-    while asked is not None:
-        key = asked.request.key
-        response = store.get([key], check).get(key)
-        if response is None:
-            return count, False
-        # A refused request that is asked again is one question still.
-        count += asked.request.attempt == 0
-        asked = following(trials, entry, asked, response)
-    return count, True
-
-
-def _still_missing(
-    trial: Trial,
-    request: Request,
-    steps: int,
-    server: str,
-    planned: set[tuple[str, str | int]],
-) -> tuple[int, int]:
-    """Return a pair for a `trial` whose first request has no response: the number of its requests
-    that are not in `planned` yet, and how many of these follow the first. Add all to `planned`.
-
-    `request` is the trial's first, `steps` the number of its requests, `server` the address of the
-    model's server.
-    """
-    first = (server, request.key)
-    # Trials may share their first request, not their later ones.
-    whole = (
-        server,
-        hash((request.key, trial.problem, *trial.factors.values()))
-        if steps > 1
-        else request.key,
+def _row(
+    artefact: Artefact,
+    entry: ModelEntry,
+    problems: int,
+    rendered: float,
+    count: Counter[str],
+    planning: Planning,
+) -> PlanRow:
+    tokens = count["characters"] / CHARACTERS_PER_TOKEN
+    missing = count["requests"] - count["answered"] - count["repeated"]
+    rate = None if entry.local else planning.responses.rate(entry.name)
+    return PlanRow(
+        artefact=artefact.name,
+        model=entry.name,
+        problems=problems,
+        requests=count["requests"],
+        answered=count["answered"],
+        repeated=count["repeated"],
+        characters=count["characters"],
+        longest=count["longest"],
+        dollars_low=cost(entry, tokens, 0) if entry.price else None,
+        dollars_high=cost(entry, tokens, count["longest"]) if entry.price else None,
+        seconds=missing / rate if rate else None,
+        too_long=count["too long"],
+        unpriced=entry.needs_key and entry.price is None,
+        rendered=rendered,
     )
-    later = 0 if whole in planned else steps - 1
-    missing = later + (first not in planned)
-    planned |= {first, whole}
-    return missing, later
+
+
+def _counts(
+    artefact: Artefact, prompts: Prompts, entry: ModelEntry, planning: Planning
+) -> Counter[str]:
+    """Return sums over the trials of `prompts`, asked of the model `entry`, by name: requests by
+    kind, characters, longest responses. Where stored responses are another server's, none counts,
+    and the error goes to `planning.errors`."""
+    items = prompts.trials.items
+    try:
+        stored = list(looked_up(prompts, entry, planning.responses))
+    except EngineError as error:
+        planning.errors[artefact.name] = str(error)
+        stored = [([], prompts.first(index, entry)) for index in range(len(items))]
+    counts = Counter[str]()
+    server = server_of(entry)
+    for trial, (replies, asked) in zip(items, stored, strict=True):
+        steps = prompts.trials.steps(trial)
+        # A refused request that is asked again is one question still.
+        answered = sum(one.request.attempt == 0 for one, _ in replies)
+        counts["steps"] += steps
+        counts["answered"] += answered
+        if asked is None:
+            counts["requests"] += answered
+            continue
+        counts["requests"] += steps
+        left = steps - answered
+        prompt = asked.request.prompt
+        first = (server, asked.request.key)
+        # Trials may share their first request, not their later ones.
+        whole = (server, hash((first, trial.problem, *trial.factors.values())))
+        later = 0 if whole in planning.planned else left - 1
+        missing = min(left, later + (first not in planning.planned))
+        planning.planned |= {first, whole}
+        counts["repeated"] += left - missing
+        counts["characters"] += missing * prompt.characters
+        counts["longest"] += missing * prompt.sampling.max_tokens
+        counts["too long"] += beyond_window(prompt, entry)
+    return counts
 
 
 def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
@@ -410,30 +257,25 @@ def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
 
 
 def check_windows(artefact: Artefact, trials: Trials) -> None:
-    """Raise `ParameterError` when prompts of `trials` do not fit the context window of one of the
-    models of `artefact`; the message has the number of such prompts and an example. Nothing is
-    asked."""
-    limited = [entry for entry in artefact.models if entry.context is not None]
-    too_long: dict[str, list[tuple[Trial, int]]] = {entry.name: [] for entry in limited}
-    for entries in _groups(limited, trials):
-        part = trials.of(entries[0].name)
+    """Raise `ParameterError` when a prompt of `trials` does not fit the context window of one of
+    the models of `artefact`; the message has the prompt as an example. Nothing is asked."""
+    for entries in _groups(artefact, trials):
+        limited = [entry for entry in entries if entry.context is not None]
+        if not limited:
+            continue
+        smallest = min(limited, key=lambda entry: entry.context or 0)
+        part = trials.of(smallest.name)
         for trial in part.items:
             prompt = part.render(trial)
-            for entry in entries:
-                if beyond_window(prompt, entry):
-                    too_long[entry.name].append((trial, prompt.characters))
-    for entry in limited:
-        if too_long[entry.name]:
-            trial, length = too_long[entry.name][0]
-            factors = ", ".join(
-                f"{name} = {value}" for name, value in trial.factors.items()
-            )
-            total = trials.total([entry.name])
-            raise ParameterError(
-                f"{artefact.name}: {len(too_long[entry.name]):,} of {total:,} prompts are longer than the "
-                f"window of {entry.name}, {entry.context:,} tokens; one has {length:,} characters ({factors}).\n"
-                "Make them shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
-            )
+            if beyond_window(prompt, smallest):
+                factors = ", ".join(
+                    f"{name} = {value}" for name, value in trial.factors.items()
+                )
+                raise ParameterError(
+                    f"{artefact.name}: a prompt has {prompt.characters:,} characters ({factors}); the window of "
+                    f"{smallest.name} has {smallest.context:,} tokens.\n"
+                    "Make the prompts shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
+                )
 
 
 def show_requests(
@@ -443,7 +285,7 @@ def show_requests(
     have the values in `where`: a dictionary of `factors`, `key`, and the request's fields.
     `ParameterError` for an unknown factor."""
     trials = artefact.trials()
-    for entries in _groups(artefact.models, trials):
+    for entries in _groups(artefact, trials):
         for trial, entry in itertools.product(
             trials.of(entries[0].name).items, entries
         ):

@@ -4,7 +4,6 @@ at any stop."""
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -12,12 +11,11 @@ from codestress.errors import CodestressError, StoreError
 from codestress.inference.budget import Budget
 from codestress.inference.progress import Progress
 from codestress.pipeline.artefacts import Artefact
-from codestress.types import Scalar, Trial, Trials
+from codestress.pipeline.plan import rank_of
+from codestress.types import Trials
 
 GROWTH = 1.5
 """Factor by which the number of problems asked of each artefact grows from round to round."""
-MOST_VALUES = 8
-"""Largest number of values of a factor that distinguishes kinds of problems (`by_kinds`)."""
 
 
 def ask_by_turns(
@@ -57,9 +55,10 @@ def ask_by_turns(
 
 def problems_between(trials: Trials, first: int, end: int) -> Trials:
     """Return a copy of `trials` with the trials of some problems only: those at places `first` to
-    `end` (excluded) in the order of `by_kinds`. Models with trials of their own keep those of the
+    `end` (excluded) in a random, reproducible order. Models with trials of their own keep those of the
     problems at these places in an order of their own."""
-    chosen = set(by_kinds(trials.items)[first:end])
+    problems = {trial.problem for trial in trials.items}
+    chosen = set(sorted(problems, key=rank_of)[first:end])
     return replace(
         trials,
         items=[trial for trial in trials.items if trial.problem in chosen],
@@ -68,27 +67,3 @@ def problems_between(trials: Trials, first: int, end: int) -> Trials:
             for model, own in trials.own.items()
         },
     )
-
-
-def by_kinds(trials: Sequence[Trial]) -> list[str]:
-    """Return the ids of the problems in `trials`, each once, in a random, reproducible order that
-    alternates between kinds of problems. Problems are of one kind when they have the same values of
-    all factors that take at most `MOST_VALUES` values."""
-    from codestress.pipeline.plan import rank_of
-
-    values: dict[str, set[Scalar]] = defaultdict(set)
-    for trial in trials:
-        for factor, value in trial.factors.items():
-            values[factor].add(value)
-    kinds: dict[str, set[tuple[str, Scalar]]] = defaultdict(set)
-    for trial in trials:
-        for factor, value in trial.factors.items():
-            if len(values[factor]) <= MOST_VALUES:
-                kinds[trial.problem].add((factor, value))
-    turns: dict[str, int] = {}
-    counts = Counter[frozenset[tuple[str, Scalar]]]()
-    for problem in sorted({trial.problem for trial in trials}, key=rank_of):
-        kind = frozenset(kinds[problem])
-        turns[problem] = counts[kind]
-        counts[kind] += 1
-    return sorted(turns, key=lambda problem: turns[problem])

@@ -1,5 +1,4 @@
-"""Changes that the command line makes to an artefact, and the name, the words and the command for
-them.
+"""Changes that the command line makes to an artefact, and the name and the words for them.
 
 An artefact that `--models` or `--set` changes is a separate artefact: it lies in outputs/mine under
 a name made of the changes, and leaves every profile's outputs alone. A value that the profile
@@ -11,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import shorten
@@ -19,7 +17,6 @@ from typing import Any
 
 import yaml
 
-from codestress.artefact_files import Key, settings_by_model
 from codestress.errors import ParameterError
 from codestress.parameters import in_words
 
@@ -31,19 +28,9 @@ UNSAFE = re.compile(r"[^\w.=,@+-]+", re.ASCII)
 """Pattern of characters that are replaced in a folder's name."""
 
 
-def nested(key: Key, value: Any) -> dict[str, Any]:
-    """Mapping of parameters that sets `key` alone to `value`: {parameter: value}, or {per_model:
-    {model: {setting: value}}} for a setting of one model."""
-    return {key.parameter: {key.model: {key.setting: value}} if key.model else value}
-
-
-def parse_setting(text: str) -> list[tuple[Key, Any]]:
-    """Returns pairs of a name (`Key`) and its value, from a `text` KEY=VALUE with the value in
-    YAML; `ParameterError` for other texts.
-
-    per_model.MODEL.PARAMETER=VALUE and per_model={MODEL: {PARAMETER: VALUE}} are settings of one
-    model; the second form may give several pairs, all others give one.
-    """
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Returns the parameter's name and its value, from a `text` KEY=VALUE with the value in YAML;
+    `ParameterError` for other texts."""
     name, separator, written = text.partition("=")
     name = name.strip()
     if not separator or not name:
@@ -51,24 +38,9 @@ def parse_setting(text: str) -> list[tuple[Key, Any]]:
             f"--set {text!r}: expected KEY=VALUE, for instance --set seed=1 or --set 'd=[1, 15]'"
         )
     try:
-        value = yaml.safe_load(written)
+        return name, yaml.safe_load(written)
     except yaml.YAMLError:
         raise ParameterError(f"--set {text!r}: the value is not valid YAML") from None
-    if name == "per_model" and settings_by_model(value):
-        return [
-            (Key(name, model, setting), own[setting])
-            for model, own in value.items()
-            for setting in own
-        ]
-    first, _, rest = name.partition(".")
-    if first != "per_model" or not rest:
-        return [(Key(name), value)]
-    model, _, setting = rest.rpartition(".")
-    if not model or not setting:
-        raise ParameterError(
-            f"--set {text!r}: expected per_model.MODEL.PARAMETER=VALUE"
-        )
-    return [(Key(first, model, setting), value)]
 
 
 @dataclass(frozen=True)
@@ -76,11 +48,9 @@ class Change:
     """A parameter that the command line changed, with its values before and now."""
 
     key: str
-    """PARAMETER, or MODEL.PARAMETER for a setting of one model."""
     now: Any
     before: Any
     """Value in the profile; None when the profile has none."""
-    of_model: bool = False
 
 
 def short_name(profile: str, changes: Sequence[Change]) -> str:
@@ -126,25 +96,6 @@ def told(profile: str, changes: Sequence[Change]) -> str:
     return ", ".join(texts)
 
 
-def command(artefact: str, profile: str, changes: Sequence[Change]) -> str:
-    """Shell command, as text, that builds the artefact of the name `artefact` again with `profile`
-    and `changes`: `make`, or `codestress build` where a setting has characters that make cannot
-    pass on."""
-    names, settings = typed(changes)
-    models = " ".join(names)
-    if any(re.search(r"[\s'$#]", text) for text in settings):
-        words = ["--models", models] if models else []
-        words += [word for text in settings for word in ("--set", text)]
-        return shlex.join(
-            [".venv/bin/codestress", "build", artefact, "--profile", profile, *words]
-        )
-    given = {"MODELS": models, "SET": " ".join(settings)}
-    options = "".join(
-        f" {name}={_quoted(text)}" for name, text in given.items() if text
-    )
-    return f"make {artefact} PROFILE={profile}{options}"
-
-
 def typed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Pair of the models and the settings (texts KEY=VALUE) that stand for `changes` on the command
     line; no models where they did not change."""
@@ -153,24 +104,8 @@ def typed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if change.key == "models":
             models = tuple(change.now)
         else:
-            prefix = "per_model." if change.of_model else ""
-            settings.append(f"{prefix}{change.key}={written(change.now)}")
+            settings.append(f"{change.key}={json.dumps(change.now)}")
     return models, tuple(settings)
-
-
-def _quoted(text: str) -> str:
-    """The `text` quoted for a shell, in double quotes unless it has characters with a meaning
-    there."""
-    return shlex.quote(text) if re.search(r"[\"\\`!]", text) else f'"{text}"'
-
-
-def written(value: Any) -> str:
-    """Text of a parameter's `value` in YAML, as `--set` reads it, without spaces where possible."""
-    if isinstance(value, list):
-        return f"[{','.join(map(written, value))}]"
-    if _plain(value) and yaml.safe_load(_text(value)) == value:
-        return _text(value)
-    return json.dumps(value, separators=(",", ":"))
 
 
 def _short(value: Any) -> str:

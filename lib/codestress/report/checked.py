@@ -26,18 +26,10 @@ class _Model(BaseModel):
     engine: str = ""
 
 
-class _Change(BaseModel):
-    key: str
-    now: Any
-    before: Any = None
-    of_model: bool = False
-
-
 class _Changed(BaseModel):
     """The manifest's entry `changed`: the parameters that the command line changed, and words on
     them."""
 
-    changes: list[_Change]
     told: str
     unchanged: str
     remove: str

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
-from codestress.errors import DataError, NotWrittenError, ParameterError, SandboxError
+from codestress.errors import DataError, ParameterError, SandboxError
 from codestress.functions import file_of
 from codestress.mutate.perturbations.checking import Checked, check_problems
 from codestress.mutate.perturbations.edits import GlobalNames, Guard
@@ -457,7 +457,7 @@ def written_hints(
 ) -> dict[str, str]:
     """Returns wrong values that a model wrote for MHC, the misleading hint, as a dict by problem
     id: from the rows of the file `path` about this `task` and the ids `problems`. Raises
-    `NotWrittenError` where there are none or the file is missing (not where `problems` is empty);
+    `DataError` where there are none or the file is missing (not where `problems` is empty);
     the message names the command that writes them for `source`."""
     file = ROOT / path
     rows = read_rows(file, ("id", "task", "value")) if file.is_file() else []
@@ -465,9 +465,8 @@ def written_hints(
     values = {row["id"]: row["value"] for row in rows}
     if problems and not values:
         ask = f"codestress write hints --problems {source} --task {task} --model gpt-4o-2024-05-13 -o {path}"
-        raise NotWrittenError(
-            f"hints = {path}: no {task} of {source}: `{ask}`, or hints = generated, which deviates",
-            {"hints": "generated"},
+        raise DataError(
+            f"hints = {path}: no {task} of {source}: `{ask}`, or hints = generated, which deviates"
         )
     return values
 
