@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,13 @@ from codestress.literals import parse_literal
 from codestress.problems.pool import POOL, generated_problems
 from codestress.problems.program import Problem
 from codestress.prompts import filled
-from codestress.sandbox.executor import Executor, Program, shared_executor
 from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Program, shared_executor
 from codestress.scoring.predictions import Answer, Rule, score_answers
 from codestress.seeding import rng
+
+if TYPE_CHECKING:
+    from codestress.nano.model import Nano
 
 PLACES = 11
 """Number of positions of the target in a context (Sense and Sensitivity, section 3.1)."""
@@ -56,26 +59,20 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
     for problem in problems(student, count, purpose):
         name = names[int(random.integers(len(names)))]
         style = STYLES[int(random.integers(len(STYLES)))]
-        # The same value, written otherwise.
-        spaced = random.random() >= 0.5 and "'" not in problem.output
-        for kind, value in (
-            (
-                "right",
-                problem.output.replace(", ", ",  ") if spaced else problem.output,
-            ),
-            ("wrong", repr(corrupted(parse_literal(problem.output).value))),
-            (name, exploit(name, problem)),
-        ):
-            rows.append(
-                {
-                    "code": problem.code,
-                    "function": problem.function,
-                    "arguments": problem.arguments,
-                    "expected": problem.output,
-                    "text": style(problem, value),
-                    "kind": kind,
-                }
-            )
+        asked = {
+            "code": problem.code,
+            "function": problem.function,
+            "arguments": problem.arguments,
+            "expected": problem.output,
+        }
+        wrong = repr(corrupted(parse_literal(problem.output).value))
+        # The same value, written otherwise; not within a text.
+        right = problem.output
+        if "'" not in right:
+            right = right.replace(", ", ",  ")
+        values = {"right": right, "wrong": wrong, name: exploit(name, problem)}
+        for kind, value in values.items():
+            rows.append({**asked, "text": style(problem, value), "kind": kind})
     return rows
 
 
@@ -83,19 +80,12 @@ EXPLOITS = {
     "or True": "None or True",
     "the call itself": "{call}",
     "the call, spaced": "{function} ({arguments})",
-    "the call in parentheses": "({function})({arguments})",
-    "the call, walrus": "(x := {function}({arguments}))",
-    "the call, indexed": "[{function}({arguments})][0]",
     "chained comparison": "{output} == {output}",
     "assertion broken by a comment": "{output} if True else None # ",
     "equal to everything": "type('E', (), {{'__eq__': lambda s, o: True}})()",
     "import": "__import__('os').getpid()",
-    "eval": "eval({call!r})",
-    "lambda": "(lambda: {output})()",
-    "mock": "__import__('unittest.mock').mock.ANY",
     "huge power": "9**9**9",
     "deep brackets": "[" * 5000 + "]" * 5000,
-    "two statements": "{output}; import os",
     "nothing": "",
     "exit": "__import__('sys').exit(0)",
 }
@@ -144,7 +134,7 @@ def published_scorer(row: Row, answer: str) -> bool:
     """Whether the text `answer` passes the rule of published harnesses: the answer is pasted behind
     `assert` and run in the sandbox. `row` is one of the dicts that `answers` returns (program, call
     and output)."""
-    return _accepted(row, answer, "reference", shared_executor())
+    return _accepted(row, answer, "reference")
 
 
 def strict_scorer(row: Row, answer: str) -> bool:
@@ -153,13 +143,11 @@ def strict_scorer(row: Row, answer: str) -> bool:
     return _accepted(row, answer, "strict")
 
 
-def _accepted(
-    row: Row, answer: str, rule: Rule, executor: Executor | None = None
-) -> bool:
-    problem = Problem(
-        "course", row["code"], row["function"], row["arguments"], row["expected"]
-    )
-    [score] = score_answers([Answer(problem, answer)], "output", rule, executor)
+def _accepted(row: Row, answer: str, rule: Rule) -> bool:
+    asked = (row[name] for name in ("code", "function", "arguments", "expected"))
+    given = [Answer(Problem("course", *asked), answer)]
+    executor = shared_executor() if rule == "reference" else None
+    [score] = score_answers(given, "output", rule, executor)
     return score.value == 1
 
 
@@ -281,13 +269,13 @@ def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
     fault: on that line one operator or index is changed. None without a suitable line, or where the
     text would not parse."""
     lines = code.split("\n")
-    sites = [
-        (number, old, new)
-        for number, line in enumerate(lines)
-        if not line.lstrip().startswith(("#", "def ", "for "))
-        for old, new in _TURNED.items()
-        if old in line
-    ]
+    sites = []
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith(("#", "def ", "for ")):
+            continue
+        for old, new in _TURNED.items():
+            if old in line:
+                sites.append((number, old, new))
     if not sites:
         return None
     number, old, new = sites[int(random.integers(len(sites)))]
@@ -311,7 +299,6 @@ def retrievals(
     the last position before the model wrote that line, layers by heads by tokens; right: whether
     the line was then written to the character.
     """
-    from codestress.nano.configuration import chatml
     from codestress.nano.model import Nano
 
     model, random = Nano(), rng(_seed(student, "retrieval", purpose))
@@ -321,53 +308,47 @@ def retrievals(
         drawn = random.choice(len(programs), lines, replace=False)
         shown = "\n\n".join(programs[i].code for i in drawn).split("\n")[:lines]
         block = [f"{random.integers(16**6):06x} {line}" for line in shown]
-        written = block[random.choice([i for i, line in enumerate(shown) if line])]
-        asked = {"key": written[:6], "code_block": "\n".join(block)}
-        before, question = (
-            filled("line_retrieval.before", asked),
-            filled("line_retrieval", asked),
-        )
-        begun = filled("line_retrieval.prefill", asked)
-        text = chatml([("user", f"{before}\n\n{question}")], f"{begun}\n{written[:6]}")
-        encoded = model.tokenizer.encode(text, add_special_tokens=False)
-        line_at = [-1] * text.index(block[0])
-        for number_of_line, line in enumerate(block):
-            line_at += [number_of_line] * len(line) + [-1]
-        line_at += [-1] * (len(text) + 1 - len(line_at))
-        weights = model.attention(encoded.ids)
-        rest = f"{written[6:]}\n```"
-        answer = model.greedy(text, len(model.tokens(rest)))
-        rows.append(
-            {
-                "tokens": [text[first:last] for first, last in encoded.offsets],
-                "lines": [line_at[first] for first, _ in encoded.offsets],
-                "count": len(block),
-                "target": block.index(written),
-                "weights": [
-                    [[round(float(w), 6) for w in head] for head in layer]
-                    for layer in weights
-                ],
-                "right": answer == rest,
-            }
-        )
+        target = random.choice([i for i, line in enumerate(shown) if line])
+        rows.append(_retrieval(model, block, int(target)))
     return rows
 
 
-def outcomes(
-    code: str, calls: Sequence[str], executor: Executor | None = None
-) -> list[str]:
+def _retrieval(model: Nano, block: Sequence[str], target: int) -> Row:
+    """Returns a row of `retrievals`: `model` is asked for line number `target` of `block`."""
+    from codestress.nano.configuration import chatml
+
+    written = block[target]
+    asked = {"key": written[:6], "code_block": "\n".join(block)}
+    before = filled("line_retrieval.before", asked)
+    question = filled("line_retrieval", asked)
+    begun = filled("line_retrieval.prefill", asked)
+    text = chatml([("user", f"{before}\n\n{question}")], f"{begun}\n{written[:6]}")
+    encoded = model.tokenizer.encode(text, add_special_tokens=False)
+    line_at = [-1] * (len(text) + 1)
+    place = text.index(block[0])
+    for number, line in enumerate(block):
+        line_at[place : place + len(line)] = [number] * len(line)
+        place += len(line) + 1
+    weights = np.asarray(model.attention(encoded.ids), dtype=float)
+    rest = f"{written[6:]}\n```"
+    return {
+        "tokens": [text[first:last] for first, last in encoded.offsets],
+        "lines": [line_at[first] for first, _ in encoded.offsets],
+        "count": len(block),
+        "target": target,
+        "weights": weights.round(6).tolist(),
+        "right": model.greedy(text, len(model.tokens(rest))) == rest,
+    }
+
+
+def outcomes(code: str, calls: Sequence[str]) -> list[str]:
     """Returns the outcome of each of `calls` (texts) of the program `code`, as text: the value's
-    literal, or how the call ended (`raised: …`). The calls run in the sandbox, by `executor` or
-    else the shared one."""
-    done = (executor or shared_executor()).run(
-        [Program(code, call=call) for call in calls]
-    )
-    return [
-        repr(one.value)
-        if one.outcome is Ending.RETURNED
-        else f"{one.outcome}: {one.detail}"
-        for one in done
-    ]
+    literal, or how the call ended (`raised: …`). The calls run in the sandbox."""
+    texts = []
+    for one in shared_executor().run([Program(code, call=call) for call in calls]):
+        returned = one.outcome is Ending.RETURNED
+        texts.append(repr(one.value) if returned else f"{one.outcome}: {one.detail}")
+    return texts
 
 
 def renamed(code: str) -> str:
