@@ -136,6 +136,4 @@ def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_w
     )
     names(sentence, "m1", "no reason")
     assert sentence.count("0 of 3") == 2, "right, and read"
-    earlier = {"right": 3, "wrong": 1, "skipped": 0}
-    assert shortfalls([mute | {"counts": {"m1": earlier}}]) == []
     assert shortfalls([manifest({"sim-x": (0, 99)}, True, ("sim-x",))]) == []

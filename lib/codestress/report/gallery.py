@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from html import escape
@@ -23,7 +24,7 @@ from pydantic import Field, TypeAdapter
 from codestress import __version__
 from codestress.fitting.verdicts import Verdict
 from codestress.literals import counted
-from codestress.paths import MINE, OUTPUTS, visible, write_whole
+from codestress.paths import OUTPUTS, visible, write_whole
 from codestress.report.cards import (
     SIGNS,
     all_claims,
@@ -32,7 +33,7 @@ from codestress.report.cards import (
     judged,
     waiting,
 )
-from codestress.report.checked import damaged, kept, read_manifest
+from codestress.report.checked import damaged, read_manifest
 from codestress.report.claims import EVIDENCE, read_ledger
 from codestress.report.model_table import board, models_by_task, write_board
 from codestress.report.notebook_page import render, resource
@@ -40,11 +41,9 @@ from codestress.report.summary import INSTRUMENTS, added, did, shortfalls
 from codestress.report.tables import number_text
 
 Anchor = Annotated[str, Field(pattern=r"^(c\d+|published)$")]
-SPOTS = TypeAdapter(
-    list[tuple[int, int, int, int, Anchor, str] | tuple[int, int, int, int, Anchor]]
-)
+SPOTS = TypeAdapter(list[tuple[int, int, int, int, Anchor, str]])
 """Places in a picture: left, top, width and height in thousandths, the anchor on the page of
-answers, and its words, which earlier versions did not write."""
+answers, and its words."""
 
 
 def gallery(profile: str) -> Path:
@@ -67,8 +66,6 @@ def gallery(profile: str) -> Path:
     errors = {}
     for name, folder in failed.items():
         errors[name] = (folder / "error.txt").read_text(encoding="utf-8").strip()
-    changed = {} if profile == MINE else _folders(OUTPUTS / MINE, "manifest.json")
-    mine = {name: read_manifest(folder) for name, folder in changed.items()}
     table = models_by_task(manifests)
     titles = {name: manifest["title"] for name, manifest in manifests.items()}
     shown = board(table, titles)
@@ -85,7 +82,6 @@ def gallery(profile: str) -> Path:
         cards=cards,
         papers=papers,
         failures=errors,
-        mine=mine,
         board=shown,
         **_answers(list(manifests.values()), len(papers)),
         **_ledger(ledgers, papers, list(folders)),
@@ -211,49 +207,32 @@ def _number(value: object) -> str:
     return "" if value != value else number_text(value)
 
 
-def _numbers(cells: list[str]) -> list[float]:
-    """Returns a column's cells, which are texts, as numbers, an empty cell as nan; an empty list
-    for a column with a cell that is no number, such as `1_2`."""
-    try:
-        return [float(cell.replace("_", " ") or "nan") for cell in cells]
-    except ValueError:
-        return []
+DECIMALS = re.compile(r"-?\d+\.\d+")
 
 
-@kept
 def _table(path: Path) -> Markup:
     """Return the CSV table in the file `path` as HTML for the page, empty without rows.
 
-    Columns that are zero throughout are left out and named below, except `d`, `accuracy`, `low`
-    and `high`. Raises `DataError` for a faulty file. Pandas is not used, because it needs as long
-    for hundreds of small tables as the rest of the report.
+    Raises `DataError` for a faulty file. Pandas is not used, because it needs as long for hundreds
+    of small tables as the rest of the report.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
             names, *lines = csv.reader(file, strict=True)
-            columns = {name: cells for name, *cells in zip(names, *lines, strict=True)}
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, f"cannot be read: {error}") from None
     if not lines:
         return Markup("")
-    shown = {}
-    zero = []
-    for name, cells in columns.items():
-        numbers = _numbers(cells)
-        whole = all(cell.isdecimal() for cell in cells)
-        if set(numbers) == {0.0} and name not in ("d", "accuracy", "low", "high"):
-            zero.append(name)
-        elif numbers and not whole:
-            shown[name] = [_number(number) for number in numbers]
-        else:
-            shown[name] = cells
-    head = _row("th", [name.replace("_", " ") for name in shown])
-    rows = [_row("td", row) for row in zip(*shown.values(), strict=True)]
+    head = _row("th", [name.replace("_", " ") for name in names])
+    rows = []
+    for cells in lines:
+        texts = []
+        for cell in cells:
+            decimal = DECIMALS.fullmatch(cell)
+            texts.append(number_text(float(cell)) if decimal else cell)
+        rows.append(_row("td", texts))
     table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
-    note = ""
-    if zero:
-        note = f"<p class='note'>zero throughout: {escape(', '.join(zero))}</p>"
-    return Markup(f"<div class='scroll'>{table}</div>{note}")
+    return Markup(f"<div class='scroll'>{table}</div>")
 
 
 def _row(tag: str, texts: Iterable[str]) -> str:

@@ -81,10 +81,8 @@ def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
     for model, counts in manifest["counts"].items():
         if engines.get(model) in INSTRUMENTS or hardly_read(counts):
             continue
-        # Manifests of earlier versions count by the outcome's code.
-        correct = counts.get(Outcome.CORRECT, counts.get(Outcome.CORRECT.code))
         asked = sum(counts.values()) - counts[Outcome.SKIPPED]
-        rows.append((model, correct, asked))
+        rows.append((model, counts[Outcome.CORRECT], asked))
     return pd.DataFrame(rows, columns=["model", "correct", "n"])
 
 

@@ -87,8 +87,7 @@ def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
 def _shortfall(model: str, counts: Counter[str], reasons: Counter[str]) -> str:
     """Return the sentence on one model; empty where it has a right answer and most are read."""
     asked = counts.total() - counts[Outcome.SKIPPED]
-    # Manifests of earlier versions count by the outcome's code.
-    right = counts[Outcome.CORRECT] + counts[Outcome.CORRECT.code]
+    right = counts[Outcome.CORRECT]
     unread = hardly_read(counts)
     if not asked or (right and not unread):
         return ""
