@@ -130,10 +130,5 @@ def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_w
     names(wrong, "wrong", "0 of 200", "2 × refused", "198 read")
     assert wrong.count("of 200") == 1, "it has a place among the models"
     (sentence,) = shortfalls([mute | {"counts": {"m1": {"incorrect": 3}}}])
-    names(sentence, "m1", "0 of 3", "all were read")
-    (sentence,) = shortfalls(
-        [mute | {"counts": {"m1": {"unparsable": 3}}, "reasons": {}}]
-    )
-    names(sentence, "m1", "no reason")
-    assert sentence.count("0 of 3") == 2, "right, and read"
+    names(sentence, "m1", "0 of 3", "3 read, and not correct")
     assert shortfalls([manifest({"sim-x": (0, 99)}, True, ("sim-x",))]) == []
