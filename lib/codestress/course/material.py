@@ -351,25 +351,6 @@ def outcomes(code: str, calls: Sequence[str]) -> list[str]:
     return texts
 
 
-def renamed(code: str) -> str:
-    """Returns the program `code` with each name that it binds (parameters, variables) replaced by
-    `local_0`, `local_1` and so on. Raises `SyntaxError` where it does not parse."""
-    tree = ast.parse(code)
-    kinds = {ast.arg: "arg", ast.Name: "id"}
-    named = [
-        (node, kinds[type(node)]) for node in ast.walk(tree) if type(node) in kinds
-    ]
-    bound = [
-        getattr(node, at)
-        for node, at in named
-        if not isinstance(getattr(node, "ctx", None), ast.Load | ast.Del)
-    ]
-    new = {name: f"local_{number}" for number, name in enumerate(dict.fromkeys(bound))}
-    for node, at in named:
-        setattr(node, at, new.get(getattr(node, at), getattr(node, at)))
-    return ast.unparse(tree)
-
-
 def line_of_fault(task: Row) -> int:
     """Returns the number, from 1, of the only line in which the shown program of `task` (one of
     `fault_tasks`) differs from the correct one. Raises `ValueError` where not exactly one line

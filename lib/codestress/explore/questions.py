@@ -132,21 +132,14 @@ def built(name: str, profile: str = "demo") -> tuple[Artefact, Results]:
 
 
 def answer_html(trials: Trials, answer: Answer) -> str:
-    """Returns `answer`, to one of `trials`, as HTML: outcome by the strict rule, other rules'
-    outcomes if they differ, extracted answer, completion, last message of the prompt, and
+    """Returns `answer`, to one of `trials`, as HTML: outcome by the strict rule, extracted
+    answer, completion, last message of the prompt, and
     factors."""
     earlier = stored_responses(answer.earlier) if answer.earlier else {}
     prompt = last_prompt(trials, answer, earlier).messages[-1].content
     score = answer.scores["strict"]
-    others = {
-        name: other.outcome.value
-        for name, other in answer.scores.items()
-        if other.outcome != score.outcome
-    }
     factors = _in_words(_known(answer))
-    return str(
-        _views().answer_view(answer, score, others, _text(answer), prompt, factors)
-    )
+    return str(_views().answer_view(answer, score, _text(answer), prompt, factors))
 
 
 def _in_words(factors: Mapping[str, Scalar]) -> str:
