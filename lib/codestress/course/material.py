@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from codestress.literals import parse_literal
+from codestress.mutate.faults.sites import fault_sites
 from codestress.problems.pool import POOL, generated_problems
 from codestress.problems.program import Problem
 from codestress.prompts import filled
@@ -210,9 +211,9 @@ def removal_answers(
 
 
 def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> list[Row]:
-    """Returns `count` programs with one fault each, as dicts, for one `student` and `purpose`, with
-    wrong labels like most of a public set: the label is a line of the original text, but the shown
-    text was printed anew from the syntax tree.
+    """Returns `count` programs with one fault of Fault Localizability's Table I each, as dicts, for
+    one `student` and `purpose`, with wrong labels like most of a public set: the label is a line of
+    the original text, but the shown text was printed anew from the syntax tree.
 
     Keys: original: the program with comments and blank lines, before the fault; shown: the text
     shown to the model, with the fault; correct: the text without the fault, printed anew; label:
@@ -225,17 +226,21 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
         if len(rows) == count:
             break
         original = _with_comments(problem.code, random)
-        if placed := _fault(original, random):
-            label, faulty = placed
-            rows.append(
-                {
-                    "original": original,
-                    "shown": ast.unparse(ast.parse(faulty)),
-                    "correct": ast.unparse(ast.parse(original)),
-                    "label": label,
-                    "calls": [problem.call],
-                }
-            )
+        sites = fault_sites(original, "python")
+        # An inserted return would move the lines.
+        inline = [site for site in sites if site.kind != "MisplacedReturn"]
+        if not inline:
+            continue
+        site = inline[int(random.integers(len(inline)))]
+        rows.append(
+            {
+                "original": original,
+                "shown": ast.unparse(ast.parse(site.apply(original))),
+                "correct": ast.unparse(ast.parse(original)),
+                "label": site.line,
+                "calls": [problem.call],
+            }
+        )
     return rows
 
 
@@ -254,37 +259,6 @@ def _with_comments(code: str, random: np.random.Generator) -> str:
 
 
 _REMARKS = ("", "{indent}# see the notes of the last review", "{indent}# as before")
-_TURNED = {
-    " == ": " != ",
-    " < ": " <= ",
-    " > ": " >= ",
-    " in ": " not in ",
-    " + ": " - ",
-    "[0]": "[-1]",
-}
-
-
-def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
-    """Returns the line number of a fault in the program `code`, from 1, and the text with the
-    fault: on that line one operator or index is changed. None without a suitable line, or where the
-    text would not parse."""
-    lines = code.split("\n")
-    sites = []
-    for number, line in enumerate(lines):
-        if line.lstrip().startswith(("#", "def ", "for ")):
-            continue
-        for old, new in _TURNED.items():
-            if old in line:
-                sites.append((number, old, new))
-    if not sites:
-        return None
-    number, old, new = sites[int(random.integers(len(sites)))]
-    lines[number] = lines[number].replace(old, new, 1)
-    try:
-        ast.parse("\n".join(lines))
-    except SyntaxError:
-        return None
-    return number + 1, "\n".join(lines)
 
 
 def retrievals(

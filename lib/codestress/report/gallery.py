@@ -69,7 +69,7 @@ def gallery(profile: str) -> Path:
     table = models_by_task(manifests)
     titles = {name: manifest["title"] for name, manifest in manifests.items()}
     shown = board(table, titles)
-    write_board(table, shown, root)
+    write_board(table, root)
     papers = sorted({card["paper"] for card in cards})
     page = render(
         "gallery.html",
