@@ -113,12 +113,6 @@ def build(
                 artefact.changed or artefact.name in artefacts
             ):
                 _tell_changed(artefact)
-                if artefact.name in artefacts:
-                    # Half a second, and not always needed.
-                    from codestress.report.claims import read_claims
-
-                    for claim in read_claims(artefact.folder / "claims.csv"):
-                        click.echo(f"  {claim}")
     # Within minutes a stop is what was asked for; else figures are missing.
     exit_where(
         [

@@ -119,16 +119,15 @@ that models do."""
 def corrupted(value: object) -> object:
     """Returns a similar but different value: of another type, or slightly changed; its `repr` for a
     type without a rule."""
-    return _ALIKE.get(type(value), repr)(value)
-
-
-_ALIKE: dict[type, Callable[[Any], object]] = {
-    **{bool: int, int: float, list: tuple, tuple: list},
-    **{
+    alike: dict[type, Callable[[Any], object]] = {
+        bool: int,
+        int: float,
+        list: tuple,
+        tuple: list,
         str: lambda text: text + " ",
-        dict: lambda pairs: [list(pair) for pair in pairs.items()],
-    },
-}
+        dict: lambda pairs: list(pairs.items()),
+    }
+    return alike.get(type(value), repr)(value)
 
 
 def published_scorer(row: Row, answer: str) -> bool:

@@ -274,23 +274,3 @@ def read_ledger(path: Path) -> pd.DataFrame:
         if unknown.any():
             raise damaged(path, f"{name}: {rows.loc[unknown, name].iloc[0]!r:.60}")
     return rows
-
-
-def read_claims(path: Path) -> list[str]:
-    """Returns the rows of the ledger in the file `path` (claims.csv) that have a verdict on two
-    numbers, each as a line of text; rows with the verdict `not run` or `no verdict` are left out.
-    Empty without a file; raises `DataError` for a faulty one."""
-    if not path.is_file():
-        return []
-    frame = read_ledger(path).fillna({"readings": ""})
-    lines = []
-    for row in frame[~frame["verdict"].isin([NONE, NO_VERDICT])].itertuples():
-        source = SOURCES.get(row.evidence, row.evidence)
-        relation = "" if row.relation == "equal" else f"{row.relation} "
-        line = (
-            f"{row.verdict} ({source}): {row.statement}: "
-            f"{row.regenerated:,.2f} {row.unit} [{row.low:,.2f}, {row.high:,.2f}], "
-            f"published {relation}{row.published:,.2f}"
-        )
-        lines.append(f"{line}; read as {row.readings}" if row.readings else line)
-    return lines
