@@ -55,12 +55,12 @@ def built(request: pytest.FixtureRequest) -> Path:
                     ROOT / "notebooks" / "course" / f"{name}.ipynb",
                     project / "notebooks" / "course",
                 )
-            command = ("course", "build", "--output", str(folder / "built"))
-            build = codestress(*command, outputs=folder, CODESTRESS_ROOT=str(project))
+            root = str(project)
+            build = codestress("course", "build", outputs=folder, CODESTRESS_ROOT=root)
             assert build.returncode == 0, build.stderr
             assert build.stdout.count("10 of 10") == len(assignments)
             done.touch()
-    return folder / "built"
+    return folder / "course"
 
 
 def names_in(built: Path) -> list[str]:
@@ -275,16 +275,8 @@ def test_what_is_no_notebook_is_told_and_the_others_are_graded(
         read_submission(bad)
     good = submission(tmp_path, "def judge(*args):\n    return None")
     if text == "{}":
-        command = (
-            "course",
-            "grade",
-            "01_scorer",
-            str(bad),
-            str(good),
-            "--built",
-            str(built),
-        )
-        done = codestress(*command, outputs=tmp_path)
+        command = ("course", "grade", "01_scorer", str(bad), str(good))
+        done = codestress(*command, outputs=built.parent)
         assert done.returncode == 1
         names(done.stdout, "ada: 0 of 10")
         names(done.stderr, "bad.ipynb", "1 of 2")
@@ -392,11 +384,11 @@ def test_the_commands_of_a_teacher(built: Path, tmp_path: Path) -> None:
     hand_in.write_bytes(
         (built / "teacher" / "01_scorer" / "01_scorer.ipynb").read_bytes()
     )
-    command = ("course", "grade", "01_scorer", str(hand_in), "--built", str(built))
-    graded = codestress(*command, outputs=tmp_path)
+    command = ("course", "grade", "01_scorer", str(hand_in))
+    graded = codestress(*command, outputs=built.parent)
     names(graded.stdout, "ada", "10 of 10")
     assert (
-        (tmp_path / "course-feedback" / "01_scorer" / "grades.csv")
+        (built.parent / "course-feedback" / "01_scorer" / "grades.csv")
         .read_text()
         .endswith("ada,2,4,2,2,10,10\n")
     )
@@ -598,10 +590,10 @@ def test_the_grades_of_an_export(built: Path, tmp_path: Path) -> None:
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "assignment.ipynb").write_bytes(solution)
     found = [str(path) for path in sorted(tmp_path.rglob("*.ipynb"))]
-    command = ("course", "grade", "01_scorer", *found, "--built", str(built))
-    graded = codestress(*command, outputs=tmp_path / "out")
+    command = ("course", "grade", "01_scorer", *found)
+    graded = codestress(*command, outputs=built.parent)
     assert graded.returncode == 0, graded.stderr
-    grades = tmp_path / "out" / "course-feedback" / "01_scorer" / "grades.csv"
+    grades = built.parent / "course-feedback" / "01_scorer" / "grades.csv"
     rows = grades.read_text().splitlines()
     assert [row.partition(",")[0] for row in rows] == ["student", "alice", "bob"]
     assert all(row.endswith(",10,10") for row in rows[1:])

@@ -80,7 +80,6 @@ def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() ->
     assert card["query"] == {"paper": "codecrash", "search": headline.stated}
     assert card["rerun"].startswith("codecrash/tab01 PROFILE=paper MODELS=gpt-")
     assert card["waiting"] == 1
-    assert card["commands"][0].startswith("make plan codecrash/tab01 MODELS=gpt-")
 
 
 def test_several_numbers_are_a_span_and_what_no_figure_states_is_no_number() -> None:

@@ -11,7 +11,7 @@ from codestress.errors import DataError
 from codestress.paths import OUTPUTS, shown
 
 BUILT = OUTPUTS / "course"
-"""Default folder of built assignments."""
+"""Folder of built assignments."""
 FEEDBACK = OUTPUTS / "course-feedback"
 """Folder of feedback, outside the folder of assignments, which each build replaces."""
 
@@ -22,19 +22,12 @@ def course() -> None:
 
 
 @course.command("build")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    default=BUILT,
-    help="Folder for both versions.",
-)
-def course_build(output: Path) -> None:
-    """Writes the student's and the teacher's version of every assignment, and grades the solutions."""
+def course_build() -> None:
+    """Writes both versions of every assignment into outputs/course, and grades the solutions."""
     from codestress.course.building import build_course
 
-    folder = output.absolute()
-    for name, solution in build_course(folder):
-        places = f"{shown(folder)}/student/{name} and teacher/{name}"
+    for name, solution in build_course(BUILT):
+        places = f"{shown(BUILT)}/student/{name} and teacher/{name}"
         points = f"{solution.score:g} of {solution.total:g} points"
         click.echo(f"{name}: {places}; solution {points}")
 
@@ -47,13 +40,7 @@ def course_build(output: Path) -> None:
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
-@click.option(
-    "--built",
-    type=click.Path(path_type=Path),
-    default=BUILT,
-    help="Where `course build` has written the assignments.",
-)
-def course_grade(assignment: str, notebooks: Sequence[Path], built: Path) -> None:
+def course_grade(assignment: str, notebooks: Sequence[Path]) -> None:
     """Grades notebooks that students handed in; their functions run in the sandbox.
 
     Beside the points: what each failed test expected and what came, as a file for each student, and
@@ -65,7 +52,7 @@ def course_grade(assignment: str, notebooks: Sequence[Path], built: Path) -> Non
     from codestress.course.grading import grade, students, write_feedback
 
     names = students(notebooks, assignment)
-    tests = tests_of(assignment, built.absolute())
+    tests = tests_of(assignment, BUILT)
     results = []
     for path, student in names.items():
         try:

@@ -62,10 +62,7 @@ LONGEST = 120
 """Largest number of characters of a returned value in a message."""
 TOLD = f"""
 def _told(expected, came):
-    def short(value):
-        text = repr(value)
-        return text if len(text) <= {LONGEST} else text[:{LONGEST}] + " …"
-    return f"expected {{expected}}; it is {{short(came)}}"
+    return f"expected {{expected}}; it is {{came!r:.{LONGEST}}}"
 """
 
 
@@ -119,7 +116,7 @@ class _Sandboxed:
             self._run("the notebook", Program(self._source))
         except CannotRun as error:
             self._left = 0.0
-            return [_short(f"nothing is tried: {error}")]
+            return [f"nothing is tried: {error}"[:LONGEST_MESSAGE]]
         return []
 
     def get(self, name: str, _: Any = None) -> Any:
@@ -163,7 +160,7 @@ def read_submission(path: Path) -> tuple[list[str], list[str]]:
                 kept.append(part)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             told = f"cell {number} cannot be read: {type(error).__name__} {error}"
-            remarks.append(_short(told))
+            remarks.append(told[:LONGEST_MESSAGE])
     return kept, remarks
 
 
@@ -234,11 +231,8 @@ def _told(name: str, message: str) -> str:
     """Returns the message of a failed test: its `name` and the last line of its error `message`, or
     `failed` where this is blank."""
     lines = [line for line in message.strip().splitlines() if line.strip()]
-    return _short(f"{name}: {lines[-1].strip() if lines else 'failed'}")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} …"
+    told = f"{name}: {lines[-1].strip() if lines else 'failed'}"
+    return told[:LONGEST_MESSAGE]
 
 
 class _Asserts(ast.NodeTransformer):
@@ -274,7 +268,7 @@ def otter(part: str) -> Any:
         return import_module(f"otter.{part}")
     except ImportError:
         raise CodestressError(
-            f"otter-grader is not installed in {sys.prefix}; make course installs it (pip install codestress[course])"
+            f"otter-grader is not installed in {sys.prefix}; make course installs it"
         ) from None
 
 

@@ -42,16 +42,14 @@ def dropdown(description: str, options: Iterable[Any], **more: Any) -> widgets.D
     return control(widgets.Dropdown, description, options=list(options), **more)
 
 
-def artefact_chooser(value: str, *, asking: bool = False) -> widgets.Dropdown:
-    """Returns a dropdown list of all artefacts (tables, figures and other results that the kit
-    builds) with their titles, in which the name `value` is chosen; with `asking`, only artefacts
-    that ask models."""
-    files = {name: read_artefact(name) for name in artefact_names()}
-    options = [
-        (f"{name}  {file.title}", name)
-        for name, file in files.items()
-        if not asking or issubclass(load_study(file.study, name), Asked)
-    ]
+def artefact_chooser(value: str) -> widgets.Dropdown:
+    """Returns a dropdown list of all artefacts that ask models (tables, figures and other results
+    that the kit builds) with their titles, in which the name `value` is chosen."""
+    options = []
+    for name in artefact_names():
+        file = read_artefact(name)
+        if issubclass(load_study(file.study, name), Asked):
+            options.append((f"{name}  {file.title}", name))
     return dropdown("artefact", options, value=value)
 
 
@@ -120,12 +118,12 @@ def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scala
 
 def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:
     """Returns dropdown lists by name, for the problem and each factor that has more than one value
-    among `trials`. Each offers the first 400 values in the order in which they occur; a factor that
-    some trials lack can be `None`."""
+    among `trials`. Each offers the values in the order in which they occur; a factor that some
+    trials lack can be `None`."""
     controls = {}
     rows = list(map(factors_of, trials.items))
     for name, values in values_by_name(rows).items():
-        options: list[Scalar | None] = [*values[:400]]
+        options: list[Scalar | None] = [*values]
         if any(name not in row for row in rows):
             options.append(None)
         if len(options) > 1:
@@ -182,10 +180,7 @@ class Questions(widgets.VBox):  # type: ignore[misc]
         factors = factors_of(self.trials.items[self.index])
         self.settling = True
         for name, one in self.controls.items():
-            value = factors.get(name)
-            if value not in (offered for _, offered in one.options):
-                one.options = [*one.options, (str(value), value)]
-            one.value = value
+            one.value = factors.get(name)
         self.settling = False
 
 

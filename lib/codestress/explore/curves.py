@@ -121,9 +121,7 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     elif line:
         figure.legend(title=line, loc="outside upper center", ncols=2)
     if frame["simulated"].any():
-        figure.supxlabel(
-            SIMULATED_NOTE, fontsize=6.5, color="#555555", x=0.99, ha="right"
-        )
+        figure.supxlabel(SIMULATED_NOTE, fontsize=6.5)
     return figure
 
 
@@ -165,12 +163,10 @@ def picture(figure: Figure, alt: str) -> str:
     return f"<img alt='{escape(alt)}' style='width: 100%; max-width: 44rem' src='data:image/svg+xml;base64,{data}'>"
 
 
-def live_figure(
-    artefact: str = "semtrace/fig01", profile: str = "demo"
-) -> widgets.Widget:
+def live_figure(artefact: str, profile: str) -> widgets.Widget:
     """Returns a widget that draws the stored accuracies of a chosen artefact over one or two chosen
     factors. It begins with `artefact`, with the settings of `profile`."""
-    chooser = artefact_chooser(artefact, asking=True)
+    chooser = artefact_chooser(artefact)
     axes, shown = widgets.VBox(), widgets.HTML()
 
     def listed() -> str:

@@ -74,9 +74,7 @@ def _lines(prompt: Prompt) -> set[str]:
     return set("\n".join(texts).split("\n"))
 
 
-def prompt_explorer(
-    artefact: str = "origin/fig04", profile: str = "demo"
-) -> widgets.Widget:
+def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
     """Returns a widget that shows the prompt of a chosen trial of a chosen artefact, with
     parameters to set, as a model gets it; lines that the first trial's prompt lacks are marked. It
     begins with `artefact`, with the settings of `profile`."""
@@ -86,11 +84,7 @@ def prompt_explorer(
         description="apply parameters", tooltip="makes the trials anew"
     )
 
-    def draw() -> None:
-        if questions.children:
-            showing(shown, rendered)()
-
-    questions = Questions(draw)
+    questions = Questions(lambda: showing(shown, rendered)())
 
     def choose() -> str:
         knobs.children = (settings_of(opened(chooser.value, profile)),)
@@ -99,9 +93,6 @@ def prompt_explorer(
     def made() -> str:
         settings = tuple(knobs.children[0].value.splitlines())
         trials = opened(chooser.value, profile, settings=settings).trials()
-        if not trials.items:
-            questions.children = ()
-            return "<p role='note'>Nothing is asked for this one: its numbers are facts.</p>"
         questions.of(trials)
         return rendered()
 
@@ -123,7 +114,7 @@ def prompt_explorer(
     return side_by_side([chooser, questions, parameters], [shown])
 
 
-def built(name: str, profile: str = "demo") -> tuple[Artefact, Results]:
+def built(name: str, profile: str) -> tuple[Artefact, Results]:
     """Returns the artefact `name`, with the settings of the profile `profile`, and its scored
     responses from the store. Raises `IncompleteError`, which states what to build first, if a
     response is missing."""
@@ -232,13 +223,11 @@ class _Browsed:
         return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
 
 
-def answer_browser(
-    artefact: str = "codecrash/tab01", profile: str = "demo"
-) -> widgets.Widget:
+def answer_browser(artefact: str, profile: str) -> widgets.Widget:
     """Returns a widget that filters a chosen artefact's answers and shows a chosen answer, on
     request beside its counterpart, for instance the perturbed beside the vanilla. It begins with
     `artefact`, with the settings of `profile`."""
-    chooser = artefact_chooser(artefact, asking=True)
+    chooser = artefact_chooser(artefact)
     options, panes = widgets.VBox(), widgets.HTML()
     wrapped = widgets.HTML(WRAPPED, layout=widgets.Layout(display="none"))
 
@@ -287,9 +276,7 @@ def answer_browser(
     return side_by_side([chooser, options], [panes])
 
 
-def ask(
-    name: str, model: str, index: int = 0, profile: str = "demo"
-) -> tuple[Trial, Answer, str]:
+def ask(name: str, model: str, index: int, profile: str) -> tuple[Trial, Answer, str]:
     """Sends trial number `index` (from 0) of the artefact `name` (with the settings of `profile`)
     to the model `model`, if the store lacks the response, and stores the response. Returns the
     trial, the scored answer and its text, which is empty after a failure."""
@@ -300,16 +287,14 @@ def ask(
     return answer.trial, answer, _text(answer)
 
 
-def ask_panel(
-    artefact: str = "semtrace/fig03", profile: str = "demo"
-) -> widgets.Widget:
+def ask_panel(artefact: str, profile: str) -> widgets.Widget:
     """Returns a widget that sends a chosen trial of any artefact to any registered model when asked
     (at once if the artefact's own model is chosen and costs nothing), and shows the outcome, the
     extracted answer, the completion and the prompt. It begins with `artefact`, with the settings of
     `profile`."""
     registry = load_registry()
     chooser, model = (
-        artefact_chooser(artefact, asking=True),
+        artefact_chooser(artefact),
         dropdown("model", registry),
     )
     button = widgets.Button(

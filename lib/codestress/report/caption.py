@@ -56,8 +56,7 @@ def add_words(
     sentences = [title, *notes, table_in_words(table)]
     simulated = [entry.name for entry in results.models if entry.simulated]
     if simulated and results.answers:
-        named = any("sim-" in text.get_text() for text in figure.findobj(Text))
-        notes.insert(0, f"{'sim-…' if named else 'Asked'}: {SIMULATED_NOTE}")
+        notes.insert(0, f"sim-…: {SIMULATED_NOTE}")
         sentences.insert(0, f"{', '.join(simulated)}: {READERS}")
     width, height = figure.get_size_inches()
     if notes:

@@ -48,9 +48,8 @@ def fronts(
     returns it. A card has the paper's headline `number` as published (empty where no figure of
     the build states it), a description (`told`), the ledger's verdict on it (`says`) and its rows
     there (`query`), the verdicts on `all` numbers of the paper, the rows that are not as printed
-    (`contrary`), a `figure` (empty where it is not built), the `commands` that ask a model for the
-    number at the demo's size, what `make` is given to run it at the paper's (`rerun`), and the
-    number of statements that are `waiting` for a run.
+    (`contrary`), a `figure` (empty where it is not built), what `make` is given to run
+    it at the paper's size (`rerun`), and the number of statements that are `waiting` for a run.
     """
     headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
     cards = []
@@ -80,8 +79,6 @@ def _front(
     card["all"] = _by_evidence(own)
     card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
     model = _first_model(headline.figure)
-    ask = f"{headline.figure} MODELS={model}"
-    card["commands"] = (f"make plan {ask}", f"make {ask} BUDGET_USD=5")
     card["rerun"] = f"{headline.figure} PROFILE=paper MODELS={model}"
     unrun = (own["verdict"] == "not run") & (own["evidence"] == "re-run")
     card["waiting"] = int(unrun.sum())

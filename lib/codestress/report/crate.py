@@ -15,10 +15,7 @@ from codestress.report.checked import read_manifest
 from codestress.validation import read_yaml
 
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
-MISSING = (
-    "a crate is written by the package rocrate, which is missing: pip install rocrate, or into .venv: "
-    "uv pip install --python .venv/bin/python -e '.[crate]'"
-)
+MISSING = "a crate is written by the package rocrate: uv pip install rocrate"
 
 
 def write_crate(profile: str) -> Path:

@@ -8,18 +8,17 @@ server.
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 from markupsafe import Markup
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from codestress import __version__
 from codestress.fitting.verdicts import Verdict
@@ -40,8 +39,7 @@ from codestress.report.notebook_page import render, resource
 from codestress.report.summary import INSTRUMENTS, added, did, shortfalls
 from codestress.report.tables import number_text
 
-Anchor = Annotated[str, Field(pattern=r"^(c\d+|published)$")]
-SPOTS = TypeAdapter(list[tuple[int, int, int, int, Anchor, str]])
+SPOTS = TypeAdapter(list[tuple[int, int, int, int, str, str]])
 """Places in a picture: left, top, width and height in thousandths, the anchor on the page of
 answers, and its words."""
 
@@ -63,9 +61,7 @@ def gallery(profile: str) -> Path:
         claims = len(ledgers.get(name, ()))
         cards.append(_card(name, folder, name in failed, claims))
     manifests = {card["name"]: card["manifest"] for card in cards}
-    errors = {}
-    for name, folder in failed.items():
-        errors[name] = (folder / "error.txt").read_text(encoding="utf-8").strip()
+    errors = {name: (failed[name] / "error.txt").read_text("utf-8") for name in failed}
     table = models_by_task(manifests)
     titles = {name: manifest["title"] for name, manifest in manifests.items()}
     shown = board(table, titles)
@@ -149,7 +145,7 @@ def _folders(root: Path, file: str) -> dict[str, Path]:
 
 def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
     """Returns the data of the artefact `name` for the page: its manifest, its tables as HTML, the
-    places in its picture that open answers, and whether it has a page of answers.
+    places in its picture that open answers.
 
     `failed`: a later build failed, so that the data are older; `claims`: number of the artefact's
     rows in the ledger. Raises `DataError` for a faulty file.
@@ -167,7 +163,6 @@ def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
         "failed": failed,
         "claims": claims,
         "spots": _spots(folder / "spots.json"),
-        "answers": (folder / "answers.html").is_file(),
         "tables": tables,
     }
 
@@ -178,9 +173,10 @@ def _spots(path: Path) -> str:
     if not path.is_file():
         return "[]"
     try:
-        return json.dumps(SPOTS.validate_json(path.read_bytes()), separators=(",", ":"))
+        spots = SPOTS.validate_json(path.read_bytes())
     except ValueError as error:
         raise damaged(path, f"has no places: {error}") from None
+    return SPOTS.dump_json(spots).decode()
 
 
 def _models(manifests: list[dict[str, Any]]) -> list[dict[str, Any]]:
