@@ -109,9 +109,7 @@ def build(
             _tell_questions([by_label[o.name] for o in outcomes if o.state == "built"])
         for outcome in outcomes:
             artefact = by_label[outcome.name]
-            if outcome.state not in ("failed", "stopped") and (
-                artefact.changed or artefact.name in artefacts
-            ):
+            if artefact.changed and outcome.state not in ("failed", "stopped"):
                 _tell_changed(artefact)
     # Within minutes a stop is what was asked for; else figures are missing.
     exit_where(

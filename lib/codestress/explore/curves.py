@@ -223,20 +223,16 @@ class DraggablePoints(anywidget.AnyWidget):
     """Fitted shares at `x`; the residuals to `y` are drawn below."""
 
 
-def fit_explorer(
-    x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60
-) -> widgets.Widget:
-    """Returns a widget with draggable points of a decay at the places `x`; fitted curve, band and
-    residuals follow in the same chart. Each point counts as `asked` answers at first; a slider
-    changes the number."""
+def fit_explorer() -> widgets.Widget:
+    """Returns a widget with draggable points of a decay; fitted curve, band and residuals follow in
+    the same chart. A slider changes the number of answers that each point counts as."""
+    x = [0.0, 1.0, 2.0, 4.0, 6.0, 8.0, 12.0]
     points = DraggablePoints(
-        x=list(x),
+        x=x,
         y=[round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x],
     )
     floor = widgets.Checkbox(value=False, description="with a floor", indent=False)
-    number = control(
-        widgets.IntSlider, "answers", value=asked, min=10, max=400, step=10
-    )
+    number = control(widgets.IntSlider, "answers", value=60, min=10, max=400, step=10)
     said = widgets.HTML()
     grid = np.linspace(0, max(x), 100)
 
