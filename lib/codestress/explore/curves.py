@@ -72,10 +72,7 @@ def in_ranges(values: pd.Series, most: int) -> pd.Series:
     if values.nunique() <= most:
         return pd.Series(pd.Categorical(values), values.index)
     ends = values.groupby(pd.cut(values, most), observed=True).agg(["min", "max"])
-    names = [
-        f"{low:g} to {high:g}" if low < high else f"{low:g}"
-        for low, high in ends.to_numpy()
-    ]
+    names = [f"{low:g} to {high:g}" for low, high in ends.to_numpy()]
     numbers = np.searchsorted(ends["max"], values)
     return pd.Series(
         pd.Categorical.from_codes(numbers, names, ordered=True), values.index
@@ -114,6 +111,7 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     if number and values.nunique() > RANGES:
         axes.set_xlabel(f"{x} ({values.nunique()} values in {RANGES} ranges)")
     if names:
+        axes.set_xlabel(f"{x}, the most often right first")
         named = names if len(names) <= NAMED else []
         axes.set_xticks(range(len(named)), named, rotation=45, ha="right")
     if line and plain:
