@@ -147,10 +147,10 @@ LONG = {
         "params/models.yaml",
         "params/profiles/smoke.yaml",
     ],
-    "course build --output ../course2": ["notebooks/course/01_scorer.ipynb"],
-    "course grade 01_scorer ../ada.ipynb --built ../course": [
+    "course build": ["notebooks/course/01_scorer.ipynb"],
+    "course grade 01_scorer ../ada.ipynb": [
         "ada.ipynb",
-        "course/teacher/01_scorer/tests/q1.py",
+        "outputs/course/teacher/01_scorer/tests/q1.py",
     ],
 }
 """With well-formed files these work for long, or need what is not here: files that cannot be read are enough."""
@@ -247,7 +247,7 @@ FILES = {
     "outputs/smoke/t/b/rows.csv": "model,accuracy\nm,0.5\n",
     "a.py": "def f(x):\n    y = x + 1\n    if y > 2:\n        return y\n    return 0\n",
     "A.java": "class A {\n  static int f(int x) {\n    int y = x + 1;\n    return y > 2 ? y : 0;\n  }\n}\n",
-    "course/teacher/01_scorer/tests/q1.py": (
+    "outputs/course/teacher/01_scorer/tests/q1.py": (
         'OK_FORMAT = False\nfrom otter.test_files import test_case\nname = "q1"\npoints = 2\n'
         "@test_case(points=None, hidden=False)\ndef test_it(env):\n    assert True\n"
     ),

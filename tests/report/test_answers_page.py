@@ -186,7 +186,7 @@ def test_what_an_answer_says_is_text_and_keys_are_not_shown(
     store = stored(of, hostile, tmp_path / "responses.sqlite")
     write_answers(tmp_path, "t/a", of, "strict", [], "<alt>", answers_frame(of), store)
     page = (tmp_path / "answers.html").read_text()
-    assert page.count("&lt;script&gt;alert(1)") == 16
+    assert page.count("&lt;script&gt;alert(1)") == 2 * MOST_OF_A_CELL
     assert "<script" not in page
     assert "<img src=x" not in page
     assert "<b>read" not in page
@@ -203,8 +203,9 @@ def test_the_page_is_bounded(tmp_path: Path) -> None:
         outcomes = {("reader", d): [False] * each for d in range(cells)}
         of = results(outcomes, MODELS[:1])
         store = stored(of, "x" * 9000, tmp_path / f"{cells}.sqlite")
+        marks = [((0, 0, 1, 1), {"model": "reader", "d": d}) for d in range(cells)]
         write_answers(
-            tmp_path, "t/a", of, "strict", [], "alt", answers_frame(of), store
+            tmp_path, "t/a", of, "strict", marks, "alt", answers_frame(of), store
         )
         page = (tmp_path / "answers.html").read_text()
         shown = page.count('class="answer"')

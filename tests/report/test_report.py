@@ -39,7 +39,6 @@ from codestress.report.caption import (
     LONGEST_ALT,
     REST,
     description,
-    one_line,
     table_in_words,
 )
 from codestress.report.cards import all_claims, folded, judged
@@ -164,7 +163,7 @@ def test_a_picture_s_description_is_short_and_says_where_the_rest_is() -> None:
     )
     assert cut.startswith("sim-a: simulated readers (not models). A title. model-0")
     assert LONGEST_ALT - 80 < len(cut) <= LONGEST_ALT
-    assert cut.endswith(" %" + REST)
+    assert cut.endswith(REST)
     words = description(["word " * 200])
     assert len(words) <= LONGEST_ALT
     assert words.endswith("word" + REST)
@@ -949,10 +948,3 @@ def test_an_edited_file_is_out_of_date(tmp_path: Path, name: str) -> None:
     for odd in ("[1]", "{}", '{"sha256": [1]}', "[" * 100_000):
         (tmp_path / "manifest.json").write_text(odd)
         assert standing(artefact, {"a": "b"})[0]
-
-
-def test_a_footnote_has_one_line() -> None:
-    assert one_line(["a b", "c"], 20) == "a b; c"
-    assert one_line(["a b", "c d e f g h i"], 10) == "a b; …"
-    assert one_line(["a b", "c", "d e f g h i"], 10) == "a b; c; …"
-    assert one_line(["first words of many"], 12) == "first …"

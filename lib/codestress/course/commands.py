@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -14,9 +11,9 @@ from codestress.errors import DataError
 from codestress.paths import OUTPUTS, shown
 
 BUILT = OUTPUTS / "course"
-"""Default folder of built assignments."""
+"""Folder of built assignments."""
 FEEDBACK = OUTPUTS / "course-feedback"
-"""Default folder of feedback, outside the folder of assignments, which each build replaces."""
+"""Folder of feedback, outside the folder of assignments, which each build replaces."""
 
 
 @click.group()
@@ -25,24 +22,14 @@ def course() -> None:
 
 
 @course.command("build")
-@click.option(
-    "--output",
-    type=click.Path(path_type=Path),
-    default=BUILT,
-    help="Folder for both versions.",
-)
-def course_build(output: Path) -> None:
-    """Writes the student's and the teacher's version of every assignment, and grades the solutions."""
+def course_build() -> None:
+    """Writes both versions of every assignment into outputs/course, and grades the solutions."""
     from codestress.course.building import build_course
 
-    folder = output.absolute()
-    for name, solution in build_course(folder):
-        places = " and ".join(
-            shown(folder / version / name) for version in ("student", "teacher")
-        )
-        click.echo(
-            f"{name}: {places}; solution {solution.score:g} of {solution.total:g} points"
-        )
+    for name, solution in build_course(BUILT):
+        places = f"{shown(BUILT)}/student/{name} and teacher/{name}"
+        points = f"{solution.score:g} of {solution.total:g} points"
+        click.echo(f"{name}: {places}; solution {points}")
 
 
 @course.command("grade")
@@ -53,76 +40,31 @@ def course_build(output: Path) -> None:
     required=True,
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
 )
-@click.option(
-    "--student", default="", help="Whose it is; by default the file or folder names it."
-)
-@click.option(
-    "--built",
-    type=click.Path(path_type=Path),
-    default=BUILT,
-    help="Where `course build` has written the assignments.",
-)
-@click.option(
-    "--feedback",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for STUDENT.md of each and grades.csv of all  [default: outputs/course-feedback/ASSIGNMENT]",
-)
-@click.option(
-    "--json", "as_json", is_flag=True, help="Points, messages and remarks as JSON."
-)
-def course_grade(
-    assignment: str,
-    notebooks: Sequence[Path],
-    student: str,
-    built: Path,
-    feedback: Path | None,
-    as_json: bool,
-) -> None:
+def course_grade(assignment: str, notebooks: Sequence[Path]) -> None:
     """Grades notebooks that students handed in; their functions run in the sandbox.
 
-    Beside the points: what each failed test expected, what came and where to read, as a file for each student.
+    Beside the points: what each failed test expected and what came, as a file for each student, and
+    a table of all, in outputs/course-feedback/ASSIGNMENT.
     A file's name is the student's, which decides the hidden data: hand-ins are ada.ipynb, ben.ipynb, …
     The folder's is, where files have one name or the assignment's: ada/hw.ipynb, ben/hw.ipynb, …
-    Hidden files, and what lies in __MACOSX or .ipynb_checkpoints, are no hand-ins.
     """
-    from codestress.course.building import MASTERS, tests_of
+    from codestress.course.building import tests_of
     from codestress.course.grading import grade, students, write_feedback
 
     names = students(notebooks, assignment)
-    if len(names) != 1 and (student or not names):
-        raise click.UsageError(
-            f"{len(names)} hand-ins; give one, and only one with --student"
-        )
-    tests = tests_of(assignment, built.absolute())
+    tests = tests_of(assignment, BUILT)
     results = []
-    for path, name in names.items():
+    for path, student in names.items():
         try:
-            graded = grade(path, tests, student or name)
+            graded = grade(path, tests, student)
         except DataError as error:
             click.echo(error, err=True)
             continue
         results.append(graded)
-        if not as_json:
-            points = graded.scores.items()
-            questions = "  ".join(
-                f"{q} {n:g}/{graded.possible[q]:g}" for q, n in points
-            )
-            click.echo(
-                f"{graded.student}: {graded.score:g} of {graded.total:g}   {questions}"
-            )
-            for message in itertools.chain(graded.remarks, *graded.failed.values()):
-                click.echo(f"  {message}")
+        click.echo(graded.in_words())
     if results:
-        folder = (feedback or FEEDBACK / assignment).absolute()
-        grades = write_feedback(folder, MASTERS / f"{assignment}.ipynb", results)
-        click.echo(
-            f"feedback: {shown(folder)}; all points: {shown(grades)}", err=as_json
-        )
-    if as_json:
-        rows = [
-            asdict(own) | {"score": own.score, "total": own.total} for own in results
-        ]
-        click.echo(json.dumps(rows, indent=1))
+        grades = write_feedback(FEEDBACK / assignment, assignment, results)
+        click.echo(f"all points: {shown(grades)}; feedback beside it")
     if unread := len(names) - len(results):
         raise click.ClickException(
             f"{unread} of {len(names)} notebooks could not be graded"

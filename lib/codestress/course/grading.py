@@ -1,6 +1,5 @@
 """Grades a submission: the student's functions run in the sandbox, otter's tests run in this
-process. For a failed test the student reads what was expected, what came, and where the topic is
-explained.
+process. For a failed test the student reads what was expected and what came.
 
 Only the functions that a submission defines are run, each call in a process of its own, and only
 plain data comes back. A submission therefore cannot reach the tests, and cannot return an object
@@ -63,10 +62,7 @@ LONGEST = 120
 """Largest number of characters of a returned value in a message."""
 TOLD = f"""
 def _told(expected, came):
-    def short(value):
-        text = repr(value)
-        return text if len(text) <= {LONGEST} else text[:{LONGEST}] + " …"
-    return f"expected {{expected}}; it is {{short(came)}}"
+    return f"expected {{expected}}; it is {{came!r:.{LONGEST}}}"
 """
 
 
@@ -95,27 +91,33 @@ class Graded:
     def total(self) -> float:
         return sum(self.possible.values())
 
+    def in_words(self) -> str:
+        """Return the points of all and of each question, and below them remarks and messages."""
+        lines = [f"{self.student}: {self.score:g} of {self.total:g}"]
+        for question, points in self.scores.items():
+            lines[0] += f"  {question} {points:g}/{self.possible[question]:g}"
+        messages = chain(self.remarks, *self.failed.values())
+        lines += [f"  {message}" for message in messages]
+        return "\n".join(lines)
+
 
 class _Sandboxed:
     """A submission in the sandbox, where its calls have `PATIENCE_S` together. Tests ask it for
     what they need by `get`, as otter does: the student's name, or a stand-in for a function."""
 
-    def __init__(self, executor: Executor, student: str) -> None:
-        self._executor, self._student = executor, student
-        self._source, self._left = "", PATIENCE_S
+    def __init__(self, executor: Executor, student: str, source: str) -> None:
+        self._executor, self._student, self._source = executor, student, source
+        self._left = PATIENCE_S
 
-    def define(self, parts: Sequence[str]) -> list[str]:
-        """Takes `parts` as the program, without those that do not end, such as a function whose
-        default loops for ever. Returns a remark on each of these."""
-        remarks = []
-        for part in parts:
-            try:
-                first = part.removeprefix("try:").strip().partition("\n")[0]
-                self._run(first, Program(self._source + part))
-                self._source += f"{part}\n"
-            except CannotRun as error:
-                remarks.append(_short(f"left out: {error}"))
-        return remarks
+    def define(self) -> list[str]:
+        """Runs the definitions alone. Where they do not end, such as a value that loops for ever,
+        no call is tried, and a remark says so."""
+        try:
+            self._run("the notebook", Program(self._source))
+        except CannotRun as error:
+            self._left = 0.0
+            return [f"nothing is tried: {error}"[:LONGEST_MESSAGE]]
+        return []
 
     def get(self, name: str, _: Any = None) -> Any:
         """Returns the student's name for `STUDENT`, else a stand-in for the function of this
@@ -130,7 +132,7 @@ class _Sandboxed:
     def _run(self, name: str, program: Program) -> Any:
         if self._left <= 0:
             raise CannotRun(
-                f"{name} was not tried: calls before it took {PATIENCE_S:.0f} s"
+                f"{name} was not tried: what ran before it did not end in {PATIENCE_S:.0f} s"
             )
         started = time.monotonic()
         [done] = self._executor.run([program])
@@ -144,20 +146,21 @@ class _Sandboxed:
 
 def read_submission(path: Path) -> tuple[list[str], list[str]]:
     """Returns the graded parts of the notebook at `path`, and remarks on cells that could not be
-    parsed, which are left out: the imports, definitions and assignments at the top level of its
+    read, which are left out: the imports, definitions and assignments at the top level of its
     cells, each as text. Their type hints are never evaluated. Raises `DataError` for a file that is
     no notebook."""
     kept, remarks = ["from __future__ import annotations"], list[str]()
     for number, cell in enumerate(read_notebook(path).cells, start=1):
+        if cell["cell_type"] != "code":
+            continue
         try:
-            for statement in (
-                _statements(cell["source"]) if cell["cell_type"] == "code" else ()
-            ):
-                kept += _kept(statement)
+            for statement in _statements(cell["source"]):
+                part = _kept(statement)
+                compile(part, "cell", "exec")
+                kept.append(part)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            remarks.append(
-                _short(f"cell {number} cannot be read: {type(error).__name__} {error}")
-            )
+            told = f"cell {number} cannot be read: {type(error).__name__} {error}"
+            remarks.append(told[:LONGEST_MESSAGE])
     return kept, remarks
 
 
@@ -170,39 +173,33 @@ def _statements(source: str) -> list[ast.stmt]:
         return ast.parse(JUPYTER.sub(r"\1pass", source)).body
 
 
-def _kept(statement: ast.stmt) -> list[str]:
-    """Returns the source of a statement as it is graded, in parts; empty for statements that are
-    left out (all but functions, classes, assignments and allowed imports, or a `try` of them). Each may need data or
-    modules that the sandbox lacks, so its error is ignored until a call of what it defines: what
-    does without still runs."""
-    parts, failed = [statement], "pass"
+def _kept(statement: ast.stmt) -> str:
+    """Returns the source of a statement as it is graded; empty for one that is left out (all but
+    functions, classes, assignments and allowed imports). It may need data or modules that the sandbox
+    lacks, so its error is ignored until a call of what it defines: what does without still runs."""
+    failed = "pass"
     match statement:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             failed = f"def {name}(*_, error=error, **__): raise error"
-        case ast.Import(names=imported):
-            parts = [ast.Import([one]) for one in imported if _allowed(one.name)]
-        case ast.ImportFrom(module=str(module), names=imported, level=0) if _allowed(
-            module
-        ):
-            parts = [ast.ImportFrom(module, [one], 0) for one in imported]
-        case ast.Try(body=body):
-            return list(chain.from_iterable(map(_kept, body)))
+        case ast.Import(names=imported) if all(_allowed(one.name) for one in imported):
+            pass
+        case ast.ImportFrom(module=str(module), level=0) if _allowed(module):
+            pass
         case ast.Assign() | ast.AnnAssign(value=ast.expr()) | ast.AugAssign():
             pass
         case _:
-            return []
+            return ""
     handler = ast.ExceptHandler(
         ast.Name("BaseException"), "error", ast.parse(failed).body
     )
-    return [ast.unparse(ast.Try([part], [handler], [], [])) for part in parts]
+    return ast.unparse(ast.Try([statement], [handler], [], []))
 
 
 def _allowed(module: str) -> bool:
     """Whether graded functions may use the module of this name: one of the standard library, numpy
     or scipy; imports of others would only take time."""
-    return module.split(".")[0] in {*sys.stdlib_module_names, "numpy", "scipy"} - {
-        "__future__"
-    }
+    packages = {*sys.stdlib_module_names, "numpy", "scipy"} - {"__future__"}
+    return module.partition(".")[0] in packages
 
 
 def grade(submission: Path, tests: Path, student: str) -> Graded:
@@ -216,8 +213,8 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
     parts, remarks = read_submission(submission)
     with Executor(workers=1, limits=LIMITS, packages=PACKAGES) as executor:
         executor.admit()
-        sandboxed = _Sandboxed(executor, student)
-        graded = Graded(student, remarks=[*remarks, *sandboxed.define(parts)])
+        sandboxed = _Sandboxed(executor, student, "\n".join(parts))
+        graded = Graded(student, remarks=[*remarks, *sandboxed.define()])
         for path in files:
             file = _otter_file(path)
             file.run(sandboxed)
@@ -234,11 +231,8 @@ def _told(name: str, message: str) -> str:
     """Returns the message of a failed test: its `name` and the last line of its error `message`, or
     `failed` where this is blank."""
     lines = [line for line in message.strip().splitlines() if line.strip()]
-    return _short(f"{name}: {lines[-1].strip() if lines else 'failed'}")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} …"
+    told = f"{name}: {lines[-1].strip() if lines else 'failed'}"
+    return told[:LONGEST_MESSAGE]
 
 
 class _Asserts(ast.NodeTransformer):
@@ -274,7 +268,7 @@ def otter(part: str) -> Any:
         return import_module(f"otter.{part}")
     except ImportError:
         raise CodestressError(
-            f"otter-grader is not installed in {sys.prefix}; make course installs it (pip install codestress[course])"
+            f"otter-grader is not installed in {sys.prefix}; make course installs it"
         ) from None
 
 
@@ -293,89 +287,38 @@ def _otter_file(path: Path) -> Any:
 
 
 def students(paths: Sequence[Path], assignment: str) -> dict[Path, str]:
-    """Returns the student's name of each hand-in among `paths`, which hidden files are not: that of
-    the file; where several have one name, or that of the `assignment`, the folder's, or as many
-    folders as tell them apart."""
-    copies = {"__MACOSX", ".ipynb_checkpoints"}
-    names = {
-        path: path.stem
-        for path in paths
-        if path.name[0] != "." and copies.isdisjoint(path.parts)
-    }
-    for depth in range(1, 9):
-        often = Counter([*names.values(), assignment])
-        for path, name in names.items():
-            if often[name] > 1:
-                names[path] = "/".join(path.absolute().parent.parts[-depth:])
+    """Returns the student's name of each hand-in among `paths`: that of the file; the folder's,
+    where several files have one name or that of the `assignment`. Raises `DataError` for two
+    hand-ins of one name."""
+    often = Counter([assignment, *(path.stem for path in paths)])
+    names: dict[Path, str] = {}
+    for path in paths:
+        name = path.stem if often[path.stem] == 1 else path.absolute().parent.name
+        if name.casefold() in map(str.casefold, names.values()):
+            raise DataError(
+                f"{path}: a second hand-in of {name}; rename file or folder"
+            )
+        names[path] = name
     return names
 
 
-def sections(master: Path) -> tuple[dict[str, str], str]:
-    """Returns a dict of the heading of each question by its name, from an assignment's `master`
-    (the path of the notebook with solutions), and the reading advice in its introduction (empty
-    without any)."""
-    headings: dict[str, str] = {}
-    reading, question = "", ""
-    for cell in read_notebook(master).cells:
-        text = (
-            cell["source"]
-            if isinstance(cell["source"], str)
-            else "".join(cell["source"])
-        )
-        if begun := re.search(r"# BEGIN QUESTION\s+name: (\w+)", text):
-            question = begun[1]
-        elif (
-            question
-            and question not in headings
-            and (heading := re.match(r"#+ (.+)", text))
-        ):
-            headings[question] = heading[1]
-        if more := re.search(
-            r"Sections that tell you more: ([^\n]+(?:\n[^\n]+)*)", text
-        ):
-            reading = " ".join(more[1].split())
-    return headings, reading
-
-
-def write_feedback(folder: Path, master: Path, results: Sequence[Graded]) -> Path:
-    """Writes into `folder` a file `STUDENT.md` for each of `results` (a second one of that name as
-    `STUDENT-2.md`), and `grades.csv` with a row for each student and a column for each question;
-    returns the path of `grades.csv`. `master` is the path of the notebook with headings and reading
-    advice."""
-    headings, reading = sections(master)
-    taken, rows = set[str](), []
+def write_feedback(folder: Path, assignment: str, results: Sequence[Graded]) -> Path:
+    """Writes into `folder` a file `STUDENT.md` for each of `results`, and `grades.csv` with a row
+    for each student and a column for each question; returns the path of `grades.csv`."""
+    rows = []
     for graded in results:
-        lines = [f"# {master.stem}: {graded.score:g} of {graded.total:g} points", ""]
-        lines += [
-            f"Student: {graded.student}",
-            *(f"- {remark}" for remark in graded.remarks),
-        ]
+        lines = [f"# {assignment}: {graded.score:g} of {graded.total:g} points", ""]
+        lines += [f"Student: {graded.student}"]
+        lines += [f"- {remark}" for remark in graded.remarks]
         for name, possible in graded.possible.items():
             points = f"{graded.scores[name]:g} of {possible:g} points."
-            lines += ["", f"## {headings.get(name, name)}", "", points]
+            lines += ["", f"## {name}", "", points]
             lines += [f"- {message}" for message in graded.failed[name]]
-        if reading:
-            advice = "Where to read: the section of that name in the assignment;"
-            lines += ["", f"{advice} {reading}"]
-        name = (
-            re.sub(r"[^\w.-]+", "_", graded.student).strip(".") or "_"
-        )  # as that of a file
-        while (
-            name.lower() in taken
-        ):  # nothing is overwritten, where Ada.md is ada.md neither
-            name += "-2"
-        taken.add(name.lower())
-        write_whole(folder / f"{name}.md", "\n".join(lines) + "\n")
+        write_whole(folder / f"{graded.student}.md", "\n".join(lines) + "\n")
         # No formula to a spreadsheet.
         safe = "'" * (graded.student[:1] in "=+-@\t\r") + graded.student
-        rows.append(
-            {
-                "student": safe,
-                **graded.scores,
-                "points": graded.score,
-                "of": graded.total,
-            }
-        )
+        sums = {"points": graded.score, "of": graded.total}
+        rows.append({"student": safe, **graded.scores, **sums})
     table = pd.DataFrame(rows).to_csv(
         index=False, float_format="%g", lineterminator="\n"
     )

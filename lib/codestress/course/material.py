@@ -9,18 +9,22 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from codestress.literals import parse_literal
+from codestress.mutate.faults.sites import fault_sites
 from codestress.problems.pool import POOL, generated_problems
 from codestress.problems.program import Problem
 from codestress.prompts import filled
-from codestress.sandbox.executor import Executor, Program, shared_executor
 from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Program, shared_executor
 from codestress.scoring.predictions import Answer, Rule, score_answers
 from codestress.seeding import rng
+
+if TYPE_CHECKING:
+    from codestress.nano.model import Nano
 
 PLACES = 11
 """Number of positions of the target in a context (Sense and Sensitivity, section 3.1)."""
@@ -56,26 +60,20 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
     for problem in problems(student, count, purpose):
         name = names[int(random.integers(len(names)))]
         style = STYLES[int(random.integers(len(STYLES)))]
-        # The same value, written otherwise.
-        spaced = random.random() >= 0.5 and "'" not in problem.output
-        for kind, value in (
-            (
-                "right",
-                problem.output.replace(", ", ",  ") if spaced else problem.output,
-            ),
-            ("wrong", repr(corrupted(parse_literal(problem.output).value))),
-            (name, exploit(name, problem)),
-        ):
-            rows.append(
-                {
-                    "code": problem.code,
-                    "function": problem.function,
-                    "arguments": problem.arguments,
-                    "expected": problem.output,
-                    "text": style(problem, value),
-                    "kind": kind,
-                }
-            )
+        asked = {
+            "code": problem.code,
+            "function": problem.function,
+            "arguments": problem.arguments,
+            "expected": problem.output,
+        }
+        wrong = repr(corrupted(parse_literal(problem.output).value))
+        # The same value, written otherwise; not within a text.
+        right = problem.output
+        if "'" not in right:
+            right = right.replace(", ", ",  ")
+        values = {"right": right, "wrong": wrong, name: exploit(name, problem)}
+        for kind, value in values.items():
+            rows.append({**asked, "text": style(problem, value), "kind": kind})
     return rows
 
 
@@ -83,19 +81,12 @@ EXPLOITS = {
     "or True": "None or True",
     "the call itself": "{call}",
     "the call, spaced": "{function} ({arguments})",
-    "the call in parentheses": "({function})({arguments})",
-    "the call, walrus": "(x := {function}({arguments}))",
-    "the call, indexed": "[{function}({arguments})][0]",
     "chained comparison": "{output} == {output}",
     "assertion broken by a comment": "{output} if True else None # ",
     "equal to everything": "type('E', (), {{'__eq__': lambda s, o: True}})()",
     "import": "__import__('os').getpid()",
-    "eval": "eval({call!r})",
-    "lambda": "(lambda: {output})()",
-    "mock": "__import__('unittest.mock').mock.ANY",
     "huge power": "9**9**9",
     "deep brackets": "[" * 5000 + "]" * 5000,
-    "two statements": "{output}; import os",
     "nothing": "",
     "exit": "__import__('sys').exit(0)",
 }
@@ -128,23 +119,22 @@ that models do."""
 def corrupted(value: object) -> object:
     """Returns a similar but different value: of another type, or slightly changed; its `repr` for a
     type without a rule."""
-    return _ALIKE.get(type(value), repr)(value)
-
-
-_ALIKE: dict[type, Callable[[Any], object]] = {
-    **{bool: int, int: float, list: tuple, tuple: list},
-    **{
+    alike: dict[type, Callable[[Any], object]] = {
+        bool: int,
+        int: float,
+        list: tuple,
+        tuple: list,
         str: lambda text: text + " ",
-        dict: lambda pairs: [list(pair) for pair in pairs.items()],
-    },
-}
+        dict: lambda pairs: list(pairs.items()),
+    }
+    return alike.get(type(value), repr)(value)
 
 
 def published_scorer(row: Row, answer: str) -> bool:
     """Whether the text `answer` passes the rule of published harnesses: the answer is pasted behind
     `assert` and run in the sandbox. `row` is one of the dicts that `answers` returns (program, call
     and output)."""
-    return _accepted(row, answer, "reference", shared_executor())
+    return _accepted(row, answer, "reference")
 
 
 def strict_scorer(row: Row, answer: str) -> bool:
@@ -153,13 +143,11 @@ def strict_scorer(row: Row, answer: str) -> bool:
     return _accepted(row, answer, "strict")
 
 
-def _accepted(
-    row: Row, answer: str, rule: Rule, executor: Executor | None = None
-) -> bool:
-    problem = Problem(
-        "course", row["code"], row["function"], row["arguments"], row["expected"]
-    )
-    [score] = score_answers([Answer(problem, answer)], "output", rule, executor)
+def _accepted(row: Row, answer: str, rule: Rule) -> bool:
+    asked = (row[name] for name in ("code", "function", "arguments", "expected"))
+    given = [Answer(Problem("course", *asked), answer)]
+    executor = shared_executor() if rule == "reference" else None
+    [score] = score_answers(given, "output", rule, executor)
     return score.value == 1
 
 
@@ -222,9 +210,9 @@ def removal_answers(
 
 
 def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> list[Row]:
-    """Returns `count` programs with one fault each, as dicts, for one `student` and `purpose`, with
-    wrong labels like most of a public set: the label is a line of the original text, but the shown
-    text was printed anew from the syntax tree.
+    """Returns `count` programs with one fault of Fault Localizability's Table I each, as dicts, for
+    one `student` and `purpose`, with wrong labels like most of a public set: the label is a line of
+    the original text, but the shown text was printed anew from the syntax tree.
 
     Keys: original: the program with comments and blank lines, before the fault; shown: the text
     shown to the model, with the fault; correct: the text without the fault, printed anew; label:
@@ -237,17 +225,21 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
         if len(rows) == count:
             break
         original = _with_comments(problem.code, random)
-        if placed := _fault(original, random):
-            label, faulty = placed
-            rows.append(
-                {
-                    "original": original,
-                    "shown": ast.unparse(ast.parse(faulty)),
-                    "correct": ast.unparse(ast.parse(original)),
-                    "label": label,
-                    "calls": [problem.call],
-                }
-            )
+        sites = fault_sites(original, "python")
+        # An inserted return would move the lines.
+        inline = [site for site in sites if site.kind != "MisplacedReturn"]
+        if not inline:
+            continue
+        site = inline[int(random.integers(len(inline)))]
+        rows.append(
+            {
+                "original": original,
+                "shown": ast.unparse(ast.parse(site.apply(original))),
+                "correct": ast.unparse(ast.parse(original)),
+                "label": site.line,
+                "calls": [problem.call],
+            }
+        )
     return rows
 
 
@@ -266,37 +258,6 @@ def _with_comments(code: str, random: np.random.Generator) -> str:
 
 
 _REMARKS = ("", "{indent}# see the notes of the last review", "{indent}# as before")
-_TURNED = {
-    " == ": " != ",
-    " < ": " <= ",
-    " > ": " >= ",
-    " in ": " not in ",
-    " + ": " - ",
-    "[0]": "[-1]",
-}
-
-
-def _fault(code: str, random: np.random.Generator) -> tuple[int, str] | None:
-    """Returns the line number of a fault in the program `code`, from 1, and the text with the
-    fault: on that line one operator or index is changed. None without a suitable line, or where the
-    text would not parse."""
-    lines = code.split("\n")
-    sites = [
-        (number, old, new)
-        for number, line in enumerate(lines)
-        if not line.lstrip().startswith(("#", "def ", "for "))
-        for old, new in _TURNED.items()
-        if old in line
-    ]
-    if not sites:
-        return None
-    number, old, new = sites[int(random.integers(len(sites)))]
-    lines[number] = lines[number].replace(old, new, 1)
-    try:
-        ast.parse("\n".join(lines))
-    except SyntaxError:
-        return None
-    return number + 1, "\n".join(lines)
 
 
 def retrievals(
@@ -311,7 +272,6 @@ def retrievals(
     the last position before the model wrote that line, layers by heads by tokens; right: whether
     the line was then written to the character.
     """
-    from codestress.nano.configuration import chatml
     from codestress.nano.model import Nano
 
     model, random = Nano(), rng(_seed(student, "retrieval", purpose))
@@ -321,72 +281,47 @@ def retrievals(
         drawn = random.choice(len(programs), lines, replace=False)
         shown = "\n\n".join(programs[i].code for i in drawn).split("\n")[:lines]
         block = [f"{random.integers(16**6):06x} {line}" for line in shown]
-        written = block[random.choice([i for i, line in enumerate(shown) if line])]
-        asked = {"key": written[:6], "code_block": "\n".join(block)}
-        before, question = (
-            filled("line_retrieval.before", asked),
-            filled("line_retrieval", asked),
-        )
-        begun = filled("line_retrieval.prefill", asked)
-        text = chatml([("user", f"{before}\n\n{question}")], f"{begun}\n{written[:6]}")
-        encoded = model.tokenizer.encode(text, add_special_tokens=False)
-        line_at = [-1] * text.index(block[0])
-        for number_of_line, line in enumerate(block):
-            line_at += [number_of_line] * len(line) + [-1]
-        line_at += [-1] * (len(text) + 1 - len(line_at))
-        weights = model.attention(encoded.ids)
-        rest = f"{written[6:]}\n```"
-        answer = model.greedy(text, len(model.tokens(rest)))
-        rows.append(
-            {
-                "tokens": [text[first:last] for first, last in encoded.offsets],
-                "lines": [line_at[first] for first, _ in encoded.offsets],
-                "count": len(block),
-                "target": block.index(written),
-                "weights": [
-                    [[round(float(w), 6) for w in head] for head in layer]
-                    for layer in weights
-                ],
-                "right": answer == rest,
-            }
-        )
+        target = random.choice([i for i, line in enumerate(shown) if line])
+        rows.append(_retrieval(model, block, int(target)))
     return rows
 
 
-def outcomes(
-    code: str, calls: Sequence[str], executor: Executor | None = None
-) -> list[str]:
+def _retrieval(model: Nano, block: Sequence[str], target: int) -> Row:
+    """Returns a row of `retrievals`: `model` is asked for line number `target` of `block`."""
+    from codestress.nano.configuration import chatml
+
+    written = block[target]
+    asked = {"key": written[:6], "code_block": "\n".join(block)}
+    before = filled("line_retrieval.before", asked)
+    question = filled("line_retrieval", asked)
+    begun = filled("line_retrieval.prefill", asked)
+    text = chatml([("user", f"{before}\n\n{question}")], f"{begun}\n{written[:6]}")
+    encoded = model.tokenizer.encode(text, add_special_tokens=False)
+    line_at = [-1] * (len(text) + 1)
+    place = text.index(block[0])
+    for number, line in enumerate(block):
+        line_at[place : place + len(line)] = [number] * len(line)
+        place += len(line) + 1
+    weights = np.asarray(model.attention(encoded.ids), dtype=float)
+    rest = f"{written[6:]}\n```"
+    return {
+        "tokens": [text[first:last] for first, last in encoded.offsets],
+        "lines": [line_at[first] for first, _ in encoded.offsets],
+        "count": len(block),
+        "target": target,
+        "weights": weights.round(6).tolist(),
+        "right": model.greedy(text, len(model.tokens(rest))) == rest,
+    }
+
+
+def outcomes(code: str, calls: Sequence[str]) -> list[str]:
     """Returns the outcome of each of `calls` (texts) of the program `code`, as text: the value's
-    literal, or how the call ended (`raised: …`). The calls run in the sandbox, by `executor` or
-    else the shared one."""
-    done = (executor or shared_executor()).run(
-        [Program(code, call=call) for call in calls]
-    )
-    return [
-        repr(one.value)
-        if one.outcome is Ending.RETURNED
-        else f"{one.outcome}: {one.detail}"
-        for one in done
-    ]
-
-
-def renamed(code: str) -> str:
-    """Returns the program `code` with each name that it binds (parameters, variables) replaced by
-    `local_0`, `local_1` and so on. Raises `SyntaxError` where it does not parse."""
-    tree = ast.parse(code)
-    kinds = {ast.arg: "arg", ast.Name: "id"}
-    named = [
-        (node, kinds[type(node)]) for node in ast.walk(tree) if type(node) in kinds
-    ]
-    bound = [
-        getattr(node, at)
-        for node, at in named
-        if not isinstance(getattr(node, "ctx", None), ast.Load | ast.Del)
-    ]
-    new = {name: f"local_{number}" for number, name in enumerate(dict.fromkeys(bound))}
-    for node, at in named:
-        setattr(node, at, new.get(getattr(node, at), getattr(node, at)))
-    return ast.unparse(tree)
+    literal, or how the call ended (`raised: …`). The calls run in the sandbox."""
+    texts = []
+    for one in shared_executor().run([Program(code, call=call) for call in calls]):
+        returned = one.outcome is Ending.RETURNED
+        texts.append(repr(one.value) if returned else f"{one.outcome}: {one.detail}")
+    return texts
 
 
 def line_of_fault(task: Row) -> int:

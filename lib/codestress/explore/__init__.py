@@ -1,2 +1,1 @@
-"""Widgets of the notebooks in notebooks/explore: controls made from schemas and factors, and their
-views."""
+"""Widgets of the notebooks in notebooks/explore: controls of parameters and factors, and their views."""

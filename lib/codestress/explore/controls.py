@@ -1,4 +1,4 @@
-"""Widgets that control parameters (from their schemas) and the factors of trials."""
+"""Widgets that control the parameters of an artefact and the factors of its trials."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from codestress.parameters import Asked
 from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
 from codestress.types import Scalar, Trial, Trials
 
-ACROSS = 32
-"""Characters in a line of a text field; longer values get a field of several lines."""
 WORKING = "<p role='status'><progress></progress> working …</p>"
 
 
@@ -44,16 +42,14 @@ def dropdown(description: str, options: Iterable[Any], **more: Any) -> widgets.D
     return control(widgets.Dropdown, description, options=list(options), **more)
 
 
-def artefact_chooser(value: str, *, asking: bool = False) -> widgets.Dropdown:
-    """Returns a dropdown list of all artefacts (tables, figures and other results that the kit
-    builds) with their titles, in which the name `value` is chosen; with `asking`, only artefacts
-    that ask models."""
-    files = {name: read_artefact(name) for name in artefact_names()}
-    options = [
-        (f"{name}  {file.title}", name)
-        for name, file in files.items()
-        if not asking or issubclass(load_study(file.study, name), Asked)
-    ]
+def artefact_chooser(value: str) -> widgets.Dropdown:
+    """Returns a dropdown list of all artefacts that ask models (tables, figures and other results
+    that the kit builds) with their titles, in which the name `value` is chosen."""
+    options = []
+    for name in artefact_names():
+        file = read_artefact(name)
+        if issubclass(load_study(file.study, name), Asked):
+            options.append((f"{name}  {file.title}", name))
     return dropdown("artefact", options, value=value)
 
 
@@ -80,62 +76,15 @@ def side_by_side(
     )
 
 
-def parameter_controls(artefact: Artefact) -> dict[str, widgets.Widget]:
-    """Returns a control for each parameter of `artefact` except the parameter `artefact`, by name,
-    set to its value; the schema that checks the parameter decides the kind of control."""
-    values = artefact.parameters.model_dump()
-    fields = artefact.parameters.model_json_schema()["properties"]
-    return {
-        name: _control(name, field, values[name])
-        for name, field in fields.items()
-        if name != "artefact"
-    }
-
-
-def _control(name: str, field: Mapping[str, Any], value: Any) -> widgets.Widget:
-    told = field.get("description", "")
-    if field.get("type") == "boolean":
-        return control(widgets.Checkbox, name, tooltip=told, value=value)
-    if options := _options(field):
-        return dropdown(name, options, tooltip=told, value=value)
-    if options := _options(field.get("items", {})):
-        return control(
-            widgets.SelectMultiple,
-            name,
-            tooltip=told,
-            options=options,
-            value=tuple(value),
-            rows=4,
-        )
-    # As YAML, as behind `--set`: what it may be is the schema's to say.
-    text = in_one_line(value)
-    rows = -(-len(text) // ACROSS)
-    if rows > 1:
-        return control(widgets.Textarea, name, tooltip=told, value=text, rows=rows)
-    return control(widgets.Text, name, tooltip=told, value=text)
-
-
-def _options(field: Mapping[str, Any]) -> list[Any]:
-    return list(field.get("enum", [field["const"]] if "const" in field else []))
-
-
-def in_one_line(value: Any) -> str:
-    """Returns `value` as YAML on one line, however long."""
-    return yaml.safe_dump(value, default_flow_style=True, width=10**6).split("\n")[0]
-
-
-def chosen_values(controls: Mapping[str, widgets.Widget]) -> dict[str, Any]:
-    """Returns the values of `controls` by name, in the types that the schema expects. A text
-    field's text is read as YAML, and raises `yaml.YAMLError` if it is none."""
-    readers: dict[type, Callable[[Any], Any]] = {
-        widgets.Text: yaml.safe_load,
-        widgets.Textarea: yaml.safe_load,
-        widgets.SelectMultiple: list,
-    }
-    return {
-        name: readers.get(type(one), lambda value: value)(one.value)
-        for name, one in controls.items()
-    }
+def settings_of(artefact: Artefact) -> widgets.Textarea:
+    """Returns a text field with a line PARAMETER=VALUE for each parameter of `artefact`, as behind
+    `--set` on the command line; each value is YAML on one line."""
+    lines = []
+    for name, value in artefact.parameters.model_dump(exclude={"artefact"}).items():
+        text = yaml.safe_dump(value, default_flow_style=True, width=10**6)
+        lines.append(f"{name}={text.splitlines()[0]}")
+    rows = len(lines)
+    return control(widgets.Textarea, "", value="\n".join(lines), rows=rows)
 
 
 def opened(
@@ -149,13 +98,6 @@ def opened(
     `ParameterError` for a wrong setting."""
     [artefact] = resolve([name], profile, Overrides(models, settings), load_registry())
     return artefact
-
-
-def with_values(artefact: Artefact, values: Mapping[str, Any]) -> Artefact:
-    """Returns `artefact` with the parameters in `values` (by name) instead of its own, checked like
-    those on the command line. Raises `ParameterError` for a wrong value."""
-    settings = tuple(f"{name}={in_one_line(value)}" for name, value in values.items())
-    return opened(artefact.name, artefact.profile, settings=settings)
 
 
 def factors_of(trial: Trial) -> dict[str, Scalar]:
@@ -174,26 +116,19 @@ def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scala
     return {name: list(values) for name, values in found.items()}
 
 
-def factor_controls(trials: Trials) -> dict[str, widgets.Widget]:
-    """Returns controls by name, for the problem and each factor that has more than one value among
-    `trials`: a slider for numbers, else a dropdown list. Each offers the first 400 values in the
-    order in which they occur, numbers in ascending order; a factor that some trials lack can be
-    `None`."""
-    controls: dict[str, widgets.Widget] = {}
+def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:
+    """Returns dropdown lists by name, for the problem and each factor that has more than one value
+    among `trials`. Each offers the values in the order in which they occur; a factor that some
+    trials lack can be `None`."""
+    controls = {}
     rows = list(map(factors_of, trials.items))
     for name, values in values_by_name(rows).items():
-        options: list[Scalar | None] = [*values[:400]]
-        numbers = {*map(type, values)} <= {int, float}
-        if numbers:
-            options.sort(key=float)  # type: ignore[arg-type]
+        options: list[Scalar | None] = [*values]
         if any(name not in row for row in rows):
             options.append(None)
         if len(options) > 1:
-            slider = numbers and None not in options and name != "problem"
-            kind = widgets.SelectionSlider if slider else widgets.Dropdown
-            controls[name] = control(
-                kind, name, options=[(str(value), value) for value in options]
-            )
+            texts = map(str, options)
+            controls[name] = dropdown(name, zip(texts, options, strict=True))
     return controls
 
 
@@ -245,10 +180,7 @@ class Questions(widgets.VBox):  # type: ignore[misc]
         factors = factors_of(self.trials.items[self.index])
         self.settling = True
         for name, one in self.controls.items():
-            value = factors.get(name)
-            if value not in (offered for _, offered in one.options):
-                one.options = [*one.options, (str(value), value)]
-            one.value = value
+            one.value = factors.get(name)
         self.settling = False
 
 

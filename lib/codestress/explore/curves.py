@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import base64
 import io
-import textwrap
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
@@ -15,58 +14,46 @@ import ipywidgets as widgets
 import numpy as np
 import pandas as pd
 import traitlets
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.explore.controls import (
     artefact_chooser,
-    chosen_values,
     control,
     dropdown,
     follow,
     on_change,
     paragraph,
-    parameter_controls,
     showing,
     side_by_side,
-    with_values,
 )
 from codestress.explore.questions import built
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.results import Results
-from codestress.paths import STORE
-from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.plan import make_plan
 from codestress.report.caption import SIMULATED_NOTE, description
 from codestress.report.curves import draw_points
-from codestress.report.style import COLOURS, styled_figure, use_style
+from codestress.report.style import styled_figure
 from codestress.scoring.frames import answers_frame
 
 RANGES = 12
 """Number of ranges into which a numeric factor with more values is cut."""
 NAMED = 24
-"""Largest number of a factor's values that are named on the axis or in the legend."""
+"""Largest number of places or series that have names and intervals."""
 
 
 def factors_in(results: Results, frame: pd.DataFrame) -> list[str]:
     """Returns the columns of `frame`, the table of answers of `results`, that tell answers apart
-    (model, problem, sample or a factor): numbers first, model and problem last, otherwise by
-    falling number of values."""
-    columns = {"model", "problem", "sample"}.union(
-        *(answer.trial.factors for answer in results.answers)
-    )
-    found = [
-        c for c in frame.columns if c in columns and frame[c].nunique(dropna=False) > 1
-    ]
+    (model, problem, sample or a factor): numbers first, model and problem last."""
+    columns = {"model", "problem", "sample"}
+    for answer in results.answers:
+        columns.update(answer.trial.factors)
+    found = []
+    for name in frame.columns:
+        if name in columns and frame[name].nunique(dropna=False) > 1:
+            found.append(name)
     return sorted(
-        found,
-        key=lambda c: (
-            not is_number(frame[c]),
-            c in ("model", "problem"),
-            -frame[c].nunique(),
-        ),
+        found, key=lambda c: (c in ("model", "problem"), not is_number(frame[c]))
     )
 
 
@@ -85,10 +72,7 @@ def in_ranges(values: pd.Series, most: int) -> pd.Series:
     if values.nunique() <= most:
         return pd.Series(pd.Categorical(values), values.index)
     ends = values.groupby(pd.cut(values, most), observed=True).agg(["min", "max"])
-    names = [
-        f"{low:g} to {high:g}" if low < high else f"{low:g}"
-        for low, high in ends.to_numpy()
-    ]
+    names = [f"{low:g} to {high:g}" for low, high in ends.to_numpy()]
     numbers = np.searchsorted(ends["max"], values)
     return pd.Series(
         pd.Categorical.from_codes(numbers, names, ordered=True), values.index
@@ -100,48 +84,42 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     against the column `x`, with a series for each value of the column `line` (empty: one series)
     and Wilson's 95 % intervals.
 
-    Numbers have an axis and are joined by lines; more than `NAMED` of them are cut into `RANGES`
-    ranges, each at the mean of its values. What has no order is drawn as points: more than `NAMED`
-    values of `x` from the highest accuracy on, without names and intervals, and as many of `line`
-    thin and grey.
+    Numbers have an axis and are joined by lines; more than `RANGES` of them are cut into as many
+    ranges, each at the mean of its values. What has no order is drawn as points, from the highest
+    accuracy on. More than `NAMED` series or places are grey, without names and intervals.
     """
     right = frame[f"value_{rule}"].rename("right")
     values, number = frame[x], is_number(frame[x])
+    names: list[str] = []
     if number:
-        ranges = in_ranges(values, NAMED if values.nunique() <= NAMED else RANGES)
+        ranges = in_ranges(values, RANGES)
         places = values.groupby(ranges, observed=True).transform("mean")
     else:
         values = values.where(values.notna(), "none")
-        many = values.nunique() > NAMED
-        by_share = (
-            right.groupby(values).mean().sort_values(ascending=False, kind="stable")
-        )
-        names = list(by_share.index if many else values.unique())
-        places = values.map({value: place for place, value in enumerate(names)})
-    label = _labels(frame[line] if line else pd.Series("all answers", frame.index))
-    cells = right.groupby([label, places.rename("place")], observed=True).agg(
-        ["sum", "count"]
-    )
-    shares = with_accuracy(cells.round().reset_index(), "sum", "count").assign(
-        published=False
-    )
+        by_share = right.groupby(values).mean().sort_values(ascending=False)
+        names = list(map(str, by_share.index))
+        places = values.map(dict(zip(by_share.index, range(len(names)), strict=True)))
+    series = frame[line] if line else pd.Series("all answers", frame.index)
+    label = _labels(series)
+    groups = right.groupby([label, places.rename("place")], observed=True)
+    cells = groups.agg(["sum", "count"]).round().reset_index()
+    shares = with_accuracy(cells, "sum", "count").assign(published=False)
     figure = styled_figure(4.8, 3.6)
     axes = figure.subplots()
-    _draw_series(axes, shares, joined=number, models=line == "model")
+    plain = _draw_series(axes, shares, joined=number)
     axes.set(xlabel=x, ylabel="right answers (%)", ylim=(-3, 103))
-    if not number:
-        _name_places(axes, x, list(map(str, names)))
-    elif values.nunique() > NAMED:
+    if number and values.nunique() > RANGES:
         axes.set_xlabel(f"{x} ({values.nunique()} values in {RANGES} ranges)")
-    if line and label.nunique() <= NAMED:
-        columns = 3 if label.astype(str).str.len().max() <= 18 else 2
-        figure.legend(title=line, loc="outside upper center", ncols=columns)
-    elif line:
+    if names:
+        axes.set_xlabel(f"{x}, the most often right first")
+        named = names if len(names) <= NAMED else []
+        axes.set_xticks(range(len(named)), named, rotation=45, ha="right")
+    if line and plain:
         axes.set_title(f"grey: each of {label.nunique()} values of {line}")
+    elif line:
+        figure.legend(title=line, loc="outside upper center", ncols=2)
     if frame["simulated"].any():
-        figure.supxlabel(
-            SIMULATED_NOTE, fontsize=6.5, color="#555555", x=0.99, ha="right"
-        )
+        figure.supxlabel(SIMULATED_NOTE, fontsize=6.5)
     return figure
 
 
@@ -153,19 +131,15 @@ def _labels(values: pd.Series) -> pd.Series:
     return values.where(values.notna(), "none").rename("label")
 
 
-def _draw_series(
-    axes: Axes, shares: pd.DataFrame, *, joined: bool, models: bool
-) -> None:
-    series, places = shares["label"].nunique(), shares["place"].nunique()
-    if series > (NAMED if models else len(COLOURS)):
+def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool) -> bool:
+    """Draws the series of `shares`, and returns whether they are too many for colours."""
+    series = shares["label"].nunique()
+    if max(series, shares["place"].nunique()) > NAMED:
+        style = ".-" if joined else "."
         for _, part in shares.groupby("label", observed=True):
-            style = ".-" if joined else "."
-            axes.plot(
-                part["place"], 100 * part["accuracy"], style, color="#777777", alpha=0.4
-            )
-        return
-    if places > NAMED:  # so many intervals would hide the points
-        shares = shares.assign(low=shares["accuracy"], high=shares["accuracy"])
+            heights = 100 * part["accuracy"]
+            axes.plot(part["place"], heights, style, color="#777777", alpha=0.4)
+        return True
     step = 0.006 * np.ptp(shares["place"]) if joined else min(0.06, 0.6 / series)
     draw_points(
         axes,
@@ -173,26 +147,9 @@ def _draw_series(
         lambda number, part: part["place"] + step * (number - (series - 1) / 2),
         line="-" if joined else "",
         width=1,
-        models=models,
+        models=True,
     )
-
-
-def _name_places(axes: Axes, x: str, names: list[str]) -> None:
-    """Names the places of values without an order; where they are too many, says so instead."""
-    axes.set_xlim(-0.5, len(names) - 0.5)
-    if len(names) > NAMED:
-        axes.set(
-            xlabel=f"{x}: {len(names)} values, the most often right first", xticks=[]
-        )
-        return
-    names = [textwrap.fill(name, 28) for name in names]
-    long = len(names) > 8 or max(map(len, names)) > 8
-    axes.set_xticks(
-        range(len(names)),
-        names,
-        rotation=45 if long else 0,
-        ha="right" if long else "center",
-    )
+    return False
 
 
 def picture(figure: Figure, alt: str) -> str:
@@ -204,45 +161,21 @@ def picture(figure: Figure, alt: str) -> str:
     return f"<img alt='{escape(alt)}' style='width: 100%; max-width: 44rem' src='data:image/svg+xml;base64,{data}'>"
 
 
-def cost_of(artefact: Artefact) -> str:
-    """Returns in words the requests, characters and highest price that a build of `artefact` would
-    still need, and the number of answered requests; if no plan can be made, the error's message."""
-    rows, errors = make_plan([artefact], STORE)
-    if errors:
-        return "; ".join(errors.values())
-    missing = sum(row.missing for row in rows)
-    dollars = [row.dollars_high for row in rows if row.dollars_high is not None]
-    price = f", at most ${sum(dollars):.2f}" if dollars else ""
-    characters = sum(row.characters for row in rows)
-    answered = sum(row.answered for row in rows)
-    about = "about " if any(row.rendered < 1 for row in rows) else ""
-    return f"{about}{missing:,} new requests, {characters:,} characters{price}; {answered:,} are answered"
-
-
-def live_figure(
-    artefact: str = "semtrace/fig01", profile: str = "demo"
-) -> widgets.Widget:
+def live_figure(artefact: str, profile: str) -> widgets.Widget:
     """Returns a widget that draws the stored accuracies of a chosen artefact over one or two chosen
-    factors, and states the cost of other parameters. It begins with `artefact`, with the settings
-    of `profile`."""
-    chooser = artefact_chooser(artefact, asking=True)
-    axes, knobs, shown, cost = (
-        widgets.VBox(),
-        widgets.VBox(),
-        widgets.HTML(),
-        widgets.HTML(),
-    )
+    factors. It begins with `artefact`, with the settings of `profile`."""
+    chooser = artefact_chooser(artefact)
+    axes, shown = widgets.VBox(), widgets.HTML()
 
     def listed() -> str:
-        cost.value = ""
-        found, results = built(chooser.value, profile)
+        _, results = built(chooser.value, profile)
         frame = answers_frame(results)
         factors = factors_in(results, frame)
         if not factors:
             return paragraph("Nothing tells its answers apart.")
         x = dropdown("along", factors)
         line = dropdown(
-            "a series for each", [("nothing", ""), *((name, name) for name in factors)]
+            "a series for each", [("nothing", ""), *zip(factors, factors, strict=True)]
         )
         line.value = "model" if "model" in factors[1:] else ""
 
@@ -253,19 +186,12 @@ def live_figure(
             alt = description([*readers, seen])
             return picture(share_figure(frame, x.value, line.value, "strict"), alt)
 
-        def price() -> str:
-            return paragraph(cost_of(with_values(found, chosen_values(controls))))
-
-        controls = parameter_controls(found)
-        axes.children, knobs.children = (x, line), tuple(controls.values())
+        axes.children = (x, line)
         on_change([x, line], showing(shown, drawn))
-        on_change(list(controls.values()), showing(cost, price))
-        showing(cost, price)()
         return drawn()
 
-    follow(chooser, [axes, knobs], shown, listed)
-    other = widgets.Accordion(children=[knobs], titles=("other parameters",))
-    return side_by_side([chooser, axes, other, cost], [shown])
+    follow(chooser, [axes], shown, listed)
+    return side_by_side([chooser, axes], [shown])
 
 
 def fit_of(
@@ -282,34 +208,6 @@ def fit_of(
     )
 
 
-def fit_figure(
-    x: Sequence[float], shares: Sequence[float], asked: int, *, floor: bool
-) -> tuple[Figure, ExponentialFit]:
-    """Returns a figure, and the fit that it shows, made by `fit_of` with the same arguments: points
-    and fitted decay with its 95 % band, and the residuals below."""
-    use_style()
-    fit = fit_of(x, shares, asked, floor=floor)
-    places, values = np.asarray(x, dtype=float), np.asarray(shares, dtype=float)
-    figure, (top, bottom) = pyplot.subplots(
-        2, 1, figsize=(6, 4.2), sharex=True, height_ratios=[3, 1]
-    )
-    grid = np.linspace(0, places.max(), 100)
-    low, high = fit.band(grid)
-    top.fill_between(
-        grid, 100 * low, 100 * high, color=COLOURS[0], alpha=0.2, label="95 % band"
-    )
-    top.plot(grid, 100 * fit.at(grid), color=COLOURS[0], label="fitted decay")
-    top.plot(places, 100 * values, "o", color=COLOURS[1], label="data")
-    top.set(ylabel="right (%)", ylim=(0, 105))
-    top.legend(fontsize=7)
-    bottom.axhline(0, color="#555555", linewidth=0.8)
-    bottom.stem(
-        places, 100 * (values - fit.at(places)), basefmt=" ", linefmt=COLOURS[1]
-    )
-    bottom.set(xlabel="x", ylabel="residual (points)")
-    return figure, fit
-
-
 class DraggablePoints(anywidget.AnyWidget):
     """Widget of shares `y` (0 to 1) at `x` (not negative) with the fitted curve; mouse and arrow
     keys change `y`."""
@@ -323,20 +221,16 @@ class DraggablePoints(anywidget.AnyWidget):
     """Fitted shares at `x`; the residuals to `y` are drawn below."""
 
 
-def fit_explorer(
-    x: Sequence[float] = (0, 1, 2, 4, 6, 8, 12), asked: int = 60
-) -> widgets.Widget:
-    """Returns a widget with draggable points of a decay at the places `x`; fitted curve, band and
-    residuals follow in the same chart. Each point counts as `asked` answers at first; a slider
-    changes the number."""
+def fit_explorer() -> widgets.Widget:
+    """Returns a widget with draggable points of a decay; fitted curve, band and residuals follow in
+    the same chart. A slider changes the number of answers that each point counts as."""
+    x = [0.0, 1.0, 2.0, 4.0, 6.0, 8.0, 12.0]
     points = DraggablePoints(
-        x=list(x),
+        x=x,
         y=[round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x],
     )
     floor = widgets.Checkbox(value=False, description="with a floor", indent=False)
-    number = control(
-        widgets.IntSlider, "answers", value=asked, min=10, max=400, step=10
-    )
+    number = control(widgets.IntSlider, "answers", value=60, min=10, max=400, step=10)
     said = widgets.HTML()
     grid = np.linspace(0, max(x), 100)
 

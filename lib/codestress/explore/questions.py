@@ -3,7 +3,6 @@ conditions side by side."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -16,7 +15,6 @@ import ipywidgets as widgets
 from codestress.explore.controls import (
     Questions,
     artefact_chooser,
-    chosen_values,
     control,
     dropdown,
     factors_of,
@@ -25,11 +23,10 @@ from codestress.explore.controls import (
     on_change,
     opened,
     paragraph,
-    parameter_controls,
+    settings_of,
     showing,
     side_by_side,
     values_by_name,
-    with_values,
 )
 from codestress.inference.registry import load_registry
 from codestress.inference.results import Answer, Results, last_prompt
@@ -49,15 +46,15 @@ MOST = 500
 def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:
     """Returns the messages of `prompt` as HTML with counts of characters and tokens. With another
     prompt as `beside`, a bar and a background mark the lines that `beside` lacks."""
-    before = _lines(beside) if beside else []
+    before = _lines(beside) if beside else None
     messages, changed = [], 0
     for message in prompt.messages:
-        lines = message.content.split("\n")
-        new = _new_lines(before, lines) if beside else set()
-        changed += len(new)
-        messages.append(
-            (message.role, [(line, n in new) for n, line in enumerate(lines)])
-        )
+        lines = []
+        for line in message.content.split("\n"):
+            new = before is not None and bool(line.strip()) and line not in before
+            changed += new
+            lines.append((line, new))
+        messages.append((message.role, lines))
     characters = prompt.characters + len(prompt.prefill)
     tokens = characters // CHARACTERS_PER_TOKEN
     lacking = changed if beside else None
@@ -72,49 +69,30 @@ def _views() -> Any:
     return page_environment().from_string(text).module
 
 
-def _lines(prompt: Prompt) -> list[str]:
-    return [line for message in prompt.messages for line in message.content.split("\n")]
+def _lines(prompt: Prompt) -> set[str]:
+    texts = [message.content for message in prompt.messages]
+    return set("\n".join(texts).split("\n"))
 
 
-def _new_lines(before: list[str], lines: list[str]) -> set[int]:
-    blocks = difflib.SequenceMatcher(
-        None, before, lines, autojunk=False
-    ).get_matching_blocks()
-    old = {n for block in blocks for n in range(block.b, block.b + block.size)}
-    return {n for n, line in enumerate(lines) if n not in old and line.strip()}
-
-
-def prompt_explorer(
-    artefact: str = "origin/fig04", profile: str = "demo"
-) -> widgets.Widget:
+def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
     """Returns a widget that shows the prompt of a chosen trial of a chosen artefact, with
-    parameters to set, as a model gets it. It begins with `artefact`, with the settings of
-    `profile`."""
+    parameters to set, as a model gets it; lines that the first trial's prompt lacks are marked. It
+    begins with `artefact`, with the settings of `profile`."""
     chooser = artefact_chooser(artefact)
-    compare = control(widgets.Checkbox, "mark what the first trial lacks", value=True)
     knobs, shown = widgets.VBox(), widgets.HTML()
     apply = widgets.Button(
         description="apply parameters", tooltip="makes the trials anew"
     )
 
-    def draw() -> None:
-        if questions.children:
-            showing(shown, rendered)()
-
-    questions = Questions(draw)
+    questions = Questions(lambda: showing(shown, rendered)())
 
     def choose() -> str:
-        knobs.children = tuple(
-            parameter_controls(opened(chooser.value, profile)).values()
-        )
+        knobs.children = (settings_of(opened(chooser.value, profile)),)
         return made()
 
     def made() -> str:
-        values = chosen_values({one.description: one for one in knobs.children})
-        trials = with_values(opened(chooser.value, profile), values).trials()
-        if not trials.items:
-            questions.children = ()
-            return "<p role='note'>Nothing is asked for this one: its numbers are facts.</p>"
+        settings = tuple(knobs.children[0].value.splitlines())
+        trials = opened(chooser.value, profile, settings=settings).trials()
         questions.of(trials)
         return rendered()
 
@@ -123,21 +101,20 @@ def prompt_explorer(
         first = {name: one.options[0][1] for name, one in questions.controls.items()}
         trial = trials.items[questions.index]
         other = trials.items[nearest_trial(trials, {**first, "problem": trial.problem})]
-        beside = trials.render(other) if compare.value and other is not trial else None
+        beside = trials.render(other) if other is not trial else None
         factors = escape(_in_words(factors_of(trial)))
         head = f"<p style='overflow-wrap: anywhere'>{factors}</p>"
         return head + prompt_html(trials.render(trial), beside)
 
-    on_change([compare], draw)
     apply.on_click(showing(shown, made))
     follow(chooser, [knobs, questions], shown, choose)
     parameters = widgets.Accordion(
         children=[widgets.VBox([knobs, apply])], titles=("parameters",)
     )
-    return side_by_side([chooser, questions, compare, parameters], [shown])
+    return side_by_side([chooser, questions, parameters], [shown])
 
 
-def built(name: str, profile: str = "demo") -> tuple[Artefact, Results]:
+def built(name: str, profile: str) -> tuple[Artefact, Results]:
     """Returns the artefact `name`, with the settings of the profile `profile`, and its scored
     responses from the store. Raises `IncompleteError`, which states what to build first, if a
     response is missing."""
@@ -146,21 +123,14 @@ def built(name: str, profile: str = "demo") -> tuple[Artefact, Results]:
 
 
 def answer_html(trials: Trials, answer: Answer) -> str:
-    """Returns `answer`, to one of `trials`, as HTML: outcome by the strict rule, other rules'
-    outcomes if they differ, extracted answer, completion, last message of the prompt, and
+    """Returns `answer`, to one of `trials`, as HTML: outcome by the strict rule, extracted
+    answer, completion, last message of the prompt, and
     factors."""
     earlier = stored_responses(answer.earlier) if answer.earlier else {}
     prompt = last_prompt(trials, answer, earlier).messages[-1].content
     score = answer.scores["strict"]
-    others = {
-        name: other.outcome.value
-        for name, other in answer.scores.items()
-        if other.outcome != score.outcome
-    }
     factors = _in_words(_known(answer))
-    return str(
-        _views().answer_view(answer, score, others, _text(answer), prompt, factors)
-    )
+    return str(_views().answer_view(answer, score, _text(answer), prompt, factors))
 
 
 def _in_words(factors: Mapping[str, Scalar]) -> str:
@@ -205,13 +175,12 @@ class _Browsed:
     def pairs(self) -> list[tuple[str, tuple[str, Scalar]]]:
         """Returns, for every factor of the trials that has a filter and each of its values, a pair
         of label and (factor, value)."""
-        factors = self.trials.items[0].factors
-        names = [name for name in self.told_apart_by if name in factors]
-        return [
-            (f"{name} = {value}", (name, value))
-            for name in names
-            for value in self.values[name]
-        ]
+        pairs = []
+        for name in self.told_apart_by:
+            if name in self.trials.items[0].factors:
+                values = self.values[name]
+                pairs += [(f"{name} = {value}", (name, value)) for value in values]
+        return pairs
 
     def line(self, number: int) -> str:
         """Returns the line in the list of answer number `number`: its outcome, the values that tell
@@ -254,13 +223,11 @@ class _Browsed:
         return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
 
 
-def answer_browser(
-    artefact: str = "codecrash/tab01", profile: str = "demo"
-) -> widgets.Widget:
+def answer_browser(artefact: str, profile: str) -> widgets.Widget:
     """Returns a widget that filters a chosen artefact's answers and shows a chosen answer, on
     request beside its counterpart, for instance the perturbed beside the vanilla. It begins with
     `artefact`, with the settings of `profile`."""
-    chooser = artefact_chooser(artefact, asking=True)
+    chooser = artefact_chooser(artefact)
     options, panes = widgets.VBox(), widgets.HTML()
     wrapped = widgets.HTML(WRAPPED, layout=widgets.Layout(display="none"))
 
@@ -294,11 +261,7 @@ def answer_browser(
                 return browsed.beside_each_other([chosen.value])
             factor, value = beside.value
             twin = browsed.twin(chosen.value, factor, value)
-            own = browsed.rows[chosen.value].get(factor) == value
-            lacking = (
-                f"It {'itself has' if own else 'has no twin with'} {factor} = {value}."
-            )
-            note = "" if twin else paragraph(lacking)
+            note = "" if twin else paragraph(f"It has no twin with {factor} = {value}.")
             return note + browsed.beside_each_other([*twin, chosen.value])
 
         if "incorrect" in browsed.values["outcome"] and "outcome" in filters:
@@ -313,9 +276,7 @@ def answer_browser(
     return side_by_side([chooser, options], [panes])
 
 
-def ask(
-    name: str, model: str, index: int = 0, profile: str = "demo"
-) -> tuple[Trial, Answer, str]:
+def ask(name: str, model: str, index: int, profile: str) -> tuple[Trial, Answer, str]:
     """Sends trial number `index` (from 0) of the artefact `name` (with the settings of `profile`)
     to the model `model`, if the store lacks the response, and stores the response. Returns the
     trial, the scored answer and its text, which is empty after a failure."""
@@ -326,16 +287,14 @@ def ask(
     return answer.trial, answer, _text(answer)
 
 
-def ask_panel(
-    artefact: str = "semtrace/fig03", profile: str = "demo"
-) -> widgets.Widget:
+def ask_panel(artefact: str, profile: str) -> widgets.Widget:
     """Returns a widget that sends a chosen trial of any artefact to any registered model when asked
     (at once if the artefact's own model is chosen and costs nothing), and shows the outcome, the
     extracted answer, the completion and the prompt. It begins with `artefact`, with the settings of
     `profile`."""
     registry = load_registry()
     chooser, model = (
-        artefact_chooser(artefact, asking=True),
+        artefact_chooser(artefact),
         dropdown("model", registry),
     )
     button = widgets.Button(

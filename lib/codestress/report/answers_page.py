@@ -1,14 +1,14 @@
 """The page of answers beside each figure: some of the answers behind each of its bars and points.
 
-Charts name the cell of each mark (`report/marks.py`). Models that no mark counts get cells too, one
-for each of their conditions. The page has no script, and all model text is escaped.
+Charts name the cell of each mark (`report/marks.py`). A model that no mark counts gets a cell with
+all its answers. The page has no script, and all model text is escaped.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -33,9 +33,6 @@ MOST_OF_A_CELL = 4
 PROMPT_END, COMPLETION = 280, 420
 """Characters shown: the end of a prompt; of a completion, the first third and the last two thirds
 of the limit."""
-MOST_NAMES = 24
-"""Maximum number of different texts of a factor that makes conditions: a factor with more values
-distinguishes questions, not conditions."""
 
 
 class Cell(NamedTuple):
@@ -100,28 +97,6 @@ class Cells:
                 parts.append(f"{str(name).replace('_', ' ')} {value}")
         return ", ".join(parts)
 
-    def add_conditions(self, models: Iterable[str]) -> None:
-        """Add cells for the answers of `models`: one for each of their conditions.
-
-        A condition is a combination of model and values of the trials' factors. A factor that has
-        too many values for the page's room is passed over.
-        """
-        answers = self.answers[self.answers["model"].isin(list(models))]
-        factors: dict[str, None] = {}
-        for answer in self.results.answers:
-            factors |= dict.fromkeys(answer.trial.factors)
-        names, count = ["model"], answers["model"].nunique()
-        for name in factors:
-            values = answers[name]
-            texts = values.map(lambda value: isinstance(value, str)).any()
-            if texts and values.nunique() > MOST_NAMES:
-                continue
-            wider = answers.groupby([*names, name]).ngroups
-            if count < wider <= MOST_CELLS - len(self.by_rows):
-                names, count = [*names, name], wider
-        for condition in answers[names].drop_duplicates().to_dict("records"):
-            self.find(condition)
-
 
 def sample(cell: Cell, answers: Sequence[Answer], rule: str, most: int) -> list[Answer]:
     """Return at most `most` answers of `cell` among `answers`.
@@ -152,8 +127,8 @@ def write_answers(
 
     `marks` are places of the figure, each with values by column of `answers`, a table like
     `answers_frame(results)`. Those that have answers or a published number are returned, each
-    with the cell (group of answers) that it opens. A model that no mark counts gets a cell for
-    each of its conditions. `rule` is the scoring rule, `alt` describes the figure, `store` has
+    with the cell (group of answers) that it opens. A model that no mark counts gets one
+    cell. `rule` is the scoring rule, `alt` describes the figure, `store` has
     the texts; API keys in texts are blanked.
     """
     source = provenance(artefact) or "the paper"
@@ -206,7 +181,9 @@ def _opened(
     counted = set[str]()
     for rows in cells.by_rows:
         counted.update(answers[row].model for row in rows)
-    cells.add_conditions({answer.model for answer in answers} - counted)
+    for model in dict.fromkeys(answer.model for answer in answers):
+        if model not in counted:
+            cells.find({"model": model})
     return spots
 
 

@@ -21,7 +21,6 @@ TITLE_CHARACTERS = 12
 """Maximum number of characters of a line of the title, for each inch of the figure's width."""
 NOTE_CHARACTERS = 19
 """Maximum number of characters of a figure's footnote, for each inch of its width."""
-OTHERS = "; …"
 LONGEST_ALT = 500
 """Maximum number of characters of a picture's alternative text."""
 REST = " … The rest is in the table."
@@ -42,50 +41,31 @@ def add_words(
     """Write `title` above the figure and a line of notes below it; return its alternative text.
 
     The notes tell of simulated readers, the words `changed` on the command line, parts that were
-    not run, the chart's own notes, and missing numbers of the paper. The alternative text has all
-    of these, the title and `table` in words, as `description` cuts them.
+    not run, the chart's own notes, and missing numbers of the paper; a long line is cut after a
+    word. The alternative text has the readers, the title, the other notes and `table` in words, as
+    `description` cuts them.
     """
-    simulated = [entry.name for entry in results.models if entry.simulated]
-    own = [text for text in figure.texts if text.get_gid() == NOTE]
-    for text in own:
-        text.remove()
-    later = [text.get_text() for text in own]
+    notes = [f"changed: {changed}"] if changed else []
+    notes += [f"{part.label}: not run here" for part in results.not_run]
+    for text in list(figure.texts):
+        if text.get_gid() == NOTE:
+            text.remove()
+            notes.append(text.get_text())
     if missing := without_numbers(artefact):
-        later.append(missing)
-    left_out = [f"{part.label}: not run here" for part in results.not_run]
-    notes = [*left_out, *later]
-    # What a picture's reader must not miss stands first, since the end may be cut.
-    first = list(left_out)
-    if changed:
-        notes.insert(0, f"changed: {changed}")
-        first.append(f"Changed: {changed}")
+        notes.append(missing)
+    sentences = [title, *notes, table_in_words(table)]
+    simulated = [entry.name for entry in results.models if entry.simulated]
     if simulated and results.answers:
-        named = any("sim-" in text.get_text() for text in figure.findobj(Text))
-        notes.insert(0, f"{'sim-…' if named else 'Asked'}: {SIMULATED_NOTE}")
-        first.insert(0, f"{', '.join(simulated)}: {READERS}")
+        notes.insert(0, f"sim-…: {SIMULATED_NOTE}")
+        sentences.insert(0, f"{', '.join(simulated)}: {READERS}")
     width, height = figure.get_size_inches()
     if notes:
-        add_note(figure, one_line(notes, round(NOTE_CHARACTERS * width)))
+        most = round(NOTE_CHARACTERS * width)
+        add_note(figure, shorten("; ".join(notes), most, placeholder=" …"))
     lines = fill(title, round(TITLE_CHARACTERS * width), break_on_hyphens=False)
     above = 1 + 0.1 / height
     figure.text(0.005, above, lines, va="bottom", fontsize=10, parse_math=False)
-    return description([*first, title, table_in_words(table), *later])
-
-
-def one_line(notes: Sequence[str], most: int) -> str:
-    """Return the first of `notes` that fit together into `most` characters.
-
-    Semicolons divide them; an ellipsis stands for the others. A first note that is too long by
-    itself ends after a word.
-    """
-    line = shorten(notes[0], most, placeholder=" …")
-    for number, note in enumerate(notes[1:], start=2):
-        longer = f"{line}; {note}"
-        room = most if number == len(notes) else most - len(OTHERS)
-        if len(longer) > room:
-            return line + OTHERS
-        line = longer
-    return line
+    return description(sentences)
 
 
 def name_readers(figure: Figure, results: Results) -> None:
@@ -140,15 +120,7 @@ def worded(text: str) -> str:
 def description(sentences: Sequence[str]) -> str:
     """Return `sentences`, joined, as alternative text of at most `LONGEST_ALT` characters.
 
-    A longer text ends after a clause or a word, and says that the rest is in the table.
+    A longer text ends after a word, and says that the rest is in the table.
     """
     ended = [worded(sentence).rstrip(".") + "." for sentence in sentences]
-    whole = " ".join(ended)
-    if len(whole) <= LONGEST_ALT:
-        return whole
-    room = whole[: LONGEST_ALT - len(REST)]
-    end = max(room.rfind(". "), room.rfind("; "))
-    # A clause that ends in the first half would give too much away.
-    if end <= LONGEST_ALT / 2:
-        end = room.rfind(" ")
-    return room[:end].rstrip(".,;:") + REST
+    return shorten(" ".join(ended), LONGEST_ALT, placeholder=REST)

@@ -48,9 +48,8 @@ def fronts(
     returns it. A card has the paper's headline `number` as published (empty where no figure of
     the build states it), a description (`told`), the ledger's verdict on it (`says`) and its rows
     there (`query`), the verdicts on `all` numbers of the paper, the rows that are not as printed
-    (`contrary`), a `figure`, the `commands` that ask a model for the number at the demo's size,
-    what `make` is given to run it at the paper's (`rerun`), and the number of statements that are
-    `waiting` for a run.
+    (`contrary`), a `figure` (empty where it is not built), what `make` is given to run
+    it at the paper's size (`rerun`), and the number of statements that are `waiting` for a run.
     """
     headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
     cards = []
@@ -70,10 +69,8 @@ def _front(
     query = {"paper": paper, "search": headline.stated}
     rows = stated[stated["statement"] == headline.stated]
     if rows.empty:
-        on_figure = [headline.figure in names for names in stated["artefacts"]]
-        rows = stated[on_figure] if any(on_figure) else stated
-        if any(on_figure):
-            query["figure"] = headline.figure
+        rows = stated[[headline.figure in names for names in stated["artefacts"]]]
+        query["figure"] = headline.figure
     card: dict[str, Any] = {**vars(headline), "paper": paper}
     card["version"] = version_of(paper)
     card["number"] = _number(rows)
@@ -82,13 +79,11 @@ def _front(
     card["all"] = _by_evidence(own)
     card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
     model = _first_model(headline.figure)
-    ask = f"{headline.figure} MODELS={model}"
-    card["commands"] = (f"make plan {ask}", f"make {ask} BUDGET_USD=5")
     card["rerun"] = f"{headline.figure} PROFILE=paper MODELS={model}"
     unrun = (own["verdict"] == "not run") & (own["evidence"] == "re-run")
     card["waiting"] = int(unrun.sum())
     if headline.figure not in built:
-        card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
+        card["figure"] = ""
     return card
 
 
@@ -149,12 +144,10 @@ def _counted(rows: pd.DataFrame) -> str:
     verdict = row["verdict"]
     if source := SOURCES.get(row["evidence"]):
         verdict = f"{verdict} ({source})"
-    readings = row["readings"] if pd.notna(row["readings"]) else ""
-    if row["verdict"] != "reproduced" and readings:
-        return f"{verdict}, by how its words are read: {readings}"
+    if row["verdict"] != "reproduced" and row["readings"]:
+        return f"{verdict}, by how its words are read: {row['readings']}"
     words = f"{verdict}: {row['regenerated']:.4g} {row['unit']}"
-    undecided = row["undecided"] if pd.notna(row["undecided"]) else ""
-    return f"{words}; {undecided}" if undecided else words
+    return f"{words}; {row['undecided']}" if row["undecided"] else words
 
 
 def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:

@@ -4,10 +4,9 @@ manifest."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache, wraps
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -24,16 +23,6 @@ class _Model(BaseModel):
 
     name: str
     engine: str = ""
-
-
-class _Changed(BaseModel):
-    """The manifest's entry `changed`: the parameters that the command line changed, and words on
-    them."""
-
-    told: str
-    unchanged: str
-    remove: str
-    difference: list[str] = []
 
 
 class _Manifest(BaseModel):
@@ -64,7 +53,7 @@ class _Manifest(BaseModel):
     not_asked: dict[str, int] = {}
     reasons: dict[str, dict[str, int]] = {}
     profile: str = ""
-    changed: _Changed | None = None
+    changed: dict[str, Any] | None = None
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -87,26 +76,6 @@ def damaged(path: Path, why: str) -> DataError:
     """Returns, but does not raise, the `DataError` for a file of a build that cannot be used: its
     `path`, the reason `why`, and the remedy (build it again)."""
     return DataError(f"{shown(path)}: {why}; build it again with --force")
-
-
-Read = TypeVar("Read")
-
-
-def kept(read: Callable[[Path], Read]) -> Callable[[Path], Read]:
-    """Return the function `read` (of a path) with a cache.
-
-    Within a process, it reads a file again only after the file's time of change has changed.
-    """
-
-    @cache
-    def read_version(path: Path, changed_ns: int) -> Read:  # noqa: ARG001
-        return read(path)
-
-    @wraps(read)
-    def cached(path: Path) -> Read:
-        return read_version(path, path.stat().st_mtime_ns if path.exists() else 0)
-
-    return cached
 
 
 def read_table(

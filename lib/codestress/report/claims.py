@@ -24,7 +24,7 @@ from codestress.fitting.verdicts import (
     of_noise,
 )
 from codestress.parameters import Facts
-from codestress.report.checked import damaged, kept, read_table
+from codestress.report.checked import damaged, read_table
 from codestress.report.statements import Tables, comparison
 
 EVIDENCE = ("re-run", "recomputed")
@@ -265,13 +265,10 @@ def _of_reading(row: Row) -> str:
     return f"{row['reading']}: {number} {row['unit']} ({row['verdict']})"
 
 
-@kept
 def read_ledger(path: Path) -> pd.DataFrame:
-    """Returns the ledger in the file `path` (claims.csv), with the columns `COLUMNS`; columns that
-    an earlier version of the kit did not write are empty. Raises `DataError` where the file is no
-    ledger."""
-    needed = ("artefact", "statement", "published", "unit", "verdict")
-    rows = read_table(path, needed, KINDS).reindex(columns=COLUMNS)
+    """Returns the ledger in the file `path` (claims.csv), with the columns `COLUMNS`. Raises
+    `DataError` where the file is no ledger."""
+    rows = read_table(path, COLUMNS, KINDS)[COLUMNS]
     faulty = {"verdict": ~rows["verdict"].isin(VERDICTS)}
     for name, unknown in {**faulty, **rows[["artefact", "statement"]].isna()}.items():
         if unknown.any():

@@ -11,14 +11,11 @@ from urllib.parse import quote
 
 from codestress.errors import DataError
 from codestress.paths import OUTPUTS, ROOT, shown, visible, write_whole
-from codestress.report.checked import read_manifest, sha256_of_files
+from codestress.report.checked import read_manifest
 from codestress.validation import read_yaml
 
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
-MISSING = (
-    "a crate is written by the package rocrate, which is missing: pip install rocrate, or into .venv: "
-    "uv pip install --python .venv/bin/python -e '.[crate]'"
-)
+MISSING = "a crate is written by the package rocrate: uv pip install rocrate"
 
 
 def write_crate(profile: str) -> Path:
@@ -43,7 +40,10 @@ def write_crate(profile: str) -> Path:
         "description": "Regenerated figures and tables, and the report on them: index.html",
         "version": citation["version"],
         "license": _entity(crate, licence, "CreativeWork", citation["license"]),
-        "author": [_author(crate, author) for author in citation["authors"]],
+        "author": [
+            _entity(crate, author["name"], "Organization", author["name"])
+            for author in citation["authors"]
+        ],
         "datePublished": max(manifest["built_at"] for manifest in manifests),
         "conformsTo": _entity(crate, PROFILE, "CreativeWork", "Process Run Crate 0.5"),
         "mentions": runs,
@@ -68,57 +68,36 @@ def _entity(crate: Any, name: str, kind: str, title: str, **facts: Any) -> Any:
     return crate.add(ContextEntity(crate, id_, {"@type": kind, "name": title, **facts}))
 
 
-def _author(crate: Any, author: dict[str, str]) -> Any:
-    given = author.get("given-names")
-    name = author.get("name") or f"{given} {author['family-names']}"
-    kind = "Person" if given else "Organization"
-    return _entity(crate, author.get("orcid", name), kind, name)
-
-
 def _run(crate: Any, folder: Path, manifest: dict[str, Any]) -> Any:
     """Adds to the crate, and returns, the action that made an artefact's files: its notebook at a
     commit, with the packages used; its parameters and models; the files."""
     name, commit = f"{folder.parent.name}/{folder.name}", manifest["commit"]
-    packages = [
-        _entity(
-            crate,
-            f"{package}@{version}",
-            "SoftwareApplication",
-            package,
-            version=version,
-        )
-        for package, version in manifest["environment"].items()
-    ]
-    notebook = next(
-        (key[9:] for key in manifest["inputs"] if key.startswith("notebook ")), name
-    )
-    facts = {"version": commit, "softwareRequirements": packages}
-    program = _entity(
-        crate, f"{notebook}@{commit}", "SoftwareSourceCode", notebook, **facts
-    )
-    objects = [
-        _entity(crate, f"{name}/{key}", "PropertyValue", key, value=json.dumps(value))
-        for key, value in manifest["parameters"].items()
-    ]
+    notebook = name
+    for key in manifest["inputs"]:
+        if key.startswith("notebook "):
+            notebook = key.removeprefix("notebook ")
+    packages = manifest["environment"].items()
+    facts: dict[str, Any] = {"version": commit}
+    facts["softwareRequirements"] = [" ".join(package) for package in packages]
+    kind = "SoftwareSourceCode"
+    program = _entity(crate, f"{notebook}@{commit}", kind, notebook, **facts)
+    objects = []
+    for key, value in manifest["parameters"].items():
+        text = json.dumps(value)
+        id_ = f"{name}/{key}"
+        objects.append(_entity(crate, id_, "PropertyValue", key, value=text))
     for model in manifest["models"]:
-        version, about = str(model.get("key_revision", "")), json.dumps(model)
-        facts = {"version": version, "description": about}
+        version = str(model.get("key_revision", ""))
+        facts = {"version": version, "description": json.dumps(model)}
         id_ = f"{model['name']}@{version}"
-        objects.append(
-            _entity(crate, id_, "SoftwareApplication", model["name"], **facts)
-        )
-    own = hashlib.sha256((folder / "manifest.json").read_bytes()).hexdigest()
-    hashes = sha256_of_files(folder) | {"manifest.json": own}
-    results = [
-        crate.add_file(
-            folder / file, f"{name}/{file}", properties={"name": file, "sha256": sha256}
-        )
-        for file, sha256 in hashes.items()
-    ]
-    facts = {
-        "@type": "CreateAction",
-        "name": manifest["title"],
-        "endTime": manifest["built_at"],
-    }
-    facts["description"] = manifest["command"]
+        kind = "SoftwareApplication"
+        objects.append(_entity(crate, id_, kind, model["name"], **facts))
+    results = []
+    for path in visible(folder):
+        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+        facts = {"name": path.name, "sha256": sha256}
+        target = f"{name}/{path.name}"
+        results.append(crate.add_file(path, target, properties=facts))
+    facts = {"@type": "CreateAction", "name": manifest["title"]}
+    facts |= {"endTime": manifest["built_at"], "description": manifest["command"]}
     return crate.add_action(program, f"#{quote(name)}", objects, results, facts)

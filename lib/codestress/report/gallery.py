@@ -8,22 +8,22 @@ server.
 from __future__ import annotations
 
 import csv
-import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 from markupsafe import Markup
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from codestress import __version__
 from codestress.fitting.verdicts import Verdict
 from codestress.literals import counted
-from codestress.paths import MINE, OUTPUTS, visible, write_whole
+from codestress.paths import OUTPUTS, visible, write_whole
 from codestress.report.cards import (
     SIGNS,
     all_claims,
@@ -32,19 +32,16 @@ from codestress.report.cards import (
     judged,
     waiting,
 )
-from codestress.report.checked import damaged, kept, read_manifest
+from codestress.report.checked import damaged, read_manifest
 from codestress.report.claims import EVIDENCE, read_ledger
 from codestress.report.model_table import board, models_by_task, write_board
 from codestress.report.notebook_page import render, resource
 from codestress.report.summary import INSTRUMENTS, added, did, shortfalls
 from codestress.report.tables import number_text
 
-Anchor = Annotated[str, Field(pattern=r"^(c\d+|published)$")]
-SPOTS = TypeAdapter(
-    list[tuple[int, int, int, int, Anchor, str] | tuple[int, int, int, int, Anchor]]
-)
+SPOTS = TypeAdapter(list[tuple[int, int, int, int, str, str]])
 """Places in a picture: left, top, width and height in thousandths, the anchor on the page of
-answers, and its words, which earlier versions did not write."""
+answers, and its words."""
 
 
 def gallery(profile: str) -> Path:
@@ -64,15 +61,11 @@ def gallery(profile: str) -> Path:
         claims = len(ledgers.get(name, ()))
         cards.append(_card(name, folder, name in failed, claims))
     manifests = {card["name"]: card["manifest"] for card in cards}
-    errors = {}
-    for name, folder in failed.items():
-        errors[name] = (folder / "error.txt").read_text(encoding="utf-8").strip()
-    changed = {} if profile == MINE else _folders(OUTPUTS / MINE, "manifest.json")
-    mine = {name: read_manifest(folder) for name, folder in changed.items()}
+    errors = {name: (failed[name] / "error.txt").read_text("utf-8") for name in failed}
     table = models_by_task(manifests)
     titles = {name: manifest["title"] for name, manifest in manifests.items()}
     shown = board(table, titles)
-    write_board(table, shown, root)
+    write_board(table, root)
     papers = sorted({card["paper"] for card in cards})
     page = render(
         "gallery.html",
@@ -85,7 +78,6 @@ def gallery(profile: str) -> Path:
         cards=cards,
         papers=papers,
         failures=errors,
-        mine=mine,
         board=shown,
         **_answers(list(manifests.values()), len(papers)),
         **_ledger(ledgers, papers, list(folders)),
@@ -153,7 +145,7 @@ def _folders(root: Path, file: str) -> dict[str, Path]:
 
 def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
     """Returns the data of the artefact `name` for the page: its manifest, its tables as HTML, the
-    places in its picture that open answers, and whether it has a page of answers.
+    places in its picture that open answers.
 
     `failed`: a later build failed, so that the data are older; `claims`: number of the artefact's
     rows in the ledger. Raises `DataError` for a faulty file.
@@ -171,7 +163,6 @@ def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
         "failed": failed,
         "claims": claims,
         "spots": _spots(folder / "spots.json"),
-        "answers": (folder / "answers.html").is_file(),
         "tables": tables,
     }
 
@@ -182,9 +173,10 @@ def _spots(path: Path) -> str:
     if not path.is_file():
         return "[]"
     try:
-        return json.dumps(SPOTS.validate_json(path.read_bytes()), separators=(",", ":"))
+        spots = SPOTS.validate_json(path.read_bytes())
     except ValueError as error:
         raise damaged(path, f"has no places: {error}") from None
+    return SPOTS.dump_json(spots).decode()
 
 
 def _models(manifests: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -211,49 +203,32 @@ def _number(value: object) -> str:
     return "" if value != value else number_text(value)
 
 
-def _numbers(cells: list[str]) -> list[float]:
-    """Returns a column's cells, which are texts, as numbers, an empty cell as nan; an empty list
-    for a column with a cell that is no number, such as `1_2`."""
-    try:
-        return [float(cell.replace("_", " ") or "nan") for cell in cells]
-    except ValueError:
-        return []
+DECIMALS = re.compile(r"-?\d+\.\d+")
 
 
-@kept
 def _table(path: Path) -> Markup:
     """Return the CSV table in the file `path` as HTML for the page, empty without rows.
 
-    Columns that are zero throughout are left out and named below, except `d`, `accuracy`, `low`
-    and `high`. Raises `DataError` for a faulty file. Pandas is not used, because it needs as long
-    for hundreds of small tables as the rest of the report.
+    Raises `DataError` for a faulty file. Pandas is not used, because it needs as long for hundreds
+    of small tables as the rest of the report.
     """
     try:
         with path.open(encoding="utf-8", newline="") as file:
             names, *lines = csv.reader(file, strict=True)
-            columns = {name: cells for name, *cells in zip(names, *lines, strict=True)}
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, f"cannot be read: {error}") from None
     if not lines:
         return Markup("")
-    shown = {}
-    zero = []
-    for name, cells in columns.items():
-        numbers = _numbers(cells)
-        whole = all(cell.isdecimal() for cell in cells)
-        if set(numbers) == {0.0} and name not in ("d", "accuracy", "low", "high"):
-            zero.append(name)
-        elif numbers and not whole:
-            shown[name] = [_number(number) for number in numbers]
-        else:
-            shown[name] = cells
-    head = _row("th", [name.replace("_", " ") for name in shown])
-    rows = [_row("td", row) for row in zip(*shown.values(), strict=True)]
+    head = _row("th", [name.replace("_", " ") for name in names])
+    rows = []
+    for cells in lines:
+        texts = []
+        for cell in cells:
+            decimal = DECIMALS.fullmatch(cell)
+            texts.append(number_text(float(cell)) if decimal else cell)
+        rows.append(_row("td", texts))
     table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
-    note = ""
-    if zero:
-        note = f"<p class='note'>zero throughout: {escape(', '.join(zero))}</p>"
-    return Markup(f"<div class='scroll'>{table}</div>{note}")
+    return Markup(f"<div class='scroll'>{table}</div>")
 
 
 def _row(tag: str, texts: Iterable[str]) -> str:

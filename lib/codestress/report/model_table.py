@@ -81,10 +81,8 @@ def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
     for model, counts in manifest["counts"].items():
         if engines.get(model) in INSTRUMENTS or hardly_read(counts):
             continue
-        # Manifests of earlier versions count by the outcome's code.
-        correct = counts.get(Outcome.CORRECT, counts.get(Outcome.CORRECT.code))
         asked = sum(counts.values()) - counts[Outcome.SKIPPED]
-        rows.append((model, correct, asked))
+        rows.append((model, counts[Outcome.CORRECT], asked))
     return pd.DataFrame(rows, columns=["model", "correct", "n"])
 
 
@@ -112,28 +110,9 @@ def board(table: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
     return {"tasks": tasks, "models": models}
 
 
-def write_board(table: pd.DataFrame, shown: Mapping[str, Any], folder: Path) -> None:
-    """Write models.csv and models.md into `folder`.
-
-    models.csv has a line for each number of `table`, the result of `models_by_task`, and says what
-    its intervals are; models.md is the page's table `shown`, the result of `board`.
-    """
+def write_board(table: pd.DataFrame, folder: Path) -> None:
+    """Write models.csv and models.md into `folder`: a line for each number of `table`, the result of
+    `models_by_task`, and what its intervals are."""
     table = table.round(2).assign(interval=INTERVAL)
     write_whole(folder / "models.csv", table.to_csv(index=False))
-    columns = ["model"]
-    for task in shown["tasks"]:
-        columns += [f"{task['name']} {source}" for source in SOURCES]
-    rows = []
-    for model, cells in shown["models"].items():
-        rows.append([model, *map(_cell_text, cells)])
-    text = markdown_table(pd.DataFrame(rows, columns=columns))
-    write_whole(folder / "models.md", f"{text}\nIn %; {INTERVAL}.\n")
-
-
-def _cell_text(cell: Any) -> str:
-    """Return a row of `models_by_task` as accuracy, interval and n; empty for None."""
-    return (
-        ""
-        if cell is None
-        else f"{cell.accuracy:.1f} [{cell.low:.1f}, {cell.high:.1f}] n={cell.n:,}"
-    )
+    write_whole(folder / "models.md", markdown_table(table))

@@ -43,30 +43,30 @@ def deviations(given: Facts) -> list[Deviation]:
     """Returns the parameters in `given`, a run's, that differ from those in
     params/PAPER/ARTEFACT.yaml, which are the paper's, compared model by model; empty for a run by
     the paper's protocol."""
-    path = PARAMS / f"{given.artefact}.yaml"
-    free = given.model_dump(include=FREE)  # a profile may name the models
-    stated = {**free, **read_yaml(path).get("parameters", {}), "models": given.models}
-    if "per_model" in stated:
-        own = stated["per_model"].items()
-        stated["per_model"] = {
-            name: values for name, values in own if name in given.models
-        }
-    paper = given.__class__.checked(stated, shown(path))
+    paper = _of_paper(given)
     models_of: dict[tuple[str, str, str], list[str]] = {}
     for model in given.models:
-        ours, theirs = (
-            given.of_model(model).model_dump(),
-            paper.of_model(model).model_dump(),
-        )
+        ours = given.of_model(model).model_dump()
+        theirs = paper.of_model(model).model_dump()
         for difference in _differences(given, ours, theirs):
             models_of.setdefault(difference, []).append(model)
     deviating = []
     for (name, value, source), models in models_of.items():
         of = "" if len(models) == len(given.models) else f" for {' and '.join(models)}"
-        deviating.append(
-            Deviation(name, tuple(models), f"{name} {value}{of} ({source})")
-        )
+        told = f"{name} {value}{of} ({source})"
+        deviating.append(Deviation(name, tuple(models), told))
     return deviating
+
+
+def _of_paper(given: Facts) -> Facts:
+    """Returns the paper's parameters for the models and free choices of the run `given`."""
+    path = PARAMS / f"{given.artefact}.yaml"
+    free = given.model_dump(include=FREE)  # a profile may name the models
+    stated = {**free, **read_yaml(path).get("parameters", {}), "models": given.models}
+    for name in [*stated.get("per_model", {})]:
+        if name not in given.models:
+            del stated["per_model"][name]
+    return given.__class__.checked(stated, shown(path))
 
 
 def _differences(
@@ -75,23 +75,20 @@ def _differences(
     """Yields, for each parameter of `ours` that deviates from `theirs` (the values for one model),
     its name, its value, and the paper's value in words. A combination of values that `given.ALIKE`
     declares equal to the paper's does not deviate; any other counts as one parameter."""
-    differing = [
-        name for name in ours if _differs(given, name, ours[name], theirs[name])
-    ]
+    differing = []
+    for name, value in ours.items():
+        if _differs(given, name, value, theirs[name]):
+            differing.append(name)
     for alike in given.ALIKE:
-        together = [
-            name for name in differing if any(name in one for one in alike.combinations)
-        ]
+        names = set().union(*alike.combinations)
+        together = [name for name in differing if name in names]
         if not together or not alike.has(theirs):
             continue
-        differing = [name for name in differing if name not in together]
+        differing = [name for name in differing if name not in names]
         if not alike.has(ours):
-            first, *others = together
-            values = [
-                in_words(ours[first]),
-                *(f"{name} {in_words(ours[name])}" for name in others),
-            ]
-            yield first, ", ".join(values), f"paper: {alike.paper}"
+            values = ", ".join(f"{name} {in_words(ours[name])}" for name in together)
+            first, _, rest = values.partition(" ")
+            yield first, rest, f"paper: {alike.paper}"
     for name in differing:
         # Where the paper is silent, the other value is no error: the reader must see whose choice the default is.
         source = "left open by the paper; default" if name in given.OPEN else "paper"

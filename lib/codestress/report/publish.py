@@ -174,11 +174,9 @@ def _manifest(
 def _run(results: Results, rule: str) -> dict[str, object]:
     """Return a run's facts for the manifest: counts, tokens, time, and a hash of all requests.
 
-    Counts are of each outcome under the scoring rule `rule` and under every other; all sum to the
-    number of trials.
+    Counts are of each outcome under the scoring rule `rule`, and sum to the number of trials.
     """
     answers = results.answers
-    rules = sorted(answers[0].scores) if answers else []
     usages = [answer.usage for answer in answers]
     tokens = {
         "prompt": sum(usage.prompt_tokens or 0 for usage in usages),
@@ -190,9 +188,6 @@ def _run(results: Results, rule: str) -> dict[str, object]:
         "counts": results.counts(rule),
         "not_asked": results.not_asked,
         "reasons": results.reasons(rule),
-        "counts_by_rule": {name: results.counts(name) for name in rules},
-        "new_requests": results.asked,
-        "answers_after_retry": sum(answer.attempts > 1 for answer in answers),
         "answered_by": results.answered_by(),
         "tokens": tokens,
         "model_seconds": round(sum(answer.seconds for answer in answers), 3),

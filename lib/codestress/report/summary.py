@@ -12,7 +12,7 @@ from codestress.report.findings import listed
 from codestress.types import Outcome
 
 INSTRUMENTS = {
-    "simulated": "simulated reader (not a model)",
+    "simulated": "simulated readers (not models)",
     "nano": "the kit's own small transformer",
     "interpreter": "the Python interpreter",
 }
@@ -28,29 +28,21 @@ def did(
     `name`, `engine` and `answered_by`: the names that servers gave, empty where the model was
     not asked.
     """
-    names = []
-    engines = set()
+    names: list[str] = []
+    engines = set[str]()
     for model in models:
-        if not model["answered_by"]:
-            continue
-        if model["engine"] in INSTRUMENTS:
+        if model["answered_by"] and model["engine"] in INSTRUMENTS:
             engines.add(model["engine"])
-        else:
+        elif model["answered_by"]:
             names.append(model["name"])
-    words = {**INSTRUMENTS, "simulated": "simulated readers (not models)"}
-    instruments = listed([words[engine] for engine in words if engine in engines])
-    shown = "figure or table" if figures == 1 else "figures and tables"
-    drew = (
-        f"This build drew {figures} {shown} of {counted(papers, 'paper')} "
-        f"from {counted(answers, 'answer')}"
-    )
+    told = [words for engine, words in INSTRUMENTS.items() if engine in engines]
+    counts = f"{counted(figures, 'figure')} of {counted(papers, 'paper')}"
+    asked = f"{counted(answers, 'answer')} of {listed(sorted(names) + told)}"
+    drew = f"This build drew {counts} from {asked}"
     if names:
-        beside = f", and of {instruments}, which stand for no model" if engines else ""
-        models_asked = listed(sorted(names))
-        return f"{drew} of {models_asked}{beside}; of other models it says nothing."
-    source = f" of {instruments}" if engines else ""
+        return f"{drew}; of other models it says nothing."
     return (
-        f"{drew}{source} and from the numbers that the papers publish; it asked no large "
+        f"{drew} and from the numbers that the papers publish; it asked no large "
         "language model, and none of its own answers says anything about one."
     )
 
@@ -87,18 +79,15 @@ def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
 def _shortfall(model: str, counts: Counter[str], reasons: Counter[str]) -> str:
     """Return the sentence on one model; empty where it has a right answer and most are read."""
     asked = counts.total() - counts[Outcome.SKIPPED]
-    # Manifests of earlier versions count by the outcome's code.
-    right = counts[Outcome.CORRECT] + counts[Outcome.CORRECT.code]
+    right = counts[Outcome.CORRECT]
     unread = hardly_read(counts)
     if not asked or (right and not unread):
         return ""
     wrong = number_read(counts) - right
     parts = [f"{number:,} × {why}" for why, number in reasons.most_common(REASONS)]
-    if wrong == asked:
-        parts = ["all were read, and none is correct"]
-    elif wrong:
+    if wrong:
         parts.append(f"{wrong:,} read, and not correct")
-    why = "; ".join(parts) or "no reason is recorded"
+    why = "; ".join(parts)
     if unread:
         why += f"; {unread}, so that it has no place among the papers' models"
     return f"{model}: {right} of {counted(asked, 'answer')} right: {why}."
