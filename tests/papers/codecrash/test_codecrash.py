@@ -30,7 +30,6 @@ from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results import (
     differences,
     reasoning,
-    variants,
     verdicts,
 )
 from codestress.papers.codecrash.writing import (
@@ -367,57 +366,6 @@ def test_published_points_stand_under_their_own_data_set() -> None:
     assert set(points["panel"]) == {"CRUXEval"}
 
 
-def test_defences_are_laid_out_as_in_tables_8_and_9() -> None:
-    same = {
-        "model": "m",
-        "dataset": "d",
-        "mode": "direct",
-        "vanilla_pct": 80.0,
-        "problems": 9,
-    }
-    rows = [
-        same
-        | {
-            "perturbation": "VAN",
-            "refactor": True,
-            "pass_at_1_pct": 72.0,
-            "relative_pct": -10.0,
-        },
-        same
-        | {
-            "perturbation": "MCC",
-            "refactor": False,
-            "pass_at_1_pct": 40.0,
-            "relative_pct": -50.0,
-        },
-        same
-        | {
-            "perturbation": "MCC",
-            "refactor": True,
-            "pass_at_1_pct": 60.0,
-            "relative_pct": -25.0,
-        },
-    ]
-    table = pd.DataFrame(rows).assign(ignore=False)
-    laid = differences.with_and_without(table).set_index("perturbation")
-    assert laid.loc[
-        "VAN", ["without_pct", "with_pct", "with_relative_pct"]
-    ].tolist() == [
-        80,
-        72,
-        -10,
-    ]
-    assert pd.isna(laid.loc["VAN", "without_relative_pct"])
-    assert laid.loc["MCC", ["without_pct", "with_pct", "without_relative_pct", "with_relative_pct"]].tolist() == [
-        40, 60, -50, -25,
-    ]  # fmt: skip
-    told = table[1:].rename(columns={"refactor": "ignore", "ignore": "refactor"})
-    laid = differences.with_and_without(told).set_index("perturbation")
-    assert laid.loc["VAN", "without_pct"] == 80
-    assert pd.isna(laid.loc["VAN", "with_pct"])
-    assert differences.with_and_without(table[1:2]).empty
-
-
 def test_candidates_are_different_requests_and_unchanged_programs_are_asked_once() -> (
     None
 ):
@@ -579,25 +527,6 @@ def test_readers_and_all_conditions(tmp_path: Path) -> None:
     assert sum(earlier) > 0.4 * len(earlier)
     texts = stored_responses([keys[0] for keys in answers["earlier"] if keys], store)
     assert all(response.text.startswith("```python") for response in texts.values())
-
-
-def test_the_refactored_programs_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trials = trials_of(
-        n_problems=5, perturbations=["VAN", "MCC"], refactor=[True], samples_direct=1
-    )
-    store = tmp_path / "s.sqlite"
-    answers = answers_frame(run(trials, ["sim-careful"], store=store))
-    monkeypatch.setattr(
-        variants, "stored_responses", lambda keys: stored_responses(keys, store)
-    )
-    table = variants.refactored(answers, given_of(n_problems=5))
-    assert list(table["programs"]) == [5, 5]
-    assert (
-        table[["same", "different", "failed", "none"]].sum(axis=1) == table["programs"]
-    ).all()
-    assert table["same"].sum() >= 7
 
 
 def test_plans_count_both_requests_of_a_pipeline(tmp_path: Path) -> None:
@@ -961,50 +890,6 @@ def test_the_messages_that_table_3_prints_are_to_the_letter() -> None:
     }
     for kind, own in printed.items():
         assert [fault_of(kind, claim, text) for claim, text in own] == [""] * len(own)
-
-
-def test_both_consistency_patterns_are_counted() -> None:
-    cells = {
-        "A": (-9, -5, -8, -4),
-        "B": (-9, -5, -4, -8),
-        "C": (-9, -5, -7, -6),
-        "D": (-9, -9, -4, -4),
-    }
-    rows = [
-        {
-            "model": model,
-            "perturbation": perturbation,
-            "dataset": dataset,
-            "relative_pct": value,
-        }
-        for model, values in cells.items()
-        for (perturbation, dataset), value in zip(
-            product(("MCC", "MPS"), ("one", "two")), values, strict=True
-        )
-    ]
-    table = pd.DataFrame(rows).assign(
-        mode="direct", density=1.0, ignore=False, refactor=False
-    )
-    published = differences.published_differences()
-    found = differences.consistency(table, published).set_index(
-        ["source", "mode", "pattern"]
-    )
-    found = found.sort_index()
-    own = found.loc["regenerated", "direct"]
-    assert own.loc["data sets", ["models", "consistent", "which"]].tolist() == [
-        4,
-        2,
-        "A, C",
-    ]
-    assert own.loc["perturbations", ["models", "consistent", "which"]].tolist() == [
-        4,
-        2,
-        "A, D",
-    ]
-    theirs = found.loc["published", "direct"]
-    assert theirs[["models", "consistent"]].to_numpy().tolist() == [[17, 15], [17, 14]]
-    single = differences.consistency(table[table["dataset"] == "one"], published)
-    assert set(single["source"]) == {"published"}
 
 
 def test_tokens_grow_as_an_oracle_says() -> None:

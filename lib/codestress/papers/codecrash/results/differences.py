@@ -56,33 +56,25 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
     """Returns a row for each condition in `answers` except plain vanilla (unperturbed programs, no
     defence), paired with plain vanilla on the problems of both. `rule` is the scoring rule.
 
-    Columns: `CELL` (the condition), problems, questions (clusters of problems), independent
-    (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (0 to 100), points, points_low,
-    points_high, relative_pct, relative_low, relative_high; the last six again as applied_… for the
-    applied_problems, those that the perturbation was applied to; pass_at_1_reference_pct, or
-    pass_at_1_strict_pct, by the other rule; lost_pct, the part of vanilla's correct answers that is
-    no longer correct. Intervals at `confidence` are over questions, paired. Where controls (AGAIN,
-    BLANK) were asked, which lose by chance alone: net_points and net_lost_pct, without the
-    controls' mean.
+    Columns: `CELL` (the condition), problems, applied_problems (those that the perturbation was
+    applied to; the others are asked the same question again and lose nothing), questions (clusters
+    of problems), independent (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (0 to
+    100), lost_pct (the part of vanilla's correct answers that is no longer correct), points,
+    points_low, points_high, relative_pct, relative_low, relative_high. Intervals at `confidence`
+    are over questions, paired.
     """
-    other = "reference" if rule == "strict" else "strict"
-    others = scores_by_problem(answers, other).groupby(CELL, sort=False)["score"].mean()
     rows = []
     for row, part in cells(_beside_vanilla(scores_by_problem(answers, rule))):
-        before, after = part["score_before"], part["score"]
-        row |= {"problems": len(part)} | question_counts(part["question"])
+        before, after, questions = part["score_before"], part["score"], part["question"]
+        row["problems"] = len(part)
+        row["applied_problems"] = (part["status"] == "applied").sum()
+        row |= question_counts(questions)
         row["vanilla_pct"] = 100 * before.mean()
+        row["pass_at_1_pct"] = 100 * after.mean()
         lost = (before * (1 - after)).mean()
         row["lost_pct"] = 100 * lost / before.mean() if before.any() else math.nan
-        row["pass_at_1_pct"] = 100 * after.mean()
-        row |= _paired_difference(part, confidence)
-        applied = part[part["status"] == "applied"]
-        for name, number in _paired_difference(applied, confidence).items():
-            row[f"applied_{name}"] = number
-        row["applied_problems"] = len(applied)
-        row[f"pass_at_1_{other}_pct"] = 100 * others[tuple(row[name] for name in CELL)]
-        rows.append(row)
-    return _net_of_controls(pd.DataFrame(rows))
+        rows.append(row | relative_difference(before, after, confidence, questions))
+    return pd.DataFrame(rows)
 
 
 def _beside_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
@@ -92,26 +84,6 @@ def _beside_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
     vanilla = undefended(scores[scores["perturbation"] == "VAN"])
     return scores.drop(vanilla.index).merge(
         vanilla[[*PAIRED, "score"]], on=PAIRED, suffixes=("", "_before")
-    )
-
-
-def _paired_difference(part: pd.DataFrame, confidence: float) -> dict[str, float]:
-    return relative_difference(
-        part["score_before"], part["score"], confidence, part["question"]
-    )
-
-
-def _net_of_controls(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the table with the columns `net_points` and `net_lost_pct`, the losses beyond those
-    of the controls of the same model and setting; the table as it is where no control was asked."""
-    controls = table[table["perturbation"].isin(CONTROLS)] if len(table) else table
-    if controls.empty:
-        return table
-    by = ["model", "dataset", *SETTING]
-    noise = table[by].join(controls.groupby(by)[["points", "lost_pct"]].mean(), on=by)
-    return table.assign(
-        net_points=table["points"] - noise["points"],
-        net_lost_pct=table["lost_pct"] - noise["lost_pct"],
     )
 
 
@@ -134,94 +106,14 @@ def compared(table: pd.DataFrame) -> pd.DataFrame:
     return placed.sort_values(["place", "ignore", "refactor"], kind="stable")
 
 
-AVERAGED = [
-    *("points", "relative_pct", "applied_points", "applied_relative_pct"),
-    *("lost_pct", "net_points", "net_lost_pct"),
-]
-"""Columns of `differences` of which `averages` gives means."""
-
-
 def averages(table: pd.DataFrame) -> pd.DataFrame:
     """Returns means over models of `table`, the result of `differences`, for each data set,
     setting, perturbation and density, like the last row of the paper's tables: models (their
-    number), points, relative_pct, applied_points, applied_relative_pct, lost_pct, and net_points
-    and net_lost_pct where `table` has them."""
-    groups = table.groupby(
-        ["dataset", *SETTING, "perturbation", "density"], sort=False, as_index=False
-    )
-    means = {name: (name, "mean") for name in AVERAGED if name in table}
+    number), points, relative_pct, lost_pct."""
+    by = ["dataset", *SETTING, "perturbation", "density"]
+    means = {name: (name, "mean") for name in ("points", "relative_pct", "lost_pct")}
+    groups = table.groupby(by, sort=False, as_index=False)
     return groups.agg(models=("model", "nunique"), **means)
-
-
-def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Returns the number of models that follow section 3.2's two patterns, among models with MCC
-    and MPS on two data sets. `table` comes from `differences`, `published` from
-    `published_differences`.
-
-    Pattern `data sets`: MCC and MPS cost more on the same data set. Pattern `perturbations`: the
-    same perturbation of the two costs more on both data sets (the paper's second footnote repeats
-    the words of its first; its text gives the meaning). A difference of 0 follows no pattern.
-    Columns: source (regenerated, published), mode, pattern, datasets, models, consistent (number of
-    models that follow the pattern), which (their names).
-    """
-    sources = {
-        "regenerated": undefended(table[table["density"] == 1]),
-        "published": published.assign(model=published["label"]),
-    }
-    rows = []
-    for source, frame in sources.items():
-        messages = frame[frame["perturbation"].isin(["MCC", "MPS"])]
-        messages = messages[messages["dataset"] != MERGE]
-        datasets = list(messages["dataset"].unique()[:2])
-        if len(datasets) < 2:
-            continue
-        columns = pd.MultiIndex.from_product([["MCC", "MPS"], datasets])
-        for mode, part in messages.groupby("mode", sort=False):
-            wide = part.pivot_table(
-                "relative_pct", "model", ["perturbation", "dataset"], sort=False
-            )
-            losses = wide.reindex(columns=columns).dropna()
-            a, b, c, d = losses.to_numpy().T
-            patterns = {
-                "data sets": (a - b) * (c - d) > 0,
-                "perturbations": (a - c) * (b - d) > 0,
-            }
-            for pattern, holds in patterns.items():
-                which = losses.index[holds]
-                counts = len(losses), len(which), ", ".join(which)
-                rows.append((source, mode, pattern, " ".join(datasets), *counts))
-    names = ["source", "mode", "pattern", "datasets", "models", "consistent", "which"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns Tables 8 and 9 in the paper's layout, from the result of `differences`: Pass@1 (0 to
-    100) and its difference to vanilla, without a defence (`ignore` or `refactor`) and with it.
-    Columns: model, dataset, mode, perturbation, without_pct, with_pct, without_relative_pct,
-    with_relative_pct.
-
-    A row of vanilla programs comes first, without a difference; Table 8 has no vanilla programs
-    with the defence. Empty where no defence was asked.
-    """
-    keys = ["model", "dataset", "mode"]
-    numbers = ["pct", "relative_pct"]
-    columns = [f"{way}_{name}" for name in numbers for way in ("without", "with")]
-    defences = [name for name in ("ignore", "refactor") if table[name].nunique() > 1]
-    if not defences:
-        return pd.DataFrame(columns=[*keys, "perturbation", *columns])
-    largest = table.sort_values("problems", ascending=False, kind="stable")
-    vanilla = largest.drop_duplicates(keys).assign(
-        perturbation="VAN",
-        relative_pct=math.nan,
-        pass_at_1_pct=largest["vanilla_pct"],
-        **{defences[0]: False},
-    )
-    rows = pd.concat([vanilla, table]).rename(columns={"pass_at_1_pct": "pct"})
-    defended = rows[defences[0]].to_numpy(bool)
-    rows = rows.set_index([*keys, "perturbation"])[numbers]
-    sides = [rows[~defended].add_prefix("without_"), rows[defended].add_prefix("with_")]
-    laid = pd.concat(sides, axis=1)[columns].reset_index()
-    return laid.sort_values(keys, kind="stable", ignore_index=True)
 
 
 def by_density(

@@ -9,22 +9,15 @@ from functools import cache
 import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
-from codestress.inference.store import stored_responses
-from codestress.literals import parse_literal, same_value
-from codestress.mutate.perturbations.checking import Checked, on_unseen, run_calls
+from codestress.mutate.perturbations.checking import Checked, on_unseen
 from codestress.mutate.perturbations.variants import Variant, unseen_differences
 from codestress.papers.codecrash.results.conditions import spelled
 from codestress.papers.codecrash.studies import (
     Perturbed,
     checked_problems,
     made_variants,
-    variants,
-    written_by_model,
 )
-from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
-from codestress.sandbox.executor import Outcome as Ending
-from codestress.scoring.forms import fenced_program, without_thoughts
 from codestress.types import Language
 
 STATUSES = ("applied", "unchanged", "refused", "rejected")
@@ -153,46 +146,3 @@ def told_variant(perturbation: str, variant: Variant) -> str:
     call."""
     head = f"=== {perturbation}: {variant.status}, {len(variant.sites)} sites {variant.why}{variant.doubt}".rstrip()
     return "\n".join([head, variant.problem.code, f">>> {variant.problem.call}", ""])
-
-
-def refactored(answers: pd.DataFrame, given: Perturbed) -> pd.DataFrame:
-    """Returns counts of the programs that models cleaned up, by whether they still return the
-    recorded output (section 4.3). The programs run in the sandbox. `answers` are those to the
-    trials of `given`; failed requests are left out.
-
-    Columns: model, dataset, language, perturbation, programs (distinct responses), same, different,
-    failed (raised or stopped), none (no program in the response); the last four add up to programs.
-    """
-    by = ["model", "dataset", "language", "perturbation"]
-    rows = answers[answers["refactor"]]
-    cleaned = [
-        (*earlier, key)[0]
-        for earlier, key in zip(rows["earlier"], rows["key"], strict=True)
-    ]
-    rows = rows.assign(cleaned=cleaned).drop_duplicates([*by, "cleaned"])
-    texts = stored_responses(rows["cleaned"]) if len(rows) else {}
-    rows = rows[rows["cleaned"].isin(list(texts))]  # but for requests that failed
-    kinds: list[str] = []
-    waiting: dict[int, Problem] = {}
-    for number, row in enumerate(rows.itertuples()):
-        found = variants(
-            given, row.dataset, row.language, row.perturbation, row.density or 1.0
-        )
-        problem = found[row.problem].problem
-        code = fenced_program(
-            without_thoughts(texts[row.cleaned].text), problem.function
-        )
-        kinds.append("failed" if code else "none")
-        if code:
-            waiting[number] = written_by_model(problem, code)
-    with Executor() as executor:
-        calls = [(problem, problem.arguments) for problem in waiting.values()]
-        executions = run_calls(calls, executor)
-    for (number, problem), execution in zip(waiting.items(), executions, strict=True):
-        if execution.outcome is Ending.RETURNED:
-            same = same_value(execution.value, parse_literal(problem.output).value)
-            kinds[number] = "same" if same else "different"
-    counted = rows[by].assign(programs=1)
-    for kind in ("same", "different", "failed", "none"):
-        counted[kind] = [one == kind for one in kinds]
-    return counted.groupby(by, sort=False, as_index=False).sum()
