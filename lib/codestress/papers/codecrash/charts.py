@@ -387,86 +387,35 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
 
 
 def published_chart(
-    ranks: pd.DataFrame,
-    alike: pd.DataFrame,
-    vanilla: pd.DataFrame,
-    datasets: pd.DataFrame,
-    names: dict[str, str],
+    ranks: pd.DataFrame, datasets: pd.DataFrame, names: dict[str, str]
 ) -> Figure:
-    """Draws the findings from the published Pass@1, and returns the figure: ranks of the models on
-    unperturbed programs, agreement of perturbations on the order of models, correlation of losses
-    with the vanilla score, and the difference between data sets.
+    """Draws what the published Pass@1 leaves open, and returns the figure: ranks of the models on
+    unperturbed programs, and the difference between the data sets in the share that each
+    perturbation costs.
 
-    The tables `ranks`, `alike`, `vanilla` and `datasets` are the results of `rankings`,
-    `agreement`, `by_vanilla` and `between_datasets` in `results/published.py`; `names` maps the two
-    data sets to their names in the chart. The tests do not decide what a hollow mark shows.
+    The tables `ranks` and `datasets` are the results of `rankings` and `between_datasets` in
+    `results/published.py`; `names` maps the two data sets to their names in the chart. The tests do
+    not decide what a hollow mark shows.
     """
-    ranks, vanilla = (
-        table.assign(series=table["dataset"].map(names)) for table in (ranks, vanilla)
-    )
-    figure = styled_figure(WIDTHS["page"], 7.7)
-    above, below = figure.subfigures(
-        2, 1, height_ratios=[1.25, 1.0], squeeze=False
-    ).flat
-    perturbations = list(datasets["perturbation"])
-    left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
-    _open_ranks(left, ranks[ranks["perturbation"] == "VAN"])
-    above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
-    _matrix(right, alike, perturbations, names)
-    left, right = below.subplots(1, 2, sharey=True)
-    options: Any = {"label": "perturbation", "decided": True, "published": True}
-    forest(
-        left,
-        vanilla,
-        perturbations,
-        (-1, 1),
-        value="correlation",
-        series="series",
-        **options,
-    )
-    left.set(title="share lost and vanilla score", xlabel="correlation over models")
-    left.set_xticks([-1, -0.5, 0, 0.5, 1])
-    options |= {"value": "difference", "scale": 100}
-    forest(right, datasets, perturbations, (-20, 30), **options)
-    first, second = names.values()
-    right.set(title=f"{second} - {first}")
-    right.set_xlabel("share lost, paired by model (points)")
-    for ax in (left, right):
-        ax.axvline(0, color="#999999", linewidth=0.6)
-    left.set_yticks(range(len(perturbations)), row_names(perturbations))
-    add_note(figure, "filled, or bold: decided (Holm); hollow: not")
-    return figure
-
-
-def _open_ranks(ax: Axes, ranks: pd.DataFrame) -> None:
-    first = ranks[ranks["series"] == ranks["series"].iloc[0]]
+    figure = styled_figure(WIDTHS["page"], 4.0)
+    left, right = figure.subplots(1, 2)
+    plain = ranks[ranks["perturbation"] == "VAN"]
+    plain = plain.assign(series=plain["dataset"].map(names))
+    first = plain[plain["dataset"] == plain["dataset"].iloc[0]]
     models = first.sort_values("rank")["label"].tolist()
     limits = (0.5, len(models) + 0.5)
-    forest(ax, ranks, models, limits, value="rank", series="series", published=True)
-    ax.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
-    ax.set_xticks(range(1, len(models) + 1, 4))
-
-
-def _matrix(
-    ax: Axes, alike: pd.DataFrame, names: list[str], datasets: dict[str, str]
-) -> None:
-    """Draws, in `ax`, a matrix of the correlations between the perturbations `names`, from `alike`,
-    the result of `agreement`: the first of `datasets` below the diagonal, the second above; decided
-    ones are bold."""
-    first, second = datasets
-    cells = np.full((len(names), len(names)), np.nan)
-    for row in alike.itertuples():
-        ends = sorted((names.index(str(row.first)), names.index(str(row.second))))
-        x, y = ends if row.dataset == first else reversed(ends)
-        cells[y, x] = row.correlation
-        mark(ax, pd.DataFrame(index=[0]), x, y, 1, 1, published=True)
-        colour = "white" if abs(row.correlation) > 0.6 else "black"
-        weight = "bold" if row.decided else "normal"
-        text = ax.text(x, y, f"{row.correlation:.2f}", ha="center", va="center")
-        text.set(color=colour, fontsize=6.5, fontweight=weight)
-    ax.set_title("do losses order models alike?")
-    ax.set_xlabel(f"Spearman; above: {datasets[second]}")
-    ax.imshow(cells, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
-    ax.set_xticks(range(len(names)), names, rotation=60)
-    ax.set_yticks(range(len(names)), names)
-    ax.grid(False)
+    options: Any = {"published": True}
+    forest(left, plain, models, limits, value="rank", series="series", **options)
+    left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
+    left.set_xticks(range(1, len(models) + 1, 4))
+    perturbations = list(datasets["perturbation"])
+    options |= {"label": "perturbation", "value": "difference", "scale": 100}
+    forest(right, datasets, perturbations, (-20, 30), decided=True, **options)
+    first_name, second_name = names.values()
+    right.set(title=f"{second_name} - {first_name}")
+    right.set_xlabel("share lost, paired by model (points)")
+    right.axvline(0, color="#999999", linewidth=0.6)
+    right.set_yticks(range(len(perturbations)), row_names(perturbations))
+    legend_above(figure, left)
+    add_note(figure, "filled: decided (Holm); hollow: not")
+    return figure

@@ -45,7 +45,7 @@ from codestress.papers.codecrash.contest_programs import (
 from codestress.parameters import (
     Experiment,
     Interval,
-    RecomputedByDraws,
+    Recomputed,
     Seeded,
 )
 from codestress.paths import ROOT, shown
@@ -586,7 +586,7 @@ STUDIES = {
     "means": Shares,
     "predictions": Predictions,
     "density": DensitySweep,
-    "published": RecomputedByDraws,
+    "published": Recomputed,
     "variants": Perturbed,
 }
 """Studies by name; params/codecrash/*.yaml may name them as `study: codecrash.NAME`."""
