@@ -59,7 +59,6 @@ RUN_ELSEWHERE = {
     "make semtrace MODELS=llama-3.1-70b": "needs the server",
     'make semtrace/sensitivity MODELS="sim-wide python" SET="problems=mine"': "tests/test_contributing.py",
     ".venv/bin/codestress write hints --problems contest --model gpt-4o-2024-05-13 -o hints.jsonl": "needs a key",
-    ".venv/bin/codestress write messages --model gpt-4o-2024-05-13 -o messages.yaml": "needs a key",
     'make codecrash/tab01 SET="problems=[contest] hints=hints.jsonl"': "needs the hints",
     'make faultloc/relabel PROFILE=paper CODESTRESS_DATA=/path/to/data SET="answers=mine.jsonl"': (
         "tests/papers/faultloc/test_relabel.py, where the public tasks are at hand"

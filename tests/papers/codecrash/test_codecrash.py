@@ -33,11 +33,8 @@ from codestress.papers.codecrash.results import (
     verdicts,
 )
 from codestress.papers.codecrash.writing import (
-    WORDS,
-    messages_to_review,
     with_other_rows,
     write_hints,
-    write_messages,
     write_translations,
 )
 from codestress.parameters import questions
@@ -800,59 +797,30 @@ HOSTILE = {
     "skipped: The helper computeTotal never runs.": "computeTotal",
     "skipped: The counter n stays at zero here.": "",
     "value: Whatever the input, the result is {value}.": "'value'",
-    "This loop never runs.": "'This loop never runs.'",
+    ": This loop never runs.": "''",
     "skipped: " + "This loop never runs and " * 6: "120",
 }
 """Lines that are no messages, and what the reason names."""
 
 
-@pytest.mark.slow
 @pytest.mark.isolation
-def test_a_model_writes_messages_and_somebody_reviews_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_messages_of_one_s_own_are_reviewed_and_are_messages(tmp_path: Path) -> None:
+    for line, told in HOSTILE.items():
+        claim, _, text = line.partition(": ")
+        names(fault_of("while", claim.strip(": "), text) or "-", told)
+        assert fault_of("while", claim.strip(": "), text)
     kit = messages()
-    places = {
-        WORDS["places"].get(kind, f"a call of the method {kind}"): kind for kind in kit
-    }
-
-    def answer(prompt: str, seen: int) -> str:
-        kind = places[
-            prompt.partition("could stand at ")[2].partition(" in any program")[0]
-        ]
-        lines = [f"{claim}: {text}" for claim, text in kit[kind]]
-        if kind == "while" and seen == 0:
-            lines = [*HOSTILE, lines[0], lines[0]]
-        return "\n".join(["[ANSWER]", *lines, "[/ANSWER]"])
-
-    with served(monkeypatch, answer) as server:
-        written = write_messages("llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
-        asked = len(server.requests)
-        again = write_messages("llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite")
-        assert len(server.requests) == asked, (
-            "the same command again asks only what is missing"
-        )
-    assert again == written
-    rejected = [row for row in written.rejected if row["id"] == "while"]
-    for line, row in zip(HOSTILE, rejected, strict=False):
-        assert line.strip() in (f"{row['claim']}: {row['text']}", row["claim"])
-        assert row["reason"]
-        names(row["reason"], HOSTILE[line])
-    first = kit["while"][0]
-    twice = [(row["claim"], row["text"]) for row in rejected[len(HOSTILE) :]]
-    assert twice == [first, first], "in one answer, and in the next"
-    assert {row["id"] for row in written.rows} == set(kit)
     path = tmp_path / "m.yaml"
-    path.write_text(messages_to_review(written, "llama-3.1-8b"))
-    # Of conditions: at how many places false, true, not decided.
-    assert re.search(r"# skipped:\D+\b74\D+\b9\D+\b0\b", path.read_text())
+    own = {
+        kind: [{claim: text} for claim, text in reversed(pairs)]
+        for kind, pairs in kit.items()
+    }
+    path.write_text(json.dumps(own))
     with refused(ParameterError, path, "`reviewed: true`"):
         messages(str(path))
     messages.cache_clear()
-    path.write_text(path.read_text().replace("reviewed: false", "reviewed: true"))
-    assert {kind: sorted(own) for kind, own in messages(str(path)).items()} == {
-        kind: sorted(own) for kind, own in kit.items()
-    }
+    path.write_text(json.dumps(own | {"reviewed": True}))
+    assert {kind: own[::-1] for kind, own in messages(str(path)).items()} == kit
     trials = trials_of(
         perturbations=["VAN", "MCC"], messages=str(path), samples_direct=1, n_problems=2
     )

@@ -5,8 +5,8 @@ or of the input, into a comment (appendix B.3).
 Messages have eight kinds of place: functions, returns, while, for, conditions, assignments,
 arithmetic assignments, and calls of sixteen methods of lists, sets, dictionaries and strings; 20
 messages for each kind, 5 for each method. The paper's text prints four of its messages (Table 3).
-The others are the kit's own (messages.yaml), or written by a model and reviewed by a person
-(`codestress write messages`), as the paper's are. A message at a return names a value that this
+The others are the kit's own (messages.yaml), or those of a file that a person has reviewed, as
+the paper's are. A message at a return names a value that this
 return never gives in the problem's call, found by running the call.
 
 A message can be true: a loop that is said never to run may not run. So each message is compared
@@ -93,7 +93,7 @@ def messages(which: str = KIT) -> Messages:
     """Returns pairs of claim and text of all messages, by kind of place: the kit's own for `kit`.
 
     If `which` is `printed`, four of these are replaced by those that CodeCrash prints (Table 3).
-    Else it is the path of a file from `codestress write messages`; raises `ParameterError` if no
+    Else it is the path of a file of yours (docs/codecrash.md); raises `ParameterError` if no
     person has marked the file as reviewed, if a message is not allowed, or if a kind has none.
     """
     content = stimuli("messages")

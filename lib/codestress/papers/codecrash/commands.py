@@ -14,11 +14,11 @@ from codestress.paths import shown
 
 
 @click.command()
-@click.argument("what", type=click.Choice(["hints", "messages", "translations"]))
+@click.argument("what", type=click.Choice(["hints", "translations"]))
 @click.option(
     "--problems",
-    default="",
-    help="Of hints and translations: cruxeval, livecodebench, generated, contest.",
+    required=True,
+    help="Of these: cruxeval, livecodebench, generated, contest, or your own.",
 )
 @click.option(
     "--n-problems",
@@ -58,40 +58,26 @@ def write(
     output: Path,
     seed: int,
 ) -> None:
-    """Has a model write hints, messages or translations for CodeCrash, checks them, and gives a
-    reason for each rejected one.
+    """Has a model write hints or translations for CodeCrash, checks them by running them, and gives
+    a reason for each rejected one.
 
-    Hints and translations (JSON Lines) are checked by running them; other rows of the file stay. Messages (YAML) are a
-    list to review. What was rejected lies beside the file, each with its reason. Name the file in the parameter of the
-    same name. Answers are stored: the same command again asks only what is missing.
+    Other rows of the file (JSON Lines) stay. What was rejected lies beside the file, each with its reason. Name the
+    file in the parameter of the same name. Answers are stored: the same command again asks only what is missing.
     """
     from codestress.papers.codecrash import writing
     from codestress.papers.codecrash.studies import SOURCES, checked_problems
     from codestress.problems.problem_files import own_sets
 
-    beside = output.with_name(f"{output.stem}.rejected.jsonl")
-    if what == "messages":
-        if output.exists():
-            raise ParameterError(
-                f"{shown(output)}: exists already and may have been reviewed; name another file"
-            )
-        written = writing.write_messages(model, seed=seed)
-        told, content = "a list to review", writing.messages_to_review(written, model)
+    sources = (*SOURCES, *own_sets())
+    _check("--problems", problems, "source", sources, "params/problems.yaml")
+    usable, faults = checked_problems(problems, "python", n_problems, "", seed)
+    told = f"{len(usable)} problems, {len(faults)} others cannot be used"
+    if what == "hints":
+        written = writing.write_hints(usable, task, model, seed=seed)
     else:
-        _check(
-            "--problems",
-            problems,
-            "source",
-            (*SOURCES, *own_sets()),
-            "params/problems.yaml",
-        )
-        usable, faults = checked_problems(problems, "python", n_problems, "", seed)
-        told = f"{len(usable)} problems, {len(faults)} others cannot be used"
-        if what == "hints":
-            written = writing.write_hints(usable, task, model, seed=seed)
-        else:
-            written = writing.write_translations(usable, model, seed=seed)
-        content = writing.with_other_rows(written, written.rows, output)
+        written = writing.write_translations(usable, model, seed=seed)
+    content = writing.with_other_rows(written, written.rows, output)
+    beside = output.with_name(f"{output.stem}.rejected.jsonl")
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(content, encoding="utf-8")
     beside.write_text(

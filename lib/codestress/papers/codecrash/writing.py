@@ -1,5 +1,5 @@
-"""Material that a model writes for CodeCrash: hints and JavaScript translations, which are checked
-by running them, and misleading messages, which a person reviews.
+"""Material that a model writes for CodeCrash, hints and JavaScript translations, which are checked
+by running them.
 
 The material is written to a file once, so that all models get the same material and others can
 inspect the file.
@@ -7,34 +7,22 @@ inspect the file.
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.resources import files
+from itertools import islice
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
-
-import yaml
 
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal, same_value
 from codestress.mutate.perturbations.checking import Checked, run_calls
 from codestress.mutate.perturbations.inputs import NEAR
-from codestress.mutate.perturbations.messages import (
-    fault_of,
-    messages,
-    read_trace,
-    traced,
-    truth_of,
-)
-from codestress.mutate.perturbations.programs import program_of, vanilla
 from codestress.papers.codecrash.assertions import assertion_parts
-from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.studies import javascript_arguments, read_rows
 from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
@@ -153,77 +141,72 @@ def _write(
     is accepted, at most `TRIES` times. `prompt` names the file of the question; `read` makes a
     candidate from a problem and a response's text, or raises `Unfit`, which rejects the response.
     """
-    by_name = {one.problem.id: one for one in problems}
+    left = {one.problem.id: one for one in problems}
     accepted: dict[str, dict[str, str]] = {}
-    reasons: dict[str, str] = {}
-    last: dict[str, str] = {}
-
-    def asked(name: str) -> str:
-        problem = by_name[name].problem
-        values = {
-            name: getattr(problem, name)
-            for name in ("code", "function", "call", "output")
-        }
-        return Template(prompt_text(prompt)).substitute(values)
-
-    def left() -> list[str]:
-        return [name for name in by_name if name not in accepted]
-
-    for texts in _responses(asked, left, model, seed, store):
-        last |= texts
+    rejected: dict[str, dict[str, str]] = {}
+    for number in range(TRIES):
+        trials = [Trial(name, {}, seed, number) for name in left]
+        texts = _responses(trials, left, model, prompt, store) if trials else {}
         candidates: dict[str, Candidate] = {}
+        reasons: dict[str, str] = {}
         for name, text in texts.items():
             try:
-                candidates[name] = read(by_name[name], text)
+                candidates[name] = read(left[name], text)
             except Unfit as error:
                 reasons[name] = str(error)
-        calls = [call for candidate in candidates.values() for call in candidate.calls]
-        with Executor() as executor:
-            executions = iter(run_calls(calls, executor))
-        for name, candidate in candidates.items():
-            runs = list(itertools.islice(executions, len(candidate.calls)))
-            reasons[name] = _fault(candidate, runs)
-            if not reasons[name]:
-                accepted[name] = {"id": name, **candidate.row, "model": model}
-    rows = [accepted[name] for name in by_name if name in accepted]
-    rejected = [
-        {"id": name, "reason": reasons[name], "answer": last[name]} for name in left()
-    ]
-    return Written(rows, rejected)
+        for name, reason in (reasons | _faults(candidates)).items():
+            if reason:
+                row = {"id": name, "reason": reason, "answer": texts[name]}
+                rejected[name] = row
+            else:
+                accepted[name] = {"id": name, **candidates[name].row, "model": model}
+                del left[name]
+    names = [one.problem.id for one in problems]
+    rows = [accepted[name] for name in names if name in accepted]
+    return Written(rows, [rejected[name] for name in left])
 
 
 def _responses(
-    asked: Callable[[str], str],
-    left: Callable[[], list[str]],
+    trials: list[Trial],
+    problems: Mapping[str, Checked],
     model: str,
-    seed: int,
+    prompt: str,
     store: Path,
-) -> Iterator[dict[str, str]]:
-    """Yields the responses of `model`, as a dict of texts by name, up to `TRIES` times: each time
-    to the prompts `asked(name)` of the names that `left()` returns; nothing when none is left."""
+) -> dict[str, str]:
+    """Returns the texts of the responses of `model`, without thoughts, as a dict by problem id: to
+    `trials`, which ask about `problems` by the question in the file named by `prompt`."""
+    question = Template(prompt_text(prompt))
 
-    def prompt(trial: Trial) -> Prompt:
-        return Prompt(
-            (Message("user", asked(trial.problem)),), Sampling(0.7, 1.0, LONGEST)
-        )
+    def render(trial: Trial) -> Prompt:
+        problem = problems[trial.problem].problem
+        named = ("code", "function", "call", "output")
+        text = question.substitute({name: getattr(problem, name) for name in named})
+        return Prompt((Message("user", text),), Sampling(0.7, 1.0, LONGEST))
 
-    for number in range(TRIES):
-        items = [Trial(name, {}, seed, number) for name in left()]
-        if items:
-            answers = run(
-                Trials(items, prompt, {"strict": _unjudged}), [model], store=store
-            ).answers
-            texts = stored_responses([answer.key for answer in answers], store)
-            yield {
-                one.trial.problem: without_thoughts(texts[one.key].text)
-                for one in answers
-            }
+    asked = Trials(trials, render, {"strict": _unjudged})
+    answers = run(asked, [model], store=store).answers
+    texts = stored_responses([answer.key for answer in answers], store)
+    return {one.trial.problem: without_thoughts(texts[one.key].text) for one in answers}
 
 
 def _unjudged(_: Trial, response: Response) -> Score:
     """Returns the score 0 for any `response`, as only the later check of the material counts; its
     outcome is `correct` for a response with text, else that of a refused or empty one."""
     return unanswered(response) or Score(Outcome.CORRECT, 0.0)
+
+
+def _faults(candidates: Mapping[str, Candidate]) -> dict[str, str]:
+    """Returns the reason to reject each of `candidates`, after running its calls; empty where it is
+    accepted."""
+    calls: list[tuple[Problem, str]] = []
+    for candidate in candidates.values():
+        calls += candidate.calls
+    with Executor() as executor:
+        executions = iter(run_calls(calls, executor))
+    return {
+        name: _fault(candidate, list(islice(executions, len(candidate.calls))))
+        for name, candidate in candidates.items()
+    }
 
 
 def _fault(candidate: Candidate, runs: Sequence[Execution]) -> str:
@@ -287,115 +270,3 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate:
     arguments = left.strip()[len(one.problem.function) + 1 : -1]
     calls = [(from_stranger(one.problem), arguments)]
     return Candidate({"task": task, "value": arguments}, calls, [true], wrong=True)
-
-
-# --- messages -------------------------------------------------------------------------------------------------------
-
-WORDS = yaml.safe_load(
-    (files(__package__) / "writing.yaml").read_text(encoding="utf-8")
-)
-"""Words for the prompt that asks for messages (writing.yaml), for each kind of place in a program
-and each kind of claim."""
-SPARE = 1.5
-"""Number of messages that are requested, divided by the number that the paper kept (20 for each
-kind of place, 5 for each method whose calls are places)."""
-
-
-def write_messages(model: str, *, seed: int, store: Path = STORE) -> Written:
-    """Returns misleading messages that `model` wrote for every kind of place in a program (appendix
-    B.2), for a person to review: `Written` with rows of id (the kind), claim (a word for what the
-    message says of the run), text; rejected rows have a reason too. Responses in the file `store`
-    are not requested again.
-
-    A message is accepted if it names nothing, holds no code and is no duplicate. A kind is asked
-    again, up to `TRIES` times, while it has fewer messages than the paper.
-    """
-    accepted: dict[str, list[dict[str, str]]] = {kind: [] for kind in messages()}
-    rejected: list[dict[str, str]] = []
-
-    def left() -> list[str]:
-        return [
-            kind for kind, own in messages().items() if len(accepted[kind]) < len(own)
-        ]
-
-    for texts in _responses(_messages_wanted, left, model, seed, store):
-        for kind, response in texts.items():
-            for line in (tagged(response) or "").splitlines():
-                claim, _, text = (part.strip() for part in line.partition(":"))
-                row = {"id": kind, "claim": claim, "text": text}
-                known = {row["text"] for row in accepted[kind]}
-                fault = "twice" if text in known else fault_of(kind, claim, text)
-                if fault:
-                    rejected.append({**row, "reason": fault})
-                else:
-                    accepted[kind].append(row)
-    return Written([row for rows in accepted.values() for row in rows], rejected)
-
-
-REVIEW = """\
-# Messages that a model wrote for MCC and MPS. As the paper has it (section 2.2), somebody looks through them: strike
-# out what does not fit every program, or is not surely false; then say `reviewed: true`, and name the file in the
-# parameter `messages`.
-"""
-
-
-def messages_to_review(written: Written, model: str) -> str:
-    """Returns the text of a YAML file of the messages in `written`, which `model` wrote, for a
-    person to review, and then for the parameter `messages`.
-
-    A comment above the messages of each kind of place counts the places in the kit's contest
-    programs at which each claim is true, false or undecided in a run.
-    """
-    parts = [
-        REVIEW,
-        yaml.safe_dump({"reviewed": False, "written_by": model}, sort_keys=False),
-    ]
-    truths = claims_at_places()
-    for kind in dict.fromkeys(row["id"] for row in written.rows):
-        own = [row for row in written.rows if row["id"] == kind]
-        for claim in dict.fromkeys(row["claim"] for row in own):
-            true, false, open_ = (
-                truths[kind, claim, truth] for truth in (True, False, None)
-            )
-            counts = f"false at {false} places, true at {true}, not decided at {open_}"
-            parts.append(f"# {claim}: {counts}\n")
-        listed = [{row["claim"]: row["text"]} for row in own]
-        parts.append(yaml.safe_dump({kind: listed}, sort_keys=False, width=200))
-    return "".join(parts)
-
-
-def _messages_wanted(kind: str) -> str:
-    own = messages()[kind]
-    claims = {claim for claim, _ in own}
-    told = [
-        f"{claim}: {words}"
-        for claim, words in WORDS["claims"].items()
-        if claim in claims
-    ]
-    values = {
-        "count": round(SPARE * len(own)),
-        "place": WORDS["places"].get(kind, f"a call of the method {kind}"),
-        "named": ". It holds {value}, in braces, once" if kind == "return" else "",
-        "claims": "\n".join(told),
-    }
-    return Template(prompt_text("codecrash.messages")).substitute(values)
-
-
-def claims_at_places() -> Counter[tuple[str, str, bool | None]]:
-    """Returns the number of places in the kit's contest programs at which a message with a claim
-    would be true, false or undecided (None) in a run of the program's first call, as a counter by
-    (kind of place, claim, truth)."""
-    problems = [
-        vanilla(problem) for problem in contest_problems() if problem.id.endswith("_0")
-    ]
-    found: Counter[tuple[str, str, bool | None]] = Counter()
-    with Executor() as executor:
-        runs = run_calls(
-            [(traced(problem), problem.arguments) for problem in problems], executor
-        )
-    for problem, execution in zip(problems, runs, strict=True):
-        trace = read_trace(execution.value, problem.language)
-        for number, site in enumerate(program_of(problem).message_sites()):
-            for claim in {claim for claim, _ in messages()[site.kind]}:
-                found[site.kind, claim, truth_of(claim, site.kind, number, trace)] += 1
-    return found
