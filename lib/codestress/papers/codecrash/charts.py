@@ -13,7 +13,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.fitting.proportions import DOUBTED
-from codestress.papers.codecrash.reasoning import STAGES
 from codestress.papers.codecrash.results.conditions import WORDS, row_names, spelled
 from codestress.papers.codecrash.results.reasoning import Collapse
 from codestress.report.curves import (
@@ -285,11 +284,11 @@ def _dots(
             mark(ax, part, ends, places)
 
 
-def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
+def doubt_growth(found: Collapse) -> Figure:
     """Draws the growing number of words of doubt in a response (Figure 3), a column wide: the count
     up to each token, a quadratic fit, which the legend calls rejected where it does not describe
-    the counts, the start of a collapse (one unit repeated to the end), and the stages; returns the
-    figure. `found` is the result of `doubt_curve`; `stages` has the columns stage, first_token."""
+    the counts, and the start of a collapse (one unit repeated to the end); returns the figure. `found`
+    is the result of `doubt_curve`."""
     figure = styled_figure(WIDTHS["column"], 2.7)
     ax = figure.subplots()
     tokens, counts = found.curve["tokens"], found.curve["doubts"]
@@ -309,12 +308,6 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
             found.collapse_at, shown, color="#BBBBBB", alpha=0.5, lw=0, label=label
         )
         ax.set_xlim(-0.02 * shown, shown)
-    before = stages[stages["stage"] != STAGES[-1]]
-    for number, row in enumerate(before.itertuples(), start=1):
-        ax.axvline(row.first_token, color=PUBLISHED, linewidth=0.7, linestyle=":")
-        place = row.first_token, 1 - 0.09 * number
-        axis = ("data", "axes fraction")
-        say(ax, str(row.stage), place, (3, 0), size=7, xycoords=axis)
     asked = f"{found.problem}, {spelled(found.perturbation, code=True)}"
     ax.set(xlabel=f"tokens of the response\n({asked})", ylabel="words of doubt so far")
     if ax.get_legend_handles_labels()[1]:

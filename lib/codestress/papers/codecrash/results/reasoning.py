@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from codestress.fitting.influence import share
 from codestress.fitting.proportions import clustered_mean
 from codestress.papers.codecrash.reasoning import (
-    STAGES,
     collapse_start,
     doubts,
     reasoning_tokens,
-    stage_starts,
 )
 from codestress.papers.codecrash.results.conditions import (
     CELL,
@@ -36,7 +34,6 @@ from codestress.papers.codecrash.results.differences import (
     differences,
     free_of,
 )
-from codestress.papers.codecrash.studies import MESSAGES
 from codestress.report.published import published_models, published_numbers
 from codestress.scoring.forms import split_thoughts
 from codestress.seeding import rng
@@ -45,8 +42,6 @@ from codestress.types import CHARACTERS_PER_TOKEN, Response
 GROWTHS = 400
 """Number of curves that are drawn to see how far a fit lies from its points by chance."""
 DEGREES = {"quadratic": 2, "line": 1}
-PAPER_STAGES = dict(zip(STAGES, ("1", "2", "3 and 4", "5", "6"), strict=True))
-"""Stages of Appendix F.6 that correspond to each rule-based stage."""
 
 
 def with_reasoning(
@@ -273,8 +268,6 @@ class Collapse(NamedTuple):
     """p-values of `lack_of_growth` for the quadratic and the line."""
     text: str
     """Reasoning of the response; the whole response where it collapses."""
-    factors: Mapping[str, Any]
-    """Arguments from which `studies.variants` makes the response's program."""
 
 
 def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collapse:
@@ -310,31 +303,7 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
         fit_growth(places, curve["doubts"]),
         lacks,
         thought if start is None else text,
-        {
-            "source": row.dataset,
-            "language": row.language,
-            "perturbation": row.perturbation,
-            "density": row.density if row.perturbation in MESSAGES else 1.0,
-        },
     )
-
-
-def stages(collapse: Collapse, answer: str, hint: str | None) -> pd.DataFrame:
-    """Returns a table with a row for each stage of the response `collapse` (`stage_starts`, from
-    the right `answer` and the value of the misleading `hint`, None without one): stage, paper (the
-    paper's stages), first_token, tokens, doubts (words of doubt), doubts_per_1000 (tokens)."""
-    starts = stage_starts(collapse.text, answer, hint)
-    ends = [*list(starts.values())[1:], len(collapse.text)]
-    places = doubts(collapse.text)
-    rows = []
-    for (stage, start), end in zip(starts.items(), ends, strict=True):
-        count = sum(start <= place < end for place in places)
-        tokens = (end - start) / CHARACTERS_PER_TOKEN
-        rate = 1000 * count / tokens if tokens else math.nan
-        first = start // CHARACTERS_PER_TOKEN
-        rows.append((stage, PAPER_STAGES[stage], first, round(tokens), count, rate))
-    columns = ["stage", "paper", "first_token", "tokens", "doubts", "doubts_per_1000"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def growth_table(collapse: Collapse) -> pd.DataFrame:
