@@ -94,41 +94,36 @@ def reasoning_table(
     return pd.DataFrame(rows)
 
 
-def token_growth(
-    answers: pd.DataFrame, published: pd.DataFrame, *, confidence: float
-) -> pd.DataFrame:
+def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """Returns the ratio of reasoning tokens under a perturbation to those on vanilla programs
-    (section 3.4 (i)): sums over the same problems, with intervals at `confidence` over questions;
-    then the paper's ratios, from Table 4, without intervals. `answers` come from `with_reasoning`,
-    `published` from `published_reasoning`.
+    (section 3.4 (i)): sums over the same problems, with intervals at `confidence` over questions.
+    `answers` come from `with_reasoning`.
 
-    Columns: source (regenerated, published), model, dataset, perturbation, problems, questions,
-    times (the ratio), low, high.
+    Columns: model, dataset, perturbation, problems, questions, times (the ratio), low, high. Empty
+    where vanilla programs were not asked.
     """
-    rows: list[tuple[object, ...]] = []
     known = answers.dropna(subset="reasoning_tokens")
-    for (model, dataset), part in known.groupby(["model", "dataset"], sort=False):
-        by = ["problem", "question"]
-        spent = part.pivot_table("reasoning_tokens", by, "perturbation", sort=False)
-        spent = spent.droplevel("problem")
-        for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
-            both = spent[[perturbation, "VAN"]].dropna()
-            if both.empty:
-                continue
-            ratio = share(both[perturbation], both["VAN"])
-            questions = both.index.nunique()
-            numbers = (ratio.value, *ratio.interval(questions, confidence))
-            condition = model, dataset, perturbation
-            rows.append(("regenerated", *condition, len(both), questions, *numbers))
-    numbers_of = ["problems", "questions", "times", "low", "high"]
-    columns = ["source", "model", "dataset", "perturbation", *numbers_of]
-    vanilla = published.groupby(["label", "dataset"])["average_tokens"].transform(
-        "first"
-    )
-    times = published["average_tokens"] / vanilla
-    theirs = published.assign(source="published", model=published["label"], times=times)
-    theirs = theirs[theirs["perturbation"] != "VAN"]
-    return pd.concat([pd.DataFrame(rows, columns=columns), theirs])[columns]
+    by = ["model", "dataset", "question", "problem"]
+    spent = known.pivot_table("reasoning_tokens", by, "perturbation", sort=False)
+    rows = []
+    for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
+        both = spent[[perturbation, "VAN"]].dropna().droplevel("problem")
+        for (model, dataset), part in both.groupby(["model", "dataset"], sort=False):
+            part = part.droplevel(["model", "dataset"])
+            ratio = share(part[perturbation], part["VAN"])
+            questions = part.index.nunique()
+            row = model, dataset, perturbation, len(part), questions, ratio.value
+            rows.append((*row, *ratio.interval(questions, confidence)))
+    columns = ["model", "dataset", "perturbation", "problems", "questions", "times"]
+    return pd.DataFrame(rows, columns=[*columns, "low", "high"])
+
+
+def token_headline(growth: pd.DataFrame) -> str:
+    """Returns the title of Table 4's figure, from the result of `token_growth`: under which
+    perturbations thought grows."""
+    means = growth.groupby("perturbation", sort=False)["times"].mean().dropna()
+    means = means.sort_values(ascending=False)
+    return most_and_least(means, "Thought grows", "{:.1f} times")
 
 
 def published_reasoning() -> pd.DataFrame:
@@ -189,16 +184,6 @@ def token_points(
     return points, theirs[
         ["model", "panel", "condition", "average", "hollow", "beside"]
     ]
-
-
-def token_headline(growth: pd.DataFrame) -> str:
-    """Returns the title of Table 4's figure, from the regenerated rows of `token_growth`: under
-    which perturbations thought grows."""
-    own = growth[growth["source"] == "regenerated"]
-    means = own.groupby("perturbation", sort=False)["times"].mean().dropna()
-    return most_and_least(
-        means.sort_values(ascending=False), "Thought grows", "{:.1f} times"
-    )
 
 
 def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
