@@ -28,39 +28,32 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
     parameters `given` by status: a row for each data set, language, perturbation and density.
 
     Columns: dataset, language, perturbation, density, problems, applied, unchanged, refused,
-    rejected, doubtful (applied although a rule refuses), drawn_again (drawn more than once), sites
-    (mean number of changed places), left_out (problems that no condition uses), reasons (of
-    refusals and doubts, counted), why (of problems left out or rejected, cut to 500 characters).
-    Applied, unchanged, refused and rejected add up to problems; else `AssertionError` is raised.
+    rejected (these four add up to problems), doubtful (applied although a rule refuses),
+    drawn_again (drawn more than once), sites (mean number of changed places), left_out (problems
+    that no condition uses), reasons (of refusals and doubts, counted), why (of problems left out or
+    rejected, cut to 500 characters).
     """
     rows = []
     for source, language, perturbation, density, found in made_variants(given):
-        usable, faults = _checked(given, source, language)
+        _, whys = _checked(given, source, language)
+        left_out = len(whys)
         made = found.values()
         counts = Counter[str](one.status for one in made)
-        if counts.total() != len(usable):
-            raise AssertionError(
-                f"{perturbation}: {dict(counts)} of {len(usable)} problems"
-            )
-        rejected = {
-            name: one.why for name, one in found.items() if one.status == "rejected"
-        }
-        refused = [one.why for one in made if one.status == "refused"]
-        doubts = [one.doubt for one in made if one.doubt]
-        reasons = Counter(refused + doubts).most_common()
+        reasons = Counter(one.why for one in made if one.status == "refused")
+        reasons += Counter(one.doubt for one in made if one.doubt)
+        rejected = [name for name in found if found[name].status == "rejected"]
+        whys = whys | {name: found[name].why for name in rejected}
         row: dict[str, object] = {"dataset": source, "language": language}
         row |= {"perturbation": perturbation, "density": density}
-        row["problems"] = len(usable)
+        row["problems"] = len(made)
         row |= {status: counts[status] for status in STATUSES}
-        row["doubtful"] = len(doubts)
+        row["doubtful"] = sum(bool(one.doubt) for one in made)
         row["drawn_again"] = sum(one.attempts > 1 for one in made)
-        sites = sum(len(one.sites) for one in made)
-        row["sites"] = sites / max(len(made), 1)
-        row["left_out"] = len(faults)
-        row["reasons"] = "; ".join(f"{why} ({count})" for why, count in reasons)
-        row["why"] = "; ".join(
-            f"{name}: {why}" for name, why in (faults | rejected).items()
-        )[:500]
+        row["sites"] = sum(len(one.sites) for one in made) / max(len(made), 1)
+        row["left_out"] = left_out
+        told = [f"{why} ({count})" for why, count in reasons.most_common()]
+        row["reasons"] = "; ".join(told)
+        row["why"] = "; ".join(f"{name}: {why}" for name, why in whys.items())[:500]
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -73,22 +66,6 @@ def _checked(
     return checked_problems(
         source, language, given.n_problems, given.translations, given.seed
     )
-
-
-def reasons(given: Perturbed) -> pd.DataFrame:
-    """Returns the reasons of refused, rejected and doubtful variants (applied although a rule
-    refuses) at the highest density in `given`, with counts: dataset, language, perturbation,
-    status, reason (`another outcome` for rejected ones), n."""
-    rows: Counter[tuple[str, ...]] = Counter()
-    for *condition, found in _each(given):
-        for one in found.values():
-            if one.doubt:
-                rows[*condition, "doubtful", one.doubt] += 1
-            elif one.why:  # what a run showed is told in the table of counts
-                why = one.why if one.status == "refused" else "another outcome"
-                rows[*condition, one.status, why] += 1
-    columns = ["dataset", "language", "perturbation", "status", "reason", "n"]
-    return pd.DataFrame([(*key, n) for key, n in rows.most_common()], columns=columns)
 
 
 def differing_unseen(given: Perturbed) -> pd.DataFrame:
