@@ -32,6 +32,7 @@ from codestress.papers.codecrash.results import (
     reasoning,
     verdicts,
 )
+from codestress.papers.codecrash.results.conditions import SETTING
 from codestress.papers.codecrash.writing import (
     with_other_rows,
     write_hints,
@@ -550,6 +551,18 @@ def test_what_cannot_be_asked_is_said() -> None:
     )
     with refused(DataError, file, *ways):
         trials_of(perturbations=["MHC"], hints=file)
+
+
+def test_nothing_to_compare_is_said() -> None:
+    with refused(ParameterError, "perturbations = ['VAN']", "codecrash/perturbations"):
+        trials_of(perturbations=["VAN"])
+    rows = [{"perturbation": "MCC", "value_strict": 1.0, "problem": "p"}]
+    answers = pd.DataFrame(rows).assign(question="p", status="applied", density=1.0)
+    answers = answers.assign(**dict.fromkeys(["model", "dataset", *SETTING], ""))
+    answers[["ignore", "refactor"]] = False
+    for compare in (differences.differences, verdicts.changed_verdicts):
+        with refused(ParameterError, "perturbations = [MCC]", "VAN"):
+            compare(answers, rule="strict", confidence=0.95)
 
 
 def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(

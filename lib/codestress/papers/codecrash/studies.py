@@ -311,6 +311,19 @@ class Predictions(Shares):
         True, description="differences to vanilla in % of it; false: in points"
     )
 
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials of `Questions`; raises `ParameterError` after them where all are about
+        vanilla programs, so that nothing can be compared."""
+        asked = set()
+        for trial in super().trials():
+            asked.add(trial.factors["perturbation"])
+            yield trial
+        if asked <= {"VAN"}:
+            raise ParameterError(
+                f"perturbations = {self.perturbations}: no program is perturbed, so that no difference can be shown; "
+                "name one that is applied (codecrash/perturbations counts them, and says why the others are not)"
+            )
+
 
 class DensitySweep(Predictions):
     """Parameters of the sweep over densities of messages (section 4.1: Figure 4 and Table 6)."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from codestress.errors import ParameterError
 from codestress.fitting.proportions import effective_number
 from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
 from codestress.papers.codecrash.studies import MESSAGES
@@ -76,6 +77,16 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
         status=("status", "first"),
         question=("question", "first"),
     )
+
+
+def require_pairs(pairs: pd.DataFrame, answers: pd.DataFrame) -> None:
+    """Raises `ParameterError` where `pairs`, those of `answers` beside vanilla ones, has no row."""
+    if pairs.empty:
+        asked = ", ".join(answers["perturbation"].unique())
+        raise ParameterError(
+            f"perturbations = [{asked}], of which there are answers: no problem was answered both as it is (VAN) and "
+            "perturbed; name VAN and a perturbation that is applied (codecrash/perturbations counts them)"
+        )
 
 
 def question_counts(questions: pd.Series) -> dict[str, Any]:

@@ -33,6 +33,7 @@ from codestress.papers.codecrash.results.conditions import (
     most_and_least,
     named,
     question_counts,
+    require_pairs,
     scores_by_problem,
     undefended,
 )
@@ -52,19 +53,35 @@ PAIRED = ["model", "dataset", "language", "task", "mode", "problem"]
 """Columns that pair a score with that of the vanilla (unperturbed) program."""
 
 
+DIFFERENCES = [
+    *CELL,
+    *("problems", "applied_problems", "questions", "independent"),
+    *("vanilla_pct", "pass_at_1_pct", "lost_pct", *POINTS, *RELATIVE),
+]
+
+
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Returns a row for each condition in `answers` except plain vanilla (unperturbed programs, no
-    defence), paired with plain vanilla on the problems of both. `rule` is the scoring rule.
+    defence), paired with plain vanilla on the problems of both: the result of `paired_differences`.
+    `rule` is the scoring rule. Raises `ParameterError` where no answers can be paired."""
+    pairs = beside_vanilla(scores_by_problem(answers, rule))
+    require_pairs(pairs, answers)
+    return paired_differences(pairs, confidence)
+
+
+def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Returns a row for each condition of `pairs`, scores by problem beside the score before
+    (`score_before`).
 
     Columns: `CELL` (the condition), problems, applied_problems (those that the perturbation was
     applied to; the others are asked the same question again and lose nothing), questions (clusters
     of problems), independent (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (0 to
-    100), lost_pct (the part of vanilla's correct answers that is no longer correct), points,
-    points_low, points_high, relative_pct, relative_low, relative_high. Intervals at `confidence`
-    are over questions, paired.
+    100, before and after), lost_pct (the part of the correct answers before that is no longer
+    correct), points, points_low, points_high, relative_pct, relative_low, relative_high. Intervals
+    at `confidence` are over questions, paired.
     """
     rows = []
-    for row, part in cells(_beside_vanilla(scores_by_problem(answers, rule))):
+    for row, part in cells(pairs):
         before, after, questions = part["score_before"], part["score"], part["question"]
         row["problems"] = len(part)
         row["applied_problems"] = (part["status"] == "applied").sum()
@@ -74,17 +91,21 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
         lost = (before * (1 - after)).mean()
         row["lost_pct"] = 100 * lost / before.mean() if before.any() else math.nan
         rows.append(row | relative_difference(before, after, confidence, questions))
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=DIFFERENCES)
 
 
-def _beside_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
+def beside_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows of `scores`, the result of `scores_by_problem`, except those of plain
     vanilla, whose score of the same problem they get in the column `score_before`; problems without
     it are left out."""
     vanilla = undefended(scores[scores["perturbation"] == "VAN"])
-    return scores.drop(vanilla.index).merge(
-        vanilla[[*PAIRED, "score"]], on=PAIRED, suffixes=("", "_before")
-    )
+    return beside(vanilla, scores.drop(vanilla.index))
+
+
+def beside(before: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of `scores` whose problem is in `before` too, with its score there in the
+    column `score_before`."""
+    return scores.merge(before[[*PAIRED, "score"]], on=PAIRED, suffixes=("", "_before"))
 
 
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
@@ -254,7 +275,7 @@ def setting_effects(
     problems, questions, independent. For a change of the prompt (ignore, refactor), both sides have
     the same vanilla programs.
     """
-    pairs = _beside_vanilla(scores_by_problem(answers, rule))
+    pairs = beside_vanilla(scores_by_problem(answers, rule))
     pairs = pairs[pairs["perturbation"] != "VAN"]
     rows = []
     for setting, values in CHANGED.items():

@@ -25,14 +25,16 @@ from codestress.papers.codecrash.results.conditions import (
     most_and_least,
     named,
     question_counts,
+    scores_by_problem,
 )
 from codestress.papers.codecrash.results.differences import (
     HEADLINE,
     INDEPENDENT,
     POINTS,
+    beside_vanilla,
     counterparts,
-    differences,
     free_of,
+    paired_differences,
 )
 from codestress.report.published import published_models, published_numbers
 from codestress.scoring.forms import split_thoughts
@@ -69,8 +71,9 @@ def reasoning_table(
     to 100), points (difference to vanilla; nan without a problem of both) and average_tokens (of
     reasoning) with intervals at `confidence`, most_tokens, collapses (their number).
     """
-    table = differences(answers, rule=rule, confidence=confidence)
-    points = table.set_index(CELL)[[*POINTS]].to_dict("index") if len(table) else {}
+    pairs = beside_vanilla(scores_by_problem(answers, rule))
+    table = paired_differences(pairs, confidence)
+    points = table.set_index(CELL)[[*POINTS]].to_dict("index")
     rows = []
     for row, part in cells(answers):
         cell = tuple(row.values())
