@@ -303,26 +303,30 @@ class Shares(Questions, Interval):
     confidence of intervals."""
 
 
-class Predictions(Shares):
-    """Parameters of studies that show differences to vanilla (unperturbed) programs: those of
-    `Shares`, and the unit of the differences."""
-
-    relative: bool = Field(
-        True, description="differences to vanilla in % of it; false: in points"
-    )
+class Compared(Shares):
+    """Parameters of studies that compare perturbed with vanilla (unperturbed) programs."""
 
     def trials(self) -> Iterator[Trial]:
-        """Yields the trials of `Questions`; raises `ParameterError` after them where all are about
-        vanilla programs, so that nothing can be compared."""
+        """Yields the trials of `Questions`; raises `ParameterError` after them where nothing can be
+        compared: vanilla programs are not asked about, or no perturbed ones."""
         asked = set()
         for trial in super().trials():
             asked.add(trial.factors["perturbation"])
             yield trial
-        if asked <= {"VAN"}:
+        if not asked > {"VAN"}:
             raise ParameterError(
-                f"perturbations = {self.perturbations}: no program is perturbed, so that no difference can be shown; "
-                "name one that is applied (codecrash/perturbations counts them, and says why the others are not)"
+                f"perturbations = {self.perturbations}: nothing to compare; name VAN and at least one that is applied "
+                "to a program (codecrash/perturbations counts them, and says why others are not)"
             )
+
+
+class Predictions(Compared):
+    """Parameters of studies that show differences to vanilla programs: those of `Compared`, and the
+    unit of the differences."""
+
+    relative: bool = Field(
+        True, description="differences to vanilla in % of it; false: in points"
+    )
 
 
 class DensitySweep(Predictions):
@@ -596,7 +600,7 @@ def runnable(languages: Sequence[Language]) -> list[Language]:
 STUDIES = {
     "answers": Questions,
     "shares": Shares,
-    "means": Shares,
+    "compared": Compared,
     "predictions": Predictions,
     "density": DensitySweep,
     "published": Recomputed,

@@ -84,8 +84,7 @@ def require_pairs(pairs: pd.DataFrame, answers: pd.DataFrame) -> None:
     if pairs.empty:
         asked = ", ".join(answers["perturbation"].unique())
         raise ParameterError(
-            f"perturbations = [{asked}], of which there are answers: no problem was answered both as it is (VAN) and "
-            "perturbed; name VAN and a perturbation that is applied (codecrash/perturbations counts them)"
+            f"no problem was answered both as it is (VAN) and perturbed (answers: {asked}): ask more of them"
         )
 
 
