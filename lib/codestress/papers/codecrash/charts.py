@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.fitting.proportions import DOUBTED
-from codestress.papers.codecrash.results.conditions import WORDS, row_names, spelled
+from codestress.papers.codecrash.results.conditions import row_names, spelled
 from codestress.papers.codecrash.results.reasoning import Collapse
 from codestress.report.curves import (
     draw_curves,
@@ -58,7 +58,6 @@ def difference_dots(
     comments, or a clean-up) is a row below its condition without the defence. Rows without a known
     value are left out.
     """
-    points, published = _settings_as_rows(points), _settings_as_rows(published)
     models, known = list(points["model"].unique()), points.dropna(subset="value")
     if len(known):  # none is where nothing was right before
         points = known
@@ -125,30 +124,6 @@ def _published_dots(ax: Axes, place: float, values: np.ndarray) -> None:
     mean, ends = values.mean(), [place - 0.1, place + 0.1]
     ax.plot([mean, mean], ends, color=PUBLISHED, linewidth=1.5, zorder=1)
     mark(ax, pd.DataFrame(index=["mean"]), mean, place, published=True)
-
-
-DEFENCES = {
-    WORDS["ignore"][True]: "told to ignore",
-    WORDS["ignore"][False]: "",
-    WORDS["refactor"][True]: "cleaned up",
-    WORDS["refactor"][False]: "",
-}
-"""Settings that a figure shows in the names of rows in place of panels: the panel's word, and the
-row's (empty: none)."""
-
-
-def _settings_as_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Returns the frame without the words for a defence (`DEFENCES`) in its column `panel`; the
-    words for a defence that is on follow the name in its column `condition`. A panel left without
-    words is `all`."""
-    panels, conditions = [], []
-    for panel, condition in zip(frame["panel"], frame["condition"], strict=True):
-        words = panel.split(", ")
-        kept = [word for word in words if word not in DEFENCES]
-        panels.append(", ".join(kept) or "all")
-        moved = filter(None, map(DEFENCES.get, words))
-        conditions.append(", ".join([condition, *moved]))
-    return frame.assign(panel=panels, condition=conditions)
 
 
 def _beside_their_like(conditions: Sequence[str]) -> list[str]:

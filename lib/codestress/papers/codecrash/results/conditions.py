@@ -51,13 +51,13 @@ MODES = {"direct": "direct", "cot": "chain of thought"}
 WORDS: dict[str, Mapping[Any, str]] = {
     "dataset": NAMES,
     "language": LANGUAGE_NAMES,
-    "mode": MODES,
     "task": {"output": "output prediction", "input": "input prediction"},
-    "ignore": {True: "told to ignore comments", False: "not told"},
-    "refactor": {True: "cleaned up first", False: "as it is"},
+    "mode": MODES,
 }
 """Words in the names of panels, by factor and its value; a value without an entry is its own word.
 """
+DEFENCES = {"ignore": ", told to ignore", "refactor": ", cleaned up"}
+"""Words that follow a condition's name where it is asked with the defence."""
 
 
 def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -107,14 +107,17 @@ def undefended(rows: pd.DataFrame) -> pd.DataFrame:
 def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
     """Returns the name of a row's panel: the words for its values in the columns `varying`, in a
     fixed order; the data set's name where `varying` is empty."""
-    shown = [name for name in ("dataset", *SETTING) if name in (varying or ["dataset"])]
+    shown = [name for name in WORDS if name in (varying or ["dataset"])]
     return ", ".join(WORDS[name].get(row[name], str(row[name])) for name in shown)
 
 
 def condition_name(row: Mapping[Any, Any]) -> str:
+    name = SPELLED.get(row["perturbation"], str(row["perturbation"]))
     if row["perturbation"] in MESSAGES and row["density"] < 1:
-        return f"{row['perturbation']} (p = {row['density']:g})"
-    return SPELLED.get(row["perturbation"], str(row["perturbation"]))
+        name = f"{row['perturbation']} (p = {row['density']:g})"
+    return name + "".join(
+        words for defence, words in DEFENCES.items() if row.get(defence)
+    )
 
 
 def cells(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
@@ -131,13 +134,11 @@ def cell_of(row: Mapping[Any, Any]) -> dict[Hashable, Any]:
     return {name: row[name] for name in CELL if name in row and row[name] != MERGE}
 
 
-def named(
-    table: pd.DataFrame, among: Sequence[str] = ("dataset", *SETTING)
-) -> pd.DataFrame:
-    """Returns the table with three more columns: `panel` (name of a figure's panel, from those
-    columns of `among` that vary in the table), `condition` (the perturbation's name in a figure)
-    and `cell` (values that select the answers behind the row)."""
-    varying = [name for name in among if table[name].nunique() > 1]
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Returns the table with three more columns: `panel` (name of a figure's panel, from what varies
+    in the table: data set, language, task or mode), `condition` (the name of perturbation and
+    defence in a figure) and `cell` (values that select the answers behind the row)."""
+    varying = [name for name in WORDS if name in table and table[name].nunique() > 1]
     rows = table.to_dict("records")
     return table.assign(
         panel=[panel_name(row, varying) for row in rows],

@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from codestress.fitting.influence import Moved, mean, share, total
 from codestress.fitting.proportions import (
     UNKNOWN,
     clustered_mean,
     effective_number,
-    floats,
     paired_difference,
     ratio_of_shares,
 )
@@ -53,11 +51,10 @@ PAIRED = ["model", "dataset", "language", "task", "mode", "problem"]
 """Columns that pair a score with that of the vanilla (unperturbed) program."""
 
 
-DIFFERENCES = [
-    *CELL,
-    *("problems", "applied_problems", "questions", "independent"),
-    *("vanilla_pct", "pass_at_1_pct", "lost_pct", *POINTS, *RELATIVE),
-]
+COUNTS = ["problems", "questions", "independent"]
+SHARES = ["vanilla_pct", "lost_pct", "pass_at_1_pct"]
+DIFFERENCES = [*CELL, *COUNTS, *SHARES, *POINTS, *RELATIVE, "applied_problems"]
+"""Columns of `paired_differences`."""
 
 
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
@@ -73,12 +70,12 @@ def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Returns a row for each condition of `pairs`, scores by problem beside the score before
     (`score_before`).
 
-    Columns: `CELL` (the condition), problems, applied_problems (those that the perturbation was
-    applied to; the others are asked the same question again and lose nothing), questions (clusters
-    of problems), independent (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (0 to
-    100, before and after), lost_pct (the part of the correct answers before that is no longer
-    correct), points, points_low, points_high, relative_pct, relative_low, relative_high. Intervals
-    at `confidence` are over questions, paired.
+    Columns: `CELL` (the condition), problems, questions (clusters of problems), independent
+    (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (before and after, 0 to 100),
+    lost_pct (the part of the correct answers before that is no longer correct), points, points_low,
+    points_high, relative_pct, relative_low, relative_high, applied_problems (those that the
+    perturbation was applied to; the others are asked the same question again and lose nothing).
+    Intervals at `confidence` are over questions, paired.
     """
     rows = []
     for row, part in cells(pairs):
@@ -90,7 +87,7 @@ def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
         row["pass_at_1_pct"] = 100 * after.mean()
         lost = (before * (1 - after)).mean()
         row["lost_pct"] = 100 * lost / before.mean() if before.any() else math.nan
-        rows.append(row | relative_difference(before, after, confidence, questions))
+        rows.append(row | relative_difference(before, after, questions, confidence))
     return pd.DataFrame(rows, columns=DIFFERENCES)
 
 
@@ -109,22 +106,16 @@ def beside(before: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
-    """Returns the points to draw from `table`, the result of `differences`: model, panel,
+    """Returns the points to draw from `table`, the result of `differences`, data set by data set and
+    first those without a defence: model, panel,
     condition, cell (values that select the answers), value, low, high (in % of vanilla if
     `relative`, else in points)."""
     kind = RELATIVE if relative else POINTS
     columns = ["model", "panel", "condition", "cell"]
-    return compared(table)[[*columns, *kind]].set_axis(
-        [*columns, "value", "low", "high"], axis=1
-    )
-
-
-def compared(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of `table`, the result of `differences`, in the order of a figure, data set
-    by data set and first those without a defence, with the names of their panels and conditions
-    (`named`)."""
     placed = named(table).assign(place=pd.factorize(table["dataset"])[0])
-    return placed.sort_values(["place", "ignore", "refactor"], kind="stable")
+    placed = placed.sort_values(["place", "ignore", "refactor"], kind="stable")
+    points = placed[[*columns, *kind]]
+    return points.set_axis([*columns, "value", "low", "high"], axis=1)
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
@@ -326,37 +317,30 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
 
 
 def relative_difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    confidence: float,
-    clusters: ArrayLike | None = None,
+    before: pd.Series, after: pd.Series, questions: pd.Series, confidence: float
 ) -> dict[str, float]:
-    """Returns the difference of two paired means with intervals, in %: by `POINTS` second - first,
-    by `RELATIVE` (second - first) / first (CodeCrash, section 3.1), which is nan where the first
-    mean is 0.
+    """Returns the difference of two paired means with intervals, in %: by `POINTS` after - before,
+    by `RELATIVE` (after - before) / before (CodeCrash, section 3.1), which is nan where the mean
+    before is 0.
 
-    `first` and `second` (n,) hold one score (0 to 1) for each item. The intervals at `confidence`
-    (`paired_difference`, `ratio_of_shares`) treat the items of one cluster, in `clusters` (n,;
-    None: each item is one), as copies of each other; they are nan for one cluster. Both means are
-    of the same items, so their common variation cancels.
+    `before` and `after` hold one score (0 to 1) for each item, one item or more. The intervals at
+    `confidence` (`paired_difference`, `ratio_of_shares`) treat the items of one cluster, in
+    `questions`, as copies of each other; they are nan for one cluster. Both means are of the same
+    items, so their common variation cancels.
     """
-    one, two = floats(first), floats(second)
-    names = np.arange(one.size) if clusters is None else np.asarray(clusters)
-    before, after = (
-        float(side.mean()) if side.size else math.nan for side in (one, two)
-    )
-    ratio = after / before - 1 if before else math.nan
+    first, second = before.mean(), after.mean()
     points = ratios = UNKNOWN
-    if len(np.unique(names)) > 1:
-        points = paired_difference(two - one, names, confidence)
-        spread = one.std() * two.std()
-        covariance = float(((one - before) * (two - after)).mean())
+    if questions.nunique() > 1:
+        points = paired_difference(after - before, questions, confidence)
+        spread = before.std(ddof=0) * after.std(ddof=0)
+        covariance = ((before - first) * (after - second)).mean()
         correlation = covariance / spread if spread else 0.0
-        worth = effective_number(names)
-        ratios = ratio_of_shares(before, after, worth, correlation, confidence)
-    numbers = (after - before, *points, ratio, *(end - 1 for end in ratios))
-    names_of = (*POINTS, *RELATIVE)
-    return dict(zip(names_of, (100 * number for number in numbers), strict=True))
+        worth = effective_number(questions)
+        ratios = ratio_of_shares(first, second, worth, correlation, confidence)
+    ratio = second / first - 1 if first else math.nan
+    numbers = (second - first, *points, ratio, *(end - 1 for end in ratios))
+    names = (*POINTS, *RELATIVE)
+    return dict(zip(names, (100 * number for number in numbers), strict=True))
 
 
 INDEPENDENT = {
@@ -579,15 +563,13 @@ LIKE = {"generated": "cruxeval", "contest": "livecodebench"}
 
 
 def counterparts(asked: Iterable[str], published: Iterable[str]) -> dict[str, str]:
-    """Returns the published data set beside which each data set of `asked` stands, without those
-    that have none: its own; else, where none of `asked` is published, that of the same kind
-    (`LIKE`). All problems together stand beside all published ones, if each has a counterpart."""
+    """Returns the published data set beside which each data set of `asked` stands, its own or that
+    of the same kind (`LIKE`), without those that have none. All problems together stand beside all
+    published ones, if both data sets have a counterpart."""
     datasets = set(published) - {MERGE}
-    names = list(dict.fromkeys(asked))
-    beside = {name: name for name in names if name in datasets}
-    if not beside:
-        beside = {name: LIKE[name] for name in names if LIKE.get(name) in datasets}
-    if MERGE in names and len(beside) > 1 and set(beside.values()) == datasets:
+    like = {name: LIKE.get(name, name) for name in asked}
+    beside = {name: other for name, other in like.items() if other in datasets}
+    if MERGE in like and len(datasets) > 1 and set(beside.values()) == datasets:
         beside[MERGE] = MERGE
     return beside
 
@@ -595,34 +577,25 @@ def counterparts(asked: Iterable[str], published: Iterable[str]) -> dict[str, st
 def published_points(
     published: pd.DataFrame, table: pd.DataFrame, *, relative: bool
 ) -> pd.DataFrame:
-    """Returns the paper's models for the grey dots: panel, condition, value (in % of vanilla if
-    `relative`, else in points), beside (name of the published data set). `published` comes from
-    `published_differences`, `table` from `differences`.
-
-    The dots stand in the panel of their mode and of the data set (`counterparts`); the dots on all
-    problems stand in the first panel of that mode where no data set has a counterpart. A condition
-    without published numbers has no dots.
-    """
-    shown = as_the_paper_asked(compared(table)).drop_duplicates(["dataset", *SETTING])
-    datasets = set(published["dataset"])
-    beside = counterparts(shown["dataset"], datasets)
-    whole = MERGE if MERGE in datasets else "cruxeval"
-    columns = ["panel", "condition", "value", "beside"]
-    parts = []
-    for mode, rows in shown.groupby("mode", sort=False):
-        panels = dict(zip(rows["dataset"], rows["panel"], strict=True))
-        pairs = beside or {rows["dataset"].iloc[0]: whole}
-        for dataset, theirs in pairs.items():
-            cells = published[published["dataset"] == theirs]
-            cells = cells[cells["mode"] == mode]
-            part = cells.assign(
-                panel=panels.get(dataset),
-                condition=cells["perturbation"],
-                value=cells["relative_pct" if relative else "points"],
-                beside="both data sets" if theirs == MERGE else NAMES[theirs],
-            )
-            parts.append(part[columns].dropna(subset="panel"))
-    return pd.concat(parts) if parts else pd.DataFrame(columns=columns)
+    """Returns the paper's models for the grey dots, in the panels of their mode and of the data set
+    (`counterparts`): panel, condition, value (in % of vanilla if `relative`, else in points),
+    beside (name of the published data set). `published` comes from `published_differences`, `table`
+    from `differences`."""
+    shown = as_the_paper_asked(named(table)).drop_duplicates(["dataset", *SETTING])
+    beside = counterparts(shown["dataset"], published["dataset"])
+    panels = shown.assign(dataset=shown["dataset"].map(beside))
+    cells = published.merge(
+        panels[["dataset", "mode", "panel"]].dropna(), on=["dataset", "mode"]
+    )
+    names = NAMES | {MERGE: "both data sets"}
+    return pd.DataFrame(
+        {
+            "panel": cells["panel"],
+            "condition": cells["perturbation"],
+            "value": cells["relative_pct" if relative else "points"],
+            "beside": cells["dataset"].map(names),
+        }
+    )
 
 
 SAID: dict[str, dict[Any, str]] = {
