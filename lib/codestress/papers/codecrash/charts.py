@@ -55,12 +55,9 @@ def difference_dots(
     condition, value, beside (its data set), with a row for each of the paper's models: small grey
     dots above the row's others, with a bar at their mean, named `told` in the legend. Data sets
     stand side by side, settings below each other. A condition with a defence (a request to ignore
-    comments, or a clean-up) is a row below its condition without the defence. Rows without a known
-    value are left out.
+    comments, or a clean-up) is a row below its condition without the defence.
     """
-    models, known = list(points["model"].unique()), points.dropna(subset="value")
-    if len(known):  # none is where nothing was right before
-        points = known
+    models = list(points["model"].unique())
     conditions = _beside_their_like(list(points["condition"].unique()))
     published = published[published["condition"].isin(conditions)]
     slots = _slots(len(models) + bool(len(published)))
@@ -73,17 +70,10 @@ def difference_dots(
             _published_dots(ax, place, values.to_numpy(float))
         own = points[points["panel"] == panel]
         _dots(ax, own, models, conditions, "value", slots[-len(models) :])
-        if known.empty:
-            ax.text(
-                0.5, 0.5, "no difference is known", ha="center", transform=ax.transAxes
-            )
     first = next(iter(axes.values()))
-    if len(
-        published
-    ):  # as an error bar, so that its legend comes after those of the models
-        first.errorbar(
-            [], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told
-        )
+    if len(published):  # an error bar: its legend comes after those of the models
+        dot: dict[str, Any] = {"fmt": "o", "markersize": 2.5, "alpha": 0.5}
+        first.errorbar([], [], color=PUBLISHED, label=told, **dot)
     _legend(figure, first)
     return figure
 

@@ -12,7 +12,7 @@ import pandas as pd
 from codestress.errors import ParameterError
 from codestress.fitting.proportions import effective_number
 from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
-from codestress.papers.codecrash.studies import MESSAGES
+from codestress.papers.codecrash.studies import MESSAGES, Questions
 from codestress.types import LANGUAGE_NAMES
 
 SETTING = ["language", "task", "mode", "ignore", "refactor"]
@@ -195,19 +195,13 @@ def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
     return points[[*names, *(["hollow"] if hollow else [])]]
 
 
-def prompt_files(
-    task: str,
-    modes: Sequence[str],
-    languages: Sequence[str],
-    ignore: bool,
-    refactor: bool,
-) -> list[str]:
-    """Returns the names of the prompt files that a study of `task` in the `modes` and `languages`
-    uses; their hashes go into the manifest. `ignore` and `refactor` say whether these defences are
-    asked."""
+def prompt_files(given: Questions) -> list[str]:
+    """Returns the names of the prompt files that the study with the parameters `given` uses; their
+    hashes go into the manifest."""
     names = ["system", "question"]
-    for mode in modes:
-        names.append(f"{task}.{mode}")
-        names += [f"examples.{task}.{mode}.{language}" for language in languages]
-    names += ["ignore"] * ignore + ["refactor"] * refactor
+    for mode in given.modes:
+        examples = f"examples.{given.task}.{mode}"
+        names.append(f"{given.task}.{mode}")
+        names += [f"{examples}.{language}" for language in given.languages]
+    names += ["ignore"] * any(given.ignore) + ["refactor"] * any(given.refactor)
     return [f"codecrash.{name}" for name in names]
