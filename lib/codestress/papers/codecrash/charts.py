@@ -335,7 +335,7 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     for ax, (title, part) in zip(axes, parts.items(), strict=True):
         kind, _, rest = title.partition(", ")
         name = f"{spelled(kind, code=kind not in said)}, {rest}"
-        _name_panel(ax, rest if rest and len(kinds) == 1 else name)
+        _name_panel(ax, rest if len(kinds) == 1 else name)
         said.add(kind)
         draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
     figure.supxlabel(f"share of the places that get {message} (p)", fontsize=8)

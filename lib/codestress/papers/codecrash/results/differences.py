@@ -307,9 +307,7 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
     columns = RELATIVE if relative else POINTS
     if show == "tokens":
         columns = ("tokens", "tokens_low", "tokens_high")
-    panels = table["perturbation"]
-    if any(table[name].nunique() > 1 for name in ("dataset", *SETTING)):
-        panels = panels + ", " + named(table)["panel"]
+    panels = table["perturbation"] + ", " + named(table)["panel"]
     asked = table["perturbation"].where(table["density"] > 0, "VAN")
     axes = ["model", "panel", "density", "cell"]
     points = named(table.assign(perturbation=asked)).assign(panel=panels)

@@ -172,17 +172,14 @@ def token_points(
         "most_tokens": "hollow",
     }
     drawn = named(table).rename(columns=names)
-    panels = dict(zip(drawn["dataset"], drawn["panel"], strict=True))
-    theirs = published.rename(columns={**names, "perturbation": "condition"})
-    theirs["model"] = theirs["label"].map(published_models("codecrash"))
-    pairs = counterparts(panels, theirs["dataset"]).items()
-    parts = [
-        theirs[theirs["dataset"] == other].assign(
-            panel=panels[own], beside=NAMES[other]
-        )
-        for own, other in pairs
-    ]
-    theirs = pd.concat([*parts, theirs[:0].assign(panel="", beside="")])
+    beside = counterparts(drawn["dataset"], published["dataset"])
+    panels = drawn.drop_duplicates("dataset")[["dataset", "panel"]]
+    panels = panels.assign(dataset=panels["dataset"].map(beside)).dropna()
+    cells = published.merge(panels, on="dataset")
+    theirs = cells.rename(columns=names | {"perturbation": "condition"}).assign(
+        model=cells["label"].map(published_models("codecrash")),
+        beside=cells["dataset"].map(NAMES),
+    )
     points = drawn[["model", "panel", "condition", "cell", *names.values()]]
     return points, theirs[
         ["model", "panel", "condition", "average", "hollow", "beside"]
