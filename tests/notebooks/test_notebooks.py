@@ -100,7 +100,7 @@ SEEN = {
     "codecrash/reasoning": """
         wanted = table.set_index(cell)[["average_tokens", "most_tokens"]]
         assert np.allclose(wanted.loc[spent.index], spent)
-        for row in growth[growth["source"] == "regenerated"].itertuples():
+        for row in growth.itertuples():
             assert np.isclose(times[row.perturbation][row.model, row.dataset], row.times)
     """,
 }

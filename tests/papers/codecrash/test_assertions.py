@@ -15,12 +15,9 @@ from codestress.papers.codecrash.assertions import (
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.reasoning import (
-    STAGES,
     collapse_start,
     doubts,
-    hinted_value,
     reasoning_tokens,
-    stage_starts,
 )
 from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem, literal_text
@@ -362,60 +359,3 @@ def test_words_of_doubt() -> None:
         31,
         47,
     ]
-
-
-PARTS = {
-    "executes": "The loop runs over the list. x is 3, then y is 4, so the output is -1. ",
-    "checks itself": "Wait, let me run the second loop again. It gives -1 once more. ",
-    "weighs the hint": "But the comment says 12. Hmm, I get -1. Maybe I look at the condition again: still -1. ",
-    "argues for the hint": "3 + 4 + 5 is 12. So 12 could be meant, and 12 it should be. I am confused. ",
-    "repeats one unit": "Hmm " * 300,
-}
-"""A response with all stages, as Appendix F.6 tells of one."""
-
-
-def test_a_response_is_cut_where_its_stages_were_put_together() -> None:
-    text = "".join(PARTS.values())
-    starts = stage_starts(text, "-1", "12")
-    expected, at = {}, 0
-    for stage, part in PARTS.items():
-        expected[stage] = at
-        at += len(part)
-    assert list(starts) == list(STAGES) == list(expected)
-    assert starts["checks itself"] == expected["checks itself"]
-    assert starts["weighs the hint"] == text.index("comment")
-    assert starts["argues for the hint"] == text.index("12. So")
-    assert abs(starts["repeats one unit"] - expected["repeats one unit"]) <= 4
-
-
-def test_stages_that_are_not_there_are_left_out() -> None:
-    assert stage_starts("", "1", None) == {"executes": 0}
-    assert list(
-        stage_starts(PARTS["executes"] + PARTS["checks itself"], "-1", "12")
-    ) == [
-        "executes",
-        "checks itself",
-    ]
-    followed = "The output is 12, as the hint says."  # no doubt, no -1: the hint from the beginning
-    assert list(stage_starts(followed, "-1", "12")) == ["executes", "weighs the hint"]
-    resisted = "Hm. The comment says 12 and 12 again, but 120 and -12 are not 12, and the output is -1."
-    assert list(stage_starts(resisted, "-1", "12")) == ["executes", "weighs the hint"]
-    # A hint that is right is none.
-    assert list(stage_starts("so it is 12 and 12", "12", "12")) == ["executes"]
-    # A first word of doubt.
-    assert list(stage_starts("Hmm " * 300, "1", None)) == [
-        "checks itself",
-        "repeats one unit",
-    ]
-
-
-def test_the_hint_is_read_from_the_program() -> None:
-    assert (
-        hinted_value("def f(x):\n    return x  # The return value is [1, '#']\n")
-        == "[1, '#']"
-    )
-    assert (
-        hinted_value("function f(x) {\n  return x;\n  // The return value is 3\n}")
-        == "3"
-    )
-    assert hinted_value("def f(x):\n    return x") is None

@@ -30,9 +30,9 @@ from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results import (
     differences,
     reasoning,
-    variants,
     verdicts,
 )
+from codestress.papers.codecrash.results.conditions import SETTING
 from codestress.papers.codecrash.writing import (
     with_other_rows,
     write_hints,
@@ -71,7 +71,8 @@ def given_of(**changes: Any) -> codecrash.Predictions:
 
 
 def trials_of(**changes: Any) -> Trials:
-    return questions(given_of(**changes))
+    given = given_of(**changes).model_dump(exclude={"relative", "confidence"})
+    return questions(codecrash.Questions.model_validate(given))
 
 
 def one_artefact(name: str, profile: str, *models: str) -> Artefact:
@@ -337,11 +338,13 @@ def test_published_points_stand_under_their_own_data_set() -> None:
         "direct",
         "chain of thought",
     }
-    assert panels("mine") == {"mine": theirs["merge"]}
+    assert panels("mine") == {}
     assert panels("cruxeval", "livecodebench", "merge") == {
         "CRUXEval": theirs["cruxeval"], "LiveCodeBench": theirs["livecodebench"], "all problems": theirs["merge"],
     }  # fmt: skip
-    assert panels("cruxeval", "generated", "merge") == {"CRUXEval": theirs["cruxeval"]}
+    assert panels("cruxeval", "generated", "merge") == {
+        "CRUXEval": theirs["cruxeval"], "generated problems": theirs["cruxeval"],
+    }  # fmt: skip
     table = pd.DataFrame(
         [
             row
@@ -362,57 +365,6 @@ def test_published_points_stand_under_their_own_data_set() -> None:
         table.assign(dataset="cruxeval"), reasoning.published_reasoning()
     )
     assert set(points["panel"]) == {"CRUXEval"}
-
-
-def test_defences_are_laid_out_as_in_tables_8_and_9() -> None:
-    same = {
-        "model": "m",
-        "dataset": "d",
-        "mode": "direct",
-        "vanilla_pct": 80.0,
-        "problems": 9,
-    }
-    rows = [
-        same
-        | {
-            "perturbation": "VAN",
-            "refactor": True,
-            "pass_at_1_pct": 72.0,
-            "relative_pct": -10.0,
-        },
-        same
-        | {
-            "perturbation": "MCC",
-            "refactor": False,
-            "pass_at_1_pct": 40.0,
-            "relative_pct": -50.0,
-        },
-        same
-        | {
-            "perturbation": "MCC",
-            "refactor": True,
-            "pass_at_1_pct": 60.0,
-            "relative_pct": -25.0,
-        },
-    ]
-    table = pd.DataFrame(rows).assign(ignore=False)
-    laid = differences.with_and_without(table).set_index("perturbation")
-    assert laid.loc[
-        "VAN", ["without_pct", "with_pct", "with_relative_pct"]
-    ].tolist() == [
-        80,
-        72,
-        -10,
-    ]
-    assert pd.isna(laid.loc["VAN", "without_relative_pct"])
-    assert laid.loc["MCC", ["without_pct", "with_pct", "without_relative_pct", "with_relative_pct"]].tolist() == [
-        40, 60, -50, -25,
-    ]  # fmt: skip
-    told = table[1:].rename(columns={"refactor": "ignore", "ignore": "refactor"})
-    laid = differences.with_and_without(told).set_index("perturbation")
-    assert laid.loc["VAN", "without_pct"] == 80
-    assert pd.isna(laid.loc["VAN", "with_pct"])
-    assert differences.with_and_without(table[1:2]).empty
 
 
 def test_candidates_are_different_requests_and_unchanged_programs_are_asked_once() -> (
@@ -578,25 +530,6 @@ def test_readers_and_all_conditions(tmp_path: Path) -> None:
     assert all(response.text.startswith("```python") for response in texts.values())
 
 
-def test_the_refactored_programs_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trials = trials_of(
-        n_problems=5, perturbations=["VAN", "MCC"], refactor=[True], samples_direct=1
-    )
-    store = tmp_path / "s.sqlite"
-    answers = answers_frame(run(trials, ["sim-careful"], store=store))
-    monkeypatch.setattr(
-        variants, "stored_responses", lambda keys: stored_responses(keys, store)
-    )
-    table = variants.refactored(answers, given_of(n_problems=5))
-    assert list(table["programs"]) == [5, 5]
-    assert (
-        table[["same", "different", "failed", "none"]].sum(axis=1) == table["programs"]
-    ).all()
-    assert table["same"].sum() >= 7
-
-
 def test_plans_count_both_requests_of_a_pipeline(tmp_path: Path) -> None:
     artefact = one_artefact("codecrash/tab09", "smoke", "sim-careful")
     (row,) = make_plan([artefact], tmp_path / "s.sqlite").rows
@@ -621,6 +554,46 @@ def test_what_cannot_be_asked_is_said() -> None:
     )
     with refused(DataError, file, *ways):
         trials_of(perturbations=["MHC"], hints=file)
+
+
+@pytest.mark.parametrize("asked", [["VAN"], ["MCC"]])
+def test_nothing_to_compare_is_said(asked: list[str]) -> None:
+    with refused(ParameterError, f"perturbations = {asked}", "codecrash/perturbations"):
+        questions(given_of(perturbations=asked))
+
+
+def test_answers_that_cannot_be_compared_are_said() -> None:
+    rows = [{"perturbation": "MCC", "value_strict": 1.0, "problem": "p"}]
+    answers = pd.DataFrame(rows).assign(question="p", status="applied", density=1.0)
+    answers = answers.assign(**dict.fromkeys(["model", "dataset", *SETTING], ""))
+    answers[["ignore", "refactor"]] = False
+    for compare in (differences.differences, verdicts.changed_verdicts):
+        with refused(ParameterError, "VAN", "answers: MCC"):
+            compare(answers, rule="strict", confidence=0.95)
+
+
+def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(
+    tmp_path: Path,
+) -> None:
+    settings = ("problems=[contest]", "n_problems=4", "perturbations=[VAN,MHC]")
+    plans = [
+        make_plan(
+            resolve(
+                ["codecrash/tab01"],
+                "demo",
+                Overrides(("sim-careful",), (*settings, f"hints={hints}")),
+                load_registry(),
+            ),
+            tmp_path / "s.sqlite",
+        )
+        for hints in ("/nowhere/hints.jsonl", "generated")
+    ]
+    waiting, generated = plans
+    assert waiting.rows == generated.rows
+    assert waiting.rows[0].requests > 0
+    assert (waiting.errors, generated.errors, generated.notes) == ({}, {}, {})
+    written = "`codestress write hints --problems contest --task output "
+    names(waiting.notes["codecrash/tab01"], "hints = generated", written)
 
 
 @pytest.mark.slow
@@ -862,50 +835,6 @@ def test_the_messages_that_table_3_prints_are_to_the_letter() -> None:
     }
 
 
-def test_both_consistency_patterns_are_counted() -> None:
-    cells = {
-        "A": (-9, -5, -8, -4),
-        "B": (-9, -5, -4, -8),
-        "C": (-9, -5, -7, -6),
-        "D": (-9, -9, -4, -4),
-    }
-    rows = [
-        {
-            "model": model,
-            "perturbation": perturbation,
-            "dataset": dataset,
-            "relative_pct": value,
-        }
-        for model, values in cells.items()
-        for (perturbation, dataset), value in zip(
-            product(("MCC", "MPS"), ("one", "two")), values, strict=True
-        )
-    ]
-    table = pd.DataFrame(rows).assign(
-        mode="direct", density=1.0, ignore=False, refactor=False
-    )
-    published = differences.published_differences()
-    found = differences.consistency(table, published).set_index(
-        ["source", "mode", "pattern"]
-    )
-    found = found.sort_index()
-    own = found.loc["regenerated", "direct"]
-    assert own.loc["data sets", ["models", "consistent", "which"]].tolist() == [
-        4,
-        2,
-        "A, C",
-    ]
-    assert own.loc["perturbations", ["models", "consistent", "which"]].tolist() == [
-        4,
-        2,
-        "A, D",
-    ]
-    theirs = found.loc["published", "direct"]
-    assert theirs[["models", "consistent"]].to_numpy().tolist() == [[17, 15], [17, 14]]
-    single = differences.consistency(table[table["dataset"] == "one"], published)
-    assert set(single["source"]) == {"published"}
-
-
 def test_tokens_grow_as_an_oracle_says() -> None:
     rows = [
         {
@@ -926,12 +855,7 @@ def test_tokens_grow_as_an_oracle_says() -> None:
     answers = pd.DataFrame([*rows, rows[1] | {"problem": 99}]).rename(
         columns={"spent": "reasoning_tokens"}
     )
-    published = reasoning.published_reasoning()
-    table = reasoning.token_growth(answers, published, confidence=0.95).set_index(
-        ["source", "model", "perturbation"]
-    )
-    table = table.sort_index()
-    own = table.loc["regenerated", "m"]
+    own = reasoning.token_growth(answers, confidence=0.95).set_index("perturbation")
     # Who has no vanilla is left out.
     assert own.loc["MHC", ["times", "problems", "questions"]].tolist() == [
         3.0,
@@ -940,8 +864,6 @@ def test_tokens_grow_as_an_oracle_says() -> None:
     ]
     assert own.loc["MCC", "times"] == pytest.approx(1200 / sum(range(100, 112)))
     assert ((own["low"] < own["times"]) & (own["times"] < own["high"])).all()
-    theirs = table.loc["published"].set_index("dataset", append=True)["times"]
-    assert theirs["QwQ-32B", "MHC", "livecodebench"] == pytest.approx(2.446, abs=1e-3)
 
 
 def test_published_numbers_say_that_the_papers_text_has_none() -> None:

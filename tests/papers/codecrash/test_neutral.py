@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -35,8 +34,8 @@ from codestress.mutate.perturbations.variants import (
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results.controls import (
-    neutral_costs,
-    with_neutral_costs,
+    added_costs,
+    with_added_costs,
 )
 from codestress.papers.codecrash.results.differences import (
     HEADLINE,
@@ -219,33 +218,21 @@ def test_what_the_lie_adds_is_what_it_costs_without_what_a_comment_costs() -> No
         "MCC": [1.0] * 20 + [0.0] * 60,
     }
     answers = answers_of(scores)
-    costs = neutral_costs(answers, rule="strict", confidence=0.95)
-    points = costs.set_index(["perturbation", "against"])
-    assert points["points"].to_dict() == {
-        ("NCC", "VAN"): pytest.approx(-12.5),
-        ("MCC", "NCC"): pytest.approx(-37.5),
-        ("MCC", "VAN"): pytest.approx(-50),
-    }
-    assert points["relative_pct"].to_list() == pytest.approx([-100 / 6, -60, -200 / 3])
-    assert (
-        (points["points_low"] < points["points"])
-        & (points["points"] < points["points_high"])
-    ).all()
-    # as the other differences to vanilla are computed
+    [added] = added_costs(answers, rule="strict", confidence=0.95).itertuples()
+    assert (added.perturbation, added.problems) == ("MCC", 80)
+    assert (added.neutral_pct, added.pass_at_1_pct) == (62.5, 25)
+    assert (added.points, added.relative_pct) == pytest.approx((-37.5, -60))
+    assert added.points_low < added.points < added.points_high
+    # what a comment costs, and what the lie adds to it, is what the lie costs
     table = differences(answers, rule="strict", confidence=0.95)
-    same = table.set_index("perturbation").loc[
-        "NCC", ["points", "points_low", "points_high", "relative_low"]
+    points = table.set_index("perturbation")["points"]
+    assert points["NCC"] + added.points == pytest.approx(points["MCC"])
+    fewer = answers[
+        ~((answers["perturbation"] == "NCC") & (answers["problem"] == "79"))
     ]
-    assert np.allclose(
-        same.astype(float), points.loc[("NCC", "VAN"), same.index].astype(float)
-    )
-    # problems that lack one of the three are left out of all
-    fewer = neutral_costs(answers[~((answers["perturbation"] == "NCC") & (answers["problem"] == "79"))], rule="strict",
-                          confidence=0.95)  # fmt: skip
-    assert set(fewer["problems"]) == {79}
-    assert neutral_costs(
-        answers_of({"VAN": [1.0], "MCC": [0.0]}), rule="strict", confidence=0.95
-    ).empty
+    assert set(added_costs(fewer, rule="strict", confidence=0.95)["problems"]) == {79}
+    without = answers_of({"VAN": [1.0], "MCC": [0.0]})
+    assert added_costs(without, rule="strict", confidence=0.95).empty
 
 
 def test_it_stands_in_no_average_of_the_papers() -> None:
@@ -260,13 +247,13 @@ def test_it_stands_in_no_average_of_the_papers() -> None:
         means.loc["MCC", "points"]
         == averages(without).set_index("perturbation").loc["MCC", "points"]
     )
-    costs = neutral_costs(answers_of(scores), rule="strict", confidence=0.95)
+    costs = added_costs(answers_of(scores), rule="strict", confidence=0.95)
     drawn = pd.DataFrame(
         {"model": ["m"], "panel": ["p"], "condition": ["MCC"], "value": [-50.0]}
     )
-    both = with_neutral_costs(drawn, costs, relative=False)
+    both = with_added_costs(drawn, costs, relative=False)
     assert both["condition"].to_list() == ["MCC", "MCC, against NCC"]
     assert both["value"].to_list() == pytest.approx([-50, 50])
     pd.testing.assert_frame_equal(
-        with_neutral_costs(drawn, costs[:0], relative=False), drawn
+        with_added_costs(drawn, costs[:0], relative=False), drawn
     )

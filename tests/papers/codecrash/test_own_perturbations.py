@@ -101,6 +101,13 @@ def test_what_changes_the_meaning_or_breaks_is_rejected(tmp_path: Path) -> None:
     project = Project(tmp_path, BROKEN, **{name.upper(): name for name in own})
     found = counted(project.perturb(8, "VAN", *map(str.upper, own)))
     assert all(found[name.upper(), "rejected"] >= 6 for name in own), found
+    study = ("codecrash/tab01", "--profile", "smoke", "--models", "sim-careful")
+    study += ("--set", "perturbations=[VAN,RAISING]", "--set", "problems=[generated]")
+    told = project.run("build", *study, status=1)
+    names(told, "perturbations = ['VAN', 'RAISING']", "codecrash/perturbations")
+    study = ("codecrash/fig03", *study[1:-4], *study[-2:], "--set")
+    told = project.run("build", *study, "perturbations=[RAISING]", status=1)
+    names(told, "perturbations = ['RAISING']", "codecrash/perturbations")
 
 
 def test_a_name_or_file_that_is_not_there_is_told(tmp_path: Path) -> None:

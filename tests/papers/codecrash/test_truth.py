@@ -193,12 +193,5 @@ def test_losses_stand_beside_what_controls_lose() -> None:
     table = differences(
         answers_frame(run(trials, given.models)), rule="strict", confidence=0.95
     )
-    rows = table.set_index("perturbation")
-    noise = rows.loc[["AGAIN", "BLANK"], ["points", "lost_pct"]].mean()
-    assert rows.loc["MCC", "net_points"] == pytest.approx(
-        rows.loc["MCC", "points"] - noise["points"]
-    )
-    assert rows.loc["MCC", "net_lost_pct"] == pytest.approx(
-        rows.loc["MCC", "lost_pct"] - noise["lost_pct"]
-    )
-    assert {"net_points", "net_lost_pct"} <= set(averages(table))
+    lost = averages(table).set_index("perturbation")["lost_pct"]
+    assert 0 < max(lost["AGAIN"], lost["BLANK"]) < lost["MCC"]

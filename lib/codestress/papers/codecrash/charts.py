@@ -13,8 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.fitting.proportions import DOUBTED
-from codestress.papers.codecrash.reasoning import STAGES
-from codestress.papers.codecrash.results.conditions import WORDS, row_names, spelled
+from codestress.papers.codecrash.results.conditions import row_names, spelled
 from codestress.papers.codecrash.results.reasoning import Collapse
 from codestress.report.curves import (
     draw_curves,
@@ -56,13 +55,9 @@ def difference_dots(
     condition, value, beside (its data set), with a row for each of the paper's models: small grey
     dots above the row's others, with a bar at their mean, named `told` in the legend. Data sets
     stand side by side, settings below each other. A condition with a defence (a request to ignore
-    comments, or a clean-up) is a row below its condition without the defence. Rows without a known
-    value are left out.
+    comments, or a clean-up) is a row below its condition without the defence.
     """
-    points, published = _settings_as_rows(points), _settings_as_rows(published)
-    models, known = list(points["model"].unique()), points.dropna(subset="value")
-    if len(known):  # none is where nothing was right before
-        points = known
+    models = list(points["model"].unique())
     conditions = _beside_their_like(list(points["condition"].unique()))
     published = published[published["condition"].isin(conditions)]
     slots = _slots(len(models) + bool(len(published)))
@@ -75,17 +70,10 @@ def difference_dots(
             _published_dots(ax, place, values.to_numpy(float))
         own = points[points["panel"] == panel]
         _dots(ax, own, models, conditions, "value", slots[-len(models) :])
-        if known.empty:
-            ax.text(
-                0.5, 0.5, "no difference is known", ha="center", transform=ax.transAxes
-            )
     first = next(iter(axes.values()))
-    if len(
-        published
-    ):  # as an error bar, so that its legend comes after those of the models
-        first.errorbar(
-            [], [], fmt="o", markersize=2.5, color=PUBLISHED, alpha=0.5, label=told
-        )
+    if len(published):  # an error bar: its legend comes after those of the models
+        dot: dict[str, Any] = {"fmt": "o", "markersize": 2.5, "alpha": 0.5}
+        first.errorbar([], [], color=PUBLISHED, label=told, **dot)
     _legend(figure, first)
     return figure
 
@@ -126,30 +114,6 @@ def _published_dots(ax: Axes, place: float, values: np.ndarray) -> None:
     mean, ends = values.mean(), [place - 0.1, place + 0.1]
     ax.plot([mean, mean], ends, color=PUBLISHED, linewidth=1.5, zorder=1)
     mark(ax, pd.DataFrame(index=["mean"]), mean, place, published=True)
-
-
-DEFENCES = {
-    WORDS["ignore"][True]: "told to ignore",
-    WORDS["ignore"][False]: "",
-    WORDS["refactor"][True]: "cleaned up",
-    WORDS["refactor"][False]: "",
-}
-"""Settings that a figure shows in the names of rows in place of panels: the panel's word, and the
-row's (empty: none)."""
-
-
-def _settings_as_rows(frame: pd.DataFrame) -> pd.DataFrame:
-    """Returns the frame without the words for a defence (`DEFENCES`) in its column `panel`; the
-    words for a defence that is on follow the name in its column `condition`. A panel left without
-    words is `all`."""
-    panels, conditions = [], []
-    for panel, condition in zip(frame["panel"], frame["condition"], strict=True):
-        words = panel.split(", ")
-        kept = [word for word in words if word not in DEFENCES]
-        panels.append(", ".join(kept) or "all")
-        moved = filter(None, map(DEFENCES.get, words))
-        conditions.append(", ".join([condition, *moved]))
-    return frame.assign(panel=panels, condition=conditions)
 
 
 def _beside_their_like(conditions: Sequence[str]) -> list[str]:
@@ -285,11 +249,11 @@ def _dots(
             mark(ax, part, ends, places)
 
 
-def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
+def doubt_growth(found: Collapse) -> Figure:
     """Draws the growing number of words of doubt in a response (Figure 3), a column wide: the count
     up to each token, a quadratic fit, which the legend calls rejected where it does not describe
-    the counts, the start of a collapse (one unit repeated to the end), and the stages; returns the
-    figure. `found` is the result of `doubt_curve`; `stages` has the columns stage, first_token."""
+    the counts, and the start of a collapse (one unit repeated to the end); returns the figure. `found`
+    is the result of `doubt_curve`."""
     figure = styled_figure(WIDTHS["column"], 2.7)
     ax = figure.subplots()
     tokens, counts = found.curve["tokens"], found.curve["doubts"]
@@ -309,12 +273,6 @@ def doubt_growth(found: Collapse, stages: pd.DataFrame) -> Figure:
             found.collapse_at, shown, color="#BBBBBB", alpha=0.5, lw=0, label=label
         )
         ax.set_xlim(-0.02 * shown, shown)
-    before = stages[stages["stage"] != STAGES[-1]]
-    for number, row in enumerate(before.itertuples(), start=1):
-        ax.axvline(row.first_token, color=PUBLISHED, linewidth=0.7, linestyle=":")
-        place = row.first_token, 1 - 0.09 * number
-        axis = ("data", "axes fraction")
-        say(ax, str(row.stage), place, (3, 0), size=7, xycoords=axis)
     asked = f"{found.problem}, {spelled(found.perturbation, code=True)}"
     ax.set(xlabel=f"tokens of the response\n({asked})", ylabel="words of doubt so far")
     if ax.get_legend_handles_labels()[1]:
@@ -377,7 +335,7 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     for ax, (title, part) in zip(axes, parts.items(), strict=True):
         kind, _, rest = title.partition(", ")
         name = f"{spelled(kind, code=kind not in said)}, {rest}"
-        _name_panel(ax, rest if rest and len(kinds) == 1 else name)
+        _name_panel(ax, rest if len(kinds) == 1 else name)
         said.add(kind)
         draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
     figure.supxlabel(f"share of the places that get {message} (p)", fontsize=8)
@@ -387,86 +345,35 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
 
 
 def published_chart(
-    ranks: pd.DataFrame,
-    alike: pd.DataFrame,
-    vanilla: pd.DataFrame,
-    datasets: pd.DataFrame,
-    names: dict[str, str],
+    ranks: pd.DataFrame, datasets: pd.DataFrame, names: dict[str, str]
 ) -> Figure:
-    """Draws the findings from the published Pass@1, and returns the figure: ranks of the models on
-    unperturbed programs, agreement of perturbations on the order of models, correlation of losses
-    with the vanilla score, and the difference between data sets.
+    """Draws what the published Pass@1 leaves open, and returns the figure: ranks of the models on
+    unperturbed programs, and the difference between the data sets in the share that each
+    perturbation costs.
 
-    The tables `ranks`, `alike`, `vanilla` and `datasets` are the results of `rankings`,
-    `agreement`, `by_vanilla` and `between_datasets` in `results/published.py`; `names` maps the two
-    data sets to their names in the chart. The tests do not decide what a hollow mark shows.
+    The tables `ranks` and `datasets` are the results of `rankings` and `between_datasets` in
+    `results/published.py`; `names` maps the two data sets to their names in the chart. The tests do
+    not decide what a hollow mark shows.
     """
-    ranks, vanilla = (
-        table.assign(series=table["dataset"].map(names)) for table in (ranks, vanilla)
-    )
-    figure = styled_figure(WIDTHS["page"], 7.7)
-    above, below = figure.subfigures(
-        2, 1, height_ratios=[1.25, 1.0], squeeze=False
-    ).flat
-    perturbations = list(datasets["perturbation"])
-    left, right = above.subplots(1, 2, width_ratios=[1.0, 1.15])
-    _open_ranks(left, ranks[ranks["perturbation"] == "VAN"])
-    above.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
-    _matrix(right, alike, perturbations, names)
-    left, right = below.subplots(1, 2, sharey=True)
-    options: Any = {"label": "perturbation", "decided": True, "published": True}
-    forest(
-        left,
-        vanilla,
-        perturbations,
-        (-1, 1),
-        value="correlation",
-        series="series",
-        **options,
-    )
-    left.set(title="share lost and vanilla score", xlabel="correlation over models")
-    left.set_xticks([-1, -0.5, 0, 0.5, 1])
-    options |= {"value": "difference", "scale": 100}
-    forest(right, datasets, perturbations, (-20, 30), **options)
-    first, second = names.values()
-    right.set(title=f"{second} - {first}")
-    right.set_xlabel("share lost, paired by model (points)")
-    for ax in (left, right):
-        ax.axvline(0, color="#999999", linewidth=0.6)
-    left.set_yticks(range(len(perturbations)), row_names(perturbations))
-    add_note(figure, "filled, or bold: decided (Holm); hollow: not")
-    return figure
-
-
-def _open_ranks(ax: Axes, ranks: pd.DataFrame) -> None:
-    first = ranks[ranks["series"] == ranks["series"].iloc[0]]
+    figure = styled_figure(WIDTHS["page"], 4.0)
+    left, right = figure.subplots(1, 2)
+    plain = ranks[ranks["perturbation"] == "VAN"]
+    plain = plain.assign(series=plain["dataset"].map(names))
+    first = plain[plain["dataset"] == plain["dataset"].iloc[0]]
     models = first.sort_values("rank")["label"].tolist()
     limits = (0.5, len(models) + 0.5)
-    forest(ax, ranks, models, limits, value="rank", series="series", published=True)
-    ax.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
-    ax.set_xticks(range(1, len(models) + 1, 4))
-
-
-def _matrix(
-    ax: Axes, alike: pd.DataFrame, names: list[str], datasets: dict[str, str]
-) -> None:
-    """Draws, in `ax`, a matrix of the correlations between the perturbations `names`, from `alike`,
-    the result of `agreement`: the first of `datasets` below the diagonal, the second above; decided
-    ones are bold."""
-    first, second = datasets
-    cells = np.full((len(names), len(names)), np.nan)
-    for row in alike.itertuples():
-        ends = sorted((names.index(str(row.first)), names.index(str(row.second))))
-        x, y = ends if row.dataset == first else reversed(ends)
-        cells[y, x] = row.correlation
-        mark(ax, pd.DataFrame(index=[0]), x, y, 1, 1, published=True)
-        colour = "white" if abs(row.correlation) > 0.6 else "black"
-        weight = "bold" if row.decided else "normal"
-        text = ax.text(x, y, f"{row.correlation:.2f}", ha="center", va="center")
-        text.set(color=colour, fontsize=6.5, fontweight=weight)
-    ax.set_title("do losses order models alike?")
-    ax.set_xlabel(f"Spearman; above: {datasets[second]}")
-    ax.imshow(cells, cmap="PuOr", vmin=-1, vmax=1, aspect="auto")
-    ax.set_xticks(range(len(names)), names, rotation=60)
-    ax.set_yticks(range(len(names)), names)
-    ax.grid(False)
+    options: Any = {"published": True}
+    forest(left, plain, models, limits, value="rank", series="series", **options)
+    left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
+    left.set_xticks(range(1, len(models) + 1, 4))
+    perturbations = list(datasets["perturbation"])
+    options |= {"label": "perturbation", "value": "difference", "scale": 100}
+    forest(right, datasets, perturbations, (-20, 30), decided=True, **options)
+    first_name, second_name = names.values()
+    right.set(title=f"{second_name} - {first_name}")
+    right.set_xlabel("share lost, paired by model (points)")
+    right.axvline(0, color="#999999", linewidth=0.6)
+    right.set_yticks(range(len(perturbations)), row_names(perturbations))
+    legend_above(figure, left)
+    add_note(figure, "filled: decided (Holm); hollow: not")
+    return figure

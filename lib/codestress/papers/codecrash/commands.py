@@ -17,8 +17,8 @@ from codestress.paths import shown
 @click.argument("what", type=click.Choice(["hints", "translations"]))
 @click.option(
     "--problems",
-    default="",
-    help="cruxeval, livecodebench, generated, contest.",
+    required=True,
+    help="Of these: cruxeval, livecodebench, generated, contest, or your own.",
 )
 @click.option(
     "--n-problems",
@@ -68,14 +68,8 @@ def write(
     from codestress.papers.codecrash.studies import SOURCES, checked_problems
     from codestress.problems.problem_files import own_sets
 
-    beside = output.with_name(f"{output.stem}.rejected.jsonl")
-    _check(
-        "--problems",
-        problems,
-        "source",
-        (*SOURCES, *own_sets()),
-        "params/problems.yaml",
-    )
+    sources = (*SOURCES, *own_sets())
+    _check("--problems", problems, "source", sources, "params/problems.yaml")
     usable, faults = checked_problems(problems, "python", n_problems, "", seed)
     told = f"{len(usable)} problems, {len(faults)} others cannot be used"
     if what == "hints":
@@ -83,6 +77,7 @@ def write(
     else:
         written = writing.write_translations(usable, model, seed=seed)
     content = writing.with_other_rows(written, written.rows, output)
+    beside = output.with_name(f"{output.stem}.rejected.jsonl")
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(content, encoding="utf-8")
     beside.write_text(

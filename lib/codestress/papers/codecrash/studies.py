@@ -45,7 +45,7 @@ from codestress.papers.codecrash.contest_programs import (
 from codestress.parameters import (
     Experiment,
     Interval,
-    RecomputedByDraws,
+    Recomputed,
     Seeded,
 )
 from codestress.paths import ROOT, shown
@@ -218,8 +218,9 @@ class Questions(Perturbed, Experiment):
         has the vanilla prompt, so the request is sent only once. Vanilla programs have no comments
         to ignore, so they are not asked with `ignore` (Table 8). With `refactor`, a trial first
         asks for a clean program, then about it. Raises `ParameterError` where inputs are asked of
-        livecodebench or JavaScript.
+        livecodebench or JavaScript, and at the end where too little is left (`check_asked`).
         """
+        asked = set[str]()
         others = "livecodebench" in self.problems or "javascript" in self.languages
         if self.task == "input" and others:
             raise ParameterError(
@@ -244,7 +245,17 @@ class Questions(Perturbed, Experiment):
                     if variant.status in ("applied", "unchanged"):
                         factors["status"] = variant.status
                         factors["question"] = variant.problem.question or name
+                        asked.add(perturbation)
                         yield from self._samples(name, factors.copy())
+        self.check_asked(asked)
+
+    def check_asked(self, asked: set[str]) -> None:
+        """Raises `ParameterError` where `asked`, the perturbations that are asked about, is empty."""
+        if not asked:
+            raise ParameterError(
+                f"perturbations = {self.perturbations}: no program is left to ask about; name one that is applied to a "
+                "program (codecrash/perturbations counts them, and says why others are not), or other problems"
+            )
 
     def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
         direct = factors["mode"] == "direct"
@@ -303,9 +314,22 @@ class Shares(Questions, Interval):
     confidence of intervals."""
 
 
-class Predictions(Shares):
-    """Parameters of studies that show differences to vanilla (unperturbed) programs: those of
-    `Shares`, and the unit of the differences."""
+class Compared(Shares):
+    """Parameters of studies that compare perturbed with vanilla (unperturbed) programs."""
+
+    def check_asked(self, asked: set[str]) -> None:
+        """Raises `ParameterError` where nothing can be compared: among the perturbations `asked`
+        about, vanilla is missing or alone."""
+        if not asked > {"VAN"}:
+            raise ParameterError(
+                f"perturbations = {self.perturbations}: nothing to compare; name VAN and at least one that is applied "
+                "to a program (codecrash/perturbations counts them, and says why others are not)"
+            )
+
+
+class Predictions(Compared):
+    """Parameters of studies that show differences to vanilla programs: those of `Compared`, and the
+    unit of the differences."""
 
     relative: bool = Field(
         True, description="differences to vanilla in % of it; false: in points"
@@ -582,10 +606,10 @@ def runnable(languages: Sequence[Language]) -> list[Language]:
 STUDIES = {
     "answers": Questions,
     "shares": Shares,
-    "means": Shares,
+    "compared": Compared,
     "predictions": Predictions,
     "density": DensitySweep,
-    "published": RecomputedByDraws,
+    "published": Recomputed,
     "variants": Perturbed,
 }
 """Studies by name; params/codecrash/*.yaml may name them as `study: codecrash.NAME`."""

@@ -7,12 +7,12 @@ inspect the file.
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from string import Template
 from typing import Any, NamedTuple
@@ -140,77 +140,72 @@ def _write(
     is accepted, at most `TRIES` times. `prompt` names the file of the question; `read` makes a
     candidate from a problem and a response's text, or raises `Unfit`, which rejects the response.
     """
-    by_name = {one.problem.id: one for one in problems}
+    left = {one.problem.id: one for one in problems}
     accepted: dict[str, dict[str, str]] = {}
-    reasons: dict[str, str] = {}
-    last: dict[str, str] = {}
-
-    def asked(name: str) -> str:
-        problem = by_name[name].problem
-        values = {
-            name: getattr(problem, name)
-            for name in ("code", "function", "call", "output")
-        }
-        return Template(prompt_text(prompt)).substitute(values)
-
-    def left() -> list[str]:
-        return [name for name in by_name if name not in accepted]
-
-    for texts in _responses(asked, left, model, seed, store):
-        last |= texts
+    rejected: dict[str, dict[str, str]] = {}
+    for number in range(TRIES):
+        trials = [Trial(name, {}, seed, number) for name in left]
+        texts = _responses(trials, left, model, prompt, store) if trials else {}
         candidates: dict[str, Candidate] = {}
+        reasons: dict[str, str] = {}
         for name, text in texts.items():
             try:
-                candidates[name] = read(by_name[name], text)
+                candidates[name] = read(left[name], text)
             except Unfit as error:
                 reasons[name] = str(error)
-        calls = [call for candidate in candidates.values() for call in candidate.calls]
-        with Executor() as executor:
-            executions = iter(run_calls(calls, executor))
-        for name, candidate in candidates.items():
-            runs = list(itertools.islice(executions, len(candidate.calls)))
-            reasons[name] = _fault(candidate, runs)
-            if not reasons[name]:
-                accepted[name] = {"id": name, **candidate.row, "model": model}
-    rows = [accepted[name] for name in by_name if name in accepted]
-    rejected = [
-        {"id": name, "reason": reasons[name], "answer": last[name]} for name in left()
-    ]
-    return Written(rows, rejected)
+        for name, reason in (reasons | _faults(candidates)).items():
+            if reason:
+                row = {"id": name, "reason": reason, "answer": texts[name]}
+                rejected[name] = row
+            else:
+                accepted[name] = {"id": name, **candidates[name].row, "model": model}
+                del left[name]
+    names = [one.problem.id for one in problems]
+    rows = [accepted[name] for name in names if name in accepted]
+    return Written(rows, [rejected[name] for name in left])
 
 
 def _responses(
-    asked: Callable[[str], str],
-    left: Callable[[], list[str]],
+    trials: list[Trial],
+    problems: Mapping[str, Checked],
     model: str,
-    seed: int,
+    prompt: str,
     store: Path,
-) -> Iterator[dict[str, str]]:
-    """Yields the responses of `model`, as a dict of texts by name, up to `TRIES` times: each time
-    to the prompts `asked(name)` of the names that `left()` returns; nothing when none is left."""
+) -> dict[str, str]:
+    """Returns the texts of the responses of `model`, without thoughts, as a dict by problem id: to
+    `trials`, which ask about `problems` by the question in the file named by `prompt`."""
+    question = Template(prompt_text(prompt))
 
-    def prompt(trial: Trial) -> Prompt:
-        return Prompt(
-            (Message("user", asked(trial.problem)),), Sampling(0.7, 1.0, LONGEST)
-        )
+    def render(trial: Trial) -> Prompt:
+        problem = problems[trial.problem].problem
+        named = ("code", "function", "call", "output")
+        text = question.substitute({name: getattr(problem, name) for name in named})
+        return Prompt((Message("user", text),), Sampling(0.7, 1.0, LONGEST))
 
-    for number in range(TRIES):
-        items = [Trial(name, {}, seed, number) for name in left()]
-        if items:
-            answers = run(
-                Trials(items, prompt, {"strict": _unjudged}), [model], store=store
-            ).answers
-            texts = stored_responses([answer.key for answer in answers], store)
-            yield {
-                one.trial.problem: without_thoughts(texts[one.key].text)
-                for one in answers
-            }
+    asked = Trials(trials, render, {"strict": _unjudged})
+    answers = run(asked, [model], store=store).answers
+    texts = stored_responses([answer.key for answer in answers], store)
+    return {one.trial.problem: without_thoughts(texts[one.key].text) for one in answers}
 
 
 def _unjudged(_: Trial, response: Response) -> Score:
     """Returns the score 0 for any `response`, as only the later check of the material counts; its
     outcome is `correct` for a response with text, else that of a refused or empty one."""
     return unanswered(response) or Score(Outcome.CORRECT, 0.0)
+
+
+def _faults(candidates: Mapping[str, Candidate]) -> dict[str, str]:
+    """Returns the reason to reject each of `candidates`, after running its calls; empty where it is
+    accepted."""
+    calls: list[tuple[Problem, str]] = []
+    for candidate in candidates.values():
+        calls += candidate.calls
+    with Executor() as executor:
+        executions = iter(run_calls(calls, executor))
+    return {
+        name: _fault(candidate, list(islice(executions, len(candidate.calls))))
+        for name, candidate in candidates.items()
+    }
 
 
 def _fault(candidate: Candidate, runs: Sequence[Execution]) -> str:

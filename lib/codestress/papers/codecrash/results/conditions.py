@@ -9,9 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from codestress.errors import ParameterError
 from codestress.fitting.proportions import effective_number
 from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
-from codestress.papers.codecrash.studies import MESSAGES
+from codestress.papers.codecrash.studies import MESSAGES, Questions
 from codestress.types import LANGUAGE_NAMES
 
 SETTING = ["language", "task", "mode", "ignore", "refactor"]
@@ -50,13 +51,13 @@ MODES = {"direct": "direct", "cot": "chain of thought"}
 WORDS: dict[str, Mapping[Any, str]] = {
     "dataset": NAMES,
     "language": LANGUAGE_NAMES,
-    "mode": MODES,
     "task": {"output": "output prediction", "input": "input prediction"},
-    "ignore": {True: "told to ignore comments", False: "not told"},
-    "refactor": {True: "cleaned up first", False: "as it is"},
+    "mode": MODES,
 }
 """Words in the names of panels, by factor and its value; a value without an entry is its own word.
 """
+DEFENCES = {"ignore": ", told to ignore", "refactor": ", cleaned up"}
+"""Words that follow a condition's name where it is asked with the defence."""
 
 
 def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -78,6 +79,15 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     )
 
 
+def require_pairs(pairs: pd.DataFrame, answers: pd.DataFrame) -> None:
+    """Raises `ParameterError` where `pairs`, those of `answers` beside vanilla ones, has no row."""
+    if pairs.empty:
+        asked = ", ".join(answers["perturbation"].unique())
+        raise ParameterError(
+            f"no problem was answered both as it is (VAN) and perturbed (answers: {asked}): ask more of them"
+        )
+
+
 def question_counts(questions: pd.Series) -> dict[str, Any]:
     """Returns the numbers of different `questions`, the clusters of answers, and of answers that
     are independent (`effective_number`), as a dict: questions, independent."""
@@ -97,14 +107,17 @@ def undefended(rows: pd.DataFrame) -> pd.DataFrame:
 def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
     """Returns the name of a row's panel: the words for its values in the columns `varying`, in a
     fixed order; the data set's name where `varying` is empty."""
-    shown = [name for name in ("dataset", *SETTING) if name in (varying or ["dataset"])]
+    shown = [name for name in WORDS if name in (varying or ["dataset"])]
     return ", ".join(WORDS[name].get(row[name], str(row[name])) for name in shown)
 
 
 def condition_name(row: Mapping[Any, Any]) -> str:
+    name = SPELLED.get(row["perturbation"], str(row["perturbation"]))
     if row["perturbation"] in MESSAGES and row["density"] < 1:
-        return f"{row['perturbation']} (p = {row['density']:g})"
-    return SPELLED.get(row["perturbation"], str(row["perturbation"]))
+        name = f"{row['perturbation']} (p = {row['density']:g})"
+    return name + "".join(
+        words for defence, words in DEFENCES.items() if row.get(defence)
+    )
 
 
 def cells(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
@@ -121,13 +134,11 @@ def cell_of(row: Mapping[Any, Any]) -> dict[Hashable, Any]:
     return {name: row[name] for name in CELL if name in row and row[name] != MERGE}
 
 
-def named(
-    table: pd.DataFrame, among: Sequence[str] = ("dataset", *SETTING)
-) -> pd.DataFrame:
-    """Returns the table with three more columns: `panel` (name of a figure's panel, from those
-    columns of `among` that vary in the table), `condition` (the perturbation's name in a figure)
-    and `cell` (values that select the answers behind the row)."""
-    varying = [name for name in among if table[name].nunique() > 1]
+def named(table: pd.DataFrame) -> pd.DataFrame:
+    """Returns the table with three more columns: `panel` (name of a figure's panel, from what varies
+    in the table: data set, language, task or mode), `condition` (the name of perturbation and
+    defence in a figure) and `cell` (values that select the answers behind the row)."""
+    varying = [name for name in WORDS if name in table and table[name].nunique() > 1]
     rows = table.to_dict("records")
     return table.assign(
         panel=[panel_name(row, varying) for row in rows],
@@ -184,19 +195,13 @@ def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
     return points[[*names, *(["hollow"] if hollow else [])]]
 
 
-def prompt_files(
-    task: str,
-    modes: Sequence[str],
-    languages: Sequence[str],
-    ignore: bool,
-    refactor: bool,
-) -> list[str]:
-    """Returns the names of the prompt files that a study of `task` in the `modes` and `languages`
-    uses; their hashes go into the manifest. `ignore` and `refactor` say whether these defences are
-    asked."""
+def prompt_files(given: Questions) -> list[str]:
+    """Returns the names of the prompt files that the study with the parameters `given` uses; their
+    hashes go into the manifest."""
     names = ["system", "question"]
-    for mode in modes:
-        names.append(f"{task}.{mode}")
-        names += [f"examples.{task}.{mode}.{language}" for language in languages]
-    names += ["ignore"] * ignore + ["refactor"] * refactor
+    for mode in given.modes:
+        examples = f"examples.{given.task}.{mode}"
+        names.append(f"{given.task}.{mode}")
+        names += [f"{examples}.{language}" for language in given.languages]
+    names += ["ignore"] * any(given.ignore) + ["refactor"] * any(given.refactor)
     return [f"codecrash.{name}" for name in names]

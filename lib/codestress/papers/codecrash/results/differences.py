@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
 
 from codestress.fitting.influence import Moved, mean, share, total
 from codestress.fitting.proportions import (
     UNKNOWN,
     clustered_mean,
     effective_number,
-    floats,
     paired_difference,
     ratio_of_shares,
 )
@@ -33,6 +31,7 @@ from codestress.papers.codecrash.results.conditions import (
     most_and_least,
     named,
     question_counts,
+    require_pairs,
     scores_by_problem,
     undefended,
 )
@@ -52,176 +51,81 @@ PAIRED = ["model", "dataset", "language", "task", "mode", "problem"]
 """Columns that pair a score with that of the vanilla (unperturbed) program."""
 
 
+COUNTS = ["problems", "questions", "independent"]
+SHARES = ["vanilla_pct", "lost_pct", "pass_at_1_pct"]
+DIFFERENCES = [*CELL, *COUNTS, *SHARES, *POINTS, *RELATIVE, "applied_problems"]
+"""Columns of `paired_differences`."""
+
+
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Returns a row for each condition in `answers` except plain vanilla (unperturbed programs, no
-    defence), paired with plain vanilla on the problems of both. `rule` is the scoring rule.
+    defence), paired with plain vanilla on the problems of both: the result of `paired_differences`.
+    `rule` is the scoring rule. Raises `ParameterError` where no answers can be paired."""
+    pairs = beside_vanilla(scores_by_problem(answers, rule))
+    require_pairs(pairs, answers)
+    return paired_differences(pairs, confidence)
+
+
+def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Returns a row for each condition of `pairs`, scores by problem beside the score before
+    (`score_before`).
 
     Columns: `CELL` (the condition), problems, questions (clusters of problems), independent
-    (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (0 to 100), points, points_low,
-    points_high, relative_pct, relative_low, relative_high; the last six again as applied_… for the
-    applied_problems, those that the perturbation was applied to; pass_at_1_reference_pct, or
-    pass_at_1_strict_pct, by the other rule; lost_pct, the part of vanilla's correct answers that is
-    no longer correct. Intervals at `confidence` are over questions, paired. Where controls (AGAIN,
-    BLANK) were asked, which lose by chance alone: net_points and net_lost_pct, without the
-    controls' mean.
+    (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (before and after, 0 to 100),
+    lost_pct (the part of the correct answers before that is no longer correct), points, points_low,
+    points_high, relative_pct, relative_low, relative_high, applied_problems (those that the
+    perturbation was applied to; the others are asked the same question again and lose nothing).
+    Intervals at `confidence` are over questions, paired.
     """
-    other = "reference" if rule == "strict" else "strict"
-    others = scores_by_problem(answers, other).groupby(CELL, sort=False)["score"].mean()
     rows = []
-    for row, part in cells(_beside_vanilla(scores_by_problem(answers, rule))):
-        before, after = part["score_before"], part["score"]
-        row |= {"problems": len(part)} | question_counts(part["question"])
+    for row, part in cells(pairs):
+        before, after, questions = part["score_before"], part["score"], part["question"]
+        row["problems"] = len(part)
+        row["applied_problems"] = (part["status"] == "applied").sum()
+        row |= question_counts(questions)
         row["vanilla_pct"] = 100 * before.mean()
+        row["pass_at_1_pct"] = 100 * after.mean()
         lost = (before * (1 - after)).mean()
         row["lost_pct"] = 100 * lost / before.mean() if before.any() else math.nan
-        row["pass_at_1_pct"] = 100 * after.mean()
-        row |= _paired_difference(part, confidence)
-        applied = part[part["status"] == "applied"]
-        for name, number in _paired_difference(applied, confidence).items():
-            row[f"applied_{name}"] = number
-        row["applied_problems"] = len(applied)
-        row[f"pass_at_1_{other}_pct"] = 100 * others[tuple(row[name] for name in CELL)]
-        rows.append(row)
-    return _net_of_controls(pd.DataFrame(rows))
+        rows.append(row | relative_difference(before, after, questions, confidence))
+    return pd.DataFrame(rows, columns=DIFFERENCES)
 
 
-def _beside_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
+def beside_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
     """Returns the rows of `scores`, the result of `scores_by_problem`, except those of plain
     vanilla, whose score of the same problem they get in the column `score_before`; problems without
     it are left out."""
     vanilla = undefended(scores[scores["perturbation"] == "VAN"])
-    return scores.drop(vanilla.index).merge(
-        vanilla[[*PAIRED, "score"]], on=PAIRED, suffixes=("", "_before")
-    )
+    return beside(vanilla, scores.drop(vanilla.index))
 
 
-def _paired_difference(part: pd.DataFrame, confidence: float) -> dict[str, float]:
-    return relative_difference(
-        part["score_before"], part["score"], confidence, part["question"]
-    )
-
-
-def _net_of_controls(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the table with the columns `net_points` and `net_lost_pct`, the losses beyond those
-    of the controls of the same model and setting; the table as it is where no control was asked."""
-    controls = table[table["perturbation"].isin(CONTROLS)] if len(table) else table
-    if controls.empty:
-        return table
-    by = ["model", "dataset", *SETTING]
-    noise = table[by].join(controls.groupby(by)[["points", "lost_pct"]].mean(), on=by)
-    return table.assign(
-        net_points=table["points"] - noise["points"],
-        net_lost_pct=table["lost_pct"] - noise["lost_pct"],
-    )
+def beside(before: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of `scores` whose problem is in `before` too, with its score there in the
+    column `score_before`."""
+    return scores.merge(before[[*PAIRED, "score"]], on=PAIRED, suffixes=("", "_before"))
 
 
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
-    """Returns the points to draw from `table`, the result of `differences`: model, panel,
+    """Returns the points to draw from `table`, the result of `differences`, data set by data set and
+    first those without a defence: model, panel,
     condition, cell (values that select the answers), value, low, high (in % of vanilla if
     `relative`, else in points)."""
     kind = RELATIVE if relative else POINTS
     columns = ["model", "panel", "condition", "cell"]
-    return compared(table)[[*columns, *kind]].set_axis(
-        [*columns, "value", "low", "high"], axis=1
-    )
-
-
-def compared(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of `table`, the result of `differences`, in the order of a figure, data set
-    by data set and first those without a defence, with the names of their panels and conditions
-    (`named`)."""
     placed = named(table).assign(place=pd.factorize(table["dataset"])[0])
-    return placed.sort_values(["place", "ignore", "refactor"], kind="stable")
-
-
-AVERAGED = [
-    *("points", "relative_pct", "applied_points", "applied_relative_pct"),
-    *("lost_pct", "net_points", "net_lost_pct"),
-]
-"""Columns of `differences` of which `averages` gives means."""
+    placed = placed.sort_values(["place", "ignore", "refactor"], kind="stable")
+    points = placed[[*columns, *kind]]
+    return points.set_axis([*columns, "value", "low", "high"], axis=1)
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
     """Returns means over models of `table`, the result of `differences`, for each data set,
     setting, perturbation and density, like the last row of the paper's tables: models (their
-    number), points, relative_pct, applied_points, applied_relative_pct, lost_pct, and net_points
-    and net_lost_pct where `table` has them."""
-    groups = table.groupby(
-        ["dataset", *SETTING, "perturbation", "density"], sort=False, as_index=False
-    )
-    means = {name: (name, "mean") for name in AVERAGED if name in table}
+    number), points, relative_pct, lost_pct."""
+    by = ["dataset", *SETTING, "perturbation", "density"]
+    means = {name: (name, "mean") for name in ("points", "relative_pct", "lost_pct")}
+    groups = table.groupby(by, sort=False, as_index=False)
     return groups.agg(models=("model", "nunique"), **means)
-
-
-def consistency(table: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:
-    """Returns the number of models that follow section 3.2's two patterns, among models with MCC
-    and MPS on two data sets. `table` comes from `differences`, `published` from
-    `published_differences`.
-
-    Pattern `data sets`: MCC and MPS cost more on the same data set. Pattern `perturbations`: the
-    same perturbation of the two costs more on both data sets (the paper's second footnote repeats
-    the words of its first; its text gives the meaning). A difference of 0 follows no pattern.
-    Columns: source (regenerated, published), mode, pattern, datasets, models, consistent (number of
-    models that follow the pattern), which (their names).
-    """
-    sources = {
-        "regenerated": undefended(table[table["density"] == 1]),
-        "published": published.assign(model=published["label"]),
-    }
-    rows = []
-    for source, frame in sources.items():
-        messages = frame[frame["perturbation"].isin(["MCC", "MPS"])]
-        messages = messages[messages["dataset"] != MERGE]
-        datasets = list(messages["dataset"].unique()[:2])
-        if len(datasets) < 2:
-            continue
-        columns = pd.MultiIndex.from_product([["MCC", "MPS"], datasets])
-        for mode, part in messages.groupby("mode", sort=False):
-            wide = part.pivot_table(
-                "relative_pct", "model", ["perturbation", "dataset"], sort=False
-            )
-            losses = wide.reindex(columns=columns).dropna()
-            a, b, c, d = losses.to_numpy().T
-            patterns = {
-                "data sets": (a - b) * (c - d) > 0,
-                "perturbations": (a - c) * (b - d) > 0,
-            }
-            for pattern, holds in patterns.items():
-                which = losses.index[holds]
-                counts = len(losses), len(which), ", ".join(which)
-                rows.append((source, mode, pattern, " ".join(datasets), *counts))
-    names = ["source", "mode", "pattern", "datasets", "models", "consistent", "which"]
-    return pd.DataFrame(rows, columns=names)
-
-
-def with_and_without(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns Tables 8 and 9 in the paper's layout, from the result of `differences`: Pass@1 (0 to
-    100) and its difference to vanilla, without a defence (`ignore` or `refactor`) and with it.
-    Columns: model, dataset, mode, perturbation, without_pct, with_pct, without_relative_pct,
-    with_relative_pct.
-
-    A row of vanilla programs comes first, without a difference; Table 8 has no vanilla programs
-    with the defence. Empty where no defence was asked.
-    """
-    keys = ["model", "dataset", "mode"]
-    numbers = ["pct", "relative_pct"]
-    columns = [f"{way}_{name}" for name in numbers for way in ("without", "with")]
-    defences = [name for name in ("ignore", "refactor") if table[name].nunique() > 1]
-    if not defences:
-        return pd.DataFrame(columns=[*keys, "perturbation", *columns])
-    largest = table.sort_values("problems", ascending=False, kind="stable")
-    vanilla = largest.drop_duplicates(keys).assign(
-        perturbation="VAN",
-        relative_pct=math.nan,
-        pass_at_1_pct=largest["vanilla_pct"],
-        **{defences[0]: False},
-    )
-    rows = pd.concat([vanilla, table]).rename(columns={"pass_at_1_pct": "pct"})
-    defended = rows[defences[0]].to_numpy(bool)
-    rows = rows.set_index([*keys, "perturbation"])[numbers]
-    sides = [rows[~defended].add_prefix("without_"), rows[defended].add_prefix("with_")]
-    laid = pd.concat(sides, axis=1)[columns].reset_index()
-    return laid.sort_values(keys, kind="stable", ignore_index=True)
 
 
 def by_density(
@@ -362,7 +266,7 @@ def setting_effects(
     problems, questions, independent. For a change of the prompt (ignore, refactor), both sides have
     the same vanilla programs.
     """
-    pairs = _beside_vanilla(scores_by_problem(answers, rule))
+    pairs = beside_vanilla(scores_by_problem(answers, rule))
     pairs = pairs[pairs["perturbation"] != "VAN"]
     rows = []
     for setting, values in CHANGED.items():
@@ -403,9 +307,7 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
     columns = RELATIVE if relative else POINTS
     if show == "tokens":
         columns = ("tokens", "tokens_low", "tokens_high")
-    panels = table["perturbation"]
-    if any(table[name].nunique() > 1 for name in ("dataset", *SETTING)):
-        panels = panels + ", " + named(table)["panel"]
+    panels = table["perturbation"] + ", " + named(table)["panel"]
     asked = table["perturbation"].where(table["density"] > 0, "VAN")
     axes = ["model", "panel", "density", "cell"]
     points = named(table.assign(perturbation=asked)).assign(panel=panels)
@@ -413,37 +315,30 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
 
 
 def relative_difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    confidence: float,
-    clusters: ArrayLike | None = None,
+    before: pd.Series, after: pd.Series, questions: pd.Series, confidence: float
 ) -> dict[str, float]:
-    """Returns the difference of two paired means with intervals, in %: by `POINTS` second - first,
-    by `RELATIVE` (second - first) / first (CodeCrash, section 3.1), which is nan where the first
-    mean is 0.
+    """Returns the difference of two paired means with intervals, in %: by `POINTS` after - before,
+    by `RELATIVE` (after - before) / before (CodeCrash, section 3.1), which is nan where the mean
+    before is 0.
 
-    `first` and `second` (n,) hold one score (0 to 1) for each item. The intervals at `confidence`
-    (`paired_difference`, `ratio_of_shares`) treat the items of one cluster, in `clusters` (n,;
-    None: each item is one), as copies of each other; they are nan for one cluster. Both means are
-    of the same items, so their common variation cancels.
+    `before` and `after` hold one score (0 to 1) for each item, one item or more. The intervals at
+    `confidence` (`paired_difference`, `ratio_of_shares`) treat the items of one cluster, in
+    `questions`, as copies of each other; they are nan for one cluster. Both means are of the same
+    items, so their common variation cancels.
     """
-    one, two = floats(first), floats(second)
-    names = np.arange(one.size) if clusters is None else np.asarray(clusters)
-    before, after = (
-        float(side.mean()) if side.size else math.nan for side in (one, two)
-    )
-    ratio = after / before - 1 if before else math.nan
+    first, second = before.mean(), after.mean()
     points = ratios = UNKNOWN
-    if len(np.unique(names)) > 1:
-        points = paired_difference(two - one, names, confidence)
-        spread = one.std() * two.std()
-        covariance = float(((one - before) * (two - after)).mean())
+    if questions.nunique() > 1:
+        points = paired_difference(after - before, questions, confidence)
+        spread = before.std(ddof=0) * after.std(ddof=0)
+        covariance = ((before - first) * (after - second)).mean()
         correlation = covariance / spread if spread else 0.0
-        worth = effective_number(names)
-        ratios = ratio_of_shares(before, after, worth, correlation, confidence)
-    numbers = (after - before, *points, ratio, *(end - 1 for end in ratios))
-    names_of = (*POINTS, *RELATIVE)
-    return dict(zip(names_of, (100 * number for number in numbers), strict=True))
+        worth = effective_number(questions)
+        ratios = ratio_of_shares(first, second, worth, correlation, confidence)
+    ratio = second / first - 1 if first else math.nan
+    numbers = (second - first, *points, ratio, *(end - 1 for end in ratios))
+    names = (*POINTS, *RELATIVE)
+    return dict(zip(names, (100 * number for number in numbers), strict=True))
 
 
 INDEPENDENT = {
@@ -666,15 +561,13 @@ LIKE = {"generated": "cruxeval", "contest": "livecodebench"}
 
 
 def counterparts(asked: Iterable[str], published: Iterable[str]) -> dict[str, str]:
-    """Returns the published data set beside which each data set of `asked` stands, without those
-    that have none: its own; else, where none of `asked` is published, that of the same kind
-    (`LIKE`). All problems together stand beside all published ones, if each has a counterpart."""
+    """Returns the published data set beside which each data set of `asked` stands, its own or that
+    of the same kind (`LIKE`), without those that have none. All problems together stand beside all
+    published ones, if both data sets have a counterpart."""
     datasets = set(published) - {MERGE}
-    names = list(dict.fromkeys(asked))
-    beside = {name: name for name in names if name in datasets}
-    if not beside:
-        beside = {name: LIKE[name] for name in names if LIKE.get(name) in datasets}
-    if MERGE in names and len(beside) > 1 and set(beside.values()) == datasets:
+    like = {name: LIKE.get(name, name) for name in asked}
+    beside = {name: other for name, other in like.items() if other in datasets}
+    if MERGE in like and len(datasets) > 1 and set(beside.values()) == datasets:
         beside[MERGE] = MERGE
     return beside
 
@@ -682,34 +575,25 @@ def counterparts(asked: Iterable[str], published: Iterable[str]) -> dict[str, st
 def published_points(
     published: pd.DataFrame, table: pd.DataFrame, *, relative: bool
 ) -> pd.DataFrame:
-    """Returns the paper's models for the grey dots: panel, condition, value (in % of vanilla if
-    `relative`, else in points), beside (name of the published data set). `published` comes from
-    `published_differences`, `table` from `differences`.
-
-    The dots stand in the panel of their mode and of the data set (`counterparts`); the dots on all
-    problems stand in the first panel of that mode where no data set has a counterpart. A condition
-    without published numbers has no dots.
-    """
-    shown = as_the_paper_asked(compared(table)).drop_duplicates(["dataset", *SETTING])
-    datasets = set(published["dataset"])
-    beside = counterparts(shown["dataset"], datasets)
-    whole = MERGE if MERGE in datasets else "cruxeval"
-    columns = ["panel", "condition", "value", "beside"]
-    parts = []
-    for mode, rows in shown.groupby("mode", sort=False):
-        panels = dict(zip(rows["dataset"], rows["panel"], strict=True))
-        pairs = beside or {rows["dataset"].iloc[0]: whole}
-        for dataset, theirs in pairs.items():
-            cells = published[published["dataset"] == theirs]
-            cells = cells[cells["mode"] == mode]
-            part = cells.assign(
-                panel=panels.get(dataset),
-                condition=cells["perturbation"],
-                value=cells["relative_pct" if relative else "points"],
-                beside="both data sets" if theirs == MERGE else NAMES[theirs],
-            )
-            parts.append(part[columns].dropna(subset="panel"))
-    return pd.concat(parts) if parts else pd.DataFrame(columns=columns)
+    """Returns the paper's models for the grey dots, in the panels of their mode and of the data set
+    (`counterparts`): panel, condition, value (in % of vanilla if `relative`, else in points),
+    beside (name of the published data set). `published` comes from `published_differences`, `table`
+    from `differences`."""
+    shown = as_the_paper_asked(named(table)).drop_duplicates(["dataset", *SETTING])
+    beside = counterparts(shown["dataset"], published["dataset"])
+    panels = shown.assign(dataset=shown["dataset"].map(beside))
+    cells = published.merge(
+        panels[["dataset", "mode", "panel"]].dropna(), on=["dataset", "mode"]
+    )
+    names = NAMES | {MERGE: "both data sets"}
+    return pd.DataFrame(
+        {
+            "panel": cells["panel"],
+            "condition": cells["perturbation"],
+            "value": cells["relative_pct" if relative else "points"],
+            "beside": cells["dataset"].map(names),
+        }
+    )
 
 
 SAID: dict[str, dict[Any, str]] = {

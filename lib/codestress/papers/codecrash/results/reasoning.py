@@ -14,11 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from codestress.fitting.influence import share
 from codestress.fitting.proportions import clustered_mean
 from codestress.papers.codecrash.reasoning import (
-    STAGES,
     collapse_start,
     doubts,
     reasoning_tokens,
-    stage_starts,
 )
 from codestress.papers.codecrash.results.conditions import (
     CELL,
@@ -27,16 +25,17 @@ from codestress.papers.codecrash.results.conditions import (
     most_and_least,
     named,
     question_counts,
+    scores_by_problem,
 )
 from codestress.papers.codecrash.results.differences import (
     HEADLINE,
     INDEPENDENT,
     POINTS,
+    beside_vanilla,
     counterparts,
-    differences,
     free_of,
+    paired_differences,
 )
-from codestress.papers.codecrash.studies import MESSAGES
 from codestress.report.published import published_models, published_numbers
 from codestress.scoring.forms import split_thoughts
 from codestress.seeding import rng
@@ -45,8 +44,6 @@ from codestress.types import CHARACTERS_PER_TOKEN, Response
 GROWTHS = 400
 """Number of curves that are drawn to see how far a fit lies from its points by chance."""
 DEGREES = {"quadratic": 2, "line": 1}
-PAPER_STAGES = dict(zip(STAGES, ("1", "2", "3 and 4", "5", "6"), strict=True))
-"""Stages of Appendix F.6 that correspond to each rule-based stage."""
 
 
 def with_reasoning(
@@ -74,8 +71,9 @@ def reasoning_table(
     to 100), points (difference to vanilla; nan without a problem of both) and average_tokens (of
     reasoning) with intervals at `confidence`, most_tokens, collapses (their number).
     """
-    table = differences(answers, rule=rule, confidence=confidence)
-    points = table.set_index(CELL)[[*POINTS]].to_dict("index") if len(table) else {}
+    pairs = beside_vanilla(scores_by_problem(answers, rule))
+    table = paired_differences(pairs, confidence)
+    points = table.set_index(CELL)[[*POINTS]].to_dict("index")
     rows = []
     for row, part in cells(answers):
         cell = tuple(row.values())
@@ -99,41 +97,36 @@ def reasoning_table(
     return pd.DataFrame(rows)
 
 
-def token_growth(
-    answers: pd.DataFrame, published: pd.DataFrame, *, confidence: float
-) -> pd.DataFrame:
+def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """Returns the ratio of reasoning tokens under a perturbation to those on vanilla programs
-    (section 3.4 (i)): sums over the same problems, with intervals at `confidence` over questions;
-    then the paper's ratios, from Table 4, without intervals. `answers` come from `with_reasoning`,
-    `published` from `published_reasoning`.
+    (section 3.4 (i)): sums over the same problems, with intervals at `confidence` over questions.
+    `answers` come from `with_reasoning`.
 
-    Columns: source (regenerated, published), model, dataset, perturbation, problems, questions,
-    times (the ratio), low, high.
+    Columns: model, dataset, perturbation, problems, questions, times (the ratio), low, high. Empty
+    where vanilla programs were not asked.
     """
-    rows: list[tuple[object, ...]] = []
     known = answers.dropna(subset="reasoning_tokens")
-    for (model, dataset), part in known.groupby(["model", "dataset"], sort=False):
-        by = ["problem", "question"]
-        spent = part.pivot_table("reasoning_tokens", by, "perturbation", sort=False)
-        spent = spent.droplevel("problem")
-        for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
-            both = spent[[perturbation, "VAN"]].dropna()
-            if both.empty:
-                continue
-            ratio = share(both[perturbation], both["VAN"])
-            questions = both.index.nunique()
-            numbers = (ratio.value, *ratio.interval(questions, confidence))
-            condition = model, dataset, perturbation
-            rows.append(("regenerated", *condition, len(both), questions, *numbers))
-    numbers_of = ["problems", "questions", "times", "low", "high"]
-    columns = ["source", "model", "dataset", "perturbation", *numbers_of]
-    vanilla = published.groupby(["label", "dataset"])["average_tokens"].transform(
-        "first"
-    )
-    times = published["average_tokens"] / vanilla
-    theirs = published.assign(source="published", model=published["label"], times=times)
-    theirs = theirs[theirs["perturbation"] != "VAN"]
-    return pd.concat([pd.DataFrame(rows, columns=columns), theirs])[columns]
+    by = ["model", "dataset", "question", "problem"]
+    spent = known.pivot_table("reasoning_tokens", by, "perturbation", sort=False)
+    rows = []
+    for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
+        both = spent[[perturbation, "VAN"]].dropna().droplevel("problem")
+        for (model, dataset), part in both.groupby(["model", "dataset"], sort=False):
+            part = part.droplevel(["model", "dataset"])
+            ratio = share(part[perturbation], part["VAN"])
+            questions = part.index.nunique()
+            row = model, dataset, perturbation, len(part), questions, ratio.value
+            rows.append((*row, *ratio.interval(questions, confidence)))
+    columns = ["model", "dataset", "perturbation", "problems", "questions", "times"]
+    return pd.DataFrame(rows, columns=[*columns, "low", "high"])
+
+
+def token_headline(growth: pd.DataFrame) -> str:
+    """Returns the title of Table 4's figure, from the result of `token_growth`: under which
+    perturbations thought grows."""
+    means = growth.groupby("perturbation", sort=False)["times"].mean().dropna()
+    means = means.sort_values(ascending=False)
+    return most_and_least(means, "Thought grows", "{:.1f} times")
 
 
 def published_reasoning() -> pd.DataFrame:
@@ -179,31 +172,18 @@ def token_points(
         "most_tokens": "hollow",
     }
     drawn = named(table).rename(columns=names)
-    panels = dict(zip(drawn["dataset"], drawn["panel"], strict=True))
-    theirs = published.rename(columns={**names, "perturbation": "condition"})
-    theirs["model"] = theirs["label"].map(published_models("codecrash"))
-    pairs = counterparts(panels, theirs["dataset"]).items()
-    parts = [
-        theirs[theirs["dataset"] == other].assign(
-            panel=panels[own], beside=NAMES[other]
-        )
-        for own, other in pairs
-    ]
-    theirs = pd.concat([*parts, theirs[:0].assign(panel="", beside="")])
+    beside = counterparts(drawn["dataset"], published["dataset"])
+    panels = drawn.drop_duplicates("dataset")[["dataset", "panel"]]
+    panels = panels.assign(dataset=panels["dataset"].map(beside)).dropna()
+    cells = published.merge(panels, on="dataset")
+    theirs = cells.rename(columns=names | {"perturbation": "condition"}).assign(
+        model=cells["label"].map(published_models("codecrash")),
+        beside=cells["dataset"].map(NAMES),
+    )
     points = drawn[["model", "panel", "condition", "cell", *names.values()]]
     return points, theirs[
         ["model", "panel", "condition", "average", "hollow", "beside"]
     ]
-
-
-def token_headline(growth: pd.DataFrame) -> str:
-    """Returns the title of Table 4's figure, from the regenerated rows of `token_growth`: under
-    which perturbations thought grows."""
-    own = growth[growth["source"] == "regenerated"]
-    means = own.groupby("perturbation", sort=False)["times"].mean().dropna()
-    return most_and_least(
-        means.sort_values(ascending=False), "Thought grows", "{:.1f} times"
-    )
 
 
 def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
@@ -273,8 +253,6 @@ class Collapse(NamedTuple):
     """p-values of `lack_of_growth` for the quadratic and the line."""
     text: str
     """Reasoning of the response; the whole response where it collapses."""
-    factors: Mapping[str, Any]
-    """Arguments from which `studies.variants` makes the response's program."""
 
 
 def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collapse:
@@ -310,31 +288,7 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
         fit_growth(places, curve["doubts"]),
         lacks,
         thought if start is None else text,
-        {
-            "source": row.dataset,
-            "language": row.language,
-            "perturbation": row.perturbation,
-            "density": row.density if row.perturbation in MESSAGES else 1.0,
-        },
     )
-
-
-def stages(collapse: Collapse, answer: str, hint: str | None) -> pd.DataFrame:
-    """Returns a table with a row for each stage of the response `collapse` (`stage_starts`, from
-    the right `answer` and the value of the misleading `hint`, None without one): stage, paper (the
-    paper's stages), first_token, tokens, doubts (words of doubt), doubts_per_1000 (tokens)."""
-    starts = stage_starts(collapse.text, answer, hint)
-    ends = [*list(starts.values())[1:], len(collapse.text)]
-    places = doubts(collapse.text)
-    rows = []
-    for (stage, start), end in zip(starts.items(), ends, strict=True):
-        count = sum(start <= place < end for place in places)
-        tokens = (end - start) / CHARACTERS_PER_TOKEN
-        rate = 1000 * count / tokens if tokens else math.nan
-        first = start // CHARACTERS_PER_TOKEN
-        rows.append((stage, PAPER_STAGES[stage], first, round(tokens), count, rate))
-    columns = ["stage", "paper", "first_token", "tokens", "doubts", "doubts_per_1000"]
-    return pd.DataFrame(rows, columns=columns)
 
 
 def growth_table(collapse: Collapse) -> pd.DataFrame:

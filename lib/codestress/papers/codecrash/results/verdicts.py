@@ -4,7 +4,7 @@ agreement of candidates."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -14,15 +14,19 @@ from codestress.papers.codecrash.results.conditions import (
     CELL,
     MERGE,
     MODES,
-    SETTING,
     cells,
     most_and_least,
+    require_pairs,
     scores_by_problem,
 )
+from codestress.papers.codecrash.results.differences import beside_vanilla
 from codestress.papers.codecrash.studies import Questions
 from codestress.scoring.forms import fenced_program
 from codestress.seeding import rng
 from codestress.types import Response
+
+PLAIN = {"perturbation": "VAN", "density": 0.0, "ignore": False, "refactor": False}
+"""Values of the condition of vanilla programs without a defence."""
 
 
 def changed_verdicts(
@@ -30,15 +34,18 @@ def changed_verdicts(
 ) -> pd.DataFrame:
     """Returns, for each perturbed condition in `answers`, the numbers of problems that all vanilla
     (unperturbed) candidates get right and all perturbed candidates get wrong, and the reverse.
-    `rule` is the scoring rule.
+    `rule` is the scoring rule. Raises `ParameterError` where no answers can be paired.
 
     Columns: `CELL` (the condition), broken (right before, wrong after), right_before, share (broken
     of right_before; nan without any), low, high (Wilson, at `confidence`, questions as clusters),
     mended (wrong before, right after), wrong_before.
     """
+    pairs = _pairs(answers, rule)
+    require_pairs(pairs, answers)
     rows = []
-    for row, part in _paired(answers, rule):
-        right, wrong = part[part["before"] == 1], part[part["before"] == 0]
+    for row, part in cells(pairs):
+        right = part[part["score_before"] == 1]
+        wrong = part[part["score_before"] == 0]
         broken = right["score"] == 0
         share = clustered_share(broken, right["question"], confidence)
         row["broken"] = broken.sum()
@@ -51,18 +58,11 @@ def changed_verdicts(
     return pd.DataFrame(rows)
 
 
-def _paired(
-    answers: pd.DataFrame, rule: str
-) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Yields each perturbed condition in `answers` as a dict of its values of `CELL`, with a table
-    of its scores by problem (by `rule`) and, in the column `before`, the vanilla score of the same
-    problem; problems without that score are left out."""
-    scores = scores_by_problem(answers, rule)
-    scores = scores[scores["dataset"] != MERGE]
-    keys = ["model", "dataset", *SETTING, "problem"]
-    plain = scores[scores["perturbation"] == "VAN"].rename(columns={"score": "before"})
-    for cell, part in cells(scores[scores["perturbation"] != "VAN"]):
-        yield cell, part.merge(plain[[*keys, "before"]], on=keys)
+def _pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Returns the scores of `answers` by problem (by `rule`) beside vanilla ones, of each data set
+    by itself."""
+    pairs = beside_vanilla(scores_by_problem(answers, rule))
+    return pairs[pairs["dataset"] != MERGE]
 
 
 def cases(
@@ -79,10 +79,11 @@ def cases(
         [*CELL, "problem"]
     )
     rows = []
-    for cell, part in _paired(answers, rule):
-        broken = part.loc[(part["before"] == 1) & (part["score"] == 0), "problem"]
+    for cell, part in cells(_pairs(answers, rule)):
+        turned = (part["score_before"] == 1) & (part["score"] == 0)
+        broken = part.loc[turned, "problem"]
         order = rng(seed, "cases", *map(str, cell.values())).permutation(len(broken))
-        vanilla = cell | {"perturbation": "VAN", "density": 0.0}
+        vanilla = cell | PLAIN
         for problem in broken.iloc[sorted(order[:per_condition])]:
             before = first.loc[(*vanilla.values(), problem)]
             after = first.loc[(*cell.values(), problem)]
