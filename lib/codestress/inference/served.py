@@ -10,7 +10,7 @@ import hashlib
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from tqdm import tqdm
@@ -28,9 +28,6 @@ from codestress.inference.registry import ModelEntry
 from codestress.literals import counted, parse_json
 from codestress.paths import ROOT, whole
 from codestress.validation import nearest, read_yaml
-
-if TYPE_CHECKING:
-    import httpx2
 
 LOOK_S = 2.0
 """Seconds in which a server on loopback must list its models."""
@@ -134,9 +131,23 @@ def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
     `key` is sent unless it is empty. Raises `EngineError` where no server answers within
     `timeout_s` seconds or it refuses, and `NoList` where it has no list of models.
     """
+    import httpx2
+
     url = f"{base_url}/models"
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
     shown = Secret(key).shown
-    reply = _listing(base_url, key, timeout_s)
+    try:
+        client = httpx2.Client(timeout=timeout_s)
+    except Exception as error:  # whatever it reads in the environment
+        raise EngineError(no_connection(base_url, error)) from None
+    try:
+        with client:
+            reply = client.get(url, headers=headers)
+    except Exception as error:  # whatever the client's libraries raise
+        raise EngineError(
+            f"{base_url}: no server answers ({shown(str(error))}); "
+            f"start it, or correct the URL{remedy_of(error)}"
+        ) from None
     status = reply.status_code
     if reply.is_redirect:
         to = sent_on(url, reply.headers.get("location", ""))
@@ -155,27 +166,6 @@ def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
     except (ValueError, KeyError, TypeError, AttributeError):
         raise NoList(
             f"{url}: is no list of models; the URL of most servers ends in /v1"
-        ) from None
-
-
-def _listing(base_url: str, key: str, timeout_s: float) -> httpx2.Response:
-    """Returns the reply to a request for the models of the server at `base_url`, with `key` unless
-    it is empty. Raises `EngineError` where none comes within `timeout_s` seconds."""
-    import httpx2
-
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
-    try:
-        client = httpx2.Client(timeout=timeout_s)
-    except Exception as error:  # whatever it reads in the environment
-        raise EngineError(no_connection(base_url, error)) from None
-    try:
-        with client:
-            return client.get(f"{base_url}/models", headers=headers)
-    except Exception as error:  # whatever the client's libraries raise
-        words = Secret(key).shown(str(error))
-        raise EngineError(
-            f"{base_url}: no server answers ({words}); "
-            f"start it, or correct the URL{remedy_of(error)}"
         ) from None
 
 
