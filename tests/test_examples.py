@@ -43,6 +43,7 @@ TYPED = (
         "codestress archive adopt --help",
         "codestress data list",
     ),
+    "codestress store verify",
     *("make report", "make contact-sheet"),
 )
 """Typed here, in this order."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import random
 import shutil
 import signal
@@ -17,13 +18,16 @@ from pathlib import Path
 from typing import TextIO
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codestress.cli import answers
 from codestress.errors import EngineError, StoreError
 from codestress.inference.registry import ModelEntry
 from codestress.inference.servers import belongs, server_of
 from codestress.inference.store import Store
+from codestress.report.checked import sha256_of_files
 from codestress.types import Response, Usage
 from conftest import THOROUGH
 from told import names, refused
@@ -360,16 +364,20 @@ def test_a_changed_cell_is_named_and_asked_again_only_when_told(
             f"UPDATE responses SET {column} = {value} WHERE key = ?", [key(7)]
         )
     with Store(path) as store:
-        with refused(StoreError, f"DELETE FROM responses WHERE key IN ('{key(7)}')"):
+        with refused(StoreError, key(7), "codestress store verify", "--repair"):
             store.get([key(n) for n in range(30)])
         assert len(store.get([key(6), key(8)])) == 2
         assert store.missing([key(7)]) == []
-    with contextlib.closing(sqlite3.connect(path)) as by_hand, by_hand:
-        by_hand.execute(f"DELETE FROM responses WHERE key IN ('{key(7)}')")
-    with Store(path) as store:
-        assert store.missing([key(n) for n in range(30)]) == [key(7)]
+        assert list(store.damaged().values()) == [key(7)]
+        store.set_aside(store.damaged())
+        assert (store.damaged(), store.missing([key(n) for n in range(30)])) == (
+            {},
+            [key(7)],
+        )
         store.put(key(7), "m", Response("again", "stop"))
         assert store.get([key(7)])[key(7)].text == "again"
+    with contextlib.closing(sqlite3.connect(path)) as by_hand:
+        assert by_hand.execute("SELECT key FROM damaged").fetchall() == [(key(7),)]
 
 
 def test_no_flipped_bit_changes_an_answer(tmp_path: Path) -> None:
@@ -394,6 +402,35 @@ def test_no_flipped_bit_changes_an_answer(tmp_path: Path) -> None:
                 found[k] == Response(f"{int(k, 16)} " * 40, "stop") for k in found
             )
     assert told > 50
+
+
+def test_store_verify_names_what_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "STORE", tmp_path / "s.sqlite")
+    monkeypatch.setattr(answers, "OUTPUTS", tmp_path)
+    folder = tmp_path / "demo" / "origin" / "fig04"
+    folder.mkdir(parents=True)
+    (folder / "table.csv").write_text("a\n1\n")
+    (folder / "manifest.json").write_text(
+        json.dumps({"sha256": sha256_of_files(folder)})
+    )
+    fill(tmp_path / "s.sqlite", 20)
+    runner = CliRunner()
+    assert runner.invoke(answers.store, ["verify"]).exit_code == 0
+    (folder / "table.csv").write_text("a\n2\n")
+    with contextlib.closing(sqlite3.connect(tmp_path / "s.sqlite")) as by_hand, by_hand:
+        by_hand.execute("UPDATE responses SET text = x'00' WHERE key = ?", [key(3)])
+    said = runner.invoke(answers.store, ["verify"])
+    assert said.exit_code == 1
+    names(said.output, key(3), "table.csv")
+    runner.invoke(answers.store, ["verify", "--repair"])
+    (folder / "table.csv").write_text("a\n1\n")
+    assert runner.invoke(answers.store, ["verify"]).exit_code == 0
+    (folder / "manifest.json").write_text("[1]")
+    said = runner.invoke(answers.store, ["verify"])
+    assert said.exit_code == 1
+    names(said.output, "manifest.json")
 
 
 SERVERS = [

@@ -19,6 +19,7 @@ from codestress.cli.options import (
     SETTINGS,
     WHERE,
     Knobs,
+    exit_where,
     resolved,
     where_of,
     with_knobs,
@@ -26,7 +27,7 @@ from codestress.cli.options import (
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.store import Store
 from codestress.literals import printable
-from codestress.paths import STORE, shown
+from codestress.paths import OUTPUTS, STORE, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.types import Request, Response
 
@@ -35,7 +36,7 @@ FILE = click.argument("file", type=click.Path(path_type=Path))
 
 @click.group()
 def store() -> None:
-    """Inspects the file of all responses."""
+    """Inspects and repairs the file of all responses."""
 
 
 @store.command("status")
@@ -46,6 +47,44 @@ def store_status() -> None:
     for model, count in counts.items():
         click.echo(f"{model:28} {count:>9,}")
     click.echo(f"{shown(STORE)}: {sum(counts.values()):,} responses")
+
+
+@store.command("verify")
+@click.option(
+    "--repair",
+    is_flag=True,
+    help="Set damaged responses aside, so that a build asks them again.",
+)
+def store_verify(repair: bool) -> None:
+    """Reads all responses and all published files: whether each is what it was. Exit 1 where one is not."""
+    from codestress.report.checked import changed_files
+
+    with Store(STORE) as responses:
+        count, damaged, faults = (
+            responses.count(),
+            responses.damaged(),
+            responses.faults(),
+        )
+        if damaged and repair:
+            responses.set_aside(damaged)
+    state = (
+        "set aside, to be asked again"
+        if repair
+        else "damaged; --repair has it asked again"
+    )
+    for key in damaged.values():
+        click.echo(f"{key}: {state}")
+    for fault in faults:
+        click.echo(
+            f"{shown(STORE)}: {fault}: recover it: sqlite3 {shown(STORE)} .recover"
+        )
+    changed = changed_files(OUTPUTS)
+    for file in changed:
+        click.echo(f"{file}: the next build of it makes it anew")
+    click.echo(
+        f"{shown(STORE)}: {count:,} responses, {len(damaged):,} of them damaged; {len(changed):,} files changed"
+    )
+    exit_where((damaged and not repair) or faults or changed)
 
 
 @click.group()

@@ -9,6 +9,7 @@ which every read verifies.
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import threading
 import time
@@ -50,13 +51,23 @@ CREATE TABLE IF NOT EXISTS responses (
     checksum BLOB
 )
 """
-REMEDY = (
-    "Answers stored before are safe. Make room on the disk, wait for another process that "
-    "holds the file, or name another in CODESTRESS_STORE; `sqlite3 FILE .recover | sqlite3 "
-    "NEW` saves what it can of a damaged one, with its -wal file beside it."
-)
-MOST_NAMED = 20
-"""Largest number of damaged responses that a message names."""
+SAFE = "Answers stored before are safe."
+ELSEWHERE = "set CODESTRESS_STORE to another file."
+REMEDIES = [
+    ("another", f"The file is kept as it is; {ELSEWHERE}"),
+    (
+        "malformed|not a database|corrupt",
+        "The file is kept as it is. Move it and its -wal file aside; "
+        "`sqlite3 FILE .recover | sqlite3 NEW` saves what it can.",
+    ),
+    (
+        "full|disk i/o|no space|too large",
+        f"Is the disk full? {SAFE} Make room.",
+    ),
+    ("locked", f"Held by another process. {SAFE} Run the same command again."),
+    ("", f"{SAFE} Check the folder's rights, or {ELSEWHERE}"),
+]
+"""Patterns of messages of SQLite or the system, and the remedy; the first match counts."""
 
 
 class Row(NamedTuple):
@@ -176,12 +187,11 @@ class Store:
         rows = [Row(*cells) for cells in self._rows(COLUMNS, keys)]
         damaged = [row.key for row in rows if not row.intact]
         if damaged:
-            file = shown(self.path)
-            keys_named = ", ".join(f"'{key}'" for key in damaged[:MOST_NAMED])
             raise StoreError(
-                f"{file}: {len(damaged)} stored answers are not what they were, by their "
-                "checksums. To have them asked again by the next build: "
-                f'sqlite3 {file} "DELETE FROM responses WHERE key IN ({keys_named})"'
+                f"{shown(self.path)}: {len(damaged)} stored answers are not what they "
+                f"were, by their checksums, the first with the key {damaged[0]}. "
+                "`codestress store verify` lists all; with --repair it sets them aside, "
+                "and the next build asks them again."
             )
         if belongs is not None:
             for row in rows:
@@ -200,6 +210,34 @@ class Store:
                 belongs(*origin)
             absent.pop(key, None)
         return list(absent)
+
+    def damaged(self) -> dict[int, str]:
+        """Return the keys of all responses that have changed since they were stored, by
+        row number. Reads the whole file."""
+        query = f"SELECT rowid, {COLUMNS} FROM responses NOT INDEXED"
+        keys = {}
+        with self._connected() as connection:
+            for number, *cells in connection.execute(query):
+                if not Row(*cells).intact:
+                    keys[number] = ascii(cells[0])[1:-1]
+        return keys
+
+    def faults(self) -> list[str]:
+        """Return at most 20 faults that SQLite finds in the file."""
+        faults = [text for (text,) in self._query("PRAGMA integrity_check(20)")]
+        return [] if faults == ["ok"] else faults
+
+    def set_aside(self, rows: Iterable[int]) -> None:
+        """Move responses, given by row number, to the table `damaged`, so that their
+        requests are made again."""
+        numbers = [[row] for row in rows]
+        where = "FROM responses WHERE rowid = ?"
+        with self._writing() as connection:
+            connection.execute(
+                "CREATE TABLE IF NOT EXISTS damaged AS SELECT * FROM responses WHERE 0"
+            )
+            connection.executemany(f"INSERT INTO damaged SELECT * {where}", numbers)
+            connection.executemany(f"DELETE {where}", numbers)
 
     def count(self) -> int:
         [[count]] = self._query("SELECT count(*) FROM responses")
@@ -252,7 +290,10 @@ class Store:
             yield connection
 
     def _error(self, error: Exception) -> StoreError:
-        return StoreError(f"{shown(self.path)}: {error}. {REMEDY}")
+        message = str(error).lower()
+        fitting = (text for words, text in REMEDIES if re.search(words, message))
+        file = shown(self.path)
+        return StoreError(f"{file}: {error}. {next(fitting).replace('FILE', file)}")
 
 
 def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Response]:

@@ -133,3 +133,19 @@ def changes_of_files(folder: Path, manifest: Any) -> list[str]:
         if written.get(name, digest) != digest:
             changed.append(f"{name} is not what was written")
     return changed
+
+
+def changed_files(outputs: Path) -> list[str]:
+    """Return in words the changed files of all artefacts of all profiles below `outputs`, each
+    with its folder; a faulty manifest is one of them."""
+    changes = []
+    for path in visible(outputs, "*/*/*/manifest.json"):
+        folder = path.parent
+        try:
+            manifest = read_manifest(folder)
+        except DataError as error:
+            changes.append(str(error))
+            continue
+        for change in changes_of_files(folder, manifest):
+            changes.append(f"{shown(folder)}: {change}")
+    return changes
