@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gzip
 import json
 import signal
 import socket
@@ -969,6 +970,32 @@ def test_no_echo_of_the_key_is_kept(
                 ask(server.base_url)
             assert KEY not in str(caught.value)
     assert KEY not in caplog.text
+
+
+def test_a_long_reply_is_none_whatever_it_is_packed_in() -> None:
+    whole = completion("x" * 3_000_000).body
+    for reply in (
+        Reply(whole),
+        Reply(gzip.compress(whole), headers={"Content-Encoding": "gzip"}),
+        Reply(whole, status=500),
+    ):
+        with (
+            OpenAIServer(lambda _, reply=reply: reply) as server,
+            pytest.raises(RequestFailed, match="max_reply_bytes"),
+        ):
+            ask(server.base_url, max_reply_bytes=1_000_000, retries=2)
+        assert len(server.requests) == 1
+    with OpenAIServer(
+        lambda _: Reply(gzip.compress(whole), headers={"Content-Encoding": "gzip"})
+    ) as server:
+        assert ask(server.base_url)[0].text == "x" * 3_000_000
+    for packed in ("br", "zstd", "gzip, gzip"):
+        odd = Reply(b"1234", headers={"Content-Encoding": packed})
+        with (
+            OpenAIServer(lambda _, odd=odd: odd) as server,
+            refused(RequestFailed, "served", packed),
+        ):
+            ask(server.base_url)
 
 
 def test_a_wait_beyond_the_deadline_fails_at_once_and_holds_nobody_back() -> None:

@@ -48,6 +48,8 @@ class Settings(Strict):
     """Maximum number of requests, and connections, in flight at the same time."""
     timeout_s: float = Field(default=600, gt=0)
     """Longest time for one try in seconds, from sending to the last byte."""
+    max_reply_bytes: int = Field(default=16_000_000, ge=1)
+    """Longest reply in bytes, unpacked."""
     retries: int = Field(default=6, ge=0)
     """Number of retries after the first try."""
     max_tokens_field: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"

@@ -37,6 +37,8 @@ CUT = "the connection broke within the reply"
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: the request counts, and costs
 no tokens."""
+PACKINGS = ("", "identity", "gzip", "deflate")
+"""Values of Content-Encoding that are read; others unpack a few bytes to any length at once."""
 
 REMEDIES = {
     401: "The server wants a key: name its environment variable in the model's settings.key_env.",
@@ -45,6 +47,11 @@ REMEDIES = {
     404: "Check the model's id in params/models.yaml, and base_url, which for most servers ends in /v1.",
 }
 """Advice by HTTP status, for statuses with which no request can succeed."""
+
+
+class TooLongError(Exception):
+    """Raised for a server's reply of more than `settings.max_reply_bytes` bytes; the request is not
+    retried."""
 
 
 class Client(httpx2.AsyncClient):
@@ -116,16 +123,33 @@ class Client(httpx2.AsyncClient):
         try:
             async with asyncio.timeout(self._settings.timeout_s):
                 reply = await super().send(request, **options)
-                try:
-                    await reply.aread()
-                except httpx2.TransportError as error:
-                    error.add_note(CUT)
-                    raise
-                finally:
-                    await reply.aclose()
+                await _read(reply, self._settings.max_reply_bytes)
         except TimeoutError:
             raise httpx2.ReadTimeout("deadline", request=request) from None
         return reply
+
+
+async def _read(reply: httpx2.Response, most: int) -> None:
+    """Reads the content of `reply` in full and keeps it in `reply`. Raises `TooLongError` for more
+    than `most` bytes unpacked, and `DecodingError` for an unknown packing."""
+    content = bytearray()
+    try:
+        packing = reply.headers.get("content-encoding", "").strip().lower()
+        if packing not in PACKINGS:
+            message = f"unknown Content-Encoding {packing[:40]!r}"
+            raise httpx2.DecodingError(message, request=reply.request)
+        async for part in reply.aiter_bytes():
+            content += part
+            if len(content) > most:
+                raise TooLongError(
+                    f"the reply is longer than {most:,} bytes (settings.max_reply_bytes)"
+                )
+    except httpx2.TransportError as error:
+        error.add_note(CUT)
+        raise
+    finally:
+        await reply.aclose()
+    reply._content = bytes(content)
 
 
 def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
@@ -156,6 +180,8 @@ class Failures:
             return self._of_status(error)
         cause = error.__cause__
         words = self.secret.shown(str(cause or error))
+        if isinstance(error, TooLongError):
+            return self._failed(str(error))
         if isinstance(error, UnicodeEncodeError):
             return self._failed(
                 "the prompt holds half a surrogate pair, which is no text"
