@@ -43,7 +43,7 @@ TYPED = (
         "codestress archive adopt --help",
         "codestress data list",
     ),
-    "codestress store verify",
+    *("codestress store verify", "codestress store budget --reset"),
     *("make report", "make contact-sheet"),
 )
 """Typed here, in this order."""

@@ -102,6 +102,7 @@ COMMANDS = {
     "sync --check": ["params/origin/fig04.yaml", "notebooks/origin/shares.ipynb"],
     "store status": [STORED],
     "store verify": [BUILT],
+    "store budget": ["outputs/.responses.sqlite.budget-0.json"],
     "archive export ../out.gz origin/fig04 --profile smoke": [*RUN, STORED],
     "archive adopt ../published.json origin/fig04 --profile smoke --model mine": [
         "published.json",

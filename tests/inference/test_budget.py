@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.inference import ask as ask_module
 from codestress.inference import budget as budget_module
 from codestress.inference.ask import ask
-from codestress.inference.budget import Budget, BudgetReached, Sum
+from codestress.inference.budget import Budget, BudgetReached, Sum, sums
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.probe import checked
 from codestress.inference.registry import ModelEntry
@@ -266,7 +267,7 @@ def test_a_probe_keeps_to_the_budget(
 ) -> None:
     monkeypatch.setenv("MAX_REQUESTS", "1")
     monkeypatch.setattr("codestress.inference.probe.STORE", tmp_path / "store.sqlite")
-    monkeypatch.setenv(budget_module.SUM, "")
+    monkeypatch.setenv(budget_module.SUM, str(tmp_path / "sum.json"))
 
     with OpenAIServer() as server:
         settings = {"base_url": server.base_url, "key_env": ""}
@@ -288,34 +289,66 @@ trials = Trials(
     {},
 )
 for count in range(1, 3):
-    try:
-        ask(trials, ["served"], store=Path(sys.argv[1]) / "store.sqlite", registry=Path(sys.argv[1]) / "models.yaml")
-    except Exception as error:
-        print(error)
+    ask(trials, ["served"], store=Path(sys.argv[1]) / "store.sqlite", registry=Path(sys.argv[1]) / "models.yaml")
 """
 
 
 @pytest.mark.slow
-def test_a_run_s_calls_share_one_sum_and_the_next_run_begins_from_0(
+def test_killed_and_started_again_a_command_line_goes_on_from_its_sum(
     tmp_path: Path,
 ) -> None:
-    environment = os.environ | {"MAX_REQUESTS": "12", "NO_PROXY": "*"}
-    environment.pop(budget_module.SUM, None)
-    with OpenAIServer() as server:
+    def started(*more: str, **limits: str) -> subprocess.Popen[bytes]:
+        environment = os.environ | {"MAX_REQUESTS": "12", "NO_PROXY": "*"} | limits
+        return subprocess.Popen(
+            [sys.executable, "-c", RUN, str(tmp_path), *more],
+            env=environment,
+            stderr=PIPE,
+        )
+
+    held: list[int] = []
+    """From which request on none is answered; none is held back where it is empty."""
+
+    def behaviour(received: Received) -> Reply:
+        return Reply(
+            echo(received).body, delay=600 * bool(held and posts(server) > held[0])
+        )
+
+    with OpenAIServer(behaviour) as server:
         settings = {"base_url": server.base_url, "key_env": "", "concurrency": 2}
         (tmp_path / "models.yaml").write_text(
             json.dumps({"served": {"engine": "openai", "settings": settings}})
         )
-        for runs in range(1, 3):
-            command = [sys.executable, "-c", RUN, str(tmp_path)]
-            told = subprocess.run(command, env=environment, capture_output=True)
-            names(told.stdout.decode(), "12 of 12", "MAX_REQUESTS")
-            assert posts(server) == stored(tmp_path) == 12 * runs
+        for _ in range(
+            2
+        ):  # killed when two are answered and two, all that may be, are under way
+            held[:] = [posts(server) + 2]
+            process = started()
+            while posts(server) < held[0] + 2:
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.01)
+            process.kill()
+            process.communicate()
+        held.clear()
+        for _ in range(2):  # stopped at the line, it does not begin anew either
+            _, told = started().communicate(timeout=600)
+            names(
+                told.decode(), "12", "MAX_REQUESTS", "codestress store budget --reset"
+            )
+            assert posts(server) <= 12
+        [spent] = sums(tmp_path / "store.sqlite").values()
+        assert spent.requests == posts(server) == 12
+        process = started("another command line", MAX_REQUESTS="100")
+        told = process.communicate(timeout=600)[1]
+        assert (process.returncode, b"error" in told) == (0, False), told
+        assert stored(tmp_path) == 40
+        [left] = sums(
+            tmp_path / "store.sqlite"
+        ).values()  # what ended well is forgotten; the other is not
+        assert left == spent
 
 
 def test_processes_share_one_sum(tmp_path: Path) -> None:
     file, most = tmp_path / "sum.json", Sum(1, 15)
-    file.write_text("[0, 0, 0.0]")
     one, other = (Budget(requests=3, tokens=10_000, file=file) for _ in range(2))
     assert one.set_aside(most)
     assert other.set_aside(most)
@@ -323,6 +356,9 @@ def test_processes_share_one_sum(tmp_path: Path) -> None:
     assert one.set_aside(most)
     assert not one.set_aside(most)
     assert not other.set_aside(most)
+    file.write_bytes(b"not a sum")
+    with refused(ParameterError, "sum.json", "codestress store budget --reset"):
+        one.set_aside(most)
 
 
 def test_when_the_minutes_are_over_the_rest_is_counted_and_asked_next_time(

@@ -1,4 +1,4 @@
-"""Commands on responses: the store, archives, and scoring of answers from
+"""Commands on responses: the store and its budget sums, archives, and scoring of answers from
 elsewhere."""
 
 from __future__ import annotations
@@ -85,6 +85,29 @@ def store_verify(repair: bool) -> None:
         f"{shown(STORE)}: {count:,} responses, {len(damaged):,} of them damaged; {len(changed):,} files changed"
     )
     exit_where((damaged and not repair) or faults or changed)
+
+
+@store.command("budget")
+@click.option(
+    "--reset", is_flag=True, help="Forget the sums: command lines begin again from 0."
+)
+def store_budget(reset: bool) -> None:
+    """Shows how much of their budgets command lines spent that were killed or stopped."""
+    from codestress.inference.budget import SUMS, sums
+
+    if reset:
+        files = list(STORE.parent.glob(f".{STORE.name}.{SUMS}"))
+        for path in files:
+            path.unlink(missing_ok=True)
+        click.echo(f"{len(files)} sums forgotten")
+        return
+    spent = sums(STORE)
+    for path, (requests, tokens, usd) in spent.items():
+        click.echo(
+            f"{shown(path)}: {requests:,} requests, {tokens:,} tokens, ${usd:.4f}"
+        )
+    if not spent:
+        click.echo("no sums: no command line with a budget was killed or stopped")
 
 
 @click.group()

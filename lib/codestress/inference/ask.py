@@ -102,11 +102,11 @@ def ask(
     """
     entries = find_models(list(models), load_registry(registry), "run", registry)
     import_known(entries, store)
-    budget = budget or Budget.from_environment()
+    budget = budget or Budget.from_environment(store=store)
     counted = failures == "count"
     total = trials.total(models)
     bar = nullcontext(progress) if progress else Progress(total, "answers")
-    with Store(store) as responses, bar as shown:
+    with Store(store) as responses, bar as shown, budget.kept_after_errors():
         coroutine = ask_each(trials, entries, responses, shown, budget, counted)
         asked = run_coroutine(coroutine)
         if registry == REGISTRY:
@@ -115,6 +115,8 @@ def ask(
                     keep(entry)
         if not counted:
             raise_failures(asked)
+        if any(reply.left_out for reply in itertools.chain(*asked.replies)):
+            budget.keep_sum()
     return asked
 
 

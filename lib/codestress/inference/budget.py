@@ -1,7 +1,10 @@
-"""Limits on what one run may spend: it stops before a request that could cross a limit.
+"""Limits on what one command line may spend: it stops before a request that could cross a
+limit.
 
-A run is a process and those that it starts. Every request that is sent counts, retries
-included; the sum is in a file that the run's processes share.
+Every request that is sent counts, retries included. The sum is written to a file beside
+the store before a request is sent: a command line that was killed or stopped continues
+from its sum when it is started again. The sum is deleted when the command line ends with
+every request answered, or by `codestress store budget --reset`.
 """
 
 from __future__ import annotations
@@ -9,9 +12,10 @@ from __future__ import annotations
 import asyncio
 import atexit
 import fcntl
+import hashlib
 import json
 import os
-import tempfile
+import sys
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import (
@@ -27,18 +31,25 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
-from codestress.paths import exported
+from codestress.literals import parse_json
+from codestress.paths import STORE, exported, shown
 from codestress.types import Request, Response
 
 FEWEST_CHARACTERS_PER_TOKEN = 2
 """No tokenizer makes more tokens of code and English than one for two characters."""
 LIMITS = ("BUDGET_USD", "BUDGET_TOKENS", "MAX_REQUESTS")
 SUM = "CODESTRESS_BUDGET_SUM"
-"""Environment variable with the path of the file that keeps a run's sum."""
+"""Environment variable with the path of the file that keeps a build's sum, for its
+notebooks."""
 UNTIL = "CODESTRESS_ASK_UNTIL"
 """Environment variable with the end of a build's time, by `time.monotonic`."""
+SUMS = "budget-*.json"
+"""Pattern of the names of sums' files, after the store's name."""
 SUM_BYTES = 200
 """Length of a sum's file: it is written in place, at once, and never empty between."""
+RESET = "codestress store budget --reset"
+_kept_sums: set[Path] = set()
+"""Files of sums that outlive this process: not all its requests were answered."""
 
 
 class BudgetReached(IncompleteError):
@@ -87,17 +98,22 @@ class Budget:
     """Set when a request gives back its reserve; None while nobody waits for it."""
 
     @classmethod
-    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Budget:
+    def from_environment(
+        cls, environment: Mapping[str, str] = os.environ, store: Path = STORE
+    ) -> Budget:
         """Return a budget with the limits BUDGET_USD, BUDGET_TOKENS and MAX_REQUESTS;
         unset or empty means no limit. An end set by `minutes_from_now` holds too.
 
-        All budgets of a run share one sum. Raises `ParameterError` for a value that is no
-        number from 0 on.
+        With one of the three, a file beside the store keeps the sum. Raises
+        `ParameterError` for a value that is no number from 0 on.
         """
         usd, tokens, requests = (limit_of(name, environment) for name in LIMITS)
         budget = cls(usd, tokens, requests)
-        if budget.limited:
-            budget.file = Path(os.environ.get(SUM) or new_sum())
+        if budget.limited and SUM in environment:
+            budget.file = Path(environment[SUM])
+        elif budget.limited:
+            budget.file = sum_of_this_command_line(store)
+            atexit.register(forget_sum, budget.file, os.getpid())
         if UNTIL in environment:
             budget.until = float(environment[UNTIL])
         return budget
@@ -198,14 +214,36 @@ class Budget:
         if self.file is None:
             yield
             return
-        with self.file.open("r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            before = Sum(*json.loads(file.read()))
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o644)
+        with os.fdopen(descriptor):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            before = read_sum(self.file, os.read(descriptor, SUM_BYTES))
             self._total = before
             yield
             if self._total != before:
                 text = json.dumps(self._total).ljust(SUM_BYTES)
-                os.pwrite(file.fileno(), text.encode(), 0)
+                os.pwrite(descriptor, text.encode(), 0)
+
+    def keep_sum(self) -> None:
+        """Keep the file of the sum for the next attempt of this command line."""
+        if self.file is not None:
+            _kept_sums.add(self.file)
+
+    @contextmanager
+    def kept_after_errors(self) -> Iterator[None]:
+        """Keep the file of the sum where an error ends a run."""
+        try:
+            yield
+        except BaseException:
+            self.keep_sum()
+            raise
+
+    def shared(self) -> AbstractContextManager[None]:
+        """Return a context whose new child processes spend from this budget's sum."""
+        if self.file is None or SUM in os.environ:
+            return nullcontext()
+        return exported(SUM, str(self.file))
 
     def check(self, entry: ModelEntry) -> None:
         """`EngineError` where dollars are limited and a model that needs a key has no
@@ -229,7 +267,8 @@ class Budget:
             parts.append(f"{tokens} (BUDGET_TOKENS)")
         if self.usd is not None:
             parts.append(f"${self.spent_usd:.4f} of ${self.usd:.2f} (BUDGET_USD)")
-        return f"stopped at the budget: {', '.join(parts)} spent"
+        message = f"stopped at the budget: {', '.join(parts)} spent"
+        return f"{message}; `{RESET}` begins again from 0" if self.file else message
 
 
 def limit_of(name: str, environment: Mapping[str, str]) -> float | None:
@@ -257,15 +296,35 @@ def minutes_from_now(minutes: float | None) -> AbstractContextManager[None]:
     return exported(UNTIL, str(time.monotonic() + 60 * minutes))
 
 
-def new_sum() -> str:
-    """Return the path of a new file for this run's sum, which is 0; it is deleted when this
-    process ends."""
-    descriptor, path = tempfile.mkstemp(prefix="codestress-budget-")
-    with os.fdopen(descriptor, "w") as file:
-        file.write(json.dumps(Sum()).ljust(SUM_BYTES))
-    os.environ[SUM] = path
-    atexit.register(Path(path).unlink, missing_ok=True)
-    return path
+def sum_of_this_command_line(store: Path) -> Path:
+    """Return the path of the file, beside the store, that keeps what this command line
+    spent; one with other arguments has another file."""
+    line = "\n".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    digest = hashlib.blake2b(line.encode("utf-8", "surrogateescape"), digest_size=8)
+    return store.with_name(f".{store.name}.budget-{digest.hexdigest()}.json")
+
+
+def forget_sum(file: Path, process: int) -> None:
+    """Delete a sum at the end of the process that made it, unless it is to be kept."""
+    if file not in _kept_sums and os.getpid() == process:
+        file.unlink(missing_ok=True)
+
+
+def sums(store: Path) -> dict[Path, Sum]:
+    """Return what killed or stopped command lines have spent, by the sum's file."""
+    files = sorted(store.parent.glob(f".{store.name}.{SUMS}"))
+    return {path: read_sum(path, path.read_bytes()) for path in files}
+
+
+def read_sum(path: Path, content: bytes) -> Sum:
+    """Return the sum that a file holds; an empty file holds 0."""
+    try:
+        requests, tokens, usd = parse_json(content or b"[0, 0, 0.0]")
+        return Sum(int(requests), int(tokens), float(usd))
+    except (ValueError, TypeError):
+        raise ParameterError(
+            f"{shown(path)}: holds no sum of a budget; `{RESET}` deletes it"
+        ) from None
 
 
 def most_tokens(request: Request) -> tuple[int, int]:

@@ -150,6 +150,7 @@ def build(
         budget = Budget.from_environment()
         workers = min(jobs, len(stale))
         with (
+            budget.shared(),
             notes_kept(),
             _Notebooks(workers, len(stale), inputs, timeout_s) as notebooks,
         ):
