@@ -256,6 +256,20 @@ def test_openai_itself_gets_what_is_meant_for_it(
 # Addresses
 
 
-@pytest.mark.parametrize("typed", ["http://Host:8000/v1", " http://host:8000/v1/ "])
-def test_an_address_has_one_spelling(typed: str) -> None:
-    assert base_of(typed) == "http://host:8000/v1"
+@pytest.mark.parametrize(
+    "path", ["", "/", "/chat/completions", "/completions/", "/models"]
+)
+@pytest.mark.parametrize(
+    "around", ["{}", " {} ", '"{}"', "<{}>", "{}?api-version=1", "{}#top"]
+)
+def test_an_address_is_cut_to_its_base(path: str, around: str) -> None:
+    assert base_of(around.format(f"http://Host:8000/v1{path}")) == "http://host:8000/v1"
+
+
+def test_a_pasted_address_in_a_row_is_cut_and_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OpenAIServer() as server:
+        monkeypatch.setenv("LOCAL", f" {server.base_url}/chat/completions ")
+        assert ask("http://x.example", base_url_env="LOCAL").text
+    names(capsys.readouterr().err, server.base_url)

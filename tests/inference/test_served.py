@@ -1,4 +1,4 @@
-"""Servers as they are: lists of models in other forms or none, redirects."""
+"""Servers as they are: lists of models in other forms or none, redirects, addresses pasted from elsewhere."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_list_that_needs_a_key_says_so() -> None:
     [
         ("https://there.example/v1/models", "https://there.example/v1"),
         ("/login?next=/v1/models", "/login"),
-        ("//other.example/v1/models/", "http://other.example/v1/models"),
+        ("//other.example/v1/models/", "http://other.example/v1"),
     ],
 )
 def test_where_a_redirect_leads_is_said(status: int, to: str, told: str) -> None:
@@ -101,7 +101,7 @@ def test_where_a_redirect_leads_is_said(status: int, to: str, told: str) -> None
                 served_at(server.base_url, model, "")
 
 
-def test_a_redirect_of_a_question_names_the_place_without_the_query(
+def test_a_redirect_of_a_question_names_the_base(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TEST_KEY", "sk-marker-0123456789")
@@ -114,7 +114,33 @@ def test_a_redirect_of_a_question_names_the_place_without_the_query(
     ):
         name_of(server.base_url, MODEL, "TEST_KEY", ask=True)
     names(raised.value, "307", "https://there.example/v1")
+    assert "completions" not in str(raised.value)
     assert "sk-marker" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "/v1/chat/completions",
+        "/v1/completions/",
+        "/v1/models?limit=5",
+        "/v1/ ",
+        "/",
+        "",
+        "/v1#x",
+    ],
+)
+@pytest.mark.parametrize("around", ["{}", ' "{}"', "<{}>"])
+def test_a_pasted_address_is_cut_and_said(
+    pasted: str, around: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with Served() as server:
+        row = served_at(around.format(server.root + pasted), "", "", "try")
+        assert row.settings["base_url"] == server.base_url
+        assert row.name == f"{MODEL}@127.0.0.1-{server.port}"
+        names(capsys.readouterr().err, server.base_url)
+        served_at(server.base_url, "", "", "try")
+        assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

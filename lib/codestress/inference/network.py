@@ -6,26 +6,35 @@ Proxies and certificates are those that the environment names, by the rules of t
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import HttpUrl
 
+ENDPOINT = re.compile(
+    r"/(chat/completions|completions|responses|embeddings|models(/[^/]+)?|api/(chat|generate|tags)|health|docs)$"
+)
+"""Regular expression for the paths that people copy with an address."""
+AROUND = " \t\r\n\"'`<>“”„‘’«»"
+"""Characters that people copy around an address."""
+
 
 def base_of(typed: str) -> str:
-    """Returns the address of a server as a person typed it (`typed`), in one spelling. Raises
+    """Returns the address of the server of which a person typed or pasted an address (`typed`):
+    without what stands around it, an endpoint's path and a query, in one spelling. Raises
     `ValueError` where it is none."""
-    return str(HttpUrl(typed.strip())).rstrip("/?#")
+    url = re.split("[?#]", str(HttpUrl(typed.strip(AROUND))))[0].rstrip("/")
+    scheme, _, place = url.partition("://")
+    return f"{scheme}://{ENDPOINT.sub('', place).rstrip('/')}"
 
 
 def sent_on(url: str, location: str) -> str:
     """Returns the end of a message on a reply that redirects a request to `url` to `location`."""
-    place = urljoin(url, location).partition("?")[0]
-    return (
-        f"redirects are not followed, and this one leads to {place}: give the base of "
-        "that address as URL (or base_url)"
-    )
+    with suppress(ValueError):
+        location = base_of(urljoin(url, location))
+    return f"redirects are not followed; if the server is there, its URL (or base_url) is {location}"
 
 
 def is_openai(url: str) -> bool:

@@ -19,6 +19,7 @@ from codestress.errors import EngineError, ParameterError
 from codestress.inference.engines.openai import fault_of_address, key_in
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.network import (
+    AROUND,
     base_of,
     no_connection,
     remedy_of,
@@ -62,9 +63,17 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     for a bad URL, or where the server does not offer the model or, with an empty `model_id`, not
     exactly one; `EngineError` where no server answers or the variable has no key.
     """
+<<<<<<< HEAD
     if fault := fault_of_address(url, "KEY_ENV (--key-env)"):
         raise ParameterError(f"--models: the URL {fault}")
     key = key_in(key_env, f"--models {url}")
+=======
+    text, *query = re.split("[?#]", url.strip(AROUND), maxsplit=1)
+    has_secret = re.search("key|token|secret|auth", "".join(query), re.I)
+    if fault := fault_of_address(url if has_secret else text, "KEY_ENV (--key-env)"):
+        raise ParameterError(f"{who}: the URL {fault}")
+    key = key_in(key_env, f"{who} {url}")
+>>>>>>> parent of 4e00efe (Take a server's address as its base, not as anything pasted)
     base_url, offers = _find_list(base_of(url), key, model_id)
     if base_url != url.rstrip("/"):
         tqdm.write(f"--models: the server is asked at {base_url}", sys.stderr)

@@ -16,7 +16,7 @@ from pydantic import Field, HttpUrl, model_validator
 from codestress.errors import EngineError
 from codestress.inference.engines import dialects
 from codestress.inference.engines.base import conversation, served_identity
-from codestress.inference.network import base_of, is_openai
+from codestress.inference.network import AROUND, base_of, is_openai
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request
 from codestress.validation import Strict
@@ -78,7 +78,7 @@ class Settings(Strict):
 
     @property
     def address(self) -> str:
-        """Address of the server in one spelling; as given where it is none."""
+        """Address of the server, without an endpoint's path; as given where it is none."""
         with suppress(ValueError):
             return base_of(self.given)
         return self.given
@@ -115,7 +115,7 @@ def fault_of_address(url: str, key_env: str) -> str:
     environment variable.
     """
     try:
-        parts = HttpUrl(url.strip())
+        parts = HttpUrl(url.strip(AROUND))
     except ValueError:
         return "is not an address such as http://localhost:8000/v1"
     if parts.username or parts.password or parts.query or parts.fragment:

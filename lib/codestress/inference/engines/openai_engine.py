@@ -218,12 +218,16 @@ class OpenAIEngine(Engine):
 
 
 def _address(name: str, settings: Settings) -> str:
-    """Returns the address of the server by `settings` of the model `name`. Raises `EngineError`
-    for an invalid address."""
-    if fault := fault_of_address(settings.given, "settings.key_env"):
+    """Returns the address of the server by `settings` of the model `name`, and says on the console
+    where it differs from the given one. Raises `EngineError` for an invalid address."""
+    given = settings.given
+    if fault := fault_of_address(given, "settings.key_env"):
         # An environment variable may hold a secret by mistake: its value is never shown.
         source = "settings.base_url"
         if settings.override:
             source = f"the environment variable {settings.base_url_env}"
         raise EngineError(f"{name}: {source} {fault}")
-    return settings.address
+    address = settings.address
+    if address != given.rstrip("/"):
+        tqdm.write(f"{name}: its server is asked at {address}", sys.stderr)
+    return address
