@@ -6,6 +6,7 @@ import asyncio
 import http.server
 import os
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -72,6 +73,36 @@ class Proxy(OpenAIServer):
 # Proxies
 
 
+@pytest.mark.parametrize("no_proxy", [None, "", "example.com", "localhost:1,::2"])
+@pytest.mark.parametrize(
+    "proxy", ["http://127.0.0.1:9", "socks5://127.0.0.1:9", "foo", "bad://x"]
+)
+def test_a_server_on_this_machine_is_asked_directly(
+    monkeypatch: pytest.MonkeyPatch, proxy: str, no_proxy: str | None
+) -> None:
+    for name in PROXIES[:3]:
+        monkeypatch.setenv(name, proxy)
+        monkeypatch.setenv(name.lower(), proxy)
+    if no_proxy is not None:
+        monkeypatch.setenv("NO_PROXY", no_proxy)
+    monkeypatch.setenv("SSL_CERT_FILE", "/missing")
+    with OpenAIServer() as server:
+        for host in ("127.0.0.1", "localhost", "127.1"):
+            url = f"http://{host}:{server.port}/v1"
+            assert [*models_of(url, "", 5)] == [MODEL]
+            assert ask(url).text
+
+
+def test_the_machine_by_its_name_and_by_ipv6_is_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", "bad://proxy")
+    for host in (socket.gethostname(), "[::1]", "0.0.0.0", "api.localhost"):
+        with pytest.raises(EngineError) as raised:
+            models_of(f"http://{host}:9/v1", "", 1)
+        assert "ALL_PROXY" not in str(raised.value)
+
+
 @pytest.mark.parametrize("name", ["HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"])
 @pytest.mark.parametrize("scheme", ["http://", ""])
 def test_any_other_server_is_asked_by_the_proxy(
@@ -83,42 +114,50 @@ def test_any_other_server_is_asked_by_the_proxy(
         assert ask(ELSEWHERE).text
         assert proxy.counts[f"{ELSEWHERE}/models"] == 1
         assert proxy.counts[f"{ELSEWHERE}/chat/completions"] == 1
-    with refused(EngineError, ELSEWHERE):
+    with refused(EngineError, ELSEWHERE, name):
         models_of(ELSEWHERE, "", 5)
-    with refused(RequestFailed, ELSEWHERE):
+    with refused(RequestFailed, ELSEWHERE, name):
         ask(ELSEWHERE)
 
 
+@pytest.mark.parametrize("named", ["*", "127.0.0.0/8,203.0.113.0/24", "x, 203.0.113.9"])
 def test_what_no_proxy_names_is_asked_directly(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, named: str
 ) -> None:
-    monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
-    monkeypatch.setenv("NO_PROXY", "localhost,127.0.0.1")
-    with OpenAIServer() as server:
-        for host in ("127.0.0.1", "localhost"):
-            url = f"http://{host}:{server.port}/v1"
-            assert [*models_of(url, "", 5)] == [MODEL]
-            assert ask(url).text
+    monkeypatch.setenv("ALL_PROXY", "bad://proxy")
+    with refused(EngineError, "ALL_PROXY"):
+        models_of("http://203.0.113.9:9/v1", "", 0.2)
+    monkeypatch.setenv("NO_PROXY", named)
+    with pytest.raises(EngineError) as raised:
+        models_of("http://203.0.113.9:9/v1", "", 0.2)
+    assert "ALL_PROXY" not in str(raised.value)
 
 
 @pytest.mark.parametrize(
-    "value",
+    ("value", "remedy"),
     [
-        f"socks5://me:{SECRET}@px:1080",
-        f"gopher://me:{SECRET}@px",
-        f"http://{SECRET}:port",
-        "http://[::1",
+        (f"socks5://me:{SECRET}@px:1080", "socksio"),
+        ("socks5h://px", "socksio"),
+        (f"gopher://me:{SECRET}@px", "unset"),
+        ("socks4://px", "unset"),
+        ("http://", "unset"),
+        (f"http://{SECRET}:port", "unset"),
+        ('"http://px:3128"', "unset"),
+        ("http://[::1", "unset"),
     ],
 )
-def test_a_proxy_that_cannot_be_used_is_named(
-    monkeypatch: pytest.MonkeyPatch, value: str
+def test_a_proxy_that_cannot_be_used_is_named_where_it_would_be(
+    monkeypatch: pytest.MonkeyPatch, value: str, remedy: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", value)
     for asked in (lambda url: models_of(url, "", 5), ask):
         with pytest.raises(EngineError) as raised:
             asked("https://model.example/v1")
-        names(raised.value, "HTTPS_PROXY", "unset")
+        names(raised.value, "HTTPS_PROXY", remedy)
         assert SECRET not in str(raised.value)
+        with Proxy() as proxy:  # of plain http, which is another one
+            monkeypatch.setenv("HTTP_PROXY", proxy.url)
+            assert asked(ELSEWHERE)
 
 
 @pytest.mark.parametrize(
@@ -187,17 +226,22 @@ def test_a_certificate_of_ones_own_network_is_named_and_taken(
     assert [*models_of(secure, "", 5)] == ["secure"]
 
 
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
 @pytest.mark.parametrize("value", ["missing", "no certificate"])
-def test_a_file_without_certificates_is_refused(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, value: str
+def test_a_file_without_certificates_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str, value: str
 ) -> None:
     path = tmp_path / value
     if value != "missing":
         path.write_text("x")
-    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    monkeypatch.setenv(variable, str(path))
     for asked in (lambda url: models_of(url, "", 5), ask):
-        with refused(EngineError, "SSL_CERT_FILE"):
+        with refused(EngineError, variable, path):
             asked("https://127.0.0.1:9/v1")
+    monkeypatch.delenv(variable)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
+    with refused(EngineError, "no server answers"):
+        models_of("https://127.0.0.1:9/v1", "", 5)
 
 
 # What belongs to OpenAI

@@ -24,6 +24,7 @@ from pydantic import ValidationError
 
 import openai_server
 from codestress.errors import EngineError
+from codestress.inference.budget import Budget
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
@@ -834,6 +835,25 @@ def test_repeated_samples_of_one_prompt_are_sent_one_by_one() -> None:
         refused(RequestFailed, "served", "2 choices", "not 1"),
     ):
         ask(server.base_url)
+
+
+LOADING = failure(503, "Loading model", delay=0)
+
+
+def test_a_server_that_loads_its_model_is_waited_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with OpenAIServer(first_then(LOADING, 2)) as server:
+
+        async def asking() -> None:
+            engine = open_engine(entry(server.base_url))
+            engine.budget = Budget(requests=1)
+            assert (await engine.answer(question())).text
+            await engine.close()
+
+        asyncio.run(asking())
+    assert len(server.requests) == 3
+    assert capsys.readouterr().err.count("Loading model") == 1
 
 
 def test_an_overloaded_server_is_not_waited_for() -> None:

@@ -12,7 +12,7 @@ from codestress.errors import EngineError, ParameterError
 from codestress.inference import probe
 from codestress.inference.probe import name_of
 from codestress.inference.registry import load_registry
-from codestress.inference.served import served_at
+from codestress.inference.served import LOOK_S, models_of, served_at
 from openai_server import MODEL, OpenAIServer, Reply, as_json, failure
 from told import names, refused
 
@@ -116,6 +116,29 @@ def test_a_redirect_of_a_question_names_the_base(
     names(raised.value, "307", "https://there.example/v1")
     assert "completions" not in str(raised.value)
     assert "sk-marker" not in str(raised.value)
+
+
+def test_a_server_that_loads_its_model_is_waited_for(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Loading(Served):
+        looks = 0
+
+        def reply(self, *request: Any) -> Reply:
+            self.looks += 1
+            return (
+                failure(503, "Loading model")
+                if self.looks < 3
+                else super().reply(*request)
+            )
+
+    with Loading() as server:
+        assert served_at(server.base_url, "", "", "try").id == MODEL
+        assert capsys.readouterr().err.count("Loading model") == 1
+        server.looks = 0
+        with refused(EngineError, "503", "Loading model"):
+            models_of(server.base_url, "", LOOK_S)
+        assert server.looks == 1
 
 
 @pytest.mark.parametrize(

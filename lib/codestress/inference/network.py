@@ -1,18 +1,37 @@
 """The way to a server: its address as typed, and what a connection takes from the environment.
 
-Proxies and certificates are those that the environment names, by the rules of the HTTP client.
+A server on this machine is asked directly. Any other is asked by the proxy and with the
+certificates that the environment names; a name or password in ~/.netrc reaches no server.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import socket
+import ssl
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from ipaddress import ip_address, ip_network
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from pydantic import HttpUrl
+from tqdm import tqdm
 
+from codestress.errors import EngineError
+
+LOADING_S = 60.0
+"""Longest wait in seconds for a server that is loading its model."""
+PAUSE_S = 1.0
+"""Seconds between two requests to such a server."""
+LOADING = re.compile(
+    r"\bloading|warming|starting|initiali[sz]|not (yet )?ready|加载|加載", re.I
+)
+"""Regular expression for the words of such a server."""
 ENDPOINT = re.compile(
     r"/(chat/completions|completions|responses|embeddings|models(/[^/]+)?|api/(chat|generate|tags)|health|docs)$"
 )
@@ -59,13 +78,103 @@ def only_for_openai(url: str) -> Iterator[None]:
         os.environ.update(hidden)
 
 
-def no_connection(who: str, error: Exception) -> str:
-    """Returns the message that `error` keeps an HTTP client for `who` from being made: what it
-    reads in the environment is at fault. The error's own words may hold a proxy's password."""
-    return (
-        f"{who}: no connection can be set up ({type(error).__name__}): correct or unset "
-        "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR"
+def _is_here(host: str) -> bool:
+    name, own = host.rstrip(".").lower(), socket.gethostname().lower()
+    if name.rpartition(".")[2] == "localhost" or name in (own, own.partition(".")[0]):
+        return True
+    with suppress(OSError):  # of a name, and of an address that is another machine's
+        kind = socket.SOCK_DGRAM
+        numeric = socket.getaddrinfo(host, 0, type=kind, flags=socket.AI_NUMERICHOST)
+        with socket.socket(numeric[0][0], kind) as here:
+            here.bind(numeric[0][4])
+        return True
+    return host.startswith("127.")
+
+
+def proxy_of(url: str) -> tuple[str, str]:
+    """Returns the proxy by which the server at `url` is asked, as a pair: the name of the
+    environment variable, and its value; both empty where the server is asked directly."""
+    from urllib.request import (
+        getproxies,
+        proxy_bypass,
+    )  # here: it takes a hundredth of a second
+
+    parts, proxies = urlsplit(url), getproxies()
+    host, excepted = parts.hostname or "", re.split(r"[\s,]+", proxies.get("no", ""))
+    if (
+        _is_here(host)
+        or proxy_bypass(parts.netloc)
+        or any(_names(one, host) for one in excepted)
+    ):
+        return "", ""
+    for scheme in (parts.scheme, "all"):
+        if value := proxies.get(scheme):
+            name = f"{scheme}_proxy"
+            return name if os.environ.get(name) else name.upper(), value
+    return "", ""
+
+
+def _names(entry: str, host: str) -> bool:
+    """Whether `entry` of NO_PROXY names `host`: all hosts, a range of addresses, or a name, with
+    those below it."""
+    with suppress(ValueError):
+        return ip_address(host) in ip_network(entry.strip("[]"), strict=False)
+    name = entry.lstrip("*.").lower()
+    return entry == "*" or (name != "" and f".{host}".endswith(f".{name}"))
+
+
+def through(url: str) -> str:
+    """Returns the words that name the proxy by which the server at `url` is asked, to follow its
+    address in a message; empty where it is asked directly."""
+    variable, _ = proxy_of(url)
+    return f" (through the proxy of {variable})" if variable else ""
+
+
+def connection(url: str) -> dict[str, Any]:
+    """Returns the arguments with which an HTTP client of httpx2 asks the server at `url`. Raises
+    `EngineError`, which names the variable, where one that is needed cannot be used."""
+    import httpx2
+
+    variable, value = proxy_of(url)
+    options: dict[str, Any] = {"trust_env": False}
+    if variable:
+        try:
+            options["proxy"] = httpx2.Proxy(
+                value if "://" in value else f"http://{value}"
+            )
+            scheme, host = options["proxy"].url.scheme, options["proxy"].url.host
+        except Exception:  # whatever the library raises; its words may hold a password
+            scheme = host = ""
+        if not host:
+            raise EngineError(
+                f"{variable} names no proxy, such as http://HOST:PORT or socks5://HOST:PORT; set it right, or unset it"
+            )
+        if scheme.startswith("socks") and find_spec("socksio") is None:
+            raise EngineError(
+                f"{variable} names a SOCKS proxy, which needs a package: pip install socksio, or unset {variable}"
+            )
+    secure = url.startswith("https") or (variable and scheme == "https")
+    options["verify"] = (
+        _certificates() if secure else httpx2.create_ssl_context(trust_env=False)
     )
+    return options
+
+
+def _certificates() -> ssl.SSLContext:
+    import httpx2
+
+    file, folders = (os.environ.get(f"SSL_CERT_{kind}", "") for kind in ("FILE", "DIR"))
+    try:
+        if (
+            not file
+            and folders
+            and not any(map(os.path.isdir, folders.split(os.pathsep)))
+        ):
+            raise OSError("no such folder")
+        return httpx2.create_ssl_context()
+    except OSError as error:  # ssl.SSLError among them
+        named = f"SSL_CERT_FILE={file}" if file else f"SSL_CERT_DIR={folders}"
+        raise EngineError(f"{named}: {error}; set it right, or unset it") from None
 
 
 def remedy_of(error: object) -> str:
@@ -77,3 +186,25 @@ def remedy_of(error: object) -> str:
         "\nIf your network has a certificate of its own, name its file: "
         "export SSL_CERT_FILE=FILE.pem (REQUESTS_CA_BUNDLE is not read)"
     )
+
+
+class Patience:
+    """Waits for a server that is loading its model, up to `LOADING_S` seconds in all."""
+
+    def __init__(self, who: str) -> None:
+        self._who = who
+        self._until = 0.0
+
+    def asks_again(self, status: int, words: str) -> bool:
+        """Whether to send a request again, after `PAUSE_S` seconds, to which the server replied with
+        the HTTP `status` and `words`; says so on the console at the first."""
+        if status != 503 or not LOADING.search(words):
+            return False
+        now = time.monotonic()
+        if not self._until:
+            self._until = now + LOADING_S
+            tqdm.write(
+                f"{self._who}: the server says {words!r}; waiting up to {LOADING_S:g} s",
+                sys.stderr,
+            )
+        return now < self._until

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -20,10 +21,13 @@ from codestress.inference.engines.openai import fault_of_address, key_in
 from codestress.inference.engines.secrets import Secret
 from codestress.inference.network import (
     AROUND,
+    PAUSE_S,
+    Patience,
     base_of,
-    no_connection,
+    connection,
     remedy_of,
     sent_on,
+    through,
 )
 from codestress.inference.registry import ModelEntry
 from codestress.literals import counted, parse_json
@@ -34,6 +38,8 @@ LOOK_S = 2.0
 """Seconds in which a server on loopback must list its models."""
 ANSWER_S = 10.0
 """Seconds in which any other server must list its models."""
+MOST_BYTES = 4_000_000
+"""Largest list of models that is read from a server, in bytes."""
 WORDS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
 """Fields of servers' lists and words in them, by what they say (served.yaml)."""
 LONGEST_NAME = 80
@@ -63,17 +69,11 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     for a bad URL, or where the server does not offer the model or, with an empty `model_id`, not
     exactly one; `EngineError` where no server answers or the variable has no key.
     """
-<<<<<<< HEAD
-    if fault := fault_of_address(url, "KEY_ENV (--key-env)"):
-        raise ParameterError(f"--models: the URL {fault}")
-    key = key_in(key_env, f"--models {url}")
-=======
     text, *query = re.split("[?#]", url.strip(AROUND), maxsplit=1)
     has_secret = re.search("key|token|secret|auth", "".join(query), re.I)
     if fault := fault_of_address(url if has_secret else text, "KEY_ENV (--key-env)"):
-        raise ParameterError(f"{who}: the URL {fault}")
-    key = key_in(key_env, f"{who} {url}")
->>>>>>> parent of 4e00efe (Take a server's address as its base, not as anything pasted)
+        raise ParameterError(f"--models: the URL {fault}")
+    key = key_in(key_env, f"--models {url}")
     base_url, offers = _find_list(base_of(url), key, model_id)
     if base_url != url.rstrip("/"):
         tqdm.write(f"--models: the server is asked at {base_url}", sys.stderr)
@@ -126,7 +126,7 @@ def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer
     faults = []
     for place in places:
         try:
-            return place, models_of(place, key, ANSWER_S)
+            return place, models_of(place, key, ANSWER_S, wait=True)
         except NoList as fault:
             faults.append(fault)
     if not model_id:
@@ -134,48 +134,70 @@ def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer
     return places[0], {}
 
 
-def models_of(base_url: str, key: str, timeout_s: float) -> dict[str, Offer]:
+def models_of(
+    base_url: str, key: str, timeout_s: float, *, wait: bool = False
+) -> dict[str, Offer]:
     """Returns the models that the server at the address `base_url` offers (`Offer`), by their ids.
 
-    `key` is sent unless it is empty. Raises `EngineError` where no server answers within
-    `timeout_s` seconds or it refuses, and `NoList` where it has no list of models.
+    `key` is sent unless it is empty; `wait` says whether a server that loads its model is waited
+    for. Raises `EngineError` where no server answers within `timeout_s` seconds or it refuses, and
+    `NoList` where it has no list of models.
     """
-    import httpx2
-
     url = f"{base_url}/models"
-    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    patience = Patience(base_url)
     shown = Secret(key).shown
-    try:
-        client = httpx2.Client(timeout=timeout_s)
-    except Exception as error:  # whatever it reads in the environment
-        raise EngineError(no_connection(base_url, error)) from None
-    try:
-        with client:
-            reply = client.get(url, headers=headers)
-    except Exception as error:  # whatever the client's libraries raise
-        raise EngineError(
-            f"{base_url}: no server answers ({shown(str(error))}); "
-            f"start it, or correct the URL{remedy_of(error)}"
-        ) from None
-    status = reply.status_code
-    if reply.is_redirect:
-        to = sent_on(url, reply.headers.get("location", ""))
-        raise EngineError(f"{url}: status {status}: {shown(to)}")
+    while True:
+        try:
+            status, content, location = _fetch(url, key, timeout_s)
+        except EngineError as error:
+            raise EngineError(f"{base_url}: {error}") from None
+        except Exception as error:  # whatever the client's libraries raise
+            raise EngineError(
+                f"{base_url}{through(url)}: no server answers ({shown(str(error))}); "
+                f"start it, or correct the URL{remedy_of(error)}"
+            ) from None
+        words = shown(content.decode("utf-8", "replace"))
+        if not (wait and patience.asks_again(status, words)):
+            break
+        time.sleep(PAUSE_S)
+    if location:
+        raise EngineError(f"{url}: status {status}: {shown(sent_on(url, location))}")
     if status in (401, 403) and not key:
         raise EngineError(
             f"{url}: status {status}; name the key's variable by KEY_ENV=…"
         )
     if status != 200:
         raise NoList(
-            f"{url}: status {status}: {shown(reply.text)[:100]}; "
+            f"{url}{through(url)}: status {status}: {words[:100]}; "
             "the URL of most ends in /v1; with ID=… no list is needed"
         )
     try:
-        return _offers(parse_json(reply.content))
+        return _offers(parse_json(content))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise NoList(
             f"{url}: is no list of models; the URL of most servers ends in /v1"
         ) from None
+
+
+def _fetch(url: str, key: str, timeout_s: float) -> tuple[int, bytes, str]:
+    """Returns the HTTP status and the body of the reply to a GET of `url`, with `key` unless it is
+    empty, and the address to which it redirects; raises an HTTP error of `httpx2` where the reply
+    takes longer than `timeout_s` seconds or is larger than a list of models can need."""
+    import httpx2
+
+    headers = {"Accept-Encoding": "identity"}
+    if key:
+        headers["Authorization"] = f"Bearer {key}"
+    options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
+    until = time.monotonic() + timeout_s
+    content = b""
+    with httpx2.stream("GET", url, headers=headers, **options) as reply:
+        for part in reply.iter_raw():
+            content += part
+            if len(content) > MOST_BYTES or time.monotonic() > until:
+                raise httpx2.ReadTimeout("its reply does not end")
+        location = reply.headers.get("location", "") if reply.is_redirect else ""
+        return reply.status_code, content, location
 
 
 def _offers(body: Any) -> dict[str, Offer]:

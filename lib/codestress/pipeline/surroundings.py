@@ -1,16 +1,36 @@
-"""Surroundings of the kit that reach no result: a person's settings of other tools, other
-repositories."""
+"""Surroundings of the kit that reach no result: a person's settings of other tools, folders that
+cannot hold sockets, other repositories."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
 
-from codestress.paths import ROOT
+from codestress.paths import ROOT, visible, whole
+from codestress.start import ASIDE
 
 SETTINGS = ("COLUMNS", "IPYTHON", "JPY_", "JUPYTER", "LINES")
 """Beginnings of the names of environment variables with settings of tools that execute
 notebooks."""
+GIT = (
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_COMMON_DIR",
+    "GIT_OBJECT_DIRECTORY",
+)
+"""Environment variables that name another repository, as where a hook of git runs a build."""
+
+START_S = 120
+"""Longest time in seconds that JupyterLab has to start; it needs some two."""
+LONGEST = 79
+"""Length in bytes from which on a folder's path is too long for sockets below it: a Mac's path of a
+socket has at most 103."""
 
 
 def apart(folder: str) -> dict[str, str]:
@@ -28,12 +48,85 @@ def apart(folder: str) -> dict[str, str]:
     return kept | dict.fromkeys(tools, folder)
 
 
+def left_aside() -> list[str]:
+    """Settings of a person's that builds leave aside: NAME=VALUE of environment variables, and
+    paths of files of Matplotlib and IPython."""
+    found = os.environ.get(ASIDE, "").splitlines()
+    found += [
+        f"{name}={text}"
+        for name, text in os.environ.items()
+        if name.startswith(SETTINGS)
+    ]
+    ipython = whole(os.environ.get("IPYTHONDIR") or "~/.ipython")
+    settings = whole(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "matplotlib"
+    files = [
+        folder / "matplotlibrc"
+        for folder in (whole(""), settings, whole("~/.matplotlib"))
+    ]
+    files += visible(ipython, "profile_default/**/*.*py")
+    return found + [str(file) for file in files if file.is_file()]
+
+
+def faulty_jupyter_settings() -> Iterator[str]:
+    """Yields, where JupyterLab does not start, the path of each file of Jupyter's settings with
+    which it does not, and the reason; the names of Jupyter's environment variables where it is no
+    file."""
+    from jupyter_core.paths import jupyter_config_path
+
+    fault = _no_jupyterlab(dict(os.environ))
+    if not fault:
+        return
+    named = False
+    for folder in jupyter_config_path():
+        for path in visible(Path(folder), "jupyter*config.*"):
+            with tempfile.TemporaryDirectory() as alone:
+                (Path(alone) / path.name).symlink_to(path)
+                reason = _no_jupyterlab(apart(alone))
+            if reason:
+                named = True
+                yield f"{path}: {reason}"
+    if not named:
+        names = [name for name in os.environ if name.startswith(SETTINGS)]
+        yield f"{', '.join(names) or 'JupyterLab'}: {fault}"
+
+
+def _no_jupyterlab(environment: dict[str, str]) -> str:
+    """Returns the reason why JupyterLab does not start with `environment`; empty where it does."""
+    start = "from jupyterlab.labapp import LabApp; LabApp.initialize_server(['--no-browser'])"
+    command = [sys.executable, "-P", "-c", start]
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            done = subprocess.run(
+                command,
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=START_S,
+            )
+        except subprocess.TimeoutExpired:
+            return f"it does not start within {START_S} s"
+    if not done.returncode:
+        return ""
+    return (done.stderr.strip() or "it ends the process").splitlines()[-1]
+
+
+def socket_folder() -> contextlib.AbstractContextManager[str]:
+    """Context with a new folder for Unix sockets, whose paths must be short: in the folder for
+    temporary files, or in /tmp; an empty text where neither will do."""
+    for place in (tempfile.gettempdir(), "/tmp"):
+        if len(os.fsencode(place)) < LONGEST and os.access(place, os.W_OK):
+            return tempfile.TemporaryDirectory(prefix="codestress-", dir=place)
+    return contextlib.nullcontext("")
+
+
 def git(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Outcome of git with the `arguments`, run in the checkout. A repository around the checkout,
     or named by the environment, does not count."""
-    place = [f"--git-dir={ROOT / '.git'}", f"--work-tree={ROOT}"]
-    command = ["git", *place, *arguments]
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("GIT_")}
+    environment = {name: text for name, text in os.environ.items() if name not in GIT}
+    environment["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
+    command = ["git", *arguments]
     try:
         return subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True

@@ -25,7 +25,13 @@ from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings
 from codestress.inference.engines.replies import status_in, usage_in, value_at
 from codestress.inference.engines.secrets import Secret
-from codestress.inference.network import remedy_of, sent_on
+from codestress.inference.network import (
+    PAUSE_S,
+    Patience,
+    connection,
+    remedy_of,
+    sent_on,
+)
 from codestress.inference.registry import ModelEntry
 from codestress.types import Outcome
 
@@ -56,7 +62,7 @@ class TooLongError(Exception):
 
 class Client(httpx2.AsyncClient):
     """An HTTP client of the server of one registry row, with at most `settings.concurrency`
-    connections.
+    connections. Raises `EngineError` where a proxy or certificate of the environment is unusable.
 
     httpx's own read time-out starts again with every byte, so a server that trickles would hold a
     request for ever: each try has `settings.timeout_s` in all.
@@ -66,6 +72,7 @@ class Client(httpx2.AsyncClient):
         self,
         entry: ModelEntry,
         settings: Settings,
+        secret: Secret,
         budget: Callable[[], Budget],
     ) -> None:
         timeout = settings.timeout_s
@@ -74,10 +81,13 @@ class Client(httpx2.AsyncClient):
             timeout=httpx2.Timeout(timeout, connect=min(CONNECT_S, timeout)),
             limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
             follow_redirects=False,
+            **connection(settings.address),
         )
         self._budget = budget
         self._entry = entry
         self._settings = settings
+        self._secret = secret
+        self._patience = Patience(entry.name)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Returns the reply to one try of `request`, read in full. An error that comes with status
@@ -100,11 +110,11 @@ class Client(httpx2.AsyncClient):
         take is reserved before, and its real cost counted after it."""
         budget = self._budget()
         if request.method != "POST" or not budget.limited:
-            return await self._tried(request, options)
+            return await self._loaded(request, options)
         most = _most_tokens(json.loads(request.content))
         async with budget.paying(one_request(self._entry, *most)) as paid:
             try:
-                reply = await self._tried(request, options)
+                reply = await self._loaded(request, options)
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 paid.append(Sum())  # nothing was sent
                 raise
@@ -115,18 +125,22 @@ class Client(httpx2.AsyncClient):
             paid.append(one_request(self._entry, *said_or_most(said, most)))
             return reply
 
-    async def _tried(
+    async def _loaded(
         self, request: httpx2.Request, options: dict[str, Any]
     ) -> httpx2.Response:
-        """Returns the reply to `request`, read in full within `settings.timeout_s` seconds."""
+        """Returns the reply to `request`, sent again while the server loads its model."""
         options = {**options, "stream": True}
-        try:
-            async with asyncio.timeout(self._settings.timeout_s):
-                reply = await super().send(request, **options)
-                await _read(reply, self._settings.max_reply_bytes)
-        except TimeoutError:
-            raise httpx2.ReadTimeout("deadline", request=request) from None
-        return reply
+        while True:
+            try:
+                async with asyncio.timeout(self._settings.timeout_s):
+                    reply = await super().send(request, **options)
+                    await _read(reply, self._settings.max_reply_bytes)
+            except TimeoutError:
+                raise httpx2.ReadTimeout("deadline", request=request) from None
+            words = self._secret.shown(reply.text)
+            if not self._patience.asks_again(reply.status_code, words):
+                return reply
+            await asyncio.sleep(PAUSE_S)
 
 
 async def _read(reply: httpx2.Response, most: int) -> None:

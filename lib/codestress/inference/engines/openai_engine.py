@@ -38,7 +38,7 @@ from codestress.inference.engines.replies import (
     value_at,
 )
 from codestress.inference.engines.secrets import Secret
-from codestress.inference.network import no_connection, only_for_openai
+from codestress.inference.network import only_for_openai, through
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.types import Outcome, Request, Response
@@ -74,10 +74,11 @@ class OpenAIEngine(Engine):
         self.secret = Secret(key)
         self.secret.keep_out_of_logs()
         self._who = f"{entry.name} ({entry.id}) at {self._base_url}"
+        self._who += through(self._base_url)
         self.failures = Failures(self._who, settings, self.secret)
         self.budget = Budget()
         try:
-            http = Client(entry, settings, lambda: self.budget)
+            http = Client(entry, settings, self.secret, lambda: self.budget)
             with only_for_openai(self._base_url):
                 self.client = AsyncOpenAI(
                     api_key=key or "none",  # the client insists on one
@@ -86,7 +87,10 @@ class OpenAIEngine(Engine):
                     http_client=http,
                 )
         except Exception as error:  # what the libraries read in the environment
-            raise EngineError(no_connection(entry.name, error)) from None
+            words = self.secret.shown(str(error))
+            raise EngineError(
+                f"{entry.name}: no connection can be set up: {words}"
+            ) from None
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._adapter = Adapter(settings, self._sent)
         self._lengths = Lengths(self.answer)
