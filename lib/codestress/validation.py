@@ -4,8 +4,6 @@ remedy."""
 from __future__ import annotations
 
 import difflib
-import itertools
-import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,18 +47,28 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
         return mapping
 
 
-DEEPEST = 1000
-"""Largest number of brackets that are open, and of characters before a line's first key."""
+DEEPEST = 100
+"""Largest depth of nested collections in a file."""
+SURELY_SHALLOW = 1000
+"""Limit for a quick check: with fewer brackets, and fewer characters before a line's first key, a
+file cannot be nested too deeply."""
 
 
 def _check_depth(text: str) -> None:
-    """Raises `YAMLError` where collections in the YAML `text` may be nested deeper than `DEEPEST`
-    levels, which would crash the parser written in C."""
-    brackets = re.findall(r"[][{}]", text)
-    depths = itertools.accumulate(1 if sign in "[{" else -1 for sign in brackets)
-    indents = [len(line) - len(line.lstrip(" -?")) for line in text.splitlines()]
-    if max([*depths, *indents, 0]) > DEEPEST:
-        raise yaml.YAMLError("nested too deeply")
+    """Raises `YAMLError` where collections in the YAML `text` are nested more than `DEEPEST` levels
+    deep, which would crash the parser written in C."""
+    before = max(
+        (len(line) - len(line.lstrip(" -?")) for line in text.splitlines()), default=0
+    )
+    if max(text.count("[") + text.count("{"), before) < SURELY_SHALLOW:
+        return
+    depth = 0
+    for event in yaml.parse(text, Loader=UniqueKeys):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
+            event, yaml.CollectionEndEvent
+        )
+        if depth > DEEPEST:
+            raise yaml.YAMLError(f"more than {DEEPEST} levels {event.start_mark}")
 
 
 def nearest(name: str, valid: Iterable[str]) -> str:
