@@ -142,8 +142,11 @@ def execute(spec: dict[str, Any]) -> None:
     output = staging / "notebook.ipynb"
     started = time.monotonic()
     IpcKernelManager.modules = spec["modules"]
-    sockets = tempfile.TemporaryDirectory(prefix="codestress-", dir="/tmp")
-    with warnings.catch_warnings(), sockets as IpcKernelManager.sockets:
+    with (
+        warnings.catch_warnings(),
+        tempfile.TemporaryDirectory(prefix="codestress-", dir="/tmp") as folder,
+    ):
+        IpcKernelManager.sockets = folder
         warnings.simplefilter("ignore")
         notebook = papermill.execute_notebook(
             read_notebook(Path(spec["notebook"])),
