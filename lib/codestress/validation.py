@@ -169,8 +169,12 @@ def check(
                 sources if isinstance(sources, str) else sources.get(key, "default")
             )
             if problem["type"] == "extra_forbidden":
-                fields = _fields(model, location[:-1])
-                advice = "unknown key" + nearest(location[-1], fields)
+                fields, now = _fields(model, location[:-1]), RENAMED.get(location[-1])
+                advice = (
+                    f"is called {now!r} now"
+                    if now in fields
+                    else "unknown key" + nearest(location[-1], fields)
+                )
             elif problem["type"] == "missing":
                 advice = "required, but not given"
             else:
@@ -185,6 +189,15 @@ def check(
                 f"{source}: {'.'.join(location) or 'the whole'}{value}: {advice}"
             )
         raise ParameterError("\n".join(lines)) from None
+
+
+RENAMED = {
+    "n_seeds": "n_programs",
+    "place": "depth",
+    "seeds": "programs",
+    "target_place": "depth",
+}
+"""Current names of parameters, by their names in earlier versions."""
 
 
 def _fields(model: type[BaseModel], location: list[str]) -> list[str]:

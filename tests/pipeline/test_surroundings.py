@@ -181,6 +181,9 @@ def test_only_the_kit_s_own_repository_has_its_commit(tmp_path: Path) -> None:
         tmp_path / "own", **outer, GIT_INDEX_FILE=str(tmp_path / "no")
     ) == [known, why]
     assert commit_of(tmp_path / "unpacked", **outer)[0] == ""
+    refused = commit_of(tmp_path / "own", GIT_TEST_ASSUME_DIFFERENT_OWNER="1")
+    assert not refused[0]
+    names(refused[1], "safe.directory", tmp_path / "own")
 
 
 def test_a_clone_has_the_bytes_that_were_committed(tmp_path: Path) -> None:
@@ -224,3 +227,38 @@ def test_a_notebook_saved_by_other_tools_is_built(project: Project) -> None:  # 
     assert done.returncode == 0, done.stdout + done.stderr
     executed = (project.root / "outputs/demo/t/a/notebook.ipynb").read_text()
     assert "an old output" not in executed
+
+
+def test_values_that_a_build_ignores_are_named_with_the_file_to_edit(
+    project: Project,  # noqa: F811
+) -> None:
+    for name in ("a", "b"):
+        project.artefact(name, "pass", step=300)
+    artefact = project.root / "params/t/b.yaml"
+    artefact.write_text(artefact.read_text().replace("t/b.ipynb", "t/a.ipynb"))
+    path = project.root / "notebooks/t/a.ipynb"
+    notebook = nbformat.read(path, 4)
+    notebook.metadata.codestress = {
+        "artefact": "t/a",
+        "knobs": {"step": "Larger: fewer."},
+    }
+    nbformat.write(notebook, path)
+    assert "JupyterLab" not in project.run("sync").stderr
+    lines = path.read_text().replace("step: int = 300", "step: int = 150")
+    added = "seed: int = 9\\n# Any"
+    path.write_text(lines.replace("# Any", added))
+    for command in (("build",), ("plan",), ("sync", "--check")):
+        done = project.run(*command)
+        for value, source in (
+            ("step = 150", "params/profiles/demo.yaml"),
+            ("seed = 9", "params/t/a.yaml"),
+        ):
+            [line] = [line for line in done.stderr.splitlines() if value in line]
+            names(
+                line,
+                "notebooks/t/a.ipynb",
+                source,
+                "params/t/a.yaml",
+                "params/t/b.yaml",
+            )
+        assert done.returncode == (command[0] == "sync"), done.stderr

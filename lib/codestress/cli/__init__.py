@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -72,7 +73,7 @@ class _Printable:
 
 def main() -> None:
     """Runs the console script and exits with its status: an error's own (`exit_status`, mostly 1)
-    after an error of the kit (`CodestressError`), 1 after one of the system (`OSError`), both printed without a
+    after an error of the kit (`CodestressError`), 1 after one of a file, both printed without a
     traceback; 130 after an interruption; click's own status for wrong usage. Any other error is
     raised."""
     gc.set_threshold(100_000)  # imports make many objects, and none of them is garbage
@@ -94,5 +95,16 @@ def main() -> None:
         )
         sys.exit(130)
     except OSError as error:
-        click.echo(printable(f"error: {error}"), err=True)
+        message = str(error)
+        if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+            message += (
+                "; check the folder's rights, or set CODESTRESS_OUTPUTS to another"
+            )
+        elif error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            message = (
+                f"no space left: {error}; make room (`make clean` keeps all answers)"
+            )
+        elif error.filename is None:
+            raise
+        click.echo(printable(f"error: {message}"), err=True)
         sys.exit(1)

@@ -176,9 +176,11 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     """Counts, before any call, requests, stored answers, characters and dollars, per artefact and model.
 
     Counts of large artefacts are estimates, marked ~, from the prompts of a sample of their problems."""
+    from codestress.pipeline.notebooks import tell_ignored_values
     from codestress.pipeline.plan import make_plan
 
     chosen = resolved(artefacts, knobs)
+    tell_ignored_values(chosen)
     rows, errors = make_plan(chosen, STORE)
     for name, error in errors.items():
         click.echo(printable(f"{name}: {error}"), err=True)
@@ -403,7 +405,9 @@ def diff(first: str, second: str) -> None:
 def sync(check: bool) -> None:
     """Writes the parameters cell of every notebook from its schema, and clears outputs."""
     from codestress.pipeline.notebooks import sync as sync_notebooks
+    from codestress.pipeline.notebooks import tell_ignored_values
 
+    tell_ignored_values(resolved((), Knobs("demo")))
     changed = sync_notebooks(write=not check)
     for path in changed:
         click.echo(

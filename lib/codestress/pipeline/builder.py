@@ -35,6 +35,7 @@ from codestress.pipeline.inputs import changes, inputs_of, modules_of
 from codestress.pipeline.notebooks import (
     check_parameters_cell,
     closing,
+    tell_ignored_values,
 )
 from codestress.pipeline.surroundings import apart
 from codestress.pipeline.turns import ask_by_turns
@@ -124,6 +125,7 @@ def build(
     in the store. In a context `minutes_from_now` (a time limit) all artefacts are asked in turns,
     and the figures show the responses so far.
     """
+    tell_ignored_values(artefacts)
     with build_lock():
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
         fresh, stale = [], []

@@ -5,19 +5,21 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, StrictStr
+import click
 
 import codestress.pipeline.quick_nbformat  # noqa: F401
 from codestress.artefact_files import (
     artefact_names,
+    artefact_path,
     demo_layers,
     read_artefact,
 )
 from codestress.errors import DataError, ParameterError
-from codestress.literals import parse_json
+from codestress.literals import parse_json, printable
 from codestress.parameters import Facts, parameters_cell
 from codestress.paths import NOTEBOOKS, shown
 from codestress.pipeline.artefacts import Artefact, load_study
@@ -40,7 +42,8 @@ def about(path: Path) -> About:
     """Metadata (`About`) of the notebook at `path` under `codestress`, with defaults where they are
     missing; `ParameterError` when they are malformed, `DataError` for a file that is no
     notebook."""
-    own = _parsed(path).get("metadata", {}).get("codestress", {})
+    metadata = _parsed(path).get("metadata")
+    own = metadata.get("codestress", {}) if isinstance(metadata, dict) else {}
     return check(About, own, f"{shown(path)}: metadata.codestress")
 
 
@@ -92,6 +95,41 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
         )
 
 
+def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
+    """Prints, for each value in the parameters cell of a notebook of `artefacts` that is not the
+    demo's, a line with the files from which builds take it."""
+    names = artefact_names()
+    for path, schema in {
+        one.notebook: type(one.parameters) for one in artefacts
+    }.items():
+        name = about(path).artefact
+        if name not in names:
+            continue
+        demo, sources = _demo(schema, name)
+        right = parameters_cell(schema, demo, _knobs(path, schema)).splitlines()
+        for line in _read_cell(path).splitlines():
+            key = line.partition(":")[0]
+            if line not in right and key in demo and key != "artefact":
+                value = line.partition(" = ")[2].partition("  #")[0]
+                source = sources.get(key, shown(artefact_path(name)))
+                users = [
+                    one
+                    for one in names
+                    if NOTEBOOKS / read_artefact(one).notebook == path
+                ]
+                files = ", ".join(shown(artefact_path(one)) for one in users)
+                told = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
+                click.echo(
+                    printable(f"{told}; files of this notebook: {files}"), err=True
+                )
+
+
+def _demo(schema: type[Facts], artefact: str) -> tuple[dict[str, Any], dict[str, str]]:
+    """Parameters of `artefact` in the profile demo, and the files that wrote them."""
+    layers = demo_layers(artefact)
+    return schema.checked(layers.values, layers.sources).model_dump(), layers.sources
+
+
 def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
     knobs = about(path).knobs
     for name in knobs.keys() - schema.model_fields.keys():
@@ -117,32 +155,18 @@ def _read_cell(path: Path) -> str:
     )
 
 
-class _Cell(BaseModel):
-    cell_type: StrictStr
-    metadata: dict[StrictStr, Any]
-    source: StrictStr | list[StrictStr]
-
-
-class _Notebook(BaseModel):
-    """The parts of a notebook's file that the kit reads without nbformat."""
-
-    cells: list[_Cell]
-    metadata: dict[StrictStr, Any] = {}
-
-
 def plain_cells(path: Path) -> list[Any]:
     """Cells (dictionaries) as they stand in the notebook at `path`, read without nbformat, whose
     import takes a second. `DataError` for a file that is no notebook."""
-    cells: list[Any] = _parsed(path)["cells"]
-    return cells
+    return cells_of(_parsed(path), path)
 
 
 def _parsed(path: Path) -> Any:
     try:
         notebook = parse_json(path.read_text(encoding="utf-8-sig"))
-        check(_Notebook, notebook, "its content")
-    except (OSError, ValueError, ParameterError) as error:
+    except (OSError, ValueError) as error:
         raise DataError(f"{shown(path)}: not a notebook: {error}") from None
+    cells_of(notebook, path)
     return notebook
 
 
@@ -163,11 +187,36 @@ def read_notebook(path: Path) -> Any:
         notebook = nbformat.reads(json.dumps(whole), as_version=4)
     except Exception as error:  # whatever nbformat raises
         raise DataError(f"{shown(path)}: not a notebook: {error}") from None
-    for number, cell in enumerate(notebook.cells):
+    for number, cell in enumerate(cells_of(notebook, path)):
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", str(cell.get("id", ""))):
             cell["id"] = f"cell-{number}"
     notebook["nbformat_minor"] = max(5, notebook["nbformat_minor"])
     return notebook
+
+
+def cells_of(notebook: Any, path: Path) -> list[Any]:
+    """Cells (dictionaries) of the parsed `notebook`. `DataError` unless each has a type, metadata,
+    and a source of text or lines; the message names the notebook's file `path`."""
+    cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if not isinstance(cells, list):
+        raise DataError(f"{shown(path)}: not a notebook: it has no list of cells")
+    for number, cell in enumerate(cells, start=1):
+        if not isinstance(cell, dict):
+            raise DataError(
+                f"{shown(path)}: not a notebook: cell {number} is none: {cell!r:.60}"
+            )
+        source = cell.get("source")
+        lines = source if isinstance(source, list) else [source]
+        for key, right in (
+            ("cell_type", isinstance(cell.get("cell_type"), str)),
+            ("metadata", isinstance(cell.get("metadata"), dict)),
+            ("source", all(isinstance(line, str) for line in lines)),
+        ):
+            if not right:
+                raise DataError(
+                    f"{shown(path)}: not a notebook: cell {number}: {key}: {cell.get(key)!r:.60}"
+                )
+    return cells
 
 
 SEEN = "## What you have seen"
@@ -202,8 +251,7 @@ def sync(*, write: bool) -> list[Path]:
     changed = []
     for path, (schema, artefact) in schemas().items():
         notebook, knobs = read_notebook(path), _knobs(path, schema)
-        layers = demo_layers(artefact)
-        demo = schema.checked(layers.values, layers.sources).model_dump()
+        demo = _demo(schema, artefact)[0]
         for cell in notebook.cells:
             if is_parameters(cell):
                 cell.source = parameters_cell(schema, demo, knobs)
