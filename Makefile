@@ -12,8 +12,8 @@ unexport CDPATH UV_PROJECT UV_WORKING_DIRECTORY UV_REQUIRE_HASHES UV_CONSTRAINT 
   PIP_TRUSTED_HOST PIP_%CERT PIP_PROXY PIP_%CACHE_DIR PIP_%TIMEOUT PIP_RETRIES PIP_CONFIG_FILE PIP_KEYRING_PROVIDER \
   PIP_USE_%,$(filter PIP_%,$(.VARIABLES)))
 
-# A person's settings of Python reach no result.
-unexport PYTHONHOME PYTHONSTARTUP PYTHONOPTIMIZE PYTHONWARNINGS PYTHONINSPECT
+# JupyterLab has a person's settings of Jupyter, none of Python.
+override ALONE := env -u PYTHONPATH -u PYTHONHOME -u PYTHONSTARTUP -u PYTHONOPTIMIZE -u PYTHONWARNINGS
 
 override PAPERS := $(sort $(patsubst lib/codestress/papers/%/studies.py,%,$(wildcard lib/codestress/papers/*/studies.py)))
 override GOALS := $(filter $(PAPERS) $(addsuffix /%,$(PAPERS)),$(MAKECMDGOALS))
@@ -134,7 +134,8 @@ serve: $(READY) $(filter .venv-vllm/bin/python,$(SERVE))
 	@touch $@
 
 lab: $(READY)
-	@$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir . notebooks/index.ipynb
+	@$(ALONE) $(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) --notebook-dir . notebooks/index.ipynb || { \
+	  status=$$?; $(BIN)/codestress doctor | grep Jupyter >&2; exit $$status; }
 
 # Extensions for JupyterLab that others have installed have no business in the pages, and may fail there.
 override WIDGETS := $(addprefix --VoilaConfiguration.extension_allowlist=,@voila-dashboards/widgets-manager8 \

@@ -65,9 +65,11 @@ hypothesis.settings.register_profile(
 def codestress(
     *arguments: str, outputs: Path, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """The console script, with a folder of its own for what it leaves."""
+    """The console script, with a folder of its own for what it leaves; it leaves PYTHONPATH aside, so that with one
+    (a test's stand-in for a package) what it calls is called."""
+    inner = [sys.executable, "-c", "from codestress.cli import main; main()"]
     return subprocess.run(
-        [SCRIPT, *arguments],
+        [*(inner if "PYTHONPATH" in environment else [SCRIPT]), *arguments],
         env={**os.environ, "CODESTRESS_OUTPUTS": str(outputs), **environment},
         cwd=ROOT,
         capture_output=True,

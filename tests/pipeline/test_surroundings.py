@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,11 +16,13 @@ from matplotlib import rcParams
 from test_failures import Project, project  # noqa: F401
 
 from codestress.paths import visible
+from codestress.pipeline.surroundings import LONGEST
 from codestress.report.style import styled_figure
 from conftest import ROOT, SCRIPT, codestress
 from told import names
 
 MATPLOTLIBRC = "axes.facecolor: black\ntext.usetex: True\nsavefig.dpi: 30\nsavefig.transparent: True\n"
+FOREIGN = "raise SystemExit('a foreign module was imported')"
 
 
 def hidden_files(root: Path) -> None:
@@ -65,6 +68,14 @@ def test_hidden_files_are_no_file_of_an_artefact_and_no_text_of_a_paper(
     assert visible(tmp_path / ".c") == [tmp_path / ".c/a.txt"]
 
 
+REPLACED = ["click", "errno", "pandas", "yaml"]
+"""Modules that a folder of PYTHONPATH replaces."""
+if (
+    "import re\n" not in Path(SCRIPT).read_text()
+):  # as in scripts of an older pip, before anything of the kit
+    REPLACED += ["re", "types"]
+
+
 def persons(home: Path) -> dict[str, str]:
     """An environment in which each tool has settings of a person's, each of which would change a build or end it."""
     files = {
@@ -75,6 +86,8 @@ def persons(home: Path) -> dict[str, str]:
         ".local/share/jupyter/kernels/python3/kernel.json": '{"argv": ["false"]}',
         ".local/share/jupyter/nbconvert/templates/basic/index.html.j2": "{% broken",
         "own/matplotlibrc": MATPLOTLIBRC,
+        "own/start.py": FOREIGN,
+        **{f"own/{name}.py": FOREIGN for name in REPLACED},
     }
     for name, text in files.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
@@ -89,6 +102,13 @@ def persons(home: Path) -> dict[str, str]:
         "MATPLOTLIBRC": str(home / "own/matplotlibrc"),
         "MPLBACKEND": "nonsense",
         "MPLCONFIGDIR": "/proc/nowhere",
+        "PANDAS_FUTURE_INFER_STRING": "1",
+        "PYTHONINSPECT": "1",
+        "PYTHONOPTIMIZE": "2",
+        "PYTHONPATH": f"{home / 'own'}:",
+        "PYTHONSTARTUP": str(home / "own/start.py"),
+        "PYTHONWARNINGS": "error",
+        "TQDM_MININTERVAL": "often",
     }
 
 
@@ -129,6 +149,72 @@ def test_a_person_s_settings_and_places_reach_no_result(tmp_path: Path) -> None:
     assert outputs(tmp_path / "outputs") == outputs(tmp_path / "plain")
 
 
+@pytest.mark.slow  # `codestress doctor` as a whole, and JupyterLab's start
+def test_doctor_names_what_is_left_aside_and_what_stops_jupyterlab(
+    tmp_path: Path,
+) -> None:
+    own = {**persons(tmp_path), "TMPDIR": str(tmp_path)}
+    environment = {**os.environ, **own, "CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
+    done = subprocess.run(
+        [SCRIPT, "doctor"], env=environment, capture_output=True, text=True
+    )
+    names(
+        done.stdout,
+        *(f"{name}={own[name]}" for name in ("PYTHONPATH", "MPLBACKEND", "IPYTHONDIR")),
+    )
+    for file in (
+        ".config/matplotlib/matplotlibrc",
+        ".ipython/profile_default/startup/00.py",
+    ):
+        names(done.stdout, tmp_path / file)
+    [broken] = [line for line in done.stdout.splitlines() if line.startswith("broken")]
+    names(broken, "make lab", tmp_path / ".jupyter/jupyter_config.py")
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.slow  # starts JupyterLab, three times
+def test_what_stops_jupyterlab_is_named_wherever_it_is_set(tmp_path: Path) -> None:
+    def faults(**variables: str) -> list[str]:
+        script = "from codestress.pipeline import surroundings as s; print(*s.faulty_jupyter_settings(), sep='\\n')"
+        environment = {**os.environ, "HOME": str(tmp_path), **variables}
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        return done.stdout.split("\n")[:-1]
+
+    assert faults() == [""]
+    (tmp_path / "jupyter_server_config.py").write_text("raise SystemExit('bad')")
+    [named] = faults(JUPYTER_CONFIG_PATH=str(tmp_path))
+    names(named, tmp_path / "jupyter_server_config.py")
+    [named] = faults(JUPYTER_PORT="abc")
+    names(named, "JUPYTER_PORT", "abc")
+
+
+def test_of_pythonpath_the_kit_s_own_folder_stays(tmp_path: Path) -> None:
+    """A clone's own code, in another clone's environment."""
+    shutil.copytree(
+        ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__")
+    )
+    marked = tmp_path / "lib/codestress/__init__.py"
+    marked.write_text(
+        marked.read_text().replace('__version__ = "', "__version__ = \"the clone's ")
+    )
+    persons(tmp_path)
+    path = os.pathsep.join((str(tmp_path / "lib"), str(tmp_path / "own")))
+    done = subprocess.run(
+        [SCRIPT, "--version"],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    # Its own folder stands first, so that nothing of it is replaced by what is behind.
+    names(done.stdout, "the clone's")
+
+
 def test_a_figure_is_drawn_from_matplotlib_s_defaults() -> None:
     before = dict(rcParams)
     wanted = styled_figure(2, 1).get_facecolor()
@@ -141,6 +227,41 @@ def test_a_figure_is_drawn_from_matplotlib_s_defaults() -> None:
         assert rcParams["savefig.dpi"] == 200
     finally:
         rcParams.update(before)
+
+
+SOCKETS = """
+import socket
+from codestress.pipeline.execute import IpcKernelManager
+from codestress.pipeline.surroundings import socket_folder
+with socket_folder() as IpcKernelManager.sockets:
+    manager = IpcKernelManager()
+    with socket.socket(socket.AF_UNIX) as trial:
+        trial.bind(f"{manager.ip}-5")
+    print(manager.transport, manager.ip)
+"""
+
+
+@pytest.mark.parametrize("characters", [LONGEST - 1, LONGEST, 200])
+def test_sockets_lie_where_their_paths_are_short(
+    characters: int, tmp_path: Path
+) -> None:
+    parts = characters - len(str(tmp_path)) - 1
+    if parts < 1:
+        pytest.skip("pytest's own folder has a longer path")
+    temporary = tmp_path / ("t" * parts)
+    temporary.mkdir()
+    done = subprocess.run(
+        [sys.executable, "-c", SOCKETS],
+        env={**os.environ, "TMPDIR": str(temporary)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    transport, path = done.stdout.split()
+    assert transport == "ipc"
+    assert Path(path).parents[1] == (
+        temporary if characters < LONGEST else Path("/tmp")
+    )
 
 
 COMMIT = (

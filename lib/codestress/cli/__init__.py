@@ -1,6 +1,11 @@
 """The console script `codestress`; the Makefile calls it."""
 
+# ruff: noqa: E402
 from __future__ import annotations
+
+from codestress.start import start_alone
+
+start_alone()
 
 import errno
 import gc
@@ -27,8 +32,7 @@ def cli() -> None:
         raise ParameterError(
             f"{ROOT}: no params/ and notebooks/ here; run from a checkout, or set CODESTRESS_ROOT to one"
         )
-    # No settings of a person's; what Matplotlib keeps for itself.
-    os.environ.pop("MPLBACKEND", None)
+    # No matplotlibrc of a person's; what Matplotlib keeps for itself.
     os.environ.update(
         MATPLOTLIBRC=os.devnull, MPLCONFIGDIR=str(OUTPUTS / ".matplotlib")
     )

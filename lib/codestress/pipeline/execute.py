@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 import time
 import traceback
 import uuid
@@ -39,7 +38,7 @@ from codestress.paths import FILES, OUTPUTS, ROOT, shown
 from codestress.pipeline.diff import differences
 from codestress.pipeline.inputs import environment
 from codestress.pipeline.notebooks import read_notebook
-from codestress.pipeline.surroundings import commit, git
+from codestress.pipeline.surroundings import commit, git, socket_folder
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page, prepare
 from codestress.types import now
@@ -65,7 +64,7 @@ class ForkProvisioner(LocalProvisioner):
 
 class IpcKernelManager(AsyncKernelManager):
     """Manager of kernels of this Python that talk over Unix sockets in a folder of their own: TCP
-    ports clash in parallel builds."""
+    ports clash in parallel builds, and are for where no folder can hold such sockets."""
 
     modules: Sequence[str] = ()
     """Names of the modules that the next notebook imports; they are imported before its kernel is
@@ -80,17 +79,16 @@ class IpcKernelManager(AsyncKernelManager):
             )
             self.provisioner.nursery, self.provisioner.modules = NURSERY, self.modules
 
-    sockets = ""
-    """Folder of the sockets, new for each kernel. It lies in /tmp, because a folder for temporary
-    files may have a path that is too long for sockets."""
-
     @default("transport")
     def _transport_default(self) -> str:
-        return "ipc"
+        return "ipc" if self.sockets else "tcp"
+
+    sockets = ""
+    """Folder of the sockets, new for each kernel; empty: none can hold them."""
 
     @default("ip")
     def _ip_default(self) -> str:
-        return str(Path(self.sockets) / "k")
+        return str(Path(self.sockets) / "k") if self.sockets else "127.0.0.1"
 
     @property
     def kernel_spec(self) -> KernelSpec:
@@ -142,11 +140,7 @@ def execute(spec: dict[str, Any]) -> None:
     output = staging / "notebook.ipynb"
     started = time.monotonic()
     IpcKernelManager.modules = spec["modules"]
-    with (
-        warnings.catch_warnings(),
-        tempfile.TemporaryDirectory(prefix="codestress-", dir="/tmp") as folder,
-    ):
-        IpcKernelManager.sockets = folder
+    with warnings.catch_warnings(), socket_folder() as IpcKernelManager.sockets:
         warnings.simplefilter("ignore")
         notebook = papermill.execute_notebook(
             read_notebook(Path(spec["notebook"])),
