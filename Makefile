@@ -49,7 +49,7 @@ override READY := .venv/ready
 override READY_DEV := .venv/ready-dev
 endif
 
-.PHONY: all build help plan data report crate contact-sheet diff doctor archive try serve lab explore course train-nano test test-all style suite test-vllm test-llamacpp bench clean lock $(GOALS)
+.PHONY: all build help plan data report crate contact-sheet diff doctor archive badge try serve lab explore course train-nano test test-all style suite test-vllm test-llamacpp bench clean lock $(GOALS)
 
 all: build
 
@@ -82,6 +82,7 @@ help:
 	@echo 'make try MODEL=…           ten minutes of all four papers on a model, a report: a name, a URL (ID=…), FILE.py:FUNCTION'
 	@echo '  MINUTES=10 KEY_ENV=…      how long; the environment variable with the key of a URL'
 	@echo 'make serve MODEL=…         a vLLM server for a model of params/models.yaml (GPU)'
+	@echo 'make badge                 what artifact evaluation asks, checked'
 	@echo 'make lab                   JupyterLab, at notebooks/index.ipynb'
 	@echo 'make explore               the explorers as pages: prompts, answers, live figures, fits'
 	@echo 'make course                the assignments: what students get, what teachers keep'
@@ -115,6 +116,9 @@ diff: $(READY)
 
 doctor: $(READY)
 	@$(BIN)/codestress doctor
+
+badge: $(READY)
+	@$(BIN)/codestress badge --profile $(PROFILE)
 
 archive: $(READY)
 	@$(RUN) archive export "$(or $(FILE),$(or $(CODESTRESS_OUTPUTS),$(CURDIR)/outputs)/$(PROFILE).jsonl.gz)" $(OPTIONS)

@@ -71,6 +71,7 @@ ELSEWHERE = {
 }
 """The test of another file that types it, or what it stands for."""
 NOT_TYPED = {
+    "make badge": "a clean clone of what is committed, minutes; pipeline/test_badge.py has its criteria",
     "make clean": "removes the outputs of whoever tests",
     "make bench": "an hour of measurements",
     "python -I -S": "a part of that",

@@ -141,6 +141,7 @@ LONG = {
         STORED,
     ],
     "crate --profile smoke": [BUILT],
+    "badge --profile smoke": ["params/profiles/smoke.yaml"],
     "what-if semtrace/tab01 --profile smoke": [
         "params/models.yaml",
         "params/profiles/smoke.yaml",

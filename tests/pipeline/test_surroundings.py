@@ -195,7 +195,7 @@ def test_what_stops_jupyterlab_is_named_wherever_it_is_set(tmp_path: Path) -> No
 
 
 def test_of_pythonpath_the_kit_s_own_folder_stays(tmp_path: Path) -> None:
-    """A clone's own code, in another clone's environment."""
+    """A clone's own code, in another clone's environment, as `make badge` runs it."""
     shutil.copytree(
         ROOT / "lib", tmp_path / "lib", ignore=shutil.ignore_patterns("__pycache__")
     )

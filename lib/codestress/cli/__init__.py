@@ -46,6 +46,7 @@ for _command in (
     artefacts.report,
     artefacts.crate,
     artefacts.diff,
+    artefacts.badge,
     artefacts.sync,
     answers.store,
     answers.archive,

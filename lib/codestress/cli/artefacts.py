@@ -399,6 +399,23 @@ def diff(first: str, second: str) -> None:
 
 
 @click.command()
+@PROFILE
+def badge(profile: str) -> None:
+    """Checks what a committee for artifact evaluation asks and writes outputs/badge.md. Takes
+    minutes: it builds a clone."""
+    from codestress.pipeline.badge import examine, ready_for, write
+
+    load_profile(profile)
+    criteria = []
+    for criterion in examine(profile):
+        criteria.append(criterion)
+        met = "ok " if criterion.met else "NO "
+        click.echo(f"{met} {criterion.badge:10} {criterion.what}: {criterion.detail}")
+    ready = ", ".join(ready_for(criteria)) or "none yet"
+    click.echo(f"ready to submit for: {ready}; {shown(write(criteria))}")
+
+
+@click.command()
 @click.option(
     "--check", is_flag=True, help="Change nothing; fail when a notebook would change."
 )
