@@ -12,12 +12,14 @@ import pytest
 
 from codestress.explore import curves, questions
 from codestress.explore.controls import (
+    ACROSS,
     Questions,
     factor_controls,
     factors_of,
     nearest_trial,
     opened,
-    settings_of,
+    parameter_controls,
+    settings_in,
     showing,
 )
 from codestress.explore.curves import RANGES, share_figure
@@ -36,13 +38,24 @@ from told import names
 @pytest.mark.parametrize(
     "name", ["origin/fig04", "semtrace/fig01", "codecrash/tab01", "faultloc/tab02"]
 )
-def test_a_field_has_the_parameters_as_on_the_command_line(name: str) -> None:
+def test_controls_say_what_the_parameters_are_and_change_them(name: str) -> None:
     artefact = opened(name, "smoke")
-    lines = settings_of(artefact).value.splitlines()
-    again = opened(name, "smoke", settings=tuple(lines))
+    controls = parameter_controls(artefact)
+    again = opened(name, "smoke", settings=settings_in(controls))
     assert again.parameters == artefact.parameters
-    named = {line.partition("=")[0] for line in lines}
+    named = {control.description for control in controls}
     assert named | {"artefact"} == set(type(artefact.parameters).model_fields)
+    assert all(control.tooltip for control in controls)
+    [seed] = [control for control in controls if control.description == "seed"]
+    seed.value = "5"
+    again = opened(name, "smoke", settings=settings_in(controls))
+    assert again.parameters.model_dump()["seed"] == 5
+
+
+def test_a_long_value_has_a_field_of_several_lines() -> None:
+    controls = parameter_controls(opened("origin/fig04", "paper"))
+    [models] = [control for control in controls if control.description == "models"]
+    assert models.rows * ACROSS >= len(models.value)
 
 
 def test_every_factor_can_be_chosen_and_the_one_that_was_touched_last_counts() -> None:

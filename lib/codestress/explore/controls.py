@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -21,6 +22,8 @@ from codestress.parameters import Asked
 from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
 from codestress.types import Scalar, Trial, Trials
 
+ACROSS = 32
+"""Characters in a line of a text field, which has as many lines as its value needs."""
 WORKING = "<p role='status'><progress></progress> working …</p>"
 
 
@@ -76,15 +79,40 @@ def side_by_side(
     )
 
 
-def settings_of(artefact: Artefact) -> widgets.Textarea:
-    """Returns a text field with a line PARAMETER=VALUE for each parameter of `artefact`, as behind
-    `--set` on the command line; each value is YAML on one line."""
-    lines = []
+def parameter_controls(artefact: Artefact) -> list[widgets.Widget]:
+    """Returns a control for each parameter of `artefact` except the parameter `artefact`, named
+    after it and set to its value: a box to tick, a list of the values that the parameter's schema
+    allows, or a text field with YAML, as behind `--set` on the command line."""
+    fields = artefact.parameters.model_json_schema()["properties"]
+    controls = []
     for name, value in artefact.parameters.model_dump(exclude={"artefact"}).items():
-        text = yaml.safe_dump(value, default_flow_style=True, width=10**6)
-        lines.append(f"{name}={text.splitlines()[0]}")
-    rows = len(lines)
-    return control(widgets.Textarea, "", value="\n".join(lines), rows=rows)
+        about = {"tooltip": fields[name].get("description", "")}
+        if isinstance(value, bool):
+            box = control(widgets.Checkbox, name, value=value, **about)
+        elif allowed := fields[name].get("enum"):
+            box = dropdown(name, allowed, value=value, **about)
+        else:
+            text = _yaml(value)
+            rows = math.ceil(len(text) / ACROSS)
+            box = control(widgets.Textarea, name, value=text, rows=rows, **about)
+        controls.append(box)
+    return controls
+
+
+def settings_in(controls: Iterable[widgets.Widget]) -> tuple[str, ...]:
+    """Returns PARAMETER=VALUE for each of `controls` that `parameter_controls` made, each value as
+    YAML."""
+    settings = []
+    for box in controls:
+        is_text = isinstance(box, widgets.Textarea)
+        text = box.value if is_text else _yaml(box.value)
+        settings.append(f"{box.description}={text}")
+    return tuple(settings)
+
+
+def _yaml(value: Any) -> str:
+    """Returns `value` as YAML on one line, however long."""
+    return yaml.safe_dump(value, default_flow_style=True, width=10**6).split("\n")[0]
 
 
 def opened(

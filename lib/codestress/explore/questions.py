@@ -23,7 +23,8 @@ from codestress.explore.controls import (
     on_change,
     opened,
     paragraph,
-    settings_of,
+    parameter_controls,
+    settings_in,
     showing,
     side_by_side,
     values_by_name,
@@ -87,11 +88,12 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
     questions = Questions(lambda: showing(shown, rendered)())
 
     def choose() -> str:
-        knobs.children = (settings_of(opened(chooser.value, profile)),)
+        artefact = opened(chooser.value, profile)
+        knobs.children = tuple(parameter_controls(artefact))
         return made()
 
     def made() -> str:
-        settings = tuple(knobs.children[0].value.splitlines())
+        settings = settings_in(knobs.children)
         trials = opened(chooser.value, profile, settings=settings).trials()
         questions.of(trials)
         return rendered()
