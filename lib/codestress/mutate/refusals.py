@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 
-from codestress.mutate.scopes import FunctionNode, names_of
+from codestress.mutate.scopes import FunctionNode, names_of, reads_message
 
 FINDERS = {
     "getattr",
@@ -161,7 +161,9 @@ def _described(node: ast.AST) -> Iterator[str]:
         case ast.Constant(float() | complex()):
             yield "a fraction"
         case ast.ExceptHandler(name=str(name)):
-            yield from (f"del {name}", "the message of an exception")
+            yield f"del {name}"
+            if reads_message(node):
+                yield "the message of an exception"
         case ast.Call(func, _, keywords):
             if None in [keyword.arg for keyword in keywords]:
                 yield "**"
