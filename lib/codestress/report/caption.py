@@ -42,7 +42,7 @@ def add_words(
 
     The notes tell of simulated readers, the words `changed` on the command line, parts that were
     not run, the chart's own notes, and missing numbers of the paper; a long line is cut after a
-    word. The alternative text has the readers, the title, the other notes and `table` in words, as
+    note. The alternative text has the readers, the title, the other notes and `table` in words, as
     `description` cuts them.
     """
     notes = [f"changed: {changed}"] if changed else []
@@ -60,12 +60,23 @@ def add_words(
         sentences.insert(0, f"{', '.join(simulated)}: {READERS}")
     width, height = figure.get_size_inches()
     if notes:
-        most = round(NOTE_CHARACTERS * width)
-        add_note(figure, shorten("; ".join(notes), most, placeholder=" …"))
+        add_note(figure, one_line(notes, round(NOTE_CHARACTERS * width)))
     lines = fill(title, round(TITLE_CHARACTERS * width), break_on_hyphens=False)
     above = 1 + 0.1 / height
     figure.text(0.005, above, lines, va="bottom", fontsize=10, parse_math=False)
     return description(sentences)
+
+
+def one_line(notes: Sequence[str], most: int) -> str:
+    """Return the first of `notes` that fit together into about `most` characters, and an ellipsis
+    for the others. A first note that is too long by itself ends after a word."""
+    line = notes[0]
+    for note in notes[1:]:
+        if len(f"{line}; {note}") > most:
+            line += "; …"
+            break
+        line += f"; {note}"
+    return shorten(line, most + 3, placeholder=" …")
 
 
 def name_readers(figure: Figure, results: Results) -> None:

@@ -176,7 +176,7 @@ def headline(table: pd.DataFrame, show: str) -> str:
             f"{first:.0f} % of the faults in the first quarter of a program are localized, "
             f"{last:.0f} % of those in the last"
         )
-    by, of = ("fault", "of") if show == "faults" else ("model", "by")
+    by = "fault" if show == "faults" else "model"
     large = models[models["kept"] >= FEWEST]
     large = large.assign(found=large["accuracy_kept"] * large["kept"])
     sums = large.groupby(["language", by])[["found", "kept"]].sum()
@@ -184,7 +184,7 @@ def headline(table: pd.DataFrame, show: str) -> str:
     if shares.empty:
         return f"No row has {FEWEST} tasks that a model localizes"
     most, least = (
-        f"{of} {spoken(name)} in {LANGUAGE_NAMES[language]} ({100 * shares[language, name]:.0f} %)"
+        f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({100 * shares[language, name]:.0f} %)"
         for language, name in (shares.idxmax(), shares.idxmin())
     )
-    return f"Of what a model localizes, most is found {most}, least {least}"
+    return f"Localized most often: {most}; least often: {least}"
