@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from codestress.fitting.exponential import fit_exponential
 from codestress.fitting.influence import share as share_of
-from codestress.fitting.influence import slope
 from codestress.fitting.position_dip import (
     largest_drop,
     largest_relative_drop,
@@ -216,20 +215,12 @@ def means(spread: float, items: int) -> dict[str, Check]:
 
 
 def falls(first: float, step: float, items: int) -> dict[str, Check]:
-    """Over strengths: the slope, and the last share relative to the first."""
+    """Over strengths: the last share relative to the first, and less the first."""
     chances = first - step * (STRENGTHS - 1)
 
     def study(random: np.random.Generator) -> Array:
         chance = hard(chances, items, random)
         return (random.random(chance.shape) < chance) * 1.0
-
-    def line(random: np.random.Generator) -> bool:
-        index = np.repeat(np.arange(items), len(STRENGTHS))
-        y, x = (
-            pd.Series(study(random).ravel(), index),
-            pd.Series(np.tile(STRENGTHS, items), index),
-        )
-        return contains(slope(x, y).interval(items), -step)
 
     def quotient(random: np.random.Generator) -> bool:
         table = study(random)
@@ -246,7 +237,6 @@ def falls(first: float, step: float, items: int) -> dict[str, Check]:
         return contains(one.interval(items), float(chances[-1] - chances[0]))
 
     return {
-        "slope over strengths: programs counted": line,
         "ratio of two shares, as if of others (conservative)": quotient,
         "fall over strengths: programs counted": difference,
     }

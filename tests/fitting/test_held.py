@@ -104,7 +104,7 @@ def positions(random: np.random.Generator, right: np.ndarray) -> Iterator[Case]:
 
 
 def shares(
-    random: np.random.Generator, x: np.ndarray, right: np.ndarray, groups: np.ndarray
+    random: np.random.Generator, right: np.ndarray, groups: np.ndarray
 ) -> Iterator[Case]:
     items, k = right.shape
     each = np.repeat(np.arange(items), k)
@@ -122,11 +122,8 @@ def shares(
     )
     yield "ratio", other / one if one else math.nan, ratio
     scores = pd.Series(right.ravel(), index=each)
-    for name, moved in (
-        ("mean by influence", influence.share(scores)),
-        ("slope", influence.slope(pd.Series(np.tile(x, items), index=each), scores)),
-    ):
-        yield name, moved.value, moved.interval(items)
+    moved = influence.share(scores)
+    yield "mean by influence", moved.value, moved.interval(items)
 
 
 def pairs(
@@ -164,7 +161,7 @@ def cases(seed: int) -> Iterator[Case]:
     groups = random.integers(0, 3, len(right))
     yield from curves(random, x, right, asked)
     yield from positions(random, right)
-    yield from shares(random, x, right, groups)
+    yield from shares(random, right, groups)
     yield from pairs(random, right, groups)
 
 

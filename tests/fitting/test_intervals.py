@@ -9,17 +9,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest, norm
+from scipy.stats import binomtest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import bench_coverage
-from codestress.fitting.influence import NOTHING, lack_of_line, share, slope
-from codestress.fitting.proportions import DOUBTED, clustered_mean, stretched, wilson
+from codestress.fitting.influence import NOTHING, share
+from codestress.fitting.proportions import clustered_mean, stretched, wilson
 from codestress.fitting.summaries import compare
 from codestress.papers.origin.curves import fit_decay
 from codestress.seeding import rng
-from conftest import slow
 from told import refused
 
 
@@ -127,12 +126,8 @@ def test_influences_add_up_to_what_resampling_programs_gives() -> None:
     drawn = (weights @ sums[1] - weights @ sums[0]) / 240
     low, high = both.interval(80)
     assert (high - low) / 2 == pytest.approx(1.96 * drawn.std(), rel=0.06)
-    x = pd.Series(np.tile([1.0, 4.0, 8.0], 80), index=frames[0].index)
-    line = slope(x, frames[0])
-    assert line.value == pytest.approx(np.polyfit(x, frames[0], 1)[0])
-    assert math.isnan(slope(x * 0, frames[0]).value)
-    assert math.isnan((line + NOTHING).value)
-    assert all(math.isnan(end) for end in line.interval(1))
+    assert math.isnan((both + NOTHING).value)
+    assert all(math.isnan(end) for end in both.interval(1))
     flat = share(frames[0] * 0 + 1).interval(80)
     assert flat.low < 0.99  # all alike, and yet not certain
 
@@ -238,44 +233,6 @@ def test_decay_says_when_there_is_none() -> None:
     rare = np.zeros((40, 3))
     rare[0, 0] = 1
     assert fit_decay([1, 5, 15], rare, resamples=200, rng=rng(0)).fit.failed > 20
-
-
-STRENGTHS = bench_coverage.STRENGTHS
-LINES = {
-    "flat": 0.5 - 0 * STRENGTHS,
-    "falling": 0.9 - 0.1 * (STRENGTHS - 1),
-    "all right": 1.0 - 0 * STRENGTHS,
-}
-
-
-def line_doubted(shares: np.ndarray, programs: int, studies: int) -> float:
-    """In how many studies no straight line is said to describe the shares at five strengths: answers about a program
-    hang together."""
-    found = []
-    for study in range(studies):
-        random = np.random.default_rng((study, programs))
-        bar = norm.cdf(
-            0.7 * random.normal(size=(programs, 1))
-            + 0.7 * random.normal(size=(programs, 5))
-        )
-        points = [
-            share(pd.Series((bar[:, n] < one) * 1.0)) for n, one in enumerate(shares)
-        ]
-        found.append(lack_of_line(STRENGTHS, points, programs) < DOUBTED)
-    return float(np.mean(found))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", slow(LINES, "all right", "falling"))
-def test_a_true_line_is_seldom_said_not_to_describe_its_points(name: str) -> None:
-    """At a level of 5 %, with 200 studies: two standard errors are 3 points; cautious is no fault."""
-    assert line_doubted(LINES[name], 100, 200) <= 0.05 + 0.035
-
-
-def test_a_line_through_a_bend_is_said_not_to_describe_its_points() -> None:
-    assert line_doubted(np.array([0.9, 0.5, 0.4, 0.4, 0.4]), 100, 40) > 0.9
-    two = [share(pd.Series([0.0, 1.0])), share(pd.Series([1.0, 1.0]))]
-    assert math.isnan(lack_of_line([1, 2], two, 2))
 
 
 def test_an_item_without_a_cluster_is_compared_too() -> None:

@@ -205,7 +205,7 @@ def test_what_is_no_archive_is_refused_and_imports_nothing(
 
 
 @pytest.mark.parametrize("name", ["a.jsonl.gz", "a.jsonl", "a.json.txt"])
-@pytest.mark.parametrize("packed", [0, 1, 2])
+@pytest.mark.parametrize("packed", [0, 1])
 def test_an_archive_is_read_by_content_not_by_name(
     name: str,
     packed: int,

@@ -133,7 +133,7 @@ def test_a_server_that_loads_its_model_is_waited_for(
             )
 
     with Loading() as server:
-        assert served_at(server.base_url, "", "", "try").id == MODEL
+        assert served_at(server.base_url, "", "").id == MODEL
         assert capsys.readouterr().err.count("Loading model") == 1
         server.looks = 0
         with refused(EngineError, "503", "Loading model"):
@@ -158,11 +158,11 @@ def test_a_pasted_address_is_cut_and_said(
     pasted: str, around: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with Served() as server:
-        row = served_at(around.format(server.root + pasted), "", "", "try")
+        row = served_at(around.format(server.root + pasted), "", "")
         assert row.settings["base_url"] == server.base_url
         assert row.name == f"{MODEL}@127.0.0.1-{server.port}"
         names(capsys.readouterr().err, server.base_url)
-        served_at(server.base_url, "", "", "try")
+        served_at(server.base_url, "", "")
         assert capsys.readouterr().err == ""
 
 

@@ -124,4 +124,4 @@ def test_several_numbers_are_a_span_and_what_no_figure_states_is_no_number() -> 
     (same,) = fronts(["origin"], ["origin/fig02"], pd.concat([rows, orders]))
     assert (same["number"], same["says"]) == (card["number"], card["says"])
     (card,) = fronts(["origin"], ["origin/nano"], rows[:0])
-    assert (card["number"], card["figure"]) == ("", "")
+    assert (card["number"], card["figure"]) == ("", "origin/nano")

@@ -163,7 +163,7 @@ def _tell_changed(artefact: Artefact) -> None:
         click.echo(
             f"{artefact.label}: {changed['told']}\n  figure: {shown(artefact.folder / 'figure.png')}"
         )
-        for line in changed["difference"]:
+        for line in changed.get("difference", []):
             click.echo(f"  {line}")
         click.echo(f"  remove it: {changed['remove']}")
 

@@ -40,6 +40,8 @@ JUPYTER = re.compile(
     r"^([ \t]*)(?:[%!?].*|[\w.]+\?+|[\w, ]+=[ \t]*[%!].*)$", re.MULTILINE
 )
 """Lines of a cell that are no Python, but commands to Jupyter."""
+COPIES = {"__MACOSX", ".ipynb_checkpoints"}
+"""Folders in which tools keep copies of files."""
 LONGEST_MESSAGE = 500
 """Largest number of characters in the message of a failed test, and in a remark."""
 CALLED = "__graded__"
@@ -287,9 +289,12 @@ def _otter_file(path: Path) -> Any:
 
 
 def students(paths: Sequence[Path], assignment: str) -> dict[Path, str]:
-    """Returns the student's name of each hand-in among `paths`: that of the file; the folder's,
-    where several files have one name or that of the `assignment`. Raises `DataError` for two
-    hand-ins of one name."""
+    """Returns the student's name of each hand-in among `paths`, which hidden files and copies that
+    tools make are not: that of the file; the folder's, where several files have one name or that of
+    the `assignment`. Raises `DataError` for two hand-ins of one name."""
+    paths = [
+        path for path in paths if path.name[0] != "." and COPIES.isdisjoint(path.parts)
+    ]
     often = Counter([assignment, *(path.stem for path in paths)])
     names: dict[Path, str] = {}
     for path in paths:

@@ -13,12 +13,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import pandas as pd
-from scipy.linalg import null_space
-from scipy.special import fdtrc
 
-from codestress.fitting.proportions import UNKNOWN, Interval, floats, normal_quantile
+from codestress.fitting.proportions import UNKNOWN, Interval, normal_quantile
 
 
 @dataclass(frozen=True)
@@ -88,45 +85,6 @@ def share(parts: pd.Series, wholes: pd.Series | None = None) -> Moved:
         return NOTHING
     value = float(sums.sum()) / total
     return Moved(value, sums.sub(value * sizes, fill_value=0.0) / total, 0.5)
-
-
-def slope(x: pd.Series, y: pd.Series) -> Moved:
-    """Return, as an estimate, the slope of the least-squares line of `y` on `x`, series
-    of the same answers indexed by cluster; `NOTHING` (nan) when all x are equal."""
-    away = x - x.mean()
-    spread = float((away**2).sum())
-    if not spread:
-        return NOTHING
-    value = float((away * y).sum()) / spread
-    rest = y - y.mean() - value * away
-    moved = (away * rest).groupby(level=0).sum() / spread
-    return Moved(value, moved, 1 / float(np.ptp(x)))
-
-
-def lack_of_line(x: Sequence[float], points: Sequence[Moved], clusters: int) -> float:
-    """Return the p-value of the lack of fit of a straight line through the estimates
-    `points` at `x`: small when no line describes them. nan with fewer than three
-    points, with a point that is nan, or with no more `clusters` (their number) than
-    points less two.
-
-    Hotelling's test that all contrasts of the points with the line are 0 (profile
-    analysis: Rencher 2002, 5.9). The points' covariance comes from the clusters'
-    influences, so that answers on one cluster stay together. In simulations, a true
-    line is rejected in at most about 5 of 100 studies.
-    """
-    values = np.array([point.value for point in points])
-    free = len(points) - 2
-    rest = clusters - free
-    if free < 1 or rest < 1 or np.isnan(values).any():
-        return math.nan
-    moved = pd.concat([point.moved for point in points], axis=1).fillna(0.0).to_numpy()
-    doubt = np.diag([point.doubt(clusters) for point in points])
-    covariance = moved.T @ moved * clusters / (clusters - 1) + doubt
-    contrasts = null_space(np.vander(floats(x), 2).T)
-    away = values @ contrasts
-    spread = contrasts.T @ covariance @ contrasts
-    distance = float(away @ np.linalg.solve(spread, away)) / (clusters - 1)
-    return float(fdtrc(free, rest, distance * rest / free))
 
 
 def total(estimates: Sequence[Moved]) -> Moved:

@@ -48,7 +48,7 @@ def fronts(
     returns it. A card has the paper's headline `number` as published (empty where no figure of
     the build states it), a description (`told`), the ledger's verdict on it (`says`) and its rows
     there (`query`), the verdicts on `all` numbers of the paper, the rows that are not as printed
-    (`contrary`), a `figure` (empty where it is not built), what `make` is given to run
+    (`contrary`), a `figure` (another of the paper where its own is not built), what `make` is given to run
     it at the paper's size (`rerun`), and the number of statements that are `waiting` for a run.
     """
     headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
@@ -83,7 +83,7 @@ def _front(
     unrun = (own["verdict"] == "not run") & (own["evidence"] == "re-run")
     card["waiting"] = int(unrun.sum())
     if headline.figure not in built:
-        card["figure"] = ""
+        card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
     return card
 
 

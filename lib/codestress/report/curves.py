@@ -3,7 +3,7 @@ marker."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from codestress.fitting.proportions import DOUBTED
 from codestress.report.marks import mark
 from codestress.report.style import (
     COLOURS,
     MARKERS,
     PUBLISHED,
     Look,
-    add_note,
     looks,
     styled_figure,
 )
@@ -264,13 +262,3 @@ def legend_above(figure: Figure, *axes: Axes, most: int = 5, **options: object) 
     figure.legend(
         handles.values(), names, loc="outside upper center", ncols=most, **options
     )
-
-
-def say_lack(figure: Figure, lacks: Mapping[str, float]) -> None:
-    """Names, below the figure, the fitted curves that do not describe their points: `lacks` has
-    each curve's p-value of the lack of fit, by its name, and one below `DOUBTED` is named. Adds
-    nothing where none is."""
-    doubted = [name for name, lack in lacks.items() if lack < DOUBTED]
-    if doubted:
-        told = f"does not describe its points (p < {DOUBTED:g}): {', '.join(doubted)}"
-        add_note(figure, told)

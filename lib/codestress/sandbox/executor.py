@@ -195,22 +195,6 @@ class Executor:
                 )
             return self._open[language]
 
-    def matrix(self) -> dict[str, dict[str, str]]:
-        """Returns, for each protection (files, network, processes), a mapping from the name of each
-        language that runs on this machine to the attacks that got through; an empty text means that
-        all failed."""
-        exposed = {
-            LANGUAGE_NAMES[language]: self.exposed(language)
-            for language in probe.ATTACKS
-            if not runtimes.missing(language)
-        }
-        return {
-            protection: {
-                name: attacks.get(protection, "") for name, attacks in exposed.items()
-            }
-            for protection in probe.GOT_THROUGH
-        }
-
     def admit(self, language: Language = "python") -> None:
         """Raises `SandboxError`, with the remedy, where untrusted programs in `language` may not
         run on this machine; does nothing where all protections hold or `unprotected` is set."""
@@ -337,15 +321,6 @@ def remedy() -> str:
             "or seccomp to this user or container"
         )
     return f"{here}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
-
-
-def told_row(row: Mapping[str, str]) -> str:
-    """Returns a row of `Executor.matrix` (one protection) in words: each language with the attacks
-    that got through, or with `attacks failed` where none did."""
-    return "; ".join(
-        f"{language}: {through or 'attacks failed'}"
-        for language, through in row.items()
-    )
 
 
 @cache

@@ -572,30 +572,6 @@ def test_answers_that_cannot_be_compared_are_said() -> None:
             compare(answers, rule="strict", confidence=0.95)
 
 
-def test_a_plan_counts_what_waits_for_hints_as_if_they_were_generated(
-    tmp_path: Path,
-) -> None:
-    settings = ("problems=[contest]", "n_problems=4", "perturbations=[VAN,MHC]")
-    plans = [
-        make_plan(
-            resolve(
-                ["codecrash/tab01"],
-                "demo",
-                Overrides(("sim-careful",), (*settings, f"hints={hints}")),
-                load_registry(),
-            ),
-            tmp_path / "s.sqlite",
-        )
-        for hints in ("/nowhere/hints.jsonl", "generated")
-    ]
-    waiting, generated = plans
-    assert waiting.rows == generated.rows
-    assert waiting.rows[0].requests > 0
-    assert (waiting.errors, generated.errors, generated.notes) == ({}, {}, {})
-    written = "`codestress write hints --problems contest --task output "
-    names(waiting.notes["codecrash/tab01"], "hints = generated", written)
-
-
 @pytest.mark.slow
 def test_collapse_and_cases(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"

@@ -17,7 +17,7 @@ from codestress.mutate.perturbations.checking import (
     run_calls,
 )
 from codestress.mutate.perturbations.edits import NotPerturbed
-from codestress.mutate.perturbations.inputs import INPUTS, argument_values, other_inputs
+from codestress.mutate.perturbations.inputs import argument_values, trial_inputs
 from codestress.mutate.perturbations.variants import (
     Perturbation,
     Variant,
@@ -173,16 +173,19 @@ def test_the_kits_own_programs_are_seldom_refused(executor: Executor) -> None:
         )
 
 
-def test_inputs_near_by_are_of_the_same_types() -> None:
+def test_inputs_are_of_the_same_types_and_reach_for_the_programs_constants() -> None:
     code = "def f(n, word, items):\n    return n == 37 or word == 'needle' or not items"
     problem = Problem("p", code, "f", "5, 'hay', [1, 2]", "False")
-    texts = other_inputs(problem, Draw(rng(0, "inputs")), INPUTS)
-    assert len(texts) == INPUTS
+    texts = trial_inputs(problem, Draw(rng(0, "inputs")))
+    assert len(texts) >= 8
     assert problem.arguments not in texts
     found = [argument_values(replace(problem, arguments=text)) for text in texts]
     assert all(
         [type(value) for value in values] == [int, str, list] for values in found
     )
+    assert any(values[0] == 37 for values in found)
+    assert any(values[1] == "needle" for values in found)
+    assert any(values[2] == [] for values in found)
 
 
 @pytest.mark.slow

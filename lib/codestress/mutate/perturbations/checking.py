@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from functools import partial
+from itertools import chain, groupby, islice
 
 from codestress.literals import (
     UNREADABLE,
@@ -24,11 +25,10 @@ from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations import messages
 from codestress.mutate.perturbations.edits import NotPerturbed
 from codestress.mutate.perturbations.inputs import (
-    INPUTS,
     argument_nodes,
     call_of,
     json_values,
-    other_inputs,
+    trial_inputs,
     with_values,
 )
 from codestress.mutate.perturbations.programs import program_of, vanilla
@@ -36,7 +36,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.seeding import rng
-from codestress.types import Language
+from codestress.types import Language, Source
 
 ENDED = (Ending.RETURNED, Ending.RAISED)
 """Outcomes after which an input is kept."""
@@ -100,8 +100,7 @@ def _first_calls(problem: Problem, seed: int) -> list[Call]:
     function, `SyntaxError` where the program does not parse."""
     clean = vanilla(problem)
     program_of(clean).called_function()
-    draw = Draw(rng(seed, "inputs", problem.id))
-    others = other_inputs(clean, draw, INPUTS)
+    others = trial_inputs(clean, Draw(rng(seed, "inputs", problem.id)))
     texts = [problem.arguments, *others, problem.arguments]
     calls = [(clean, text) for text in texts]
     return [*calls, (messages.traced(clean), problem.arguments)]
@@ -130,10 +129,50 @@ def run_calls(calls: Sequence[Call], executor: Executor) -> list[Execution]:
     for problem, text in calls:
         programs[problem.language].append(called(problem, text))
     done = {
-        language: executor.run(group, language=language)
-        for language, group in programs.items()
+        "javascript": _run_scripts(executor, programs["javascript"]),
+        "python": executor.run(programs["python"]),
     }
     return [next(done[problem.language]) for problem, _ in calls]
+
+
+def _run_scripts(
+    executor: Executor, programs: Sequence[Program]
+) -> Iterator[Execution]:
+    """Yields the executions of JavaScript calls, in order. Neighbouring calls of one of the kit's
+    own programs, which keep no state between calls, share a process, because a process takes longer
+    to start than the calls to run; where not all of them return, each has its own."""
+    groups = list[list[Program]]()
+    for (_, _, source), same in groupby(programs, _shared):
+        together = [*same]
+        kit = source is Source.KIT
+        groups += [together] if kit else [[program] for program in together]
+    run = partial(executor.run, language="javascript")
+    first = [*run([_joined(group) for group in groups])]
+    apart = list[Program]()
+    for group, execution in zip(groups, first, strict=True):
+        if len(group) > 1 and execution.outcome is not Ending.RETURNED:
+            apart += group
+    second = run(apart)
+    for group, execution in zip(groups, first, strict=True):
+        if len(group) == 1:
+            yield execution
+        elif execution.outcome is Ending.RETURNED:
+            yield from [Execution(Ending.RETURNED, value) for value in execution.value]
+        else:
+            yield from islice(second, len(group))
+
+
+def _shared(program: Program) -> tuple[str, str, Source]:
+    return program.code, program.function, program.source
+
+
+def _joined(group: Sequence[Program]) -> Program:
+    """Returns one program whose call returns the list of all values of the calls in `group`."""
+    if len(group) == 1:
+        return group[0]
+    each = f"(...all) => all.map((given) => ({group[0].function})(...given))"
+    arguments = tuple([*program.arguments] for program in group)
+    return replace(group[0], function=each, arguments=arguments)
 
 
 def called(problem: Problem, arguments: str) -> Program:

@@ -16,8 +16,63 @@ from codestress.literals import UNREADABLE, NotLiteral, literal_of, reason_of
 from codestress.mutate.draw import Draw
 from codestress.problems.program import Problem, literal_text
 
+NEAR = 3
+"""Number of inputs that differ a little from the problem's own; inputs that may reach other
+branches follow."""
 INPUTS = 8
 """Most inputs beside the problem's own on which a program and its variants are tried."""
+CONSTANTS = 4
+"""Most constants of each type that are taken from a program's text."""
+
+
+def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
+    """Returns up to `INPUTS` other inputs for a problem's function, as argument texts: small
+    changes first, which `draw` decides, then values made from the program's constants and edge
+    values. Empty where an argument is no plain data."""
+    found = other_inputs(problem, draw, NEAR)
+    with suppress(*UNREADABLE):
+        own = argument_values(problem)
+        constants = _constants(problem)
+        edges = [_edges(value, constants.get(type(value), [])) for value in own]
+        for turn in range(INPUTS):
+            for place, values in enumerate(edges):
+                if turn < len(values):
+                    changed = [*own[:place], values[turn], *own[place + 1 :]]
+                    found.append(_argument_text(problem, changed))
+    return [text for text in dict.fromkeys(found) if text != problem.arguments][:INPUTS]
+
+
+def _edges(value: Any, constants: list[Any]) -> list[Any]:
+    """Other values of the type of `value`: the `constants`, and values such as zero or an empty
+    list; empty for None and types that are no plain data."""
+    match value:
+        case bool():
+            return [not value]
+        case int() | float():
+            beyond = [one + 1 for one in constants]
+            return [*beyond, *constants, value * 0, -value - 1, value * 2 + 1]
+        case str() | bytes() | list():
+            return [*constants, value[:0], value[::-1], value * 2]
+        case tuple():
+            return [value[::-1]]
+        case dict() | set() | frozenset():
+            return [type(value)()]
+    return []
+
+
+def _constants(problem: Problem) -> dict[type, list[Any]]:
+    """Integers, booleans and texts of fewer than 12 characters that a Python program writes, up to
+    `CONSTANTS` of each type, by type; empty for JavaScript."""
+    found: dict[type, list[Any]] = {}
+    if problem.language == "javascript":
+        return found
+    for node in ast.walk(ast.parse(problem.code)):
+        match node:
+            case ast.Constant(int() | str() as value) if len(str(value)) < 12:
+                found.setdefault(type(value), []).append(value)
+    return {
+        kind: [*dict.fromkeys(values)][:CONSTANTS] for kind, values in found.items()
+    }
 
 
 def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
@@ -141,8 +196,7 @@ def other_value(value: Any, draw: Draw) -> Any:
     """Returns a value of the type of `value` that differs a little: one element, one character, a
     number near by. `draw` decides the change.
 
-    Raises `NoOtherValue` for None, bytes, sets, types that are no plain data, and for tuples of such
-    values.
+    Raises `NoOtherValue` for None, for types that are no plain data, and for tuples of such values.
     """
     match value:
         case bool():
@@ -154,11 +208,19 @@ def other_value(value: Any, draw: Draw) -> Any:
             return value + draw.choice([0.5, 1.0, -0.5]) if abs(value) < 1e15 else 0.0
         case str():
             return _text(value, draw)
+        case bytes():
+            return _text(value.decode("latin-1"), draw).encode("latin-1", "replace")
         case tuple() | list():
             fixed = isinstance(value, tuple)
             return type(value)(_elements(list(value), draw, fixed=fixed))
         case dict():
             return _mapping(value, draw)
+        case set() | frozenset():
+            items = sorted(value, key=repr)
+            if not items:
+                return type(value)({0})
+            changed = type(value)(_elements(items, draw, fixed=False))
+            return changed if changed != value else type(value)(items[1:])
     raise NoOtherValue(f"no other value of the type {type(value).__name__}")
 
 
