@@ -16,6 +16,7 @@ import json
 import platform
 import re
 from functools import cache
+from importlib.util import resolve_name
 from pathlib import Path
 
 from codestress.inference.registry import ENGINES
@@ -31,7 +32,8 @@ SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
 no packages."""
 
 IMPORT = re.compile(
-    r"^[ \t]*(?:from (?P<module>codestress[\w.]*) import (?P<names>\([^)]*\)|.*)|import (?P<plain>codestress[\w.]*))",
+    r"^[ \t]*(?:from (?P<module>(?:\.|codestress)[\w.]*) import"
+    r" (?P<names>\([^)]*\)|.*)|import (?P<plain>codestress[\w.]*))",
     re.M,
 )
 NAME = re.compile(r"\w+")
@@ -155,6 +157,7 @@ def _data_files(folder: Path) -> frozenset[Path]:
 def _imports_of(path: Path) -> frozenset[Path]:
     """Files of this package that the module or notebook at `path` may import directly, including
     the packages around them."""
+    package = PACKAGE.name
     if path.suffix == ".ipynb":
         code = "\n".join(
             "".join(cell["source"])
@@ -163,9 +166,10 @@ def _imports_of(path: Path) -> frozenset[Path]:
         )
     else:
         code = path.read_text(encoding="utf-8")
+        package = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
     names: set[str] = set()
     for match in IMPORT.finditer(code):
-        module = match["module"] or match["plain"]
+        module = resolve_name(match["module"] or match["plain"], package)
         names |= set(itertools.accumulate(module.split("."), "{}.{}".format))
         names |= {f"{module}.{name}" for name in NAME.findall(match["names"] or "")}
     return _files_of(frozenset(names))
