@@ -130,15 +130,14 @@ class Facts(Strict):
 
     def _repr_html_(self) -> str:
         """Text of an HTML table of all parameters, which Jupyter shows: name, value, meaning."""
-        rows = ["<tr><th>parameter</th><th>value</th><th>meaning</th></tr>"]
+        rows = "<tr><th>parameter</th><th>value</th><th>meaning</th></tr>"
         for name, field in type(self).model_fields.items():
-            value = html.escape(in_words(getattr(self, name)))
-            meaning = html.escape(field.description or "")
-            # Cells of this class wrap in the kit's pages.
-            rows.append(
-                f'<tr><td>{name}</td><td class="text">{value}</td><td class="text">{meaning}</td></tr>'
-            )
-        return f"<table>{''.join(rows)}</table>"
+            rows += f"<tr><td>{name}</td>"
+            for text in (in_words(getattr(self, name)), field.description or ""):
+                # Cells of this class wrap in the kit's pages.
+                rows += f'<td class="text">{html.escape(text)}</td>'
+            rows += "</tr>"
+        return f"<table>{rows}</table>"
 
     def of_model(self, model: str) -> Self:  # noqa: ARG002
         """Parameters that hold for `model`: in this base class these parameters, the same for all

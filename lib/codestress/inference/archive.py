@@ -11,8 +11,9 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, astuple
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -76,15 +77,16 @@ def asked_of(request: Request) -> Asked:
     prompt's digest)."""
     prompt = request.prompt
     messages = [[message.role, message.content] for message in prompt.messages]
-    asked: Asked = {"id": request.model, "revision": request.revision}
-    asked["messages"] = hash_of(json.dumps(messages))
-    asked["prefill"] = prompt.prefill
-    asked.update(asdict(prompt.sampling))
-    asked["stop"] = list(prompt.sampling.stop)
-    asked["sample"] = request.sample
-    asked["attempt"] = request.attempt
-    asked["prompt"] = prompt.digest
-    return asked
+    return {
+        "id": request.model,
+        "revision": request.revision,
+        "messages": hash_of(json.dumps(messages)),
+        "prefill": prompt.prefill,
+        **vars(prompt.sampling),
+        "sample": request.sample,
+        "attempt": request.attempt,
+        "prompt": prompt.digest,
+    }
 
 
 def key_of(asked: Asked) -> str:
@@ -209,17 +211,14 @@ def import_archive(
     `EngineError` where archive or store have responses from another server than the
     model's registry row names; of a model without a row no server is known.
     """
-    keys: dict[tuple[str, str], list[str]] = {}
+    keys = defaultdict(list)
     for row in read_archive(path):
-        keys.setdefault((row.model, row.server), []).append(row.key)
-    checks = {}
-    for model, server in keys:
-        if model in models:
-            belongs(models[model], shown(path))(model, server)
-            checks[model, server] = belongs(models[model])
+        keys[row.model, row.server].append(row.key)
     with Store(store) as responses:
-        for origin, asked in keys.items():
-            responses.missing(asked, checks.get(origin))
+        for (model, server), asked in keys.items():
+            if model in models:
+                belongs(models[model], shown(path))(model, server)
+                responses.missing(asked, belongs(models[model]))
         before = responses.count()
         rows = read_archive(path)
         responses.put_all((row.key, row.model, row.response) for row in rows)
