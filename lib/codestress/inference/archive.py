@@ -17,7 +17,7 @@ from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 
 from codestress.errors import ArchiveError
 from codestress.inference.registry import ModelEntry
@@ -52,8 +52,8 @@ class Row(BaseModel):
     model: str
     """The model's name in the registry."""
     asked: Asked
-    text: Any
-    """The completion, a string. It may hold lone surrogates, which pydantic's own string
+    text: InstanceOf[str]
+    """The completion. It may hold lone surrogates, which pydantic's own string
     type refuses."""
     finish_reason: FinishReason
     usage: tuple[int | None, int | None, int | None, int | None]
@@ -190,8 +190,6 @@ def parsed_row(line: bytes) -> Row:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "row"
         raise ValueError(f"{field}: {first['msg']}") from None
-    if not isinstance(row.text, str):
-        raise ValueError("text: must be a string")
     try:
         key = key_of(row.asked)
     except KeyError as error:
@@ -214,10 +212,12 @@ def import_archive(
     keys = defaultdict(list)
     for row in read_archive(path):
         keys[row.model, row.server].append(row.key)
+    for model, server in keys:
+        if model in models:
+            belongs(models[model], shown(path))(model, server)
     with Store(store) as responses:
-        for (model, server), asked in keys.items():
+        for (model, _), asked in keys.items():
             if model in models:
-                belongs(models[model], shown(path))(model, server)
                 responses.missing(asked, belongs(models[model]))
         before = responses.count()
         rows = read_archive(path)
