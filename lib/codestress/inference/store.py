@@ -152,7 +152,8 @@ class Store:
 
         It is on disk when this returns. A key that has a response keeps it.
         """
-        self.put_all([(key, model, response)])
+        with self._connected() as connection:
+            connection.execute(INSERT, row_of(key, model, response))
 
     def put_all(self, responses: Iterable[tuple[str, str, Response]]) -> None:
         """Store many responses, given as key, model and response, as `put` does."""

@@ -117,9 +117,7 @@ class Server:
             os.close(descriptor)
         try:
             if why := os.read(failed, 500):
-                raise ChildProcessError(
-                    f"a child could not be started: {why.decode(errors='replace')}"
-                )
+                raise ChildProcessError(why.decode(errors="replace"))
             deadline = time.monotonic() + job["limits"]["wall_s"]
             if job["command"]:
                 given = "\n".join([token, *(program["input"] for program in programs)])
