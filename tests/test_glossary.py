@@ -6,14 +6,8 @@ import json
 from pathlib import Path
 
 import pandas as pd
-import pytest
 
-from codestress.errors import ParameterError
-from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.pipeline.notebooks import schemas
-from codestress.validation import RENAMED
-from told import refused
 
 EARLIER = {
     "right",
@@ -25,7 +19,9 @@ EARLIER = {
     "surroundings",
     "planted",
     "labelled",
-    *RENAMED,
+    "n_seeds",
+    "seeds",
+    "target_place",
 }
 """What must not name a parameter or a column any more."""
 
@@ -33,19 +29,6 @@ EARLIER = {
 def test_no_parameter_has_an_earlier_name() -> None:
     for path, (schema, _) in schemas().items():
         assert not EARLIER & set(schema.model_fields), path.name
-
-
-@pytest.mark.parametrize(("old", "new"), RENAMED.items())
-def test_an_earlier_name_is_told_the_one_of_today(old: str, new: str) -> None:
-    artefacts = {
-        "programs": "faultloc/fig06",
-        "n_programs": "faultloc/fig06",
-        "depth": "origin/sec62",
-    }
-    with refused(ParameterError, old, f"'{new}'"):
-        resolve(
-            [artefacts[new]], "demo", Overrides(settings=(f"{old}=1",)), load_registry()
-        )
 
 
 def test_no_table_has_an_earlier_name(smoke: Path) -> None:

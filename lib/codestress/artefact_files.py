@@ -117,35 +117,30 @@ class Layers:
     def put(self, layer: Mapping[str, Any], source: str) -> None:
         earlier, own = self.values.get("per_model", {}), layer.get("per_model", {})
         asked = layer.get("models")
+        before = self.sources.get("per_model")
         self.values.update(layer)
         self.sources.update(dict.fromkeys(layer, source))
         if not (settings_by_model(earlier) and settings_by_model(own)):
             return
-        self.sources.update(
-            {f"per_model.{m}.{name}": source for m in own for name in own[m]}
-        )
-        kept = {
-            m: settings
-            for m, settings in earlier.items()
-            if not isinstance(asked, list) or m in asked
-        }
-        if kept or own:
-            self.values["per_model"] = {
-                m: {**kept.get(m, {}), **own.get(m, {})} for m in {**kept, **own}
-            }
-        else:
-            self.values.pop("per_model", None)
+        merged = {}
+        for model, settings in earlier.items():
+            if not isinstance(asked, list) or model in asked:
+                merged[model] = settings
+        if before and merged and own:
+            self.sources["per_model"] = f"{before}, {source}"
+        for model, settings in own.items():
+            merged[model] = {**merged.get(model, {}), **settings}
+        self.values.pop("per_model", None)
+        if merged:
+            self.values["per_model"] = merged
 
 
 def settings_by_model(value: Any) -> TypeGuard[dict[str, dict[str, Any]]]:
     """Whether `value` has the form of `per_model`: {model: {setting: value}}, which may be empty.
     The schema rejects any other form later."""
-    return isinstance(value, dict) and all(
-        isinstance(name, str)
-        and isinstance(settings, dict)
-        and all(isinstance(one, str) for one in settings)
-        for name, settings in value.items()
-    )
+    if not isinstance(value, dict):
+        return False
+    return all(isinstance(settings, dict) for settings in value.values())
 
 
 def file_layers(

@@ -3,7 +3,7 @@ imported without a sandbox, because the user's own code is trusted."""
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -30,13 +30,11 @@ def load_function(name: str, source: str) -> Callable[..., Any]:
     with `source`, the place that names the function.
     """
     path = file_of(name)
-    spec = importlib.util.spec_from_file_location(f"codestress_own_{path.stem}", path)
-    if spec is None or spec.loader is None or not path.is_file():
+    if not path.is_file():
         raise ParameterError(f"{source}: {name!r}: {shown(path)} is not there")
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-        function: Callable[..., Any] = getattr(module, name.rpartition(":")[2])
+        names = runpy.run_path(str(path), run_name=f"codestress_own_{path.stem}")
+        function: Callable[..., Any] = names[name.rpartition(":")[2]]
     except Exception as error:  # whatever the file raises
         raise ParameterError(
             f"{source}: {name!r}: {type(error).__name__}: {error}"

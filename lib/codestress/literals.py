@@ -12,6 +12,7 @@ import operator
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Callable, Hashable, Sized
 from types import EllipsisType
 from typing import Any, NamedTuple
@@ -70,8 +71,7 @@ def parse_json(text: str | bytes, *, unique: bool = False, strict: bool = True) 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"the key {twice!r} stands twice")
     return content
 
@@ -365,17 +365,15 @@ def canonical(value: object) -> Hashable:
     """Hashable form of `value`, which is plain data (numbers, texts, lists, dictionaries, …). Two
     forms are equal exactly when `same_value` holds for their values, so that sets of values can be
     compared. `RecursionError` for nesting that is too deep."""
-    if isinstance(value, float):
-        return ("float", "nan") if math.isnan(value) else ("float", value)
-    if isinstance(value, list | tuple):
-        return (type(value).__name__, tuple(map(canonical, value)))
-    if isinstance(value, set | frozenset):
-        return (type(value).__name__, frozenset(map(canonical, value)))
-    if isinstance(value, dict):
-        return (
-            "dict",
-            frozenset((canonical(key), canonical(item)) for key, item in value.items()),
-        )
-    if isinstance(value, complex):
-        return ("complex", canonical(value.real), canonical(value.imag))
-    return (type(value).__name__, value)
+    form: Any = value
+    if isinstance(value, float) and math.isnan(value):
+        form = "nan"
+    elif isinstance(value, list | tuple):
+        form = tuple(map(canonical, value))
+    elif isinstance(value, set | frozenset):
+        form = frozenset(map(canonical, value))
+    elif isinstance(value, dict):
+        form = frozenset(map(canonical, value.items()))
+    elif isinstance(value, complex):
+        form = canonical((value.real, value.imag))
+    return (type(value).__name__, form)

@@ -75,11 +75,10 @@ class Facts(Strict):
         `names` are the notebook's `globals()`; a file's path is relative to the folder where the
         notebook runs. `ParameterError` where a value is wrong or `artefact` is missing.
         """
-        cell = {
-            name: cls.from_root(name, names[name], Path())
-            for name in cls.model_fields
-            if name in names
-        }
+        cell = {}
+        for name in cls.model_fields:
+            if name in names:
+                cell[name] = cls.from_root(name, names[name], Path())
         if "artefact" not in cell:
             raise ParameterError(
                 'the parameters cell: artefact = "PAPER/ARTEFACT" is missing'
@@ -108,12 +107,11 @@ class Facts(Strict):
         `check_single` for the settings of single models. `ParameterError` lists what is wrong;
         `sources` names the places that wrote the values, as in `validation.check`. A leading `~` of
         a file's path is the home folder."""
-        at_home = {
-            name: cls.from_root(name, value, ROOT)
-            for name, value in values.items()
-            if isinstance(value, str) and value.startswith("~")
-        }
-        given = check(cls, {**values, **at_home}, sources)
+        values = dict(values)
+        for name, value in values.items():
+            if isinstance(value, str) and value.startswith("~"):
+                values[name] = cls.from_root(name, value, ROOT)
+        given = check(cls, values, sources)
         given.check_single(sources)
         return given
 
@@ -132,15 +130,14 @@ class Facts(Strict):
 
     def _repr_html_(self) -> str:
         """Text of an HTML table of all parameters, which Jupyter shows: name, value, meaning."""
-        rows = ["<tr><th>parameter</th><th>value</th><th>meaning</th></tr>"]
+        rows = "<tr><th>parameter</th><th>value</th><th>meaning</th></tr>"
         for name, field in type(self).model_fields.items():
-            value = html.escape(in_words(getattr(self, name)))
-            meaning = html.escape(field.description or "")
-            # Cells of this class wrap in the kit's pages.
-            rows.append(
-                f'<tr><td>{name}</td><td class="text">{value}</td><td class="text">{meaning}</td></tr>'
-            )
-        return f"<table>{''.join(rows)}</table>"
+            rows += f"<tr><td>{name}</td>"
+            for text in (in_words(getattr(self, name)), field.description or ""):
+                # Cells of this class wrap in the kit's pages.
+                rows += f'<td class="text">{html.escape(text)}</td>'
+            rows += "</tr>"
+        return f"<table>{rows}</table>"
 
     def of_model(self, model: str) -> Self:  # noqa: ARG002
         """Parameters that hold for `model`: in this base class these parameters, the same for all
@@ -185,33 +182,24 @@ class Asked(Seeded):
         """Raises `ParameterError` where `per_model` names a model that is not asked, or a parameter
         that is unknown, has a wrong value or must be the same for all models. `sources` names the
         places that wrote the values, for the message."""
+        source = sources
+        if isinstance(sources, Mapping):
+            source = sources.get("per_model", "default")
         for model, settings in self.per_model.items():
-
-            def source(name: str, model: str = model) -> str:
-                if isinstance(sources, str):
-                    return sources
-                return sources.get(
-                    f"per_model.{model}.{name}", sources.get("per_model", "default")
-                )
-
-            told = f"per_model.{model}"
+            place = f"{source}: per_model.{model}"
             if model not in self.models:
-                where = source(next(iter(settings), ""))
                 raise ParameterError(
-                    f"{where}: {told} = {settings!r}: this model is not asked{nearest(model, self.models)}"
+                    f"{place} = {settings!r}: this model is not asked"
+                    f"{nearest(model, self.models)}"
                 )
             for name, value in settings.items():
                 if name in type(self).model_fields and name not in self.SINGLE:
                     single = ", ".join(self.SINGLE) or "nothing"
                     raise ParameterError(
-                        f"{source(name)}: {told}.{name} = {value!r}: is the same for all models of an artefact; "
-                        f"what one model may have of its own: {single}"
+                        f"{place}.{name} = {value!r}: is the same for all models of an "
+                        f"artefact; what one model may have of its own: {single}"
                     )
-            check(
-                type(self),
-                self._with(settings),
-                {name: f"{source(name)}: {told}" for name in settings},
-            )
+            check(type(self), self._with(settings), place)
 
     def of_model(self, model: str) -> Self:
         """Parameters that hold for `model`: its settings from `per_model`, if any, in place of the
@@ -308,13 +296,13 @@ def parameters_cell(
     the two.
     """
     lines = []
-    for name in [*(name for name in schema.model_fields if name in knobs), "artefact"]:
+    chosen = [name for name in schema.model_fields if name in knobs]
+    for name in [*chosen, "artefact"]:
         field = schema.model_fields[name]
+        kind = _type_name(field.annotation)
         value = _literal(values.get(name, field.default))
-        lines += [
-            f"# {knobs.get(name, REST)}",
-            f"{name}: {_type_name(field.annotation)} = {value}  # {field.description}",
-        ]
+        lines.append(f"# {knobs.get(name, REST)}")
+        lines.append(f"{name}: {kind} = {value}  # {field.description}")
     return "\n".join(lines)
 
 
@@ -322,21 +310,24 @@ def _literal(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_literal, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{_literal(key)}: {_literal(one)}' for key, one in value.items())}}}"
-    return (
-        json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-    )
+        pairs = [f"{_literal(key)}: {_literal(one)}" for key, one in value.items()]
+        return f"{{{', '.join(pairs)}}}"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
 
 
 def _type_name(annotation: Any) -> str:
     """Name of the type `annotation`, such as `int` or `list[str]`; a choice of literals has the
     name of the type of its values."""
-    if typing.get_origin(annotation) is Literal:
-        return type(typing.get_args(annotation)[0]).__name__
-    if typing.get_origin(annotation) is Annotated:
-        return _type_name(typing.get_args(annotation)[0])
-    if typing.get_origin(annotation) is list:
-        return f"list[{_type_name(typing.get_args(annotation)[0])}]"
+    origin = typing.get_origin(annotation)
+    first = next(iter(typing.get_args(annotation)), None)
+    if origin is Literal:
+        return type(first).__name__
+    if origin is Annotated:
+        return _type_name(first)
+    if origin is list:
+        return f"list[{_type_name(first)}]"
     return str(annotation.__name__)
 
 
@@ -345,8 +336,6 @@ def in_words(value: object) -> str:
     separated by spaces, else `str`."""
     if isinstance(value, bool):
         return "on" if value else "off"
-    return (
-        " ".join(in_words(item) for item in value)
-        if isinstance(value, list)
-        else str(value)
-    )
+    if isinstance(value, list):
+        return " ".join(map(in_words, value))
+    return str(value)

@@ -10,32 +10,19 @@ from codestress.types import Language, Source
 ProgramCounts = Counter[tuple[Language, Source, str]]
 """Counts of programs by language, source and the sandbox backend that isolated them."""
 
-_counts: ProgramCounts = Counter()
-
-
-def count_programs(
-    language: Language, source: Source, isolation: str, programs: int
-) -> None:
-    """Adds `programs`, the number of programs that have just run, to this process's counts under
-    their `language`, `source` (origin) and `isolation` (sandbox backend)."""
-    _counts[language, source, isolation] += programs
+RAN: ProgramCounts = Counter()
+"""Counts of the programs that this process has run."""
 
 
 def programs_so_far() -> ProgramCounts:
     """Copy of this process's counts (a `Counter`) of programs run, by language, source and
     isolation."""
-    return _counts.copy()
+    return RAN.copy()
 
 
 def count_rows(counts: ProgramCounts) -> list[dict[str, str | int]]:
     """Rows for a manifest, sorted, one for each entry of `counts`: dictionaries with language,
     source, isolation and programs (the number)."""
-    return [
-        {
-            "language": language,
-            "source": source.value,
-            "isolation": isolation,
-            "programs": programs,
-        }
-        for (language, source, isolation), programs in sorted(counts.items())
-    ]
+    names = ("language", "source", "isolation", "programs")
+    rows = sorted((*which, programs) for which, programs in counts.items())
+    return [dict(zip(names, row, strict=True)) for row in rows]

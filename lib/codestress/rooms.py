@@ -10,7 +10,6 @@ paper.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from functools import cache
 from typing import Any
 
@@ -32,18 +31,10 @@ def module_of(paper: str, part: str) -> str:
 def offered_by(part: str, name: str) -> dict[str, Any]:
     """Values of the attribute `name` in the papers' modules `part` (such as `studies`): a
     dictionary by paper. Papers without such a module or attribute are left out."""
-    files = [paper for paper in papers() if (PAPERS / paper / f"{part}.py").is_file()]
-    modules = {
-        paper: importlib.import_module(module_of(paper, part)) for paper in files
-    }
-    return {
-        paper: getattr(module, name)
-        for paper, module in modules.items()
-        if hasattr(module, name)
-    }
-
-
-def offered(part: str, name: str) -> tuple[Any, ...]:
-    """Values of the attribute `name` in the papers' modules `part` (such as `reading`): a tuple in
-    the order of the papers. Papers without such a module or attribute are left out."""
-    return tuple(offered_by(part, name).values())
+    found = {}
+    for paper in papers():
+        if (PAPERS / paper / f"{part}.py").is_file():
+            module = importlib.import_module(module_of(paper, part))
+            if hasattr(module, name):
+                found[paper] = getattr(module, name)
+    return found

@@ -188,11 +188,10 @@ def digest_of(content: Mapping[str, object]) -> str:
     return hash_of(CANONICAL.encode(content))
 
 
-def hash_of(text: str) -> str:
-    """BLAKE2b hash of `text` in UTF-8: 32 hexadecimal digits."""
-    return hashlib.blake2b(
-        text.encode("utf-8", "surrogatepass"), digest_size=16
-    ).hexdigest()
+def hash_of(text: str, size: int = 16) -> str:
+    """BLAKE2b hash of `text` in UTF-8, with `size` bytes: 32 hexadecimal digits."""
+    data = text.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(data, digest_size=size).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ remedy."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,11 +33,10 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     def construct_mapping(
         self, node: yaml.MappingNode, deep: bool = False
     ) -> dict[Any, Any]:
-        keys = [
-            key.value
-            for key, _ in node.value
-            if isinstance(key, yaml.ScalarNode) and key.value != "<<"
-        ]
+        keys = []
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                keys.append(key.value)
         for key in keys:
             if keys.count(key) > 1:
                 raise yaml.constructor.ConstructorError(
@@ -49,24 +48,15 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
 
 DEEPEST = 100
 """Largest depth of nested collections in a file."""
-SURELY_SHALLOW = 1000
-"""Limit for a quick check: with fewer brackets, and fewer characters before a line's first key, a
-file cannot be nested too deeply."""
 
 
 def _check_depth(text: str) -> None:
     """Raises `YAMLError` where collections in the YAML `text` are nested more than `DEEPEST` levels
     deep, which would crash the parser written in C."""
-    before = max(
-        (len(line) - len(line.lstrip(" -?")) for line in text.splitlines()), default=0
-    )
-    if max(text.count("[") + text.count("{"), before) < SURELY_SHALLOW:
-        return
     depth = 0
     for event in yaml.parse(text, Loader=UniqueKeys):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(
-            event, yaml.CollectionEndEvent
-        )
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
         if depth > DEEPEST:
             raise yaml.YAMLError(f"more than {DEEPEST} levels {event.start_mark}")
 
@@ -75,12 +65,9 @@ def nearest(name: str, valid: Iterable[str]) -> str:
     """Advice for the end of an error message: `; did you mean 'x'?` with the name in `valid`
     closest to `name`, or `; valid names: …` with all of them when none is close."""
     names = sorted(valid)
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    return (
-        f"; did you mean {close[0]!r}?"
-        if close
-        else f"; valid names: {', '.join(names)}"
-    )
+    for close in difflib.get_close_matches(name, names, n=1, cutoff=0.5):
+        return f"; did you mean {close!r}?"
+    return f"; valid names: {', '.join(names)}"
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -94,23 +81,15 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ParameterError(
             f"{shown(path)}: cannot be read: {error.strerror}"
         ) from None
-    except (
-        yaml.YAMLError,
-        ValueError,
-        RecursionError,
-        AttributeError,
-        KeyError,
-    ) as error:  # as its parts fail
+    except Exception as error:  # as the parts of the parser fail
+        reason = " ".join(str(error).split())
+        raise ParameterError(f"{shown(path)}: is not valid YAML: {reason}") from None
+    if not isinstance(content, dict | None):
+        kind = type(content).__name__
         raise ParameterError(
-            f"{shown(path)}: is not valid YAML: {' '.join(str(error).split())}"
-        ) from None
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise ParameterError(
-            f"{shown(path)}: must be a mapping of keys to values, not {type(content).__name__}"
+            f"{shown(path)}: must be a mapping of keys to values, not {kind}"
         )
-    return content
+    return content or {}
 
 
 def read_rows(path: Path, model: type[Checked]) -> dict[str, Checked]:
@@ -150,66 +129,38 @@ def check(
     `sources` says where each top-level key was written, or is the one place of all keys.
     """
     if not isinstance(values, Mapping):
-        place = (
-            sources
-            if isinstance(sources, str)
-            else next(iter(sources.values()), "default")
-        )
         raise ParameterError(
-            f"{place}: must be a mapping of keys to values, not {values!r:.60}"
+            f"{sources}: must be a mapping of keys to values, not {values!r:.60}"
         )
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
         lines = []
         for problem in error.errors(include_url=False):
-            location = [str(part) for part in problem["loc"]]
-            key = location[0] if location else ""
-            source = (
-                sources if isinstance(sources, str) else sources.get(key, "default")
-            )
-            if problem["type"] == "extra_forbidden":
-                fields, now = _fields(model, location[:-1]), RENAMED.get(location[-1])
-                advice = (
-                    f"is called {now!r} now"
-                    if now in fields
-                    else "unknown key" + nearest(location[-1], fields)
-                )
-            elif problem["type"] == "missing":
-                advice = "required, but not given"
-            else:
-                message = problem["msg"].removeprefix("Value error, ")
-                advice = message[0].lower() + message[1:]
-            value = (
-                ""
-                if problem["type"] == "missing" or not location
-                else f" = {problem['input']!r}"
-            )
+            keys = [str(part) for part in problem["loc"]]
+            source = sources
+            if isinstance(sources, Mapping):
+                source = sources.get("".join(keys[:1]), "default")
+            complaint = _complaint(problem["type"], problem["msg"], keys, model)
+            given = f" = {problem['input']!r}"
+            if problem["type"] == "missing" or not keys:
+                given = ""
             lines.append(
-                f"{source}: {'.'.join(location) or 'the whole'}{value}: {advice}"
+                f"{source}: {'.'.join(keys) or 'the whole'}{given}: {complaint}"
             )
         raise ParameterError("\n".join(lines)) from None
 
 
-RENAMED = {
-    "n_seeds": "n_programs",
-    "place": "depth",
-    "seeds": "programs",
-    "target_place": "depth",
-}
-"""Current names of parameters, by their names in earlier versions."""
-
-
-def _fields(model: type[BaseModel], location: list[str]) -> list[str]:
-    for part in location:
-        field = model.model_fields.get(part)
-        annotation = field.annotation if field else None
-        nested = [
-            a
-            for a in (annotation, *getattr(annotation, "__args__", ()))
-            if isinstance(a, type)
-        ]
-        models = [a for a in nested if issubclass(a, BaseModel)]
-        if models:
-            model = models[0]
-    return list(model.model_fields)
+def _complaint(
+    kind: str, message: str, keys: Sequence[str], model: type[BaseModel]
+) -> str:
+    """Complaint, in words, of pydantic's error of a `kind` with a `message` about the key of the
+    schema `model` to which `keys` lead."""
+    if kind == "missing":
+        return "required, but not given"
+    if kind != "extra_forbidden":
+        message = message.removeprefix("Value error, ")
+        return message[0].lower() + message[1:]
+    return "unknown key" + (
+        nearest(keys[0], model.model_fields) if len(keys) == 1 else ""
+    )

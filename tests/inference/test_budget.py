@@ -109,12 +109,12 @@ def test_tokens_and_dollars_are_never_passed(tmp_path: Path) -> None:
         budget = Budget(tokens=500)
         with pytest.raises(BudgetReached, match="BUDGET_TOKENS"):
             asked(server, tmp_path, budget)
-        assert 500 - 19 - 70 <= budget.spent_tokens == 19 * stored(tmp_path) <= 500
+        assert 500 - 19 - 70 <= budget.spent.tokens == 19 * stored(tmp_path) <= 500
         budget, before = Budget(usd=0.5), stored(tmp_path)
         with refused(BudgetReached, "0.50", "BUDGET_USD"):
             asked(server, tmp_path, budget, price=price)
-        assert 0.35 < budget.spent_usd <= 0.5
-        assert budget.spent_usd == pytest.approx(
+        assert 0.35 < budget.spent.usd <= 0.5
+        assert budget.spent.usd == pytest.approx(
             (stored(tmp_path) - before) * (12 * 1000 + 7 * 5000) / 1e6
         )
 
@@ -178,21 +178,21 @@ def test_what_fails_costs_the_most_that_it_can_have_been() -> None:
         budget = Budget(tokens=100)
         with contextlib.suppress(RequestFailed):
             asyncio.run(budget.answer(Answers(response), entry, request))
-        assert budget.set_aside(Sum(1, 100 - budget.spent_tokens))
+        assert budget.set_aside(Sum(1, 100 - budget.spent.tokens))
         assert not budget.set_aside(Sum(1, 1))
-        return budget.spent_tokens, budget.made
+        return budget.spent.tokens, budget.spent.requests
 
     # Nobody earns by a question.
     assert spent(Response("x", "stop", Usage(-(1 << 40), -3))) == (
         0,
-        2,
+        1,
     )
     # A server does not count: the most it can have been.
     assert spent(Response("x", "stop")) == (
         100,
-        2,
+        1,
     )
-    assert spent(None) == (100, 2)
+    assert spent(None) == (100, 1)
 
 
 def posts(server: OpenAIServer) -> int:
@@ -222,7 +222,7 @@ def test_every_request_counts(tmp_path: Path, reply: Reply) -> None:
         budget = Budget(requests=3)
         with pytest.raises((BudgetReached, IncompleteError, EngineError)):
             asked(server, tmp_path, budget, settings=settings)
-        assert 1 <= posts(server) == budget.made <= 3
+        assert 1 <= posts(server) == budget.spent.requests <= 3
 
 
 def test_a_failed_try_costs_what_the_server_says_else_the_most(tmp_path: Path) -> None:
@@ -244,7 +244,7 @@ def test_a_failed_try_costs_what_the_server_says_else_the_most(tmp_path: Path) -
             (tmp_path / "store.sqlite").unlink(missing_ok=True)
             settings = {"base_url": server.base_url, "key_env": "", "retries": 3}
             asked(server, tmp_path, budget, 1, settings=settings)
-            assert (posts(server), budget.made, budget.spent_tokens) == (
+            assert (posts(server), budget.spent.requests, budget.spent.tokens) == (
                 2,
                 2,
                 cost + 19,
@@ -259,7 +259,7 @@ def test_a_server_that_counts_below_nothing_earns_nothing(tmp_path: Path) -> Non
     budget = Budget(usd=1.0, requests=5)
     with OpenAIServer(lambda _: as_json(body)) as server, pytest.raises(BudgetReached):
         asked(server, tmp_path, budget, price=price)
-    assert (posts(server), budget.spent_usd, budget.spent_tokens) == (5, 0.0, 0)
+    assert (posts(server), budget.spent.usd, budget.spent.tokens) == (5, 0.0, 0)
 
 
 def test_a_probe_keeps_to_the_budget(

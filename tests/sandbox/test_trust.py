@@ -189,8 +189,8 @@ def test_the_home_is_never_readable_for_the_sake_of_an_interpreter_in_it(
 
 LAYERS = {"landlock": "landlock_rules", "seccomp": "machine"}
 EVERYTHING = {
-    "files": ("read", "written", "file's mode", "device's mode"),
-    "network": ("TCP", "UDP", "Unix"),
+    "files": ("read", "written", "mode", "device"),
+    "network": ("tcp", "udp", "unix"),
     "processes": ("killed", "started"),
 }
 

@@ -9,6 +9,7 @@ start_alone()
 
 import errno
 import gc
+import itertools
 import os
 import sys
 from typing import Any, TextIO, cast
@@ -21,7 +22,7 @@ from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
 from codestress.literals import printable
 from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT
-from codestress.rooms import offered
+from codestress.rooms import offered_by
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -57,7 +58,7 @@ for _command in (
     sources.doctor,
     trying.try_command,
     course,
-    *(command for commands in offered("commands", "COMMANDS") for command in commands),
+    *itertools.chain(*offered_by("commands", "COMMANDS").values()),
 ):
     cli.add_command(_command)
 

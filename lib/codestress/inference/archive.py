@@ -11,12 +11,13 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, astuple
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 
 from codestress.errors import ArchiveError
 from codestress.inference.registry import ModelEntry
@@ -51,8 +52,8 @@ class Row(BaseModel):
     model: str
     """The model's name in the registry."""
     asked: Asked
-    text: Any
-    """The completion, a string. It may hold lone surrogates, which pydantic's own string
+    text: InstanceOf[str]
+    """The completion. It may hold lone surrogates, which pydantic's own string
     type refuses."""
     finish_reason: FinishReason
     usage: tuple[int | None, int | None, int | None, int | None]
@@ -76,15 +77,16 @@ def asked_of(request: Request) -> Asked:
     prompt's digest)."""
     prompt = request.prompt
     messages = [[message.role, message.content] for message in prompt.messages]
-    asked: Asked = {"id": request.model, "revision": request.revision}
-    asked["messages"] = hash_of(json.dumps(messages))
-    asked["prefill"] = prompt.prefill
-    asked.update(asdict(prompt.sampling))
-    asked["stop"] = list(prompt.sampling.stop)
-    asked["sample"] = request.sample
-    asked["attempt"] = request.attempt
-    asked["prompt"] = prompt.digest
-    return asked
+    return {
+        "id": request.model,
+        "revision": request.revision,
+        "messages": hash_of(json.dumps(messages)),
+        "prefill": prompt.prefill,
+        **vars(prompt.sampling),
+        "sample": request.sample,
+        "attempt": request.attempt,
+        "prompt": prompt.digest,
+    }
 
 
 def key_of(asked: Asked) -> str:
@@ -188,8 +190,6 @@ def parsed_row(line: bytes) -> Row:
         first = error.errors(include_url=False)[0]
         field = ".".join(map(str, first["loc"])) or "row"
         raise ValueError(f"{field}: {first['msg']}") from None
-    if not isinstance(row.text, str):
-        raise ValueError("text: must be a string")
     try:
         key = key_of(row.asked)
     except KeyError as error:
@@ -209,17 +209,16 @@ def import_archive(
     `EngineError` where archive or store have responses from another server than the
     model's registry row names; of a model without a row no server is known.
     """
-    keys: dict[tuple[str, str], list[str]] = {}
+    keys = defaultdict(list)
     for row in read_archive(path):
-        keys.setdefault((row.model, row.server), []).append(row.key)
-    checks = {}
+        keys[row.model, row.server].append(row.key)
     for model, server in keys:
         if model in models:
             belongs(models[model], shown(path))(model, server)
-            checks[model, server] = belongs(models[model])
     with Store(store) as responses:
-        for origin, asked in keys.items():
-            responses.missing(asked, checks.get(origin))
+        for (model, _), asked in keys.items():
+            if model in models:
+                responses.missing(asked, belongs(models[model]))
         before = responses.count()
         rows = read_archive(path)
         responses.put_all((row.key, row.model, row.response) for row in rows)

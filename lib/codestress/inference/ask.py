@@ -8,8 +8,8 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 from weakref import WeakValueDictionary
@@ -169,56 +169,46 @@ async def ask_each(
     except BaseExceptionGroup as errors:
         raise first_error(errors) from None
     if budget.until is None and any(run.stopped for run in runs):
-        raise BudgetReached(stop_message(budget, runs))
+        lines = [budget.reached()]
+        for run in runs:
+            counts = f"{len(run.replies):,} of {len(run.trials.items):,} answered"
+            lines.append(f"  {run.entry.name}: {counts}")
+        advice = "raise the limit and run the same command again."
+        lines.append(f"What was answered is kept: {advice}")
+        raise BudgetReached("\n".join(lines))
     replies = [run.all_replies() for run in runs]
     requests = sum(run.requests for run in runs)
     return Replies([run.entry for run in runs], replies, requests)
 
 
-def stop_message(budget: Budget, runs: Sequence[_ModelRun]) -> str:
-    """Return what was spent and answered when a limit was reached."""
-    lines = [budget.reached()]
-    for run in runs:
-        counts = f"{len(run.replies):,} of {len(run.trials.items):,} answered"
-        lines.append(f"  {run.entry.name}: {counts}")
-    advice = "raise the limit and run the same command again."
-    return "\n".join([*lines, f"What was answered is kept: {advice}"])
-
-
+@dataclass
 class _ModelRun:
     """One model's part of a run."""
 
-    def __init__(
-        self,
-        prompts: Prompts,
-        entry: ModelEntry,
-        store: Store,
-        progress: Progress,
-        budget: Budget,
-        counted: bool,
-    ) -> None:
-        self.prompts = prompts
-        self.trials = prompts.trials
-        self.entry = entry
-        self.store = store
-        self.progress = progress
-        self.budget = budget
-        self.counted = counted
-        self.belongs = belongs(entry)
-        self.server = server_of(entry)
-        self.replies: dict[int, Reply] = {}
-        """By the trial's index."""
-        self.requests = 0
-        self.stopped = False
-        """Whether a limit of the budget was reached."""
-        self.failed_in_a_row = 0
-        self.failures: dict[str, RequestFailed] = {}
-        """By request key: a request fails for all trials that make it."""
-        self.refused_lengths: dict[int, RequestFailed] = {}
-        """By a length of answers, in tokens, that the server does not allow."""
+    prompts: Prompts
+    entry: ModelEntry
+    store: Store
+    progress: Progress
+    budget: Budget
+    counted: bool
+    replies: dict[int, Reply] = field(default_factory=dict)
+    """By the trial's index."""
+    requests: int = 0
+    stopped: bool = False
+    """Whether a limit of the budget was reached."""
+    failed_in_a_row: int = 0
+    failures: dict[str, RequestFailed] = field(default_factory=dict)
+    """By request key: a request fails for all trials that make it."""
+    refused_lengths: dict[int, RequestFailed] = field(default_factory=dict)
+    """By a length of answers, in tokens, that the server does not allow."""
+
+    def __post_init__(self) -> None:
+        self.trials = self.prompts.trials
+        self.belongs = belongs(self.entry)
+        self.server = server_of(self.entry)
         self.locks = WeakValueDictionary[str, asyncio.Lock]()
         """Locks of requests under way, by key: equal requests are made once."""
-        self.rows: dict[tuple[str, ...], ModelEntry] = {(): entry}
+        self.rows: dict[tuple[str, ...], ModelEntry] = {(): self.entry}
         """The registry row as adapted to dialects, by their names."""
 
     async def run(self) -> None:
@@ -321,18 +311,16 @@ class _ModelRun:
             longest = request.prompt.sampling.max_tokens
             if known := self.failed_before(key) or self.refused_lengths.get(longest):
                 raise known
-            self.requests += 1
             try:
                 response = await self.budget.answer(engine, self.entry, request)
-            except BudgetReached:
-                self.requests -= 1
-                raise
             except RequestFailed as failure:
+                self.requests += 1
                 self.failed_in_a_row += 1
                 self.failures[key] = failure
                 if isinstance(failure, AnswerTooLong):
                     self.refused_lengths[longest] = failure
                 raise
+            self.requests += 1
             self.failed_in_a_row = 0
             response = replace(response, server=response.server or self.server)
             request = as_sent(request, self.row_of(response.dialects))
@@ -390,15 +378,14 @@ class _ModelRun:
         answered = [index for index in self.replies if not self.replies[index].failure]
         if not (self.counted and answered):
             return False
-        failed = self.failed_in_a_row
-        self.failed_in_a_row = 0
-        try:
-            request = self.first(answered[0]).request
+        # None of the requests under way asks again meanwhile.
+        failed, self.failed_in_a_row = self.failed_in_a_row, 0
+        request = self.first(answered[0]).request
+        with suppress(RequestFailed, BudgetReached):
             await self.budget.answer(engine, self.entry, request)
-        except (RequestFailed, BudgetReached):
-            self.failed_in_a_row = failed
-            return False
-        return True
+            return True
+        self.failed_in_a_row = failed
+        return False
 
 
 def reply_to(asked: Asked) -> Reply:

@@ -12,8 +12,8 @@ from __future__ import annotations
 import asyncio
 import atexit
 import fcntl
-import hashlib
 import json
+import math
 import os
 import sys
 import time
@@ -23,6 +23,7 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
     nullcontext,
+    suppress,
 )
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +34,7 @@ from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import STORE, exported, shown
-from codestress.types import Request, Response
+from codestress.types import Request, Response, hash_of
 
 FEWEST_CHARACTERS_PER_TOKEN = 2
 """No tokenizer makes more tokens of code and English than one for two characters."""
@@ -59,14 +60,13 @@ class BudgetReached(IncompleteError):
 class Sum(NamedTuple):
     """Amount that was spent or is reserved."""
 
-    requests: int = 0
-    tokens: int = 0
+    requests: float = 0
+    tokens: float = 0
     usd: float = 0.0
 
     def plus(self, other: Sum, sign: int = 1) -> Sum:
-        requests = self.requests + sign * other.requests
-        tokens = self.tokens + sign * other.tokens
-        return Sum(requests, tokens, self.usd + sign * other.usd)
+        pairs = zip(self, other, strict=True)
+        return Sum(*(own + sign * more for own, more in pairs))
 
 
 @runtime_checkable
@@ -128,18 +128,11 @@ class Budget:
         return self.until is not None and time.monotonic() > self.until
 
     @property
-    def made(self) -> int:
-        """Number of requests sent, by earlier attempts of the command line too."""
-        return self._total.requests
-
-    @property
-    def spent_tokens(self) -> int:
-        return self._total.tokens - self._reserved.tokens
-
-    @property
-    def spent_usd(self) -> float:
+    def spent(self) -> Sum:
+        """Amount that was spent, by earlier attempts of the command line too."""
+        spent = self._total.plus(self._reserved, -1)
         # The difference of two sums of floats may be just below 0.
-        return max(0.0, self._total.usd - self._reserved.usd)
+        return spent._replace(usd=max(0.0, spent.usd))
 
     async def answer(
         self, engine: Engine, entry: ModelEntry, request: Request
@@ -260,13 +253,13 @@ class Budget:
         if self.over:
             return "the minutes are over"
         parts = []
+        requests, tokens, usd = self.spent
         if self.requests is not None:
-            parts.append(f"{self.made:,} of {self.requests:,} requests (MAX_REQUESTS)")
+            parts.append(f"{requests:,} of {self.requests:,} requests (MAX_REQUESTS)")
         if self.tokens is not None:
-            tokens = f"{self.spent_tokens:,} of {self.tokens:,} tokens"
-            parts.append(f"{tokens} (BUDGET_TOKENS)")
+            parts.append(f"{tokens:,} of {self.tokens:,} tokens (BUDGET_TOKENS)")
         if self.usd is not None:
-            parts.append(f"${self.spent_usd:.4f} of ${self.usd:.2f} (BUDGET_USD)")
+            parts.append(f"${usd:.4f} of ${self.usd:.2f} (BUDGET_USD)")
         message = f"stopped at the budget: {', '.join(parts)} spent"
         return f"{message}; `{RESET}` begins again from 0" if self.file else message
 
@@ -276,11 +269,10 @@ def limit_of(name: str, environment: Mapping[str, str]) -> float | None:
     text = environment.get(name, "").replace(",", "").strip()
     if not text:
         return None
-    try:
+    value = -1.0
+    with suppress(ValueError):
         value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < float("inf"):
+    if not 0 <= value < math.inf:
         raise ParameterError(
             f"{name}={environment[name]!r}: must be a number from 0 on, for instance "
             f"{name}=5"
@@ -300,8 +292,7 @@ def sum_of_this_command_line(store: Path) -> Path:
     """Return the path of the file, beside the store, that keeps what this command line
     spent; one with other arguments has another file."""
     line = "\n".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    digest = hashlib.blake2b(line.encode("utf-8", "surrogateescape"), digest_size=8)
-    return store.with_name(f".{store.name}.budget-{digest.hexdigest()}.json")
+    return store.with_name(f".{store.name}.budget-{hash_of(line, 8)}.json")
 
 
 def forget_sum(file: Path, process: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ from pydantic import Field
 
 from codestress.errors import ParameterError
 from codestress.paths import OUTPUTS, PARAMS, shown, write_whole
+from codestress.types import hash_of
 from codestress.validation import Strict, check, nearest, read_yaml
 
 REGISTRY = PARAMS / "models.yaml"
@@ -106,9 +106,7 @@ class ModelEntry(Strict):
     def fingerprint(self) -> str:
         """Hash of the row's `id` and `identity`, in 16 hexadecimal digits, for the names of files
         about the model's requests (locks, open batches); rows of the same model share it."""
-        return hashlib.blake2b(
-            f"{self.id}\n{self.identity}".encode(), digest_size=8
-        ).hexdigest()
+        return hash_of(f"{self.id}\n{self.identity}", 8)
 
 
 def engine_module(engine: str) -> Any:
@@ -125,44 +123,44 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
     """
     registry = {}
     for name, row in read_yaml(path).items():
-        source = f"{shown(path)}: {name}"
-        if not isinstance(row, dict):
-            raise ParameterError(
-                f"{source}: must be a mapping (engine, id, …), not {row!r}"
-            )
-        entry = check(ModelEntry, {"name": name, "id": name, **row}, source)
-        if entry.engine not in ENGINES:
-            raise ParameterError(
-                f"{source}: engine = {entry.engine!r}: unknown engine{nearest(entry.engine, ENGINES)}"
-            )
-        if entry.simulated != name.startswith("sim-"):
-            raise ParameterError(
-                f"{source}: names that begin with 'sim-' are for simulated readers, and only for them"
-            )
-        check(
-            engine_module(entry.engine).Settings, entry.settings, f"{source}: settings"
-        )
-        if entry.serve:
-            check(engine_module("vllm").Settings, entry.serve, f"{source}: serve")
-        if entry.archive:
-            beside = path.parent / entry.archive
-            if not beside.resolve().is_relative_to(path.parent.resolve()):
-                raise ParameterError(
-                    f"{source}: archive = '{entry.archive}': must lie in {shown(path.parent)}"
-                )
-            entry = entry.model_copy(update={"archive": beside})
-        registry[name] = entry
-    served = load_registry(SERVED) if path == REGISTRY and SERVED.is_file() else {}
-    for name, entry in served.items():
-        if name in registry:
-            from codestress.inference.engines.dialects import adapted
+        registry[name] = _entry(name, row, path)
+    if path == REGISTRY and SERVED.is_file():
+        from codestress.inference.engines.dialects import adapted
 
-            changed = adapted(registry[name], entry.adapted)
+        for name, entry in load_registry(SERVED).items():
+            changed = adapted(registry.setdefault(name, entry), entry.adapted)
             if changed.model_dump() == entry.model_dump():
                 registry[name] = changed
-        else:
-            registry[name] = entry
     return registry
+
+
+def _entry(name: str, row: Any, path: Path) -> ModelEntry:
+    """Returns the validated row `name` of the registry in the file `path`."""
+    source = f"{shown(path)}: {name}"
+    if isinstance(row, dict):
+        row = {"name": name, "id": name, **row}
+    entry = check(ModelEntry, row, source)
+    if entry.engine not in ENGINES:
+        raise ParameterError(
+            f"{source}: engine = {entry.engine!r}: unknown engine"
+            f"{nearest(entry.engine, ENGINES)}"
+        )
+    if entry.simulated != name.startswith("sim-"):
+        raise ParameterError(
+            f"{source}: names that begin with 'sim-' are for simulated readers, and only "
+            "for them"
+        )
+    check(engine_module(entry.engine).Settings, entry.settings, f"{source}: settings")
+    if entry.serve:
+        check(engine_module("vllm").Settings, entry.serve, f"{source}: serve")
+    if entry.archive is None:
+        return entry
+    beside = path.parent / entry.archive
+    if not beside.resolve().is_relative_to(path.parent.resolve()):
+        raise ParameterError(
+            f"{source}: archive = '{entry.archive}': must lie in {shown(path.parent)}"
+        )
+    return entry.model_copy(update={"archive": beside})
 
 
 def keep(entry: ModelEntry) -> None:

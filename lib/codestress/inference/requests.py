@@ -208,16 +208,15 @@ async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
     """Hold the lock of a model in a store: two runs at once would pay twice for the same
     responses. While another run holds it, wait without limit and say so."""
     path = store.with_name(f".{store.name}.{entry.fingerprint}.lock")
+    message = f"{entry.name}: another run or registry row asks the same model; waiting"
     with path.open("w") as lock:
-        waiting = False
         while True:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if not waiting:
-                    message = "another run or registry row asks the same model; waiting"
-                    tqdm.write(f"{entry.name}: {message}", file=sys.stderr)
-                waiting = True
+                if message:
+                    tqdm.write(message, file=sys.stderr)
+                message = ""
             await asyncio.sleep(LOCK_PAUSE_S)
         yield

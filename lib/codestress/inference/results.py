@@ -7,8 +7,9 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
+from codestress.inference.registry import ModelEntry
 from codestress.literals import counted
 from codestress.types import (
     NotRun,
@@ -20,10 +21,6 @@ from codestress.types import (
     Trials,
     Usage,
 )
-
-if TYPE_CHECKING:  # most notebooks that ask nobody load no registry
-    from codestress.inference.registry import ModelEntry
-
 
 READ = (Outcome.CORRECT, Outcome.INCORRECT, Outcome.RAISED, Outcome.STEP_LIMIT)
 """Outcomes of completions from which an answer could be read."""
@@ -38,8 +35,7 @@ LONGEST_REASON = 200
 
 def number_read(counts: Mapping[str, int]) -> int:
     """Returns how many answers could be read. `counts` are one model's, by outcome."""
-    # Manifests of earlier versions count by the outcome's code.
-    return sum(counts.get(name, 0) for name in {*READ, *(one.code for one in READ)})
+    return sum(counts.get(outcome, 0) for outcome in READ)
 
 
 def hardly_read(counts: Mapping[str, int]) -> str:
@@ -48,11 +44,9 @@ def hardly_read(counts: Mapping[str, int]) -> str:
     outcome."""
     asked = sum(counts.values()) - counts.get(Outcome.SKIPPED, 0)
     read = number_read(counts)
-    return (
-        ""
-        if read >= LEAST_READ * asked
-        else f"{read:,} of {counted(asked, 'answer')} could be read"
-    )
+    if read >= LEAST_READ * asked:
+        return ""
+    return f"{read:,} of {counted(asked, 'answer')} could be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +60,12 @@ class Answer:
     key: str
     scores: dict[str, Score]
     """Score by scoring rule."""
-    finish_reason: str
-    usage: Usage
-    seconds: float
-    attempts: int
+    finish_reason: str = ""
+    usage: Usage = field(default_factory=Usage)
+    seconds: float = 0.0
+    attempts: int = 0
     """Number of times that the trial's last request was sent: more than 1 after refusals."""
-    answered_by: str
+    answered_by: str = ""
     error: str = ""
     earlier: tuple[str, ...] = ()
     """Keys of the trial's earlier requests, where it makes several."""
@@ -115,27 +109,23 @@ class Results:
     def requests_sha256(self) -> str:
         """Returns the SHA-256, in hexadecimal, over the sorted keys of the last request of each
         answer's trial."""
-        return hashlib.sha256(
-            "\n".join(sorted(answer.key for answer in self.answers)).encode()
-        ).hexdigest()
+        keys = sorted(answer.key for answer in self.answers)
+        return hashlib.sha256("\n".join(keys).encode()).hexdigest()
 
     def reasons(self, rule: str) -> dict[str, dict[str, int]]:
         """Returns, by model, the most frequent reasons why an answer could not be read under the
         scoring rule `rule`, or why a request failed, each with its number."""
         table = {entry.name: Counter[str]() for entry in self.models}
         for answer in self.answers:
-            outcome, detail = answer.scores[rule].outcome, answer.scores[rule].detail
-            if outcome not in READ:
-                # The detail of a truncated answer is its text.
-                why = (
-                    f": {detail}"
-                    if answer.error or outcome is Outcome.UNPARSABLE
-                    else ""
-                )
-                table[answer.model][f"{outcome}{why}"[:LONGEST_REASON]] += 1
-        return {
-            model: dict(counts.most_common(REASONS)) for model, counts in table.items()
-        }
+            score = answer.scores[rule]
+            if score.outcome in READ:
+                continue
+            why = str(score.outcome)
+            # The detail of a truncated answer is its text.
+            if answer.error or score.outcome is Outcome.UNPARSABLE:
+                why += f": {score.detail}"
+            table[answer.model][why[:LONGEST_REASON]] += 1
+        return {model: dict(why.most_common(REASONS)) for model, why in table.items()}
 
     def counts(self, rule: str = "strict") -> dict[str, dict[str, int]]:
         """Returns the number of answers by model and then by outcome, zeros included, under the

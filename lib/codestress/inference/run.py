@@ -21,7 +21,7 @@ from codestress.inference.results import Answer, Results
 from codestress.inference.store import Store
 from codestress.parameters import Facts, questions
 from codestress.paths import STORE
-from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials, Usage
+from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials
 
 
 def run(
@@ -86,20 +86,16 @@ def scored_answers(
 ) -> list[Answer]:
     """Return one model's scored answers to the trials that it was asked."""
     answers = []
-    pairs = zip(trials.items, replies, strict=True)
-    while chunk := list(islice(pairs, CHUNK)):
+    both = zip(trials.items, replies, strict=True)
+    asked = ((trial, reply) for trial, reply in both if not reply.left_out)
+    while chunk := list(islice(asked, CHUNK)):
         keys: list[str] = []
         for _, reply in chunk:
-            if not (reply.failure or reply.left_out):
+            if not reply.failure:
                 keys += [reply.key, *reply.earlier]
         responses = store.get(dict.fromkeys(keys))
         for trial, reply in chunk:
-            if reply.left_out:
-                continue
-            if reply.failure:
-                answers.append(failed_answer(trials, trial, model, reply))
-            else:
-                answers.append(scored_answer(trials, trial, model, reply, responses))
+            answers.append(scored_answer(trials, trial, model, reply, responses))
     return answers
 
 
@@ -110,45 +106,32 @@ def scored_answer(
     reply: Reply,
     responses: Mapping[str, Response],
 ) -> Answer:
-    response = responses[reply.key]
-    if reply.earlier:
-        earlier = tuple(responses[key] for key in reply.earlier)
-        response = replace(response, earlier=earlier)
+    """Return the scored answer to a trial. One whose request failed is skipped where a
+    later request was never sent."""
+    if reply.failure:
+        error = str(reply.failure)
+        score = Score(reply.failure.outcome, 0.0, error)
+        if len(reply.earlier) + 1 < trials.steps(trial):
+            detail = f"the request before failed: {error}"
+            score = Score(Outcome.SKIPPED, math.nan, detail)
+        scores = dict.fromkeys(trials.judges, score)
+        return Answer(
+            trial, model, reply.key, scores, attempts=reply.attempts, error=error
+        )
+    earlier = tuple(responses[key] for key in reply.earlier)
+    response = replace(responses[reply.key], earlier=earlier)
     scores = {rule: judge(trial, response) for rule, judge in trials.judges.items()}
     return Answer(
-        trial=trial,
-        model=model,
-        key=reply.key,
-        scores=scores,
+        trial,
+        model,
+        reply.key,
+        scores,
         finish_reason=response.finish_reason,
         usage=response.usage,
         seconds=response.seconds,
         attempts=reply.attempts,
         answered_by=response.answered_by,
         earlier=reply.earlier,
-    )
-
-
-def failed_answer(trials: Trials, trial: Trial, model: str, reply: Reply) -> Answer:
-    """Return the answer to a trial with a failed request: skipped, where a later request
-    was never sent."""
-    assert reply.failure is not None
-    error = str(reply.failure)
-    score = Score(reply.failure.outcome, 0.0, error)
-    if len(reply.earlier) + 1 < trials.steps(trial):
-        detail = f"the request before failed: {error}"
-        score = Score(Outcome.SKIPPED, math.nan, detail)
-    return Answer(
-        trial=trial,
-        model=model,
-        key=reply.key,
-        scores=dict.fromkeys(trials.judges, score),
-        finish_reason="",
-        usage=Usage(),
-        seconds=0.0,
-        attempts=reply.attempts,
-        answered_by="",
-        error=error,
     )
 
 

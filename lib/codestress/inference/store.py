@@ -9,7 +9,6 @@ which every read verifies.
 from __future__ import annotations
 
 import hashlib
-import re
 import sqlite3
 import threading
 import time
@@ -51,23 +50,13 @@ CREATE TABLE IF NOT EXISTS responses (
     checksum BLOB
 )
 """
-SAFE = "Answers stored before are safe."
-ELSEWHERE = "set CODESTRESS_STORE to another file."
-REMEDIES = [
-    ("another", f"The file is kept as it is; {ELSEWHERE}"),
-    (
-        "malformed|not a database|corrupt",
-        "The file is kept as it is. Move it and its -wal file aside; "
-        "`sqlite3 FILE .recover | sqlite3 NEW` saves what it can.",
-    ),
-    (
-        "full|disk i/o|no space|too large",
-        f"Is the disk full? {SAFE} Make room.",
-    ),
-    ("locked", f"Held by another process. {SAFE} Run the same command again."),
-    ("", f"{SAFE} Check the folder's rights, or {ELSEWHERE}"),
-]
-"""Patterns of messages of SQLite or the system, and the remedy; the first match counts."""
+REMEDY = (
+    "The file is kept as it is, and answers stored before are safe. If the disk is full, "
+    "make room; if another process holds the file, run the same command again; if it is "
+    "malformed, move it and its -wal file aside: `sqlite3 FILE .recover | sqlite3 NEW` "
+    "saves what it can. Else check the folder's rights, or set CODESTRESS_STORE to "
+    "another file."
+)
 
 
 class Row(NamedTuple):
@@ -132,9 +121,7 @@ def row_of(key: str, model: str, response: Response) -> Row:
 def held_count(tokens: int | None) -> int | None:
     """Return a number of tokens where SQLite can hold it, else None: a server may send
     any number."""
-    if tokens is not None and 0 <= tokens < 1 << 63:
-        return tokens
-    return None
+    return tokens if tokens is not None and 0 <= tokens < 1 << 63 else None
 
 
 class Store:
@@ -201,14 +188,13 @@ class Store:
     def missing(self, keys: Iterable[str], belongs: Belongs | None = None) -> list[str]:
         """Return the keys without a response, each once, in their order.
 
-        `belongs` checks the origin of the others; without it only the index is read.
+        `belongs` checks the origin of the others.
         """
         absent = dict.fromkeys(keys)
-        columns = "key" if belongs is None else "key, model, server"
-        for key, *origin in self._rows(columns, list(absent)):
+        for key, *origin in self._rows("key, model, server", list(absent)):
             if belongs is not None:
                 belongs(*origin)
-            absent.pop(key, None)
+            del absent[key]
         return list(absent)
 
     def damaged(self) -> dict[int, str]:
@@ -290,10 +276,8 @@ class Store:
             yield connection
 
     def _error(self, error: Exception) -> StoreError:
-        message = str(error).lower()
-        fitting = (text for words, text in REMEDIES if re.search(words, message))
         file = shown(self.path)
-        return StoreError(f"{file}: {error}. {next(fitting).replace('FILE', file)}")
+        return StoreError(f"{file}: {error}. {REMEDY.replace('FILE', file)}")
 
 
 def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Response]:
@@ -312,7 +296,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     if size(log) and not size(path):
         # SQLite would delete the log, which may hold answers.
         raise sqlite3.DatabaseError(
-            f"is missing or empty, but {log.name} beside it holds answers (malformed)"
+            f"is missing or empty, but {log.name} beside it holds answers"
         )
     deadline = time.monotonic() + BUSY_S
     while True:
@@ -348,7 +332,7 @@ def prepare(connection: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError(
             f"made by another version of this kit (format {version}, not {VERSION})"
         )
-    if application not in (0, APPLICATION) or (tables and not application):
+    if application != APPLICATION and (application or tables):
         raise sqlite3.DatabaseError("is a database of another program")
     if not application:
         connection.execute("PRAGMA journal_mode=WAL")

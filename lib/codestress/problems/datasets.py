@@ -66,9 +66,10 @@ def folders() -> list[Path]:
 def at_hand(name: str) -> Path | None:
     """Path of the first copy of a data file in `folders()`, whose hash is not checked; None without
     a copy. `name` is the file's path relative to the data folder."""
-    return next(
-        (path for folder in folders() if (path := folder / name).is_file()), None
-    )
+    for folder in folders():
+        if (folder / name).is_file():
+            return folder / name
+    return None
 
 
 def state(file: DataFile) -> str:
@@ -82,11 +83,9 @@ def _verdict(content: bytes, file: DataFile) -> str:
     if file.bytes and len(content) != file.bytes:
         return f"has {len(content)} bytes, not {file.bytes}"
     found = hashlib.sha256(content).hexdigest()
-    return (
-        "ok"
-        if found == file.sha256
-        else f"has SHA-256 {found[:12]}…, not {file.sha256[:12]}…"
-    )
+    if found != file.sha256:
+        return f"has SHA-256 {found[:12]}…, not {file.sha256[:12]}…"
+    return "ok"
 
 
 def data_file(name: str, path: str) -> Path:

@@ -45,9 +45,7 @@ def installed_modules(package: str) -> dict[str, str]:
             stacklevel=2,
         )
     modules = {}
-    for file in sorted(
-        distribution(package).files or [], key=lambda file: file.as_posix()
-    ):
+    for file in sorted(distribution(package).files or [], key=str):
         outside = any(part == ".." or part.startswith("test") for part in file.parts)
         if file.suffix == ".py" and not outside:
             name = ".".join(file.with_suffix("").parts).removesuffix(".__init__")
@@ -61,4 +59,4 @@ def pins() -> dict[str, str]:
     on the platform."""
     lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
     named = [line.split("==") for line in lines if "==" in line and ";" not in line]
-    return {name: pinned for name, pinned in named}
+    return dict(named)

@@ -177,29 +177,26 @@ def _problem(row: dict[str, Any], name: str) -> Problem:
     for field in ("code", "input", "output", "id"):
         if not isinstance(row.get(field), (str, int) if field == "id" else str):
             raise ValueError(f"{field} is {row.get(field)!r}, not a text")
+    code, output = row["code"], row["output"]
     try:
-        parse_program(row["code"])
+        parse_program(code)
     except SyntaxError as error:
         raise ValueError(f"{name}: the program is not Python: {error}") from None
-    reason = "arithmetic in place of a value"
     try:
-        unresolved = parse_literal(row["output"]).unresolved
+        if parse_literal(output).unresolved:
+            raise NotLiteral("arithmetic in place of a value")
     except NotLiteral as error:
-        unresolved, reason = True, str(error)
-    if unresolved:
         raise ValueError(
-            f"{name}: output = {row['output'][:60]!r} is not a literal: {reason}"
-        )
+            f"{name}: output = {output[:60]!r} is not a literal: {error}"
+        ) from None
     function = row.get("function_name")
     if function is None:
-        return Problem(name, row["code"], "f", row["input"], row["output"])
+        return Problem(name, code, "f", row["input"], output)
     call = row["input"].strip()
     if not (call.startswith(f"{function}(") and call.endswith(")")):
         raise ValueError(f"{name}: input = {call[:60]!r} is not a call of {function}")
-    question, arguments = str(row.get("question_id", "")), call[len(function) + 1 : -1]
-    return Problem(
-        name, row["code"], function, arguments, row["output"], question=question
-    )
+    arguments, question = call[len(function) + 1 : -1], str(row.get("question_id", ""))
+    return Problem(name, code, function, arguments, output, question=question)
 
 
 class OwnProblems(Strict):
@@ -224,7 +221,7 @@ def own_problems(name: str) -> list[Problem]:
     problems."""
     path = ROOT / own_sets()[name].file
     found = read_problems(path)
-    if found.faults or not found.problems:
+    if found.faults:
         first = "\n".join(f"  {fault}" for fault in list(found.faults.values())[:5])
         raise DataError(
             f"{shown(path)} ({shown(FILE)}: {name}): {len(found.faults)} rows are no problems, "

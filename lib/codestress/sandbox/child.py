@@ -35,11 +35,9 @@ def run_programs(
         if number:
             used = resource.getrusage(resource.RUSAGE_SELF)
             seconds = math.ceil(used.ru_utime + used.ru_stime) + limits["cpu_s"]
+            ceiling = resource.getrlimit(resource.RLIMIT_CPU)[1]
             with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(
-                    resource.RLIMIT_CPU,
-                    (seconds, resource.getrlimit(resource.RLIMIT_CPU)[1]),
-                )
+                resource.setrlimit(resource.RLIMIT_CPU, (seconds, ceiling))
         _run(program, limits, token, result)
     os._exit(0)
 
@@ -49,21 +47,18 @@ def _run(
 ) -> None:
     def report(*outcome: object) -> None:
         text = json.dumps(outcome)
-        if len(text) > limits["output_bytes"]:
-            text = json.dumps(
-                ["output limit", f"more than {limits['output_bytes']:,} bytes"]
-            )
+        most = limits["output_bytes"]
+        if len(text) > most:
+            text = json.dumps(["output limit", f"more than {most:,} bytes"])
         line = f"{token} {text}\n".encode()
         while line:
             line = line[os.write(result, line) :]
 
     try:
         code = _compiled(decode(program["source"]))
-        call = (
-            compile(decode(program["call"]), FILENAME, "eval", dont_inherit=True)
-            if program["call"]
-            else None
-        )
+        call = None
+        if expression := decode(program["call"]):
+            call = compile(expression, FILENAME, "eval", dont_inherit=True)
         arguments = decode(program["arguments"])
     except (
         SyntaxError,
@@ -83,8 +78,8 @@ def _run(
         report("returned", encode(value))
     except NotData as error:
         report("not data", str(error))
-    except TooLarge:
-        report("output limit", "too many elements")
+    except TooLarge as error:
+        report("output limit", str(error))
     except BaseException as error:  # whatever a program raises is its outcome
         report("raised", type.__getattribute__(type(error), "__name__"), _told(error))
 

@@ -47,7 +47,7 @@ def encode(value: object) -> Any:
         for item in items:
             left -= 1
             if left < 0:
-                raise TooLarge
+                raise TooLarge("too many elements")
             kind = type(item)
             inner: list[Any] = []
             tagged: Any = inner
@@ -57,12 +57,9 @@ def encode(value: object) -> Any:
             elif issubclass(kind, str):
                 tagged = str.__str__(item)
             elif issubclass(kind, int):
-                number = int.__int__(item)
-                tagged = (
-                    number
-                    if -SAFE_INTEGER < number < SAFE_INTEGER
-                    else {"i": hex(number)}
-                )
+                tagged = int.__int__(item)
+                if not -SAFE_INTEGER < tagged < SAFE_INTEGER:
+                    tagged = {"i": hex(tagged)}
             elif issubclass(kind, float):
                 tagged = {"F": float.__repr__(item)}
             elif issubclass(kind, list):
@@ -106,14 +103,11 @@ def decode(document: Any) -> Any:
         if isinstance(document, float):
             raise ValueError("a float without its tag")
         return document
-    if len(document) != 1:
-        raise ValueError("not one tag")
-    tag = next(iter(document))
-    content = document[tag]
     try:
+        [(tag, content)] = document.items()
         return _DECODERS[tag](content)
     except (KeyError, TypeError, OverflowError, AttributeError) as error:
-        raise ValueError(f"tag {tag!r}: {error}") from None
+        raise ValueError(f"{type(error).__name__}: {error}") from None
 
 
 def _hashable(items: list[Any]) -> list[Any]:

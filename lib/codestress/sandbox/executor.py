@@ -12,17 +12,16 @@ import json
 import os
 import platform
 import queue
-import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from functools import cache, partial
 from typing import Any
 
 from codestress.errors import SandboxError
-from codestress.program_counts import count_programs
+from codestress.program_counts import RAN
 from codestress.sandbox import probe, runtimes, worker
 from codestress.sandbox.data import NotData, TooLarge, decode, encode
 from codestress.types import LANGUAGE_NAMES, Language, Source
@@ -145,8 +144,7 @@ class Executor:
         self.packages = packages
         self.backend, first = worker.start(runtimes.executables(), packages)
         self.layers = first.layers
-        """The mechanism that holds, by layer of protection; `no LAYER` gives the reason why a layer
-        does not hold."""
+        """The mechanism that holds, by layer of protection; empty for one that does not."""
         self.python = platform.python_version()
         self._started = {first}
         self._closed = False
@@ -173,26 +171,23 @@ class Executor:
     def described(self) -> str:
         """Returns, in one line, the layers of protection that hold, each with its mechanism:
         `namespaces: bubblewrap, landlock: read-only, …`."""
-        held = {
-            n: how for n, how in self.layers.items() if how and not n.startswith("no ")
-        }
-        return ", ".join(map(": ".join, held.items()))
+        return ", ".join(f"{name}: {how}" for name, how in self.layers.items() if how)
 
     def manner(self) -> str:
         """Returns, in words, how untrusted Python programs run on this machine: `isolated: …` where
         all protections (files, network, processes) hold, else `unprotected: …`; then the layers
         that hold."""
-        return f"{'unprotected' if self.exposed() else 'isolated'}: {self.described()}"
+        manner = "unprotected" if self.exposed() else "isolated"
+        return f"{manner}: {self.described()}"
 
     def exposed(self, language: Language = "python") -> dict[str, str]:
         """Returns the attacks that got through against the programs of `language` on this machine,
-        in words, by protection (files, network, processes); empty where all protections hold. Each
+        by name, by protection (files, network, processes); empty where all protections hold. Each
         language is attacked once, and the result is kept."""
         with self._lock:
             if language not in self._open:
-                self._open[language] = probe.unprotected(
-                    partial(self._attack, language), language
-                )
+                attack = partial(self._attack, language)
+                self._open[language] = probe.unprotected(attack, language)
             return self._open[language]
 
     def admit(self, language: Language = "python") -> None:
@@ -237,7 +232,7 @@ class Executor:
                 self.admit(language)
             size = TOGETHER if source is Source.KIT else APART
             while chunk := list(itertools.islice(group, size)):
-                count_programs(language, source, how, len(chunk))
+                RAN[language, source, how] += len(chunk)
                 yield chunk
 
     def run(
@@ -261,16 +256,15 @@ class Executor:
         self, programs: Sequence[Program], language: Language, limits: Limits
     ) -> list[Execution]:
         prepared = [_prepared(program, language) for program in programs]
+        limits = replace(limits, cpu_s=min(limits.cpu_s, runtimes.CPU_S[language]))
         request = {
-            "limits": asdict(limits)
-            | {"cpu_s": min(limits.cpu_s, runtimes.CPU_S[language])},
+            "limits": asdict(limits),
             "command": runtimes.command(language, limits.memory_bytes),
             "spare": runtimes.SPARE[language],
             "shared": all(program.source is Source.KIT for program in programs),
         }
-        done = iter(
-            self._ask([job for job in prepared if isinstance(job, dict)], request)
-        )
+        jobs = [job for job in prepared if isinstance(job, dict)]
+        done = iter(self._ask(jobs, request))
         return [job if isinstance(job, Execution) else next(done) for job in prepared]
 
     def _ask(
@@ -283,44 +277,40 @@ class Executor:
         is a harness error if its worker dies again.
         """
         if not jobs or self._closed:
-            return [
-                Execution(Outcome.HARNESS_ERROR, detail="the executor was closed")
-            ] * len(jobs)
+            closed = Execution(Outcome.HARNESS_ERROR, detail="the executor was closed")
+            return [closed] * len(jobs)
         mine = self._idle.get()
         try:
             if mine is None:
-                mine = worker.Worker(
-                    self.backend, runtimes.executables(), self.packages
-                )
+                nodes = runtimes.executables()
+                mine = worker.Worker(self.backend, nodes, self.packages)
                 self._started.add(mine)
             patience = len(jobs) * PATIENCE * (request["limits"]["wall_s"] + 1)
-            return list(
-                map(_execution, mine.ask(request | {"programs": jobs}, patience))
-            )
+            done = mine.ask(request | {"programs": jobs}, patience)
+            return list(map(_execution, done))
         except worker.WorkerDied as error:
             if mine is not None:
                 mine.close()
                 self._started.discard(mine)
                 mine = None
-            failed = Execution(
-                Outcome.HARNESS_ERROR, detail=f"the worker died: {error}"
-            )
+            detail = f"the worker died: {error}"
         finally:
             self._idle.put(mine)
         if not again:
-            return [failed]
-        return [done for job in jobs for done in self._ask([job], request, again=False)]
+            return [Execution(Outcome.HARNESS_ERROR, detail=detail)]
+        executions = []
+        for job in jobs:
+            executions += self._ask([job], request, again=False)
+        return executions
 
 
 def remedy() -> str:
     """Returns, in words, the steps after which untrusted programs can run on this machine."""
-    here = "run it on Linux, for instance in a virtual machine"
-    if sys.platform == "linux":
-        here = (
-            "install bubblewrap (Debian: apt install bubblewrap); or allow user namespaces, Landlock "
-            "or seccomp to this user or container"
-        )
-    return f"{here}; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
+    return (
+        "on Linux (elsewhere in a virtual machine), install bubblewrap (Debian: apt install "
+        "bubblewrap), or allow user namespaces, Landlock or seccomp to this user or "
+        f"container; or set {UNPROTECTED}=1 to run them unprotected, at your own risk"
+    )
 
 
 @cache
@@ -335,24 +325,16 @@ def shared_executor() -> Executor:
 def _prepared(program: Program, language: Language) -> dict[str, Any] | Execution:
     """Returns the job for a worker that runs `program`; where its arguments have too
     many elements, instead an execution that says so."""
+    job = {"source": program.code, "function": program.function, "call": program.call}
+    positional = list(program.arguments)
     try:
-        if language != "python":
-            own = program.source is Source.KIT
-            text = runtimes.program_text(
-                program.code, program.function, program.arguments, own
-            )
-            return {"input": text}
-        arguments = encode((list(program.arguments), dict(program.keywords)))
-    except TooLarge:
-        return Execution(Outcome.RAISED, detail="the arguments have too many elements")
-    except NotData as error:
+        if language == "python":
+            return {**job, "arguments": encode((positional, dict(program.keywords)))}
+        own = program.source is Source.KIT
+        arguments = list(map(encode, positional))
+    except (NotData, TooLarge) as error:
         return Execution(Outcome.RAISED, detail=f"the arguments hold {error}")
-    return {
-        "source": program.code,
-        "function": program.function,
-        "arguments": arguments,
-        "call": program.call,
-    }
+    return {"input": json.dumps({**job, "arguments": arguments, "own": own})}
 
 
 def _execution(done: dict[str, str]) -> Execution:
@@ -361,14 +343,10 @@ def _execution(done: dict[str, str]) -> Execution:
     way in which the child ended, decides."""
     if not done["line"]:
         ended = done["ended"]
-        if ended in (
-            Outcome.CPU_TIME,
-            Outcome.WALL_TIME,
-            Outcome.OUTPUT_LIMIT,
-            Outcome.TAMPERED,
-        ):
-            return Execution(Outcome(ended), detail=ended)
-        return Execution(Outcome.DIED, detail=f"ended with {ended} before it returned")
+        if ended.startswith(("signal", "status")):
+            detail = f"ended with {ended} before it returned"
+            return Execution(Outcome.DIED, detail=detail)
+        return Execution(Outcome(ended), detail=ended)
     try:
         outcome, *rest = json.loads(done["line"])
         kind = Outcome(outcome)
@@ -376,18 +354,12 @@ def _execution(done: dict[str, str]) -> Execution:
             raise ValueError(kind)
         if kind is Outcome.RETURNED:
             return Execution(kind, decode(rest[0]))
-        return Execution(
-            kind, detail=_told(": ".join(str(part) for part in rest if part))
-        )
+        detail = ": ".join(str(part) for part in rest if part)[:LONGEST_DETAIL]
+        # Without lone surrogates, which no file of results can hold.
+        detail = detail.encode("utf-8", "backslashreplace").decode()
+        return Execution(kind, detail=detail)
     except RecursionError:
         return Execution(Outcome.NOT_DATA, detail="a value nested too deeply")
     except (ValueError, TypeError, IndexError) as error:
-        return Execution(
-            Outcome.TAMPERED, detail=f"not a result: {type(error).__name__}"
-        )
-
-
-def _told(detail: str) -> str:
-    """Returns the reason `detail` cut to `LONGEST_DETAIL` characters and with lone surrogates
-    escaped, which no file of results can hold."""
-    return detail[:LONGEST_DETAIL].encode("utf-8", "backslashreplace").decode()
+        detail = f"not a result: {type(error).__name__}"
+        return Execution(Outcome.TAMPERED, detail=detail)

@@ -17,7 +17,6 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -63,39 +62,20 @@ class Server:
     hold, as tried when it is made."""
 
     def __init__(self, readable: list[str], held: dict[str, str]) -> None:
+        self.landlock = layers.holding(
+            lambda: partial(layers.landlock, layers.landlock_rules(readable)),
+            lambda: os.scandir("/"),
+        )
+        self.filter = layers.holding(
+            lambda: partial(layers.filter_calls, layers.python_filter()),
+            socket.socket,
+        )
         self.layers = {
             "namespaces": "",
-            "landlock": "",
-            "seccomp": "",
+            "landlock": "read-only" if self.landlock else "",
+            "seccomp": os.uname().machine if self.filter else "",
             "limits": "rlimits",
         } | held
-
-        rules, calls = partial(layers.landlock_rules, readable), layers.python_filter
-        self.landlock = self._held(
-            "landlock", "read-only", rules, layers.landlock, lambda: os.scandir("/")
-        )
-        self.filter = self._held(
-            "seccomp", os.uname().machine, calls, layers.filter_calls, socket.socket
-        )
-
-    def _held(
-        self,
-        name: str,
-        how: str,
-        made: Callable[[], Any],
-        put_on: Callable[[Any], None],
-        attempt: Callable[[], object],
-    ) -> Callable[[], None] | None:
-        """Tries a layer of protection: `made` makes its rules, `put_on` applies them, and `attempt`
-        must then fail. Returns the function that applies the layer; None where it does not hold.
-        The server's `layers` gets `how` under `name`, or the reason why not under `no NAME`."""
-        try:
-            apply = partial(put_on, made())
-            why = layers.holds(apply, attempt)
-        except (OSError, AttributeError) as error:
-            why = str(error)
-        self.layers |= {f"no {name}": why} if why else {name: how}
-        return None if why else apply
 
     def serve(self, job: dict[str, Any]) -> list[dict[str, str]]:
         """Returns, for each program of `job`, a mapping: its `line` is the result that the
@@ -137,9 +117,7 @@ class Server:
             os.close(descriptor)
         try:
             if why := os.read(failed, 500):
-                raise ChildProcessError(
-                    f"a child could not be started: {why.decode(errors='replace')}"
-                )
+                raise ChildProcessError(why.decode(errors="replace"))
             deadline = time.monotonic() + job["limits"]["wall_s"]
             if job["command"]:
                 given = "\n".join([token, *(program["input"] for program in programs)])
@@ -147,11 +125,9 @@ class Server:
             os.close(feed)
             done = watch(pid, reader, deadline, len(programs), job["limits"], token)
             # An interpreter has the limits of one program, so that only its first is judged by them.
-            return (
-                done[:-1]
-                if job["command"] and len(done) > 1 and not done[-1]["line"]
-                else done
-            )
+            if job["command"] and len(done) > 1 and not done[-1]["line"]:
+                done.pop()
+            return done
         finally:
             os.close(reader)
             os.close(failed)
@@ -179,31 +155,16 @@ class Server:
         )
         if self.landlock:
             self.landlock()
-        for descriptor, place in (
-            (source, 0),
-            (nothing, 1),
-            (nothing, 2),
-            (writer, RESULT),
-        ):
+        # Input, output, errors, and `RESULT`.
+        for place, descriptor in enumerate((source, nothing, nothing, writer)):
             os.dup2(descriptor, place)
         os.closerange(RESULT + 1, READY)
         if command:
-            environment = {
-                "PATH": "/usr/bin:/bin",
-                "LANG": "C.UTF-8",
-                "HOME": "/nowhere",
-            }
-            layers.become(command, environment, self.filter_runtime)
+            layers.become(command, filtered=self.filter is not None)
         if self.filter:
             self.filter()
         os.close(READY)
         child.run_programs(programs, limits, token, RESULT)
-
-    def filter_runtime(self, path: int) -> None:
-        """Applies the filter of system calls for Node to this process alone, where filters
-        hold; `path` is the address of the interpreter's path, the only program that may start."""
-        if self.filter:
-            layers.filter_calls(layers.runtime_filter(os.getpid(), path))
 
 
 def give(feed: int, text: bytes, deadline: float) -> None:
@@ -212,10 +173,10 @@ def give(feed: int, text: bytes, deadline: float) -> None:
     ends."""
     # It ended before: what became of it is seen otherwise.
     with contextlib.suppress(BrokenPipeError):
-        while (
-            text
-            and select.select([], [feed], [], max(0.0, deadline - time.monotonic()))[1]
-        ):
+        while text:
+            left = max(0.0, deadline - time.monotonic())
+            if not select.select([], [feed], [], left)[1]:
+                break
             text = text[os.write(feed, text[: select.PIPE_BUF]) :]
 
 
@@ -270,12 +231,8 @@ def watch(
     if not ended[0]:
         kill(pid)
         ended = os.wait4(pid, 0)
-    return _split(
-        bytes(written),
-        programs,
-        cut or _ended(ended[1], ended[2], limits["cpu_s"]),
-        token,
-    )
+    how = cut or _ended(ended[1], ended[2], limits["cpu_s"])
+    return _split(bytes(written), programs, how, token)
 
 
 def reaped(pid: int) -> Any:
@@ -285,9 +242,8 @@ def reaped(pid: int) -> Any:
     On Linux, the processes that the child may have started are killed while its process id is still
     taken.
     """
-    if (
-        hasattr(os, "waitid")
-        and os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    if hasattr(os, "waitid") and os.waitid(
+        os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT
     ):
         kill(pid)
     return os.wait4(pid, os.WNOHANG)

@@ -41,6 +41,9 @@ needs beside the others."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 CLONE_THREAD = 0x10000
 
+ENVIRONMENT = (b"PATH=/usr/bin:/bin", b"LANG=C.UTF-8", b"HOME=/nowhere")
+"""Environment of Node."""
+
 ALLOW = 0x7FFF0000
 REFUSE = 0x00050000 | 1  # SECCOMP_RET_ERRNO with EPERM
 UNKNOWN = 0x00050000 | 38  # with ENOSYS
@@ -74,9 +77,8 @@ def drop_privileges() -> None:
     process can look into this one (/proc/PID/mem, /proc/PID/fd), with or without Landlock.
     """
     if sys.platform == "linux":
-        header = (ctypes.c_uint32 * 2)(
-            0x20080522, 0
-        )  # _LINUX_CAPABILITY_VERSION_3, this process
+        # _LINUX_CAPABILITY_VERSION_3, this process
+        header = (ctypes.c_uint32 * 2)(0x20080522, 0)
         _call(libc.capset(header, (ctypes.c_uint32 * 6)()))
         _call(libc.prctl(PR_SET_DUMPABLE, 0, 0, 0, 0))
         _call(libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
@@ -120,11 +122,8 @@ def landlock_rules(readable: Iterable[str]) -> int:
         with contextlib.suppress(FileNotFoundError):
             folder = os.open(path, getattr(os, "O_PATH", 0) | os.O_CLOEXEC)
             rights = READ_FILE | EXECUTE | (READ_DIR if os.path.isdir(path) else 0)  # noqa: PTH112
-            _call(
-                libc.syscall(
-                    LANDLOCK_ADD, rules, 1, struct.pack("=Qi", rights, folder), 0
-                )
-            )
+            rule = struct.pack("=Qi", rights, folder)
+            _call(libc.syscall(LANDLOCK_ADD, rules, 1, rule, 0))
             os.close(folder)
     return rules
 
@@ -141,23 +140,16 @@ def filter_calls(prepared: Filter) -> None:
     _call(libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(prepared), 0, 0))
 
 
-def become(
-    command: list[str], environment: dict[str, str], prepare: Callable[[int], None]
-) -> NoReturn:
-    """Replaces this process by the program `command[0]` with its arguments and `environment`; does
-    not return, and raises `OSError` where the program cannot start.
-
-    `prepare` is called first, with the address of the program's path, so that a filter can allow
-    that program alone.
-    """
+def become(command: list[str], *, filtered: bool) -> NoReturn:
+    """Replaces this process by the program `command[0]` (Node) with its arguments; does not return,
+    and raises `OSError` where the program cannot start. With `filtered`, a filter of system calls
+    lets that program alone start."""
     path = ctypes.create_string_buffer(command[0].encode())
-    arguments = (ctypes.c_char_p * (len(command) + 1))(
-        *[part.encode() for part in command]
-    )
-    variables = (ctypes.c_char_p * (len(environment) + 1))(
-        *[f"{k}={v}".encode() for k, v in environment.items()]
-    )
-    prepare(ctypes.addressof(path))
+    parts = [part.encode() for part in command]
+    arguments = (ctypes.c_char_p * (len(parts) + 1))(*parts)
+    variables = (ctypes.c_char_p * (len(ENVIRONMENT) + 1))(*ENVIRONMENT)
+    if filtered:
+        filter_calls(runtime_filter(os.getpid(), ctypes.addressof(path)))
     _call(libc.execve(path, arguments, variables))
     raise AssertionError("execve came back")
 
@@ -183,9 +175,8 @@ def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
         # macOS refuses some of these; the others still hold.
         with contextlib.suppress(ValueError, OSError):
             ceiling = resource.getrlimit(which)[1]
-            told = (
-                which == resource.RLIMIT_CPU
-            )  # at the soft limit, a second before its end
+            # At the soft limit of time the child is told, a second before its end.
+            told = which == resource.RLIMIT_CPU
             hard = ceiling if told and soft_only else most + told
             if ceiling != resource.RLIM_INFINITY:
                 most, hard = min(most, ceiling), min(hard, ceiling)
@@ -201,29 +192,28 @@ def machine() -> str:
     return name
 
 
-def holds(apply: Callable[[], None], attempt: Callable[[], object]) -> str:
-    """Returns the reason, in words, why a layer of protection does not hold; empty where it holds.
-    A child calls `apply`, which applies the layer, then `attempt`, which must fail with
-    `OSError`."""
-    reader, writer = os.pipe()
+def holding(
+    made: Callable[[], Callable[[], None]], attempt: Callable[[], object]
+) -> Callable[[], None] | None:
+    """Returns the function from `made`, which applies a layer of protection, where the layer holds;
+    None where the kernel has none or it does not hold. A child applies it and calls `attempt`,
+    which must then fail with `OSError`."""
+    try:
+        apply = made()
+    except (OSError, AttributeError):
+        return None
     child = os.fork()
     if child == 0:
-        told = "the layer lets through what it should refuse"
+        failed = 1
         try:
             apply()
             try:
                 attempt()
             except OSError:
-                told = ""
-        except BaseException as error:
-            told = f"{type(error).__name__}: {error}"
-        os.write(writer, told.encode()[:500] or b"-")
-        os._exit(0)
-    os.close(writer)
-    told = os.read(reader, 500).decode(errors="replace")
-    os.close(reader)
-    os.waitpid(child, 0)
-    return {"-": "", "": "the child died"}.get(told, told)
+                failed = 0
+        finally:
+            os._exit(failed)
+    return None if os.waitpid(child, 0)[1] else apply
 
 
 class Filter(ctypes.Structure):
@@ -299,29 +289,22 @@ def _when(
 
     `call` is a line as in `CALLS`: the name, and the number on each machine.
     """
-    tests = [
-        step
-        for operand in operands
-        for step in ((test, 0, 1, operand), (RETURN, 0, 0, yes))
-    ]
-    program = [(LOAD, 0, 0, 16 + 8 * index), *tests, (RETURN, 0, 0, no)]
-    return [
-        step
-        for number in _numbers(call)
-        for step in ((EQUAL, 0, len(program), number), *program)
-    ]
+    program = [(LOAD, 0, 0, 16 + 8 * index)]
+    for operand in operands:
+        program += [(test, 0, 1, operand), (RETURN, 0, 0, yes)]
+    program.append((RETURN, 0, 0, no))
+    whole = []
+    for number in _numbers(call):
+        whole += [(EQUAL, 0, len(program), number), *program]
+    return whole
 
 
 def _assembled(program: Sequence[Instruction], calls: str) -> Filter:
     """Returns the filter that runs the instructions of `program`, then allows the system calls
     listed in `calls`, lines as in `CALLS`, and refuses all others."""
-    allowed = [
-        step
-        for number in _numbers(calls)
-        for step in ((EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW))
-    ]
-    whole = [
-        struct.pack("<HBBI", *instruction)
-        for instruction in (*program, *allowed, (RETURN, 0, 0, REFUSE))
-    ]
-    return Filter(len(whole), b"".join(whole))
+    whole = [*program]
+    for number in _numbers(calls):
+        whole += [(EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW)]
+    whole.append((RETURN, 0, 0, REFUSE))
+    packed = b"".join(struct.pack("<HBBI", *instruction) for instruction in whole)
+    return Filter(len(whole), packed)

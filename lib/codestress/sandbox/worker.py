@@ -55,12 +55,13 @@ ENVIRONMENT = {
 def candidates() -> list[str]:
     """Returns the backends to try on this machine, best first: names of commands that isolate a
     process, and `none` last."""
-    found = ["bubblewrap"] if shutil.which("bwrap") else []
-    found += ["unshare"] if sys.platform == "linux" else []
-    found += (
-        ["sandbox-exec"] if sys.platform == "darwin" and Path(SEATBELT).exists() else []
-    )
-    return [*found, "none"]
+    here = {
+        "bubblewrap": shutil.which("bwrap"),
+        "unshare": sys.platform == "linux",
+        "sandbox-exec": sys.platform == "darwin" and Path(SEATBELT).exists(),
+        "none": True,
+    }
+    return [backend for backend, there in here.items() if there]
 
 
 def interpreter() -> str:
@@ -89,11 +90,9 @@ def command(
 ) -> list[str]:
     """Returns the command line that starts a forkserver behind `backend`; programs in it may read
     the interpreters `executables`. The forkserver imports `packages` before it runs anything."""
-    installed = (
-        [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-        if packages
-        else []
-    )
+    installed = []
+    if packages:
+        installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     # Of the kit, the sandbox alone.
     kit = [str(PACKAGE / "__init__.py"), str(PACKAGE / "sandbox")]
     extra = list(dict.fromkeys([*prefixes(executables), *installed, *kit]))
@@ -134,10 +133,8 @@ def seatbelt_profile(readable: Iterable[str], executables: Sequence[str]) -> str
     All else is denied: network, writing files (except /dev/null), starting other programs,
     signalling or inspecting processes outside, and system services.
     """
-    profile = (
-        (PACKAGE / "sandbox" / "seatbelt.txt").read_text(encoding="utf-8").rstrip()
-    )
-    return profile.format(
+    profile = Path(__file__).with_name("seatbelt.txt").read_text(encoding="utf-8")
+    return profile.rstrip().format(
         programs=_paths("literal", [interpreter(), *executables]),
         # A framework's Python starts another executable of its own prefix.
         python=_paths("subpath", [sys.base_prefix]),
@@ -179,9 +176,7 @@ class Worker:
         assert self.process.stdout is not None
         self._jobs, self._replies = self.process.stdin, self.process.stdout
         try:
-            self.layers: dict[str, str] = self._reply(time.monotonic() + START_S)[
-                "layers"
-            ]
+            self.layers: dict[str, str] = self._reply(START_S)["layers"]
         except WorkerDied:
             self.close()
             raise
@@ -193,9 +188,7 @@ class Worker:
         try:
             self._jobs.write(json.dumps(job).encode() + b"\n")
             self._jobs.flush()
-            done: list[dict[str, str]] = self._reply(time.monotonic() + within_s)[
-                "done"
-            ]
+            done: list[dict[str, str]] = self._reply(within_s)["done"]
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise WorkerDied(str(error)) from None
         if len(done) != len(job["programs"]):
@@ -211,12 +204,12 @@ class Worker:
             with contextlib.suppress(OSError):  # what was not written yet
                 pipe.close()
 
-    def _reply(self, deadline: float) -> dict[str, Any]:
+    def _reply(self, within_s: float) -> dict[str, Any]:
+        deadline = time.monotonic() + within_s
         reply = bytearray()
         while not reply.endswith(b"\n"):
-            if not select.select(
-                [self._replies], [], [], max(0.0, deadline - time.monotonic())
-            )[0]:
+            left = max(0.0, deadline - time.monotonic())
+            if not select.select([self._replies], [], [], left)[0]:
                 raise WorkerDied("it did not answer in time")
             part = os.read(self._replies.fileno(), 1 << 20)
             if not part:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
-from codestress.rooms import offered
+from codestress.rooms import offered_by
 from codestress.simulated.reading import Reading, Settings, read, summary
 from codestress.simulated.runs import run_together
 from codestress.types import CHARACTERS_PER_TOKEN, Request, Response, Usage, now
@@ -57,7 +57,7 @@ def answer_text(reading: Reading, prefill: str) -> str:
     """Completion of a reader: the answer of the first of the papers' tasks that recognises the
     question in `reading`, else a summary of the kept text. No two papers' tasks recognise the same
     question. `prefill` is the beginning of the answer in the prompt."""
-    for tasks in offered("reading", "TASKS"):
+    for tasks in offered_by("reading", "TASKS").values():
         for task in tasks:
             answer: str | None = task(reading, prefill)
             if answer is not None:
