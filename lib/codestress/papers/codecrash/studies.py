@@ -282,14 +282,23 @@ class Questions(Perturbed, Experiment):
         return found[trial.problem].problem
 
     def question(self, trial: Trial, problem: Problem) -> Prompt:
-        """Returns the prompt of `trial` about `problem`, its variant or the cleaned-up one."""
-        factors: Mapping[str, Any] = trial.factors
-        direct = factors["mode"] == "direct"
-        longest = self.max_tokens_direct if direct else self.max_tokens_cot
+        """Returns the prompt of `trial` about `problem`, its variant or the cleaned-up one, in
+        appendix D's form: instruction (to ignore comments too, where asked), examples, program,
+        assertion to complete. The words are the kit's own, except for two sentences that the paper
+        prints: `Ensure the provided expression syntax is correct. Do NOT output any extra
+        information.`"""
+        mode = trial.factors["mode"]
+        longest = self.max_tokens_direct if mode == "direct" else self.max_tokens_cot
+        style = f"{self.task}.{mode}"
+        names = [style, f"examples.{style}.{problem.language}", "question"]
+        if trial.factors["ignore"]:
+            names.insert(1, "ignore")
+        values = _shown(problem) | {"asked": assertion_to_complete(problem, self.task)}
+        parts = [filled(f"codecrash.{name}", values) for name in names]
+        system = Message("system", prompt_text("codecrash.system"))
+        user = Message("user", "\n\n".join(parts))
         sampling = Sampling(self.temperature, self.top_p, longest)
-        return question(
-            problem, self.task, factors["mode"], factors["ignore"], sampling
-        )
+        return Prompt((system, user), sampling, source=problem.source)
 
     def render(self, trial: Trial) -> Prompt:
         problem = self.problem(trial)
@@ -506,24 +515,6 @@ def made_variants(
     ):
         for density in given.densities if condition[-1] in MESSAGES else [1.0]:
             yield *condition, density, variants(given, *condition, density)
-
-
-def question(
-    problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: Sampling
-) -> Prompt:
-    """Returns the prompt about a `problem` in appendix D's form: instruction (with `ignore`, to
-    ignore comments too), examples, program, assertion to complete, by `task` and `mode`. The words
-    are the kit's own, except for two sentences that the paper prints: `Ensure the provided
-    expression syntax is correct. Do NOT output any extra information.`"""
-    language = problem.language
-    names = [f"{task}.{mode}", f"examples.{task}.{mode}.{language}", "question"]
-    if ignore:
-        names.insert(1, "ignore")
-    values = _shown(problem) | {"asked": assertion_to_complete(problem, task)}
-    parts = [filled(f"codecrash.{name}", values) for name in names]
-    system = Message("system", prompt_text("codecrash.system"))
-    user = Message("user", "\n\n".join(parts))
-    return Prompt((system, user), sampling, source=problem.source)
 
 
 def _shown(problem: Problem) -> dict[str, str]:

@@ -76,10 +76,6 @@ class Candidate(NamedTuple):
     """Value that each call must return; of a hint, the value that its call must not return."""
 
 
-class Unfit(Exception):
-    """Raised where a response holds nothing to check; the message gives the reason."""
-
-
 def write_translations(
     problems: Sequence[Checked], model: str, *, seed: int, store: Path = STORE
 ) -> Written:
@@ -130,14 +126,14 @@ def _write(
     problems: Sequence[Checked],
     model: str,
     prompt: str,
-    read: Callable[[Checked, str], Candidate],
+    read: Callable[[Checked, str], Candidate | str],
     about: dict[str, str],
     seed: int,
     store: Path,
 ) -> Written:
     """Returns the material that `model` wrote about `problems`, each asked about until a response
     is accepted, at most `TRIES` times. `prompt` names the file of the question; `read` makes a
-    candidate from a problem and a response's text, or raises `Unfit`, which rejects the response;
+    candidate from a problem and a response's text, or gives the reason to reject the response;
     `about` stands in every row after the id.
     """
     left = {one.problem.id: one for one in problems}
@@ -149,10 +145,11 @@ def _write(
         candidates: dict[str, Candidate] = {}
         reasons: dict[str, str] = {}
         for name, text in texts.items():
-            try:
-                candidates[name] = read(left[name], text)
-            except Unfit as error:
-                reasons[name] = str(error)
+            found = read(left[name], text)
+            if isinstance(found, str):
+                reasons[name] = found
+            else:
+                candidates[name] = found
         reasons |= _faults(candidates, wrong="task" in about)
         for name, text in texts.items():
             row = {"id": name} | about
@@ -218,10 +215,10 @@ def _faults(candidates: Mapping[str, Candidate], *, wrong: bool) -> dict[str, st
     return faults
 
 
-def _translation(one: Checked, text: str) -> Candidate:
+def _translation(one: Checked, text: str) -> Candidate | str:
     code = fenced_program(text, one.problem.function)
     if not code:
-        raise Unfit("no program in a fenced block")
+        return "no program in a fenced block"
     calls, expected = [], []
     # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
     near = zip(one.inputs[: 1 + NEAR], one.executions, strict=False)
@@ -233,7 +230,7 @@ def _translation(one: Checked, text: str) -> Candidate:
             expected.append(json.loads(json.dumps(execution.value)))
         except (TypeError, ValueError, KeyError):
             if given == one.problem.arguments:
-                raise Unfit("its values have no JSON form") from None
+                return "its values have no JSON form"
             continue
         changes: Any = {"arguments": arguments, "language": "javascript"}
         problem = from_stranger(one.problem, code=code, **changes)
@@ -241,10 +238,10 @@ def _translation(one: Checked, text: str) -> Candidate:
     return Candidate({"code": code}, calls, expected)
 
 
-def _hint(task: Task, one: Checked, text: str) -> Candidate:
+def _hint(task: Task, one: Checked, text: str) -> Candidate | str:
     content, true = tagged(text), one.executions[0].value
     if content is None:
-        raise Unfit("no answer")
+        return "no answer"
     try:
         left, right = assertion_parts(content, one.problem)
         if task == "output":
@@ -252,12 +249,12 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate:
         else:
             parse_arguments(left, one.problem)
     except (SyntaxError, ValueError):
-        raise Unfit("not a value" if task == "output" else "not a call") from None
+        return "not a value" if task == "output" else "not a call"
     if task == "output":
         if type(value) is not type(true):
-            raise Unfit("of another type")
+            return "of another type"
         if same_value(value, true):
-            raise Unfit("not wrong")
+            return "not wrong"
         return Candidate({"value": repr(value)}, [], [])
     arguments = left.strip()[len(one.problem.function) + 1 : -1]
     calls = [(from_stranger(one.problem), arguments)]
