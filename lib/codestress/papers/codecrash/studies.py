@@ -569,7 +569,8 @@ def runnable(languages: Sequence[Language]) -> list[Language]:
     raises `SandboxError` with the reasons where none can."""
     left = [language for language in languages if not missing(language)]
     if not left:
-        raise SandboxError(f"languages = {languages}: {missing(languages[0])}")
+        why = "; ".join(map(missing, languages)) or "name at least one"
+        raise SandboxError(f"languages = {languages}: {why}")
     return left
 
 
