@@ -591,7 +591,8 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     assert table.set_index("perturbation")["collapses"]["VAN"] == 0
     found = reasoning.doubt_curve(answers, texts)
     assert (found.perturbation, found.collapse_at is not None) == ("MHC", True)
-    assert found.growth["r2_quadratic"] > found.growth["r2_linear"] > 0.9
+    [growth] = reasoning.growth_table(found).itertuples()
+    assert growth.r2_quadratic > growth.r2_linear > 0.9
     told = verdicts.cases(answers, rule="strict", per_condition=1, seed=0)
     assert len(told) >= 1
     case = next(told.itertuples())

@@ -16,9 +16,8 @@ from codestress.papers.codecrash.results.reasoning import fit_growth, lack_of_gr
 
 def difference(before: ArrayLike, after: ArrayLike) -> dict[str, float]:
     """The difference of items that are independent."""
-    scores = pd.DataFrame({"before": before, "after": after}, dtype=float)
-    questions = pd.Series(range(len(scores)))
-    return relative_difference(scores["before"], scores["after"], questions, 0.95)
+    pairs = pd.DataFrame({"score_before": before, "score": after}, dtype=float)
+    return relative_difference(pairs.assign(question=pairs.index), 0.95)
 
 
 def test_a_known_difference() -> None:

@@ -15,7 +15,6 @@ import json
 import re
 from contextlib import suppress
 from functools import lru_cache, partial
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from codestress.literals import (
@@ -131,22 +130,18 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
     with suppress(SyntaxError):
         parse_program(content)
         answer = sides[task == "output"].strip() if len(sides) > 1 else answer
+    source = Source.STRANGER
     if task == "output":
-        try:
-            right = bool(
-                parse_literal(problem.output).value == parse_literal(answer).value
-            )
-        except NotLiteral:
-            assertion = f"{problem.call} == {answer}"
-        else:
-            return Score(
-                Outcome.CORRECT if right else Outcome.INCORRECT, float(right), answer
-            )
+        with suppress(NotLiteral):
+            value = parse_literal(problem.output).value
+            right = bool(value == parse_literal(answer).value)
+            outcome = Outcome.CORRECT if right else Outcome.INCORRECT
+            return Score(outcome, float(right), answer)
+        assertion = f"{problem.call} == {answer}"
     else:
         assertion = f"{answer} == {problem.output}"
-    source = Source.STRANGER
-    if task == "input" and _only_calls(assertion, problem):
-        source = problem.source
+        if _only_calls(assertion, problem):
+            source = problem.source
     program = Program(f"{problem.code}\nassert {assertion}", source=source)
     (execution,) = shared_executor().run([program])
     return score_asserted(execution, answer)
@@ -169,6 +164,9 @@ def _only_calls(assertion: str, problem: Problem) -> bool:
 
 ASSERT = re.compile(r"^\s*(?:console\.)?assert\b|\s+$")
 DEEPEST = 200
+NESTED = ("array", "object", "pair", "unary_expression")
+WRITTEN = ("property_identifier", "number", "true", "false", "null", *"[]{},:-")
+"""Types of syntax-tree nodes that JSON writes as JavaScript does."""
 
 
 def assertion_sides(text: str, function: str) -> tuple[str, str]:
@@ -182,23 +180,16 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
         raise ValueError(
             f"the answered assertion is longer than {LONGEST_TEXT:,} characters"
         )
-    root = (
-        parser("javascript")
-        .parse(f"({ASSERT.sub('', text).rstrip(';')}\n)".encode("utf-8", "replace"))
-        .root_node
-    )
+    written = f"({ASSERT.sub('', text).rstrip(';')}\n)".encode("utf-8", "replace")
+    root = parser("javascript").parse(written).root_node
     statement = root.named_children[0] if len(root.named_children) == 1 else None
     if root.has_error or statement is None or statement.type != "expression_statement":
         raise SyntaxError("not an expression")
     node = _inner(_parts(statement)[0])
     if node.type == "binary_expression" and text_at(node, "operator") in ("==", "==="):
         left, right = part(node, "left"), part(node, "right")
-        if (
-            left is None
-            or right is None
-            or left.type != "call_expression"
-            or text_at(left, "function") != function
-        ):
+        call = left is not None and left.type == "call_expression"
+        if right is None or not call or text_at(left, "function") != function:
             raise ValueError(f"the left side is no call of {function}")
         return text_of(left), repr(value_of(_inner(right)))
     value = repr(value_of(node))
@@ -215,60 +206,42 @@ def _parts(node: Node) -> list[Node]:
     return [child for child in node.named_children if child.type != "comment"]
 
 
-def value_of(node: Node, depth: int = 0) -> Any:
+def value_of(node: Node) -> Any:
     """Returns the value of a JavaScript literal, the syntax tree's `node`, as Python data; None for
-    null and undefined. Raises `ValueError` for anything else, and where `depth`, the number of
-    literals around the node, is over `DEEPEST`."""
+    null and undefined. Raises `ValueError` for anything else, and where literals are nested more
+    than `DEEPEST` deep."""
+    text = json_text(node)
+    try:
+        return json.loads(text, strict=False, parse_float=_number)
+    except ValueError:
+        raise ValueError(f"not a value: {text[:40]}") from None
+
+
+def json_text(node: Node, depth: int = 0) -> str:
+    """Returns the JavaScript literal `node`, with `depth` others around it, as JSON."""
+    text = text_of(node)
     if depth > DEEPEST:
         raise ValueError("nested too deeply")
-    text = text_of(node)
-    match node.type:
-        case "true" | "false":
-            return node.type == "true"
-        case "null" | "undefined":
-            return None
-        case "number":
-            return _number(text)
-        case "string":
-            return _string(text)
-        case "array":
-            types = [child.type for child in node.children if child.type != "comment"]
-            if {("[", ","), (",", ",")} & {*pairwise(types)}:
-                raise ValueError("an array with holes")
-            return [value_of(child, depth + 1) for child in _parts(node)]
-        case "object":
-            return dict(_pair(child, depth) for child in _parts(node))
-        case "unary_expression" if text.startswith("-"):
-            value = value_of(node.named_children[0], depth + 1)
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return -value
+    if node.type in NESTED:
+        children = [child for child in node.children if child.type != "comment"]
+        texts = [json_text(child, depth + 1) for child in children]
+        if node.type == "pair" and texts[0][0] != '"':
+            texts[0] = f'"{texts[0]}"'
+        if len(texts) > 3 and texts[-2] == ",":
+            del texts[-2]
+        return "".join(texts)
+    if node.type == "string":
+        content = re.sub(r"\\'", "'", text[1:-1])
+        if text[0] == "'":
+            content = re.sub(r'(?<!\\)"', '\\"', content)
+        return f'"{content}"'
+    if node.type in WRITTEN:
+        return text
+    if node.type == "undefined":
+        return "null"
     raise ValueError(f"not a value: {node.type}")
 
 
-def _pair(node: Node, depth: int) -> tuple[str, Any]:
-    key, value = part(node, "key"), part(node, "value")
-    if node.type != "pair" or key is None or value is None:
-        raise ValueError(f"not a value: {node.type}")
-    name = text_of(key)
-    return (_string(name) if key.type == "string" else name), value_of(value, depth + 1)
-
-
 def _number(text: str) -> int | float:
-    if re.fullmatch(r"[0-9]+", text) and len(text) < 400:
-        return int(text)
-    if re.fullmatch(r"[0-9]*\.?[0-9]*(e[+-]?[0-9]{1,3})?", text, re.I):
-        value = float(text)
-        return int(value) if value.is_integer() and abs(value) < 2**53 else value
-    raise ValueError(f"not a number: {text[:40]}")
-
-
-def _string(text: str) -> str:
-    """Returns the content of `text`, a JavaScript string with its quotes, decoded as a JSON string.
-    Raises `ValueError` where JSON has no such string."""
-    content = re.sub(r"\\'", "'", text[1:-1])
-    if text[0] == "'":
-        content = re.sub(r'(?<!\\)"', '\\"', content)
-    try:
-        return str(json.loads(f'"{content}"', strict=False))
-    except ValueError:
-        raise ValueError(f"not a text: {text[:40]}") from None
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) < 2**53 else value

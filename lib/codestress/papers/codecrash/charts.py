@@ -3,8 +3,9 @@ messages, statuses of perturbations, and the published Pass@1."""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ from codestress.report.curves import (
     legend_above,
     name_rows,
     panels,
-    say,
 )
 from codestress.report.marks import mark
 from codestress.report.style import (
@@ -31,6 +31,7 @@ from codestress.report.style import (
     PUBLISHED,
     WIDTHS,
     WRONG,
+    Look,
     add_note,
     looks,
     styled_figure,
@@ -57,24 +58,19 @@ def difference_dots(
     stand side by side, settings below each other. A condition with a defence (a request to ignore
     comments, or a clean-up) is a row below its condition without the defence.
     """
-    models = list(points["model"].unique())
-    conditions = _beside_their_like(list(points["condition"].unique()))
-    published = published[published["condition"].isin(conditions)]
-    slots = _slots(len(models) + bool(len(published)))
-    figure, axes = _condition_panels(points, conditions, slots, xlabel, published)
-    for panel, ax in axes.items():
+    published = published[published["condition"].isin(points["condition"])]
+    series = [told] if len(published) else []
+
+    def behind(ax: Axes, theirs: pd.DataFrame, places: pd.DataFrame) -> None:
         ax.axvline(0, color="black", linewidth=0.8)
-        theirs = published[published["panel"] == panel]
         for condition, values in theirs.groupby("condition", sort=False)["value"]:
-            place = conditions.index(str(condition)) + slots[0]
-            _published_dots(ax, place, values.to_numpy(float))
-        own = points[points["panel"] == panel]
-        _dots(ax, own, models, conditions, "value", slots[-len(models) :])
-    first = next(iter(axes.values()))
-    if len(published):  # an error bar: its legend comes after those of the models
-        dot: dict[str, Any] = {"fmt": "o", "markersize": 2.5, "alpha": 0.5}
-        first.errorbar([], [], color=PUBLISHED, label=told, **dot)
-    _legend(figure, first)
+            _published_dots(ax, places.loc[condition, told], values.to_numpy(float))
+
+    figure, axes = _dots(points, published, series, xlabel, behind)
+    if series:  # an error bar: its legend comes after those of the models
+        dot: Any = {"fmt": "o", "markersize": 2.5, "alpha": 0.5}
+        axes[0].errorbar([], [], color=PUBLISHED, label=told, **dot)
+    _legend(figure, axes[0])
     return figure
 
 
@@ -82,21 +78,42 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     """Draws shares in % as dots with intervals (Tables 3, 11 and 12), as `difference_dots` does;
     returns the figure. `points`: model, panel, condition, value, low, high, and hollow (a second
     value, drawn as a hollow dot), if any."""
-    models = list(points["model"].unique())
-    conditions = list(points["condition"].unique())
-    slots, nothing = _slots(len(models)), points[:0].assign(beside="")
-    figure, axes = _condition_panels(points, conditions, slots, xlabel, nothing)
-    for panel, ax in axes.items():
-        own = points[points["panel"] == panel]
-        _dots(ax, own, models, conditions, "value", slots)
+    figure, axes = _dots(points, points[:0].assign(beside=""), [], xlabel)
+    for ax in axes:
         ax.set_xlim(-3, 103)
-    _legend(figure, next(iter(axes.values())))
+    _legend(figure, axes[0])
     return figure
 
 
-def _slots(count: int) -> np.ndarray:
-    """Returns the heights, relative to their row, of `count` series beside each other."""
-    return -0.36 + (np.arange(count) + 0.5) * (0.72 / count)
+def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
+    """Draws reasoning tokens on a logarithmic scale (Table 4), from the average (filled, with
+    interval) to the maximum (hollow); returns the figure.
+
+    `points`: model, panel, condition, average, low, high, hollow (the maximum).
+    `published`: the same for the paper's models, and beside (its data set), in grey.
+    """
+
+    points = points.rename(columns={"average": "value"})
+    published = published.rename(columns={"average": "value"})
+
+    def behind(ax: Axes, theirs: pd.DataFrame, places: pd.DataFrame) -> None:
+        style: Any = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3}
+        for model, marker in zip(models, MARKERS, strict=False):
+            part = theirs[theirs["model"] == model].set_index("condition")
+            part, y = part.reindex(places.index), places[model]
+            average, most = part["value"], part["hollow"]
+            ax.errorbar(average, y, fmt=marker, label=f"{model}, published", **style)
+            mark(ax, part, average, y, published=True)
+            ax.plot(most, y, marker, mfc="none", **style)
+            ax.hlines(y, average, most, PUBLISHED, lw=0.5, alpha=0.5)
+
+    models = list(published["model"].unique())
+    xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
+    figure, axes = _dots(points, published, models, xlabel, behind, markersize=4)
+    for ax in axes:
+        ax.set_xscale("log")
+    _legend(figure, axes[0])
+    return figure
 
 
 def _legend(figure: Figure, *axes: Axes) -> None:
@@ -116,50 +133,71 @@ def _published_dots(ax: Axes, place: float, values: np.ndarray) -> None:
     mark(ax, pd.DataFrame(index=["mean"]), mean, place, published=True)
 
 
-def _beside_their_like(conditions: Sequence[str]) -> list[str]:
-    """Returns the names `conditions` sorted so that those of one perturbation (the name before the
-    first comma) follow each other."""
-    kinds = [name.split(", ")[0] for name in conditions]
-    return sorted(conditions, key=lambda name: kinds.index(name.split(", ")[0]))
+def _nothing(ax: Axes, theirs: pd.DataFrame, places: pd.DataFrame) -> None:
+    """Draws nothing behind the dots."""
 
 
-def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
-    """Draws reasoning tokens on a logarithmic scale (Table 4), from the average (filled, with
-    interval) to the maximum (hollow); returns the figure.
+def _dots(
+    points: pd.DataFrame,
+    published: pd.DataFrame,
+    series: Sequence[str],
+    xlabel: str,
+    behind: Callable[[Axes, pd.DataFrame, pd.DataFrame], None] = _nothing,
+    markersize: float = 3.5,
+) -> tuple[Figure, list[Axes]]:
+    """Draws each model's dots in the panels of `points`, a row for each condition: at the value,
+    with its interval; hollow dots, joined to them, show the column `hollow`, if any. Returns the
+    figure and its panels.
 
-    `points`: model, panel, condition, average, low, high, hollow (the maximum). `published`: the
-    same for the paper's models, and beside (its data set), in grey.
+    Before, `behind` draws in each panel its rows of `published`, at the heights in a table with a
+    row for each condition and a column for each of `series`, names of what is published, and of
+    the models. Panels with the same words after the first comma stand side by side.
     """
     models = list(points["model"].unique())
-    conditions = list(points["condition"].unique())
-    theirs = list(published["model"].unique())
-    slots = _slots(len(theirs) + len(models))
-    xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
-    figure, axes = _condition_panels(points, conditions, slots, xlabel, published)
+    kinds = points["condition"].str.partition(", ")[0]
+    order = pd.Series(pd.factorize(kinds)[0], index=points["condition"])
+    conditions = list(order.sort_values(kind="stable").index.unique())
+    names = [*series, *models]
+    slots = -0.36 + (np.arange(len(names)) + 0.5) * (0.72 / len(names))
+    heights = np.arange(len(conditions))[:, None] + slots
+    places = pd.DataFrame(heights, index=conditions, columns=names)
+    figure, axes = _condition_panels(points, conditions, len(names), xlabel, published)
     for panel, ax in axes.items():
-        rows = published[published["panel"] == panel]
-        for model, slot, marker in zip(theirs, slots, MARKERS, strict=False):
-            part = rows[rows["model"] == model].set_index("condition")
-            part = part.reindex(conditions)
-            places = np.arange(len(conditions)) + slot
-            style: dict[str, Any] = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3}
-            average, most = part["average"], part["hollow"]
-            label = f"{model}, published"
-            ax.errorbar(average, places, fmt=marker, label=label, **style)
-            mark(ax, part, average, places, published=True)
-            ax.plot(most, places, marker, mfc="none", **style)
-            ax.hlines(places, average, most, PUBLISHED, lw=0.5, alpha=0.5)
+        behind(ax, published[published["panel"] == panel], places)
         own = points[points["panel"] == panel]
-        _dots(ax, own, models, conditions, "average", slots[-len(models) :], 4)
-        ax.set_xscale("log")
-    _legend(figure, next(iter(axes.values())))
-    return figure
+        for model, look in looks(models).items():
+            part = own[own["model"] == model].set_index("condition").reindex(conditions)
+            _model_dots(ax, part, places[model].to_numpy(), look, model, markersize)
+    return figure, list(axes.values())
+
+
+def _model_dots(
+    ax: Axes,
+    part: pd.DataFrame,
+    y: np.ndarray,
+    look: Look,
+    label: str,
+    markersize: float,
+) -> None:
+    """Draws the dots of one model, named `label`, in the panel `ax`: those of each row of `part` at
+    its height in `y`."""
+    colour, marker = look
+    value, reach = interval(part, "value", 1)
+    bars: Any = {"elinewidth": 1, "capsize": 1.5, "markersize": markersize}
+    ax.errorbar(value, y, xerr=reach, fmt=marker, color=colour, label=label, **bars)
+    mark(ax, part, value, y)
+    if "hollow" in part:
+        ends = part["hollow"]
+        ax.hlines(y, value, ends, colour, lw=0.5)
+        dots: Any = {"mfc": "white", "markersize": 4.5, "mew": 0.8}
+        ax.plot(ends, y, marker, color=colour, **dots)
+        mark(ax, part, ends, y)
 
 
 def _condition_panels(
     points: pd.DataFrame,
     conditions: Sequence[str],
-    slots: np.ndarray,
+    series: int,
     xlabel: str,
     published: pd.DataFrame,
 ) -> tuple[Figure, dict[str, Axes]]:
@@ -167,8 +205,8 @@ def _condition_panels(
     the same words after the first comma stand side by side, and these words below their title,
     with the name of the data set in the column `beside` of `published`, if any.
 
-    The names of `conditions` label the rows, each high enough for the series at the heights `slots`; perturbations'
-    codes stand in the names of the first panels alone.
+    The names of `conditions` label the rows, each high enough for `series` dots above each other;
+    perturbations' codes stand in the names of the first panels alone.
     """
     titles = list(points["panel"].unique())
     beside = dict(zip(published["panel"], published["beside"], strict=True))
@@ -177,8 +215,8 @@ def _condition_panels(
     columns = len({title.partition(", ")[0] for title in titles})
     across = columns if columns <= 3 else 2
     down = -(-len(titles) // across)
-    height = (0.14 + 0.075 * len(slots)) * len(conditions) + 0.55
-    height = min(0.7 + 0.05 * len(slots) + down * height, TALLEST_DRAWN)
+    height = (0.14 + 0.075 * series) * len(conditions) + 0.55
+    height = min(0.7 + 0.05 * series + down * height, TALLEST_DRAWN)
     figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey="row")
     names = row_names(conditions)
     for number, (ax, title) in enumerate(zip(axes, titles, strict=True)):
@@ -210,70 +248,30 @@ def _name_panel(ax: Axes, title: str, beside: str = "") -> None:
     words.set_in_layout(False)
 
 
-def _dots(
-    ax: Axes,
-    points: pd.DataFrame,
-    models: Sequence[str],
-    rows: Sequence[str],
-    column: str,
-    slots: np.ndarray,
-    markersize: float = 3.5,
-) -> None:
-    """Draws each model's dots in the panel `ax`, one in each row of `rows` (names of conditions) at
-    the model's height in `slots`, at the value in the column `column` of `points`, with its
-    interval; hollow dots, joined to them, show the column `hollow`, if any."""
-    for (model, (colour, marker)), slot in zip(
-        looks(models).items(), slots, strict=True
-    ):
-        part = points[points["model"] == model].set_index("condition").reindex(rows)
-        value, reach = interval(part, column, 1)
-        places = np.arange(len(rows)) + slot
-        ax.errorbar(
-            value,
-            places,
-            xerr=reach,
-            fmt=marker,
-            color=colour,
-            elinewidth=1,
-            capsize=1.5,
-            label=model,
-            markersize=markersize,
-        )
-        mark(ax, part, value, places)
-        if "hollow" in part:
-            ends = part["hollow"]
-            ax.hlines(places, value, ends, colour, lw=0.5)
-            ax.plot(
-                ends, places, marker, color=colour, mfc="white", markersize=4.5, mew=0.8
-            )
-            mark(ax, part, ends, places)
-
-
-def doubt_growth(found: Collapse) -> Figure:
+def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     """Draws the growing number of words of doubt in a response (Figure 3), a column wide: the count
     up to each token, a quadratic fit, which the legend calls rejected where it does not describe
-    the counts, and the start of a collapse (one unit repeated to the end); returns the figure. `found`
-    is the result of `doubt_curve`."""
+    the counts, and the start of a collapse (one unit repeated to the end); returns the figure.
+    `response` is the result of `doubt_curve`, `table` that of `growth_table`."""
     figure = styled_figure(WIDTHS["column"], 2.7)
     ax = figure.subplots()
-    tokens, counts = found.curve["tokens"], found.curve["doubts"]
-    colour = looks([found.model])[found.model].colour
+    fit = table.iloc[0]
+    tokens, counts = response.curve["tokens"], response.curve["doubts"]
+    colour = looks([response.model])[response.model].colour
     ax.step(tokens, counts, where="post", color=colour)
-    coefficients = [found.growth[name] for name in ("c0", "c1", "c2")]
-    if tokens.max() and not np.isnan(coefficients).any():
+    if not math.isnan(fit["c0"]):
         x = np.linspace(0, tokens.max(), 200)
-        rejected = found.lacks["quadratic"] < DOUBTED
+        rejected = fit["lack_of_fit_quadratic"] < DOUBTED
         doubted = f" (rejected, p < {DOUBTED:g})" if rejected else ""
-        fit = np.polynomial.Polynomial(coefficients)(x)
-        ax.plot(x, fit, "k:", lw=1, label=f"quadratic fit{doubted}")
-    if found.collapse_at is not None:
-        label = f"one unit repeated to token {found.tokens:,}"
-        shown = min(found.tokens, 1.2 * found.collapse_at)  # the rest of it is as grey
-        ax.axvspan(
-            found.collapse_at, shown, color="#BBBBBB", alpha=0.5, lw=0, label=label
-        )
+        y = fit["c0"] + fit["c1"] * x + fit["c2"] * x**2
+        ax.plot(x, y, "k:", lw=1, label=f"quadratic fit{doubted}")
+    if response.collapse_at is not None:
+        label = f"one unit repeated to token {response.tokens:,}"
+        start = response.collapse_at
+        shown = min(response.tokens, 1.2 * start)  # the rest of it is as grey
+        ax.axvspan(start, shown, color="#BBBBBB", alpha=0.5, lw=0, label=label)
         ax.set_xlim(-0.02 * shown, shown)
-    asked = f"{found.problem}, {spelled(found.perturbation, code=True)}"
+    asked = f"{response.problem}, {spelled(response.perturbation, code=True)}"
     ax.set(xlabel=f"tokens of the response\n({asked})", ylabel="words of doubt so far")
     if ax.get_legend_handles_labels()[1]:
         legend_above(figure, ax, most=1)
@@ -281,32 +279,25 @@ def doubt_growth(found: Collapse) -> Figure:
 
 
 def status_bars(table: pd.DataFrame) -> Figure:
-    """Draws the statuses of perturbed programs as stacked bars of shares; beside each bar stand its
-    counts of programs that are not applied, or `all applied`. Returns the figure.
+    """Draws the statuses of perturbed programs as stacked bars of shares; returns the figure.
 
-    `table`: panel, condition, and the counts applied, unchanged, refused, rejected. Each data set
-    and language has a panel, whose title says how many perturbations change every program.
+    `table`: panel, condition, problems (number of programs), and the counts applied, unchanged,
+    refused, rejected. Each data set and language has a panel.
     """
     parts = dict(list(table.groupby("panel", sort=False)))
     sizes = [len(part) for part in parts.values()]
     height = min(0.6 + 0.2 * len(table) + 0.35 * len(parts), TALLEST_DRAWN)
     figure, axes = panels(list(parts), 1, height, height_ratios=sizes)
     for ax, (panel, part) in zip(axes, parts.items(), strict=True):
-        total = part[list(STATUSES)].sum(axis=1)
-        left = pd.Series(0.0, index=part.index)
+        shares = 100 * part[list(STATUSES)].div(part["problems"], axis=0)
+        left = shares.cumsum(axis=1) - shares
         places = range(len(part))
         for status, (colour, hatch) in STATUSES.items():
-            width = 100 * part[status] / total
             look: Any = {"color": colour, "hatch": hatch, "edgecolor": "white"}
-            ax.barh(places, width, 0.8, left, label=status, **look)
-            left = left + width
-        for place, counts in enumerate(part[list(STATUSES)[1:]].to_dict("records")):
-            told = [f"{count} {status}" for status, count in counts.items() if count]
-            say(ax, ", ".join(told) or "all applied", (1, place), va="center")
-        whole = int((part["applied"] == total).sum())
+            ax.barh(places, shares[status], 0.8, left[status], label=status, **look)
         names = [spelled(name, code=ax is axes[0]) for name in part["condition"]]
         ax.set_yticks(places, names)
-        title = f"{panel}: {whole} of {len(part)} perturbations change every program ({total.max()})"
+        title = f"{panel} ({part['problems'].max()} programs)"
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100), title=title)
         ax.grid(False)
     axes[-1].set_xlabel("programs (%)")
@@ -322,23 +313,18 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     """
     models = list(points["model"].unique())
     parts = dict(list(points.groupby("panel", sort=False)))
-    kinds = list(dict.fromkeys(title.partition(", ")[0] for title in parts))
     across = 2 if len(parts) <= 4 else 3 if len(parts) <= 9 else 4
     height = 0.9 + 0.05 * len(models) + 1.9 * -(-len(parts) // across)
     figure, axes = panels(
         [""] * len(parts), across, min(height, TALLEST_DRAWN), sharex=True, sharey=True
     )
-    message = (
-        "a message" if len(kinds) > 1 else f"one of the {spelled(kinds[0], code=True)}"
-    )
-    said: set[str] = {*kinds} if len(kinds) == 1 else set()
+    said = set[str]()
     for ax, (title, part) in zip(axes, parts.items(), strict=True):
         kind, _, rest = title.partition(", ")
-        name = f"{spelled(kind, code=kind not in said)}, {rest}"
-        _name_panel(ax, rest if len(kinds) == 1 else name)
+        _name_panel(ax, f"{spelled(kind, code=kind not in said)}, {rest}")
         said.add(kind)
         draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
-    figure.supxlabel(f"share of the places that get {message} (p)", fontsize=8)
+    figure.supxlabel("share of the places that get a message (p)", fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
     _legend(figure, *axes)
     return figure
@@ -359,19 +345,17 @@ def published_chart(
     left, right = figure.subplots(1, 2)
     plain = ranks[ranks["perturbation"] == "VAN"]
     plain = plain.assign(series=plain["dataset"].map(names))
-    first = plain[plain["dataset"] == plain["dataset"].iloc[0]]
-    models = first.sort_values("rank")["label"].tolist()
+    models = list(plain.drop_duplicates("label").sort_values("rank")["label"])
     limits = (0.5, len(models) + 0.5)
-    options: Any = {"published": True}
+    options: Any = {"published": True, "title": "ranks that tests leave open"}
+    options["xlabel"] = "rank on unperturbed programs"
     forest(left, plain, models, limits, value="rank", series="series", **options)
-    left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
     left.set_xticks(range(1, len(models) + 1, 4))
     perturbations = list(datasets["perturbation"])
     options |= {"label": "perturbation", "value": "difference", "scale": 100}
+    options["xlabel"] = "share lost, paired by model (points)"
+    options["title"] = " - ".join(reversed(names.values()))
     forest(right, datasets, perturbations, (-20, 30), decided=True, **options)
-    first_name, second_name = names.values()
-    right.set(title=f"{second_name} - {first_name}")
-    right.set_xlabel("share lost, paired by model (points)")
     right.axvline(0, color="#999999", linewidth=0.6)
     right.set_yticks(range(len(perturbations)), row_names(perturbations))
     legend_above(figure, left)

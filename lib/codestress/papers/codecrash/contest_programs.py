@@ -66,8 +66,7 @@ def _content(name: str) -> str:
     path = FOLDER / name
     if not path.is_file():
         raise DataError(
-            f"{shown(path)}: this file of the kit's contest programs is missing; "
-            f"restore it: git checkout -- {shown(FOLDER)}"
+            f"{shown(path)}: is missing; restore it: git checkout -- {shown(FOLDER)}"
         )
     return read_text(path)
 
@@ -79,8 +78,7 @@ def positional(arguments: str, parameters: list[str], language: Language) -> str
     `KeyError` for a parameter without one."""
     call = ast.parse(f"f({arguments})", mode="eval").body
     assert isinstance(call, ast.Call)
-    values = dict(
-        zip(parameters, (ast.literal_eval(node) for node in call.args), strict=False)
-    )
-    values |= {str(one.arg): ast.literal_eval(one.value) for one in call.keywords}
-    return ", ".join(literal_text(values[name], language) for name in parameters)
+    nodes: dict[str | None, ast.expr] = dict(zip(parameters, call.args, strict=False))
+    nodes |= {one.arg: one.value for one in call.keywords}
+    values = [ast.literal_eval(nodes[name]) for name in parameters]
+    return ", ".join(literal_text(value, language) for value in values)

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from codestress.papers.codecrash.results.differences import HEADLINE as AVERAGED
-from codestress.papers.codecrash.results.differences import (
-    not_reasoning,
-    problem_counts,
-)
+from codestress.papers.codecrash.results import differences
 from codestress.report.headline import Headline
 from codestress.report.model_table import Printed
-from codestress.report.published import published_cells, published_models
+from codestress.report.published import published_models
 
 HEADLINE = Headline(
     title="CodeCrash",
@@ -24,12 +20,11 @@ HEADLINE = Headline(
 
 def published() -> Printed:
     """Returns the right predictions of Table 1, of which the paper publishes Pass@1."""
-    cells = published_cells(
-        "codecrash/pass_at_1", "label", "mode", "dataset", "perturbation"
+    direct = differences.not_reasoning(differences.pass_at_1()).query(
+        "mode == 'direct'"
     )
-    direct = not_reasoning(cells).query("mode == 'direct'")
-    direct = direct[direct["perturbation"].isin(["VAN", *AVERAGED])]
-    n = direct["dataset"].map(problem_counts())
+    direct = direct[direct["perturbation"].isin(["VAN", *differences.HEADLINE])]
+    n = direct["dataset"].map(differences.problem_counts())
     models = direct["label"].map(published_models("codecrash"))
     correct = direct["value"] / 100 * n
     counts = pd.DataFrame({"model": models, "correct": correct, "n": n})

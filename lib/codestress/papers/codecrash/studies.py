@@ -13,8 +13,7 @@ from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
-from string import Template
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -59,7 +58,7 @@ from codestress.problems.problem_files import (
     parse_row,
 )
 from codestress.problems.program import Problem, from_stranger
-from codestress.prompts import prompt_text
+from codestress.prompts import filled, prompt_text
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing
 from codestress.scoring.forms import fenced_program, without_thoughts
@@ -154,7 +153,12 @@ class Perturbed(Seeded):
     def not_run(self) -> tuple[NotRun, ...]:
         """Returns a `NotRun`, which names a gap and its reason, for each language whose programs
         cannot run on this computer."""
-        return gaps(self.languages)
+        gaps = []
+        for language in self.languages:
+            if why := missing(language):
+                label = LANGUAGE_NAMES[language]
+                gaps.append(NotRun("language", language, label, why))
+        return tuple(gaps)
 
     def files(self) -> list[Path]:
         """Returns the paths of the files that are read: the contest programs, the modules of custom
@@ -175,15 +179,14 @@ class Questions(Perturbed, Experiment):
     sampling (sections 2 and 3)."""
 
     SINGLE = (
-        *(
-            "n_problems",
-            "modes",
-            "samples_direct",
-            "samples_cot",
-            "temperature",
-            "top_p",
-        ),
-        *("max_tokens_direct", "max_tokens_cot"),
+        "n_problems",
+        "modes",
+        "samples_direct",
+        "samples_cot",
+        "temperature",
+        "top_p",
+        "max_tokens_direct",
+        "max_tokens_cot",
     )
     OPEN = ("densities", "globals_of")
 
@@ -249,12 +252,17 @@ class Questions(Perturbed, Experiment):
                         yield from self._samples(name, factors.copy())
         self.check_asked(asked)
 
+    NEEDED: ClassVar[set[str]] = set()
+    """Perturbations that must be asked about, beside one more."""
+
     def check_asked(self, asked: set[str]) -> None:
-        """Raises `ParameterError` where `asked`, the perturbations that are asked about, is empty."""
-        if not asked:
+        """Raises `ParameterError` where too little is left: `asked`, the perturbations that are
+        asked about, are no more than those of `NEEDED`."""
+        if not asked > self.NEEDED:
+            needed = "".join(f"{name} and " for name in self.NEEDED)
             raise ParameterError(
-                f"perturbations = {self.perturbations}: no program is left to ask about; name one that is applied to a "
-                "program (codecrash/perturbations counts them, and says why others are not), or other problems"
+                f"perturbations = {self.perturbations}: too little is left to ask about; name {needed}one that is "
+                "applied to a program (codecrash/perturbations counts them, and says why others are not)"
             )
 
     def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
@@ -273,21 +281,32 @@ class Questions(Perturbed, Experiment):
         found = variants(self, source, language, factors["perturbation"], density)
         return found[trial.problem].problem
 
-    def sampling(self, longest: int) -> Sampling:
-        return Sampling(self.temperature, self.top_p, longest)
-
     def question(self, trial: Trial, problem: Problem) -> Prompt:
-        """Returns the prompt of `trial` about `problem`, its variant or the cleaned-up one."""
-        mode: Mode = "cot" if trial.factors["mode"] == "cot" else "direct"
-        longest = self.max_tokens_cot if mode == "cot" else self.max_tokens_direct
-        ignore = bool(trial.factors["ignore"])
-        return question(problem, self.task, mode, ignore, self.sampling(longest))
+        """Returns the prompt of `trial` about `problem`, its variant or the cleaned-up one, in
+        appendix D's form: instruction (to ignore comments too, where asked), examples, program,
+        assertion to complete. The words are the kit's own, except for two sentences that the paper
+        prints: `Ensure the provided expression syntax is correct. Do NOT output any extra
+        information.`"""
+        mode = trial.factors["mode"]
+        longest = self.max_tokens_direct if mode == "direct" else self.max_tokens_cot
+        style = f"{self.task}.{mode}"
+        names = [style, f"examples.{style}.{problem.language}", "question"]
+        if trial.factors["ignore"]:
+            names.insert(1, "ignore")
+        values = _shown(problem) | {"asked": assertion_to_complete(problem, self.task)}
+        parts = [filled(f"codecrash.{name}", values) for name in names]
+        system = Message("system", prompt_text("codecrash.system"))
+        user = Message("user", "\n\n".join(parts))
+        sampling = Sampling(self.temperature, self.top_p, longest)
+        return Prompt((system, user), sampling, source=problem.source)
 
     def render(self, trial: Trial) -> Prompt:
         problem = self.problem(trial)
         if not trial.factors["refactor"]:
             return self.question(trial, problem)
-        return cleaning(problem, self.sampling(self.max_tokens_cot))
+        sampling = Sampling(self.temperature, self.top_p, self.max_tokens_cot)
+        text = filled("codecrash.refactor", _shown(problem))
+        return Prompt((Message("user", text),), sampling)
 
     def steps(self, trial: Trial) -> int:
         return 2 if trial.factors["refactor"] else 1
@@ -317,14 +336,7 @@ class Shares(Questions, Interval):
 class Compared(Shares):
     """Parameters of studies that compare perturbed with vanilla (unperturbed) programs."""
 
-    def check_asked(self, asked: set[str]) -> None:
-        """Raises `ParameterError` where nothing can be compared: among the perturbations `asked`
-        about, vanilla is missing or alone."""
-        if not asked > {"VAN"}:
-            raise ParameterError(
-                f"perturbations = {self.perturbations}: nothing to compare; name VAN and at least one that is applied "
-                "to a program (codecrash/perturbations counts them, and says why others are not)"
-            )
+    NEEDED = {"VAN"}
 
 
 class Predictions(Compared):
@@ -393,19 +405,15 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
     for problem in problems:
         if problem.id not in codes:
             continue
+        changes: dict[str, Any] = {"code": codes[problem.id], "language": "javascript"}
         try:
-            arguments = javascript_arguments(problem)
+            changes["arguments"] = javascript_arguments(problem)
         except NotJson as error:
             raise DataError(
                 f"{path}, {problem.id}: {error}; or take the row out: "
                 "`codestress write translations` writes none of such a problem"
             ) from None
-        code = codes[problem.id]
-        versions.append(
-            from_stranger(
-                problem, code=code, arguments=arguments, language="javascript"
-            )
-        )
+        versions.append(from_stranger(problem, **changes))
     return versions
 
 
@@ -484,9 +492,10 @@ def written_hints(
     `DataError` where there are none or the file is missing (not where `problems` is empty);
     the message names the command that writes them for `source`."""
     file = ROOT / path
-    rows = read_rows(file, ("id", "task", "value")) if file.is_file() else []
-    rows = [row for row in rows if row["task"] == task and row["id"] in problems]
-    values = {row["id"]: row["value"] for row in rows}
+    values = {}
+    for row in read_rows(file, ("id", "task", "value")) if file.is_file() else []:
+        if row["task"] == task and row["id"] in problems:
+            values[row["id"]] = row["value"]
     if problems and not values:
         ask = f"codestress write hints --problems {source} --task {task} --model gpt-4o-2024-05-13 -o {path}"
         raise DataError(
@@ -508,29 +517,14 @@ def made_variants(
             yield *condition, density, variants(given, *condition, density)
 
 
-def question(
-    problem: Problem, task: Task, mode: Mode, ignore: bool, sampling: Sampling
-) -> Prompt:
-    """Returns the prompt about a `problem` in appendix D's form: instruction (with `ignore`, to
-    ignore comments too), examples, program, assertion to complete, by `task` and `mode`. The words
-    are the kit's own, except for two sentences that the paper prints: `Ensure the provided
-    expression syntax is correct. Do NOT output any extra information.`"""
-    language = problem.language
-    names = [f"{task}.{mode}", f"examples.{task}.{mode}.{language}", "question"]
-    if ignore:
-        names.insert(1, "ignore")
-    parts = [prompt_text(f"codecrash.{name}") for name in names]
-    text = Template("\n\n".join(parts)).substitute(
-        language=LANGUAGE_NAMES[language],
-        fence=language,
-        code=problem.code,
-        asked=assertion_to_complete(problem, task),
-    )
-    messages = (
-        Message("system", prompt_text("codecrash.system")),
-        Message("user", text),
-    )
-    return Prompt(messages, sampling, source=problem.source)
+def _shown(problem: Problem) -> dict[str, str]:
+    """Returns the texts about a `problem` that prompts show, by placeholder."""
+    return {
+        "language": LANGUAGE_NAMES[problem.language],
+        "fence": problem.language,
+        "function": problem.function,
+        "code": problem.code,
+    }
 
 
 def assertion_to_complete(problem: Problem, task: Task) -> str:
@@ -539,18 +533,6 @@ def assertion_to_complete(problem: Problem, task: Task) -> str:
     if task == "input":
         return f"{problem.function}(??) == {problem.output}"
     return f"{problem.call} {'===' if problem.language == 'javascript' else '=='} ??"
-
-
-def cleaning(problem: Problem, sampling: Sampling) -> Prompt:
-    """Returns the prompt that asks for a clean version of the program of `problem`: the first of
-    two steps in the refactoring pipeline (section 4.3)."""
-    text = Template(prompt_text("codecrash.refactor")).substitute(
-        language=LANGUAGE_NAMES[problem.language],
-        function=problem.function,
-        fence=problem.language,
-        code=problem.code,
-    )
-    return Prompt((Message("user", text),), sampling)
 
 
 def written_by_model(problem: Problem, code: str) -> Problem:
@@ -582,25 +564,14 @@ def javascript_arguments(problem: Problem) -> str:
     return arguments
 
 
-def gaps(languages: Sequence[Language]) -> tuple[NotRun, ...]:
-    """Returns a `NotRun`, which names a gap and its reason, for each of `languages` whose programs
-    cannot run on this computer; empty where all can."""
-    found = []
-    for language in languages:
-        if why := missing(language):
-            found.append(NotRun("language", language, LANGUAGE_NAMES[language], why))
-    return tuple(found)
-
-
 def runnable(languages: Sequence[Language]) -> list[Language]:
     """Returns those of `languages` whose programs can run on this computer, in the given order;
-    raises `SandboxError` with the reasons where none can, or none is named."""
-    left = {one.value: f"{one.label}: {one.why}" for one in gaps(languages)}
-    if len(left) == len(languages):
-        raise SandboxError(
-            "; ".join(left.values()) or "languages = []: name at least one"
-        )
-    return [language for language in languages if language not in left]
+    raises `SandboxError` with the reasons where none can."""
+    left = [language for language in languages if not missing(language)]
+    if not left:
+        why = "; ".join(map(missing, languages)) or "name at least one"
+        raise SandboxError(f"languages = {languages}: {why}")
+    return left
 
 
 STUDIES = {

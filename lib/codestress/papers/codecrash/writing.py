@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from string import Template
 from typing import Any, NamedTuple
 
 from codestress.inference.run import run
@@ -26,8 +25,8 @@ from codestress.papers.codecrash.assertions import assertion_parts
 from codestress.papers.codecrash.studies import javascript_arguments, read_rows
 from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
-from codestress.prompts import prompt_text
-from codestress.sandbox.executor import Execution, Executor
+from codestress.prompts import filled
+from codestress.sandbox.executor import Executor
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.forms import fenced_program, tagged, without_thoughts
 from codestress.scoring.input_answers import parse_arguments
@@ -74,12 +73,7 @@ class Candidate(NamedTuple):
     calls: list[tuple[Problem, str]]
     """Calls to run for the check: problems and argument texts."""
     expected: list[Any]
-    """Value that each call must return; if `wrong` is set, the values must not all be returned."""
-    wrong: bool = False
-
-
-class Unfit(Exception):
-    """Raised where a response holds nothing to check; the message gives the reason."""
+    """Value that each call must return; of a hint, the value that its call must not return."""
 
 
 def write_translations(
@@ -91,7 +85,8 @@ def write_translations(
     A translation is accepted if Node returns the same values as Python, on the problem's input and
     on inputs near by. Responses in the file `store` are not requested again.
     """
-    return _write(problems, model, "codecrash.translate", _translation, seed, store)
+    name = "codecrash.translate"
+    return _write(problems, model, name, _translation, {}, seed, store)
 
 
 def write_hints(
@@ -109,10 +104,8 @@ def write_hints(
     A hint is accepted if it is a wrong output of the true output's type (`task` is `output`), or an
     input for which the program returns something else or fails (`input`).
     """
-    written = _write(
-        problems, model, f"codecrash.hint.{task}", partial(_hint, task), seed, store
-    )
-    return Written(written.rows, [{**row, "task": task} for row in written.rejected])
+    name, read = f"codecrash.hint.{task}", partial(_hint, task)
+    return _write(problems, model, name, read, {"task": task}, seed, store)
 
 
 def with_other_rows(
@@ -133,13 +126,15 @@ def _write(
     problems: Sequence[Checked],
     model: str,
     prompt: str,
-    read: Callable[[Checked, str], Candidate],
+    read: Callable[[Checked, str], Candidate | str],
+    about: dict[str, str],
     seed: int,
     store: Path,
 ) -> Written:
     """Returns the material that `model` wrote about `problems`, each asked about until a response
     is accepted, at most `TRIES` times. `prompt` names the file of the question; `read` makes a
-    candidate from a problem and a response's text, or raises `Unfit`, which rejects the response.
+    candidate from a problem and a response's text, or gives the reason to reject the response;
+    `about` stands in every row after the id.
     """
     left = {one.problem.id: one for one in problems}
     accepted: dict[str, dict[str, str]] = {}
@@ -150,16 +145,18 @@ def _write(
         candidates: dict[str, Candidate] = {}
         reasons: dict[str, str] = {}
         for name, text in texts.items():
-            try:
-                candidates[name] = read(left[name], text)
-            except Unfit as error:
-                reasons[name] = str(error)
-        for name, reason in (reasons | _faults(candidates)).items():
-            if reason:
-                row = {"id": name, "reason": reason, "answer": texts[name]}
-                rejected[name] = row
+            found = read(left[name], text)
+            if isinstance(found, str):
+                reasons[name] = found
             else:
-                accepted[name] = {"id": name, **candidates[name].row, "model": model}
+                candidates[name] = found
+        reasons |= _faults(candidates, wrong="task" in about)
+        for name, text in texts.items():
+            row = {"id": name} | about
+            if reason := reasons.get(name):
+                rejected[name] = row | {"reason": reason, "answer": text}
+            else:
+                accepted[name] = row | candidates[name].row | {"model": model}
                 del left[name]
     names = [one.problem.id for one in problems]
     rows = [accepted[name] for name in names if name in accepted]
@@ -175,12 +172,11 @@ def _responses(
 ) -> dict[str, str]:
     """Returns the texts of the responses of `model`, without thoughts, as a dict by problem id: to
     `trials`, which ask about `problems` by the question in the file named by `prompt`."""
-    question = Template(prompt_text(prompt))
 
     def render(trial: Trial) -> Prompt:
         problem = problems[trial.problem].problem
         named = ("code", "function", "call", "output")
-        text = question.substitute({name: getattr(problem, name) for name in named})
+        text = filled(prompt, {name: getattr(problem, name) for name in named})
         return Prompt((Message("user", text),), Sampling(0.7, 1.0, LONGEST))
 
     asked = Trials(trials, render, {"strict": _unjudged})
@@ -195,44 +191,38 @@ def _unjudged(_: Trial, response: Response) -> Score:
     return unanswered(response) or Score(Outcome.CORRECT, 0.0)
 
 
-def _faults(candidates: Mapping[str, Candidate]) -> dict[str, str]:
-    """Returns the reason to reject each of `candidates`, after running its calls; empty where it is
-    accepted."""
+def _faults(candidates: Mapping[str, Candidate], *, wrong: bool) -> dict[str, str]:
+    """Returns the reason to reject each of `candidates`, after running its calls, whose values are
+    those expected, or others if they have to be `wrong`; empty where it is accepted."""
     calls: list[tuple[Problem, str]] = []
     for candidate in candidates.values():
         calls += candidate.calls
     with Executor() as executor:
         executions = iter(run_calls(calls, executor))
-    return {
-        name: _fault(candidate, list(islice(executions, len(candidate.calls))))
-        for name, candidate in candidates.items()
-    }
+    faults = {}
+    for name, candidate in candidates.items():
+        runs = list(islice(executions, len(candidate.calls)))
+        faults[name] = ""
+        ends = [run.outcome for run in runs if run.outcome is not Ending.RETURNED]
+        values = [run.value for run in runs]
+        if wrong:
+            if values and not ends and same_value(values, candidate.expected):
+                faults[name] = "not wrong"
+        elif ends:
+            faults[name] = f"ended otherwise: {ends[0]}"
+        elif not same_value(values, candidate.expected):
+            faults[name] = "returns another value"
+    return faults
 
 
-def _fault(candidate: Candidate, runs: Sequence[Execution]) -> str:
-    """Returns the reason to reject a `candidate`, from `runs`, the executions of its calls, by the
-    values that it expects (or, if it is to be wrong, does not expect); empty where it is accepted.
-    """
-    ends = [run.outcome for run in runs if run.outcome is not Ending.RETURNED]
-    same = not ends and all(
-        map(same_value, [run.value for run in runs], candidate.expected)
-    )
-    if candidate.wrong:
-        return "not wrong" if same and runs else ""
-    if ends:
-        return f"ended otherwise: {ends[0]}"
-    return "" if same else "returns another value"
-
-
-def _translation(one: Checked, text: str) -> Candidate:
+def _translation(one: Checked, text: str) -> Candidate | str:
     code = fenced_program(text, one.problem.function)
     if not code:
-        raise Unfit("no program in a fenced block")
+        return "no program in a fenced block"
     calls, expected = [], []
     # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
-    for given, execution in list(zip(one.inputs, one.executions, strict=True))[
-        : 1 + NEAR
-    ]:
+    near = zip(one.inputs[: 1 + NEAR], one.executions, strict=False)
+    for given, execution in near:
         if execution.outcome is not Ending.RETURNED:
             continue
         try:
@@ -240,19 +230,18 @@ def _translation(one: Checked, text: str) -> Candidate:
             expected.append(json.loads(json.dumps(execution.value)))
         except (TypeError, ValueError, KeyError):
             if given == one.problem.arguments:
-                raise Unfit("its values have no JSON form") from None
+                return "its values have no JSON form"
             continue
-        problem = from_stranger(
-            one.problem, code=code, arguments=arguments, language="javascript"
-        )
+        changes: Any = {"arguments": arguments, "language": "javascript"}
+        problem = from_stranger(one.problem, code=code, **changes)
         calls.append((problem, arguments))
     return Candidate({"code": code}, calls, expected)
 
 
-def _hint(task: Task, one: Checked, text: str) -> Candidate:
+def _hint(task: Task, one: Checked, text: str) -> Candidate | str:
     content, true = tagged(text), one.executions[0].value
     if content is None:
-        raise Unfit("no answer")
+        return "no answer"
     try:
         left, right = assertion_parts(content, one.problem)
         if task == "output":
@@ -260,13 +249,13 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate:
         else:
             parse_arguments(left, one.problem)
     except (SyntaxError, ValueError):
-        raise Unfit("not a value" if task == "output" else "not a call") from None
+        return "not a value" if task == "output" else "not a call"
     if task == "output":
         if type(value) is not type(true):
-            raise Unfit("of another type")
+            return "of another type"
         if same_value(value, true):
-            raise Unfit("not wrong")
-        return Candidate({"task": task, "value": repr(value)}, [], [], wrong=True)
+            return "not wrong"
+        return Candidate({"value": repr(value)}, [], [])
     arguments = left.strip()[len(one.problem.function) + 1 : -1]
     calls = [(from_stranger(one.problem), arguments)]
-    return Candidate({"task": task, "value": arguments}, calls, [true], wrong=True)
+    return Candidate({"value": arguments}, calls, [true])

@@ -169,15 +169,19 @@ def row_names(conditions: Sequence[str]) -> list[str]:
     return names
 
 
-def most_and_least(means: pd.Series, verb: str, form: str) -> str:
-    """Returns a sentence on the first and the last of `means`, averages by the name of a condition:
-    `verb` says what happens most under the first, `form` formats a number."""
+def most_and_least(
+    values: pd.Series, verb: str, form: str, *, ascending: bool = False
+) -> str:
+    """Returns a sentence on the largest and the smallest mean of `values`, indexed by the name of a
+    condition: `verb` says what happens most under the first, `form` formats a number. If
+    `ascending`, the smallest mean is the first."""
+    means = values.groupby(level=0, sort=False).mean().dropna()
+    means = means.sort_values(ascending=ascending)
     if means.empty:
         return f"{verb}: not known"
-    ends = [
-        f"{spelled(str(name))} ({form.format(means[name])}"
-        for name in means.index[[0, -1]]
-    ]
+    ends = []
+    for name in means.index[[0, -1]]:
+        ends.append(f"{spelled(str(name))} ({form.format(means[name])}")
     if len(means) == 1:
         return f"{verb} under {ends[0]} on average)"
     return f"{verb} most under {ends[0]} on average), least under {ends[1]})"

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -51,24 +50,28 @@ PAIRED = ["model", "dataset", "language", "task", "mode", "problem"]
 """Columns that pair a score with that of the vanilla (unperturbed) program."""
 
 
-COUNTS = ["problems", "questions", "independent"]
-SHARES = ["vanilla_pct", "lost_pct", "pass_at_1_pct"]
-DIFFERENCES = [*CELL, *COUNTS, *SHARES, *POINTS, *RELATIVE, "applied_problems"]
-"""Columns of `paired_differences`."""
+def paired_scores(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Returns the rows of `scores_by_problem`, except those of plain vanilla (unperturbed programs,
+    no defence), whose score of the same problem they get in the column `score_before`; problems
+    without it are left out. `rule` is the scoring rule."""
+    scores = scores_by_problem(answers, rule)
+    vanilla = undefended(scores[scores["perturbation"] == "VAN"])
+    before = vanilla[[*PAIRED, "score"]]
+    others = scores.drop(vanilla.index)
+    return others.merge(before, on=PAIRED, suffixes=("", "_before"))
 
 
 def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Returns a row for each condition in `answers` except plain vanilla (unperturbed programs, no
-    defence), paired with plain vanilla on the problems of both: the result of `paired_differences`.
-    `rule` is the scoring rule. Raises `ParameterError` where no answers can be paired."""
-    pairs = beside_vanilla(scores_by_problem(answers, rule))
+    """Returns a row for each condition in `answers` except plain vanilla, paired with plain vanilla
+    on the problems of both: the result of `paired_differences`. `rule` is the scoring rule. Raises
+    `ParameterError` where no answers can be paired."""
+    pairs = paired_scores(answers, rule)
     require_pairs(pairs, answers)
     return paired_differences(pairs, confidence)
 
 
 def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Returns a row for each condition of `pairs`, scores by problem beside the score before
-    (`score_before`).
+    """Returns a row for each condition of `pairs`, the result of `paired_scores`.
 
     Columns: `CELL` (the condition), problems, questions (clusters of problems), independent
     (answers, by `effective_number`), vanilla_pct and pass_at_1_pct (before and after, 0 to 100),
@@ -79,30 +82,17 @@ def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """
     rows = []
     for row, part in cells(pairs):
-        before, after, questions = part["score_before"], part["score"], part["question"]
+        before, after = part["score_before"], part["score"]
         row["problems"] = len(part)
-        row["applied_problems"] = (part["status"] == "applied").sum()
-        row |= question_counts(questions)
+        row |= question_counts(part["question"])
         row["vanilla_pct"] = 100 * before.mean()
-        row["pass_at_1_pct"] = 100 * after.mean()
         lost = (before * (1 - after)).mean()
         row["lost_pct"] = 100 * lost / before.mean() if before.any() else math.nan
-        rows.append(row | relative_difference(before, after, questions, confidence))
-    return pd.DataFrame(rows, columns=DIFFERENCES)
-
-
-def beside_vanilla(scores: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of `scores`, the result of `scores_by_problem`, except those of plain
-    vanilla, whose score of the same problem they get in the column `score_before`; problems without
-    it are left out."""
-    vanilla = undefended(scores[scores["perturbation"] == "VAN"])
-    return beside(vanilla, scores.drop(vanilla.index))
-
-
-def beside(before: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Returns the rows of `scores` whose problem is in `before` too, with its score there in the
-    column `score_before`."""
-    return scores.merge(before[[*PAIRED, "score"]], on=PAIRED, suffixes=("", "_before"))
+        row["pass_at_1_pct"] = 100 * after.mean()
+        row |= relative_difference(part, confidence)
+        row["applied_problems"] = (part["status"] == "applied").sum()
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
@@ -110,12 +100,10 @@ def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
     first those without a defence: model, panel,
     condition, cell (values that select the answers), value, low, high (in % of vanilla if
     `relative`, else in points)."""
-    kind = RELATIVE if relative else POINTS
-    columns = ["model", "panel", "condition", "cell"]
     placed = named(table).assign(place=pd.factorize(table["dataset"])[0])
     placed = placed.sort_values(["place", "ignore", "refactor"], kind="stable")
-    points = placed[[*columns, *kind]]
-    return points.set_axis([*columns, "value", "low", "high"], axis=1)
+    axes = ["model", "panel", "condition", "cell"]
+    return _drawn(placed, axes, RELATIVE if relative else POINTS)
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
@@ -141,21 +129,22 @@ def by_density(
     Columns: those of `differences`, and tokens, tokens_low, tokens_high: mean length of the whole
     response (reasoning included) as the server counts it, over questions.
     """
-    plain = answers["perturbation"] == "VAN"
-    asked = [name for name in MESSAGES if name in set(answers["perturbation"])]
-    starts = [answers[plain].assign(perturbation=name) for name in asked]
+    vanilla = answers["perturbation"] == "VAN"
+    parts = [answers[~vanilla]]
+    for name in MESSAGES:
+        if name in set(answers["perturbation"]):
+            parts.append(answers[vanilla].assign(perturbation=name))
     rows = []
-    for row, part in cells(with_tokens(pd.concat([answers[~plain], *starts]), texts)):
+    for row, part in cells(with_tokens(pd.concat(parts), texts)):
         tokens = clustered_mean(part["tokens"], part["question"], confidence=confidence)
         row["tokens"] = tokens.value
         row["tokens_low"], row["tokens_high"] = tokens.interval
         scores = part.groupby("problem")[f"value_{rule}"].mean()
         row["pass_at_1_pct"] = 100 * scores.mean()
         rows.append(row)
-    table = differences(answers, rule=rule, confidence=confidence)
-    table = pd.DataFrame(rows).merge(
-        table.drop(columns="pass_at_1_pct"), on=CELL, how="left"
-    )
+    found = differences(answers, rule=rule, confidence=confidence)
+    found = found.drop(columns="pass_at_1_pct")
+    table = pd.DataFrame(rows).merge(found, on=CELL, how="left")
     table.loc[table["density"] == 0, [*POINTS, *RELATIVE]] = 0.0
     return table.sort_values(CELL, kind="stable", ignore_index=True)
 
@@ -194,48 +183,50 @@ def density_orders(
     models that count as small; empty for tokens), value, low, high, questions, independent.
     """
     keys = [*PAIRED, "question"]
-    value = f"value_{rule}"
+    score = f"value_{rule}"
     by = [*keys, "perturbation", "density"]
-    means = answers.groupby(by)[[value, "tokens"]].mean().reset_index()
-    vanilla = means[means["perturbation"] == "VAN"][[*keys, value, "tokens"]]
+    means = answers.groupby(by)[[score, "tokens"]].mean().reset_index()
+    vanilla = means[means["perturbation"] == "VAN"][[*keys, score, "tokens"]]
     highest = means[means["density"] == means["density"].max()]
     most = highest[highest["perturbation"].isin(MESSAGES)]
     pairs = most.merge(vanilla, on=keys, suffixes=("", "_before"))
-    pairs = pairs.set_index("question", drop=False)
     rows = []
     for key, part in pairs.groupby(["dataset", "mode", "perturbation"], sort=False):
-        kept: dict[str, Moved] = {}
-        estimates: dict[tuple[str, str, str], Moved] = {}
-        for name, own in part.groupby("model"):
-            kept[str(name)] = share(own[value], own[f"{value}_before"])
-            longer = (own["tokens"] - own["tokens_before"]).dropna()
-            estimates["tokens", str(name), ""] = share(longer)
+        kept = {}
+        estimates = []
+        for model, own in part.set_index("question").groupby("model"):
+            kept[model] = share(own[score], own[f"{score}_before"])
+            longer = own["tokens"] - own["tokens_before"]
+            estimates.append(("tokens", model, "", share(longer.dropna())))
         for reading, small in SMALL.items():
             if {*small, *LARGER} <= {*kept}:
-                smaller = mean([kept[name] for name in small])
-                larger = mean([kept[name] for name in LARGER])
+                larger, smaller = (
+                    mean([kept[name] for name in names]) for names in (LARGER, small)
+                )
                 loss = (larger - smaller) * 100
-                estimates["small - larger", "open", reading] = loss
-        questions = part.drop_duplicates("problem")["question"]
-        for (number, model, reading), estimate in estimates.items():
-            numbers = _numbers(estimate, questions, confidence)
-            rows.append((number, model, *key, reading, *numbers))
-    columns = ["number", "model", "dataset", "mode", "perturbation", "reading"]
-    return pd.DataFrame(rows, columns=[*columns, *NUMBERS])
+                estimates.append(("small - larger", "open", reading, loss))
+        for number, model, reading, estimate in estimates:
+            row = dict(zip(ORDERED, (number, model, *key, reading), strict=True))
+            rows.append(row | estimate_row(estimate, part, confidence))
+    return pd.DataFrame(rows, columns=[*ORDERED, *NUMBERS])
 
 
+ORDERED = ["number", "model", "dataset", "mode", "perturbation", "reading"]
 NUMBERS = ["value", "low", "high", "questions", "independent"]
 
 
-def _numbers(
-    estimate: Moved, questions: pd.Series, confidence: float
-) -> tuple[float, ...]:
-    """Returns the `NUMBERS` of an estimate: its value, the ends of its interval at `confidence`
-    over the `questions` of its answers, and the numbers of these questions and of independent
-    answers."""
-    clusters, independent = question_counts(questions).values()
-    ends = estimate.interval(clusters, confidence)
-    return estimate.value, *ends, clusters, independent
+def estimate_row(
+    estimate: Moved, pairs: pd.DataFrame, confidence: float
+) -> dict[str, float]:
+    """Returns an estimate from `pairs` as a dict: `NUMBERS` (its value, the ends of its interval at
+    `confidence` over questions, the numbers of questions and of independent answers) and
+    problems, their number."""
+    questions = pairs.drop_duplicates(["dataset", "problem"])["question"]
+    row = question_counts(questions)
+    row["problems"] = len(questions)
+    row["value"] = estimate.value
+    row["low"], row["high"] = estimate.interval(row["questions"], confidence)
+    return row
 
 
 CHANGED = {
@@ -266,27 +257,22 @@ def setting_effects(
     problems, questions, independent. For a change of the prompt (ignore, refactor), both sides have
     the same vanilla programs.
     """
-    pairs = beside_vanilla(scores_by_problem(answers, rule))
+    pairs = paired_scores(answers, rule)
     pairs = pairs[pairs["perturbation"] != "VAN"]
     rows = []
     for setting, values in CHANGED.items():
         by = [name for name in CELL if name != setting]
         for key, part in pairs.groupby(by, sort=False):
-            first, second = (
-                part[part[setting] == value].set_index("question") for value in values
-            )
-            if first.empty or second.empty:
+            if part[setting].nunique() < 2:
                 continue
-            questions = part.drop_duplicates("problem")["question"]
             row = {"setting": setting} | dict(zip(by, key, strict=True))
-            row["problems"] = len(questions)
+            scores = part.set_index("question")
+            first, second = (scores[scores[setting] == value] for value in values)
             for reading, estimate in SCORE_CHANGES.items():
                 effect = (estimate(second) - estimate(first)) * 100
-                numbers = _numbers(effect, questions, confidence)
-                row |= {"reading": reading} | dict(zip(NUMBERS, numbers, strict=True))
-                rows.append(row.copy())
-    columns = ["setting", *CELL, "reading", *NUMBERS]
-    columns.insert(-2, "problems")
+                numbers = estimate_row(effect, part, confidence)
+                rows.append(row | {"reading": reading} | numbers)
+    columns = ["setting", *CELL, "reading", *NUMBERS[:3], "problems", *NUMBERS[3:]]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -309,30 +295,35 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
         columns = ("tokens", "tokens_low", "tokens_high")
     panels = table["perturbation"] + ", " + named(table)["panel"]
     asked = table["perturbation"].where(table["density"] > 0, "VAN")
-    axes = ["model", "panel", "density", "cell"]
     points = named(table.assign(perturbation=asked)).assign(panel=panels)
-    return points[[*axes, *columns]].set_axis([*axes, "value", "low", "high"], axis=1)
+    return _drawn(points, ["model", "panel", "density", "cell"], columns)
 
 
-def relative_difference(
-    before: pd.Series, after: pd.Series, questions: pd.Series, confidence: float
-) -> dict[str, float]:
+def _drawn(
+    table: pd.DataFrame, axes: list[str], numbers: Sequence[str]
+) -> pd.DataFrame:
+    """Returns the columns `axes` of `table`, and those of `numbers` as value, low, high."""
+    points = table[[*axes, *numbers]]
+    return points.set_axis([*axes, "value", "low", "high"], axis=1)
+
+
+def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, float]:
     """Returns the difference of two paired means with intervals, in %: by `POINTS` after - before,
     by `RELATIVE` (after - before) / before (CodeCrash, section 3.1), which is nan where the mean
     before is 0.
 
-    `before` and `after` hold one score (0 to 1) for each item, one item or more. The intervals at
-    `confidence` (`paired_difference`, `ratio_of_shares`) treat the items of one cluster, in
-    `questions`, as copies of each other; they are nan for one cluster. Both means are of the same
-    items, so their common variation cancels.
+    `pairs` has one row or more, an item each, with scores from 0 to 1 in `score_before` and
+    `score`. The intervals at `confidence` (`paired_difference`, `ratio_of_shares`) treat the items
+    of one cluster, in `question`, as copies of each other; they are nan for one cluster. Both means
+    are of the same items, so their common variation cancels.
     """
-    first, second = before.mean(), after.mean()
+    scores, questions = pairs[["score_before", "score"]], pairs["question"]
+    first, second = scores.mean()
     points = ratios = UNKNOWN
     if questions.nunique() > 1:
-        points = paired_difference(after - before, questions, confidence)
-        spread = before.std(ddof=0) * after.std(ddof=0)
-        covariance = ((before - first) * (after - second)).mean()
-        correlation = covariance / spread if spread else 0.0
+        change = pairs["score"] - pairs["score_before"]
+        points = paired_difference(change, questions, confidence)
+        correlation = scores.corr().fillna(0.0).iloc[0, 1]
         worth = effective_number(questions)
         ratios = ratio_of_shares(first, second, worth, correlation, confidence)
     ratio = second / first - 1 if first else math.nan
@@ -383,27 +374,30 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         cells[["perturbation", "mode"]] = condition
     else:
         artefact = "codecrash/pass_at_1"
-        cells = _with_merged(
-            published_cells(artefact, "label", "mode", "dataset", "perturbation")
-        )
+        cells = _with_merged(pass_at_1())
     key = ["label", "dataset", "mode"]
     vanilla = cells[cells["perturbation"] == "VAN"].set_index(key)["value"]
-    frame = cells[cells["perturbation"] != "VAN"].join(
-        vanilla.rename("vanilla_pct"), on=key
-    )
-    frame = not_reasoning(frame).reset_index(drop=True)
+    frame = not_reasoning(cells[cells["perturbation"] != "VAN"])
+    frame = frame.join(vanilla.rename("vanilla_pct"), on=key)
     before, after = frame["vanilla_pct"], frame["value"]
     if task == "input":
         after = before * (1 + after / 100)
-    provenance = (published_numbers(artefact) or {}).get("provenance", "")
-    return frame[[*key, "perturbation", "vanilla_pct"]].assign(
+    source = (published_numbers(artefact) or {}).get("provenance", "")
+    table = frame[[*key, "perturbation", "vanilla_pct"]].assign(
         pass_at_1_pct=after,
-        provenance=PROVENANCES.get(provenance, ""),
+        provenance=PROVENANCES.get(source, ""),
         model=frame["label"].map(published_models("codecrash")),
         task=task,
         points=after - before,
         relative_pct=100 * (after / before - 1),
     )
+    return table.reset_index(drop=True)
+
+
+def pass_at_1() -> pd.DataFrame:
+    """Returns the published Pass@1 (outputs): label, mode, dataset, perturbation, value (in %)."""
+    axes = ("label", "mode", "dataset", "perturbation")
+    return published_cells("codecrash/pass_at_1", *axes)
 
 
 def not_reasoning(cells: pd.DataFrame) -> pd.DataFrame:
@@ -416,10 +410,10 @@ def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
     """Returns the published Pass@1, with a row of `MERGE` for each model, mode and perturbation;
     each model's modes follow each other."""
     axes = ["label", "mode", "perturbation"]
-    counts = cells["dataset"].map(problem_counts())
-    sums = cells.assign(value=counts * cells["value"], count=counts)
-    merged = sums.groupby(axes, sort=False, as_index=False)[["value", "count"]].sum()
-    merged = merged.assign(dataset=MERGE, value=merged["value"] / merged["count"])
+    counts = pd.Series(problem_counts())
+    weights = cells["dataset"].map(counts / counts.sum())
+    sums = cells.assign(value=weights * cells["value"], dataset=MERGE)
+    merged = sums.groupby([*axes, "dataset"], sort=False, as_index=False)["value"].sum()
     cells = pd.concat([cells, merged], ignore_index=True)
     order = cells.groupby(["label", "mode"], sort=False).ngroup()
     return cells.iloc[np.argsort(order, kind="stable")]
@@ -443,18 +437,26 @@ def average_losses(published: pd.DataFrame) -> pd.DataFrame:
     perturbation, reading, lost (in % of vanilla; nan where a data set is missing). `published`
     comes from `published_differences`. The paper prints no formula (version 2 weighted the
     perturbations)."""
-    counts = problem_counts()
     key = ["label", "mode", "perturbation"]
     lost = -published.pivot(index=key, columns="dataset", values="relative_pct")
-    lost = lost.reindex(columns=[*counts, MERGE])  # inputs are of one data set
-    apart = lost[[*counts]]
-    readings = {
-        WEIGHTED: np.average(apart, axis=1, weights=[*counts.values()]),
-        MERGED: lost[MERGE],
-        ALIKE: apart.mean(axis=1, skipna=False),
-    }
-    wide = pd.DataFrame(readings, index=lost.index).reset_index()
+    lost = lost.reindex(
+        columns=[*problem_counts(), MERGE]
+    )  # inputs are of one data set
+    readings = {}
+    for reading, weights in reading_weights().items():
+        readings[reading] = lost[weights.index] @ weights
+    wide = pd.DataFrame(readings).reset_index()
     return wide.melt(key, var_name="reading", value_name="lost")
+
+
+def reading_weights() -> dict[str, pd.Series]:
+    """Returns the weight of each data set's loss in an average, by the reading of this word."""
+    counts = pd.Series(problem_counts())
+    return {
+        WEIGHTED: counts / counts.sum(),
+        MERGED: pd.Series({MERGE: 1.0}),
+        ALIKE: pd.Series(1 / len(counts), counts.index),
+    }
 
 
 def headlines(published: pd.DataFrame) -> pd.DataFrame:
@@ -478,18 +480,14 @@ def compared_tables(
     if set(asked["dataset"]) - {MERGE} != set(problem_counts()):
         # Of other problems, or of one data set alone.
         asked = asked[asked["dataset"] != MERGE]
-    cells = published[
-        published["mode"].isin(table["mode"])
-        & published["perturbation"].isin(table["perturbation"])
-    ]
+    cells = published[published["mode"].isin(table["mode"])]
+    cells = cells[cells["perturbation"].isin(table["perturbation"])]
     cells = cells.assign(
         dataset_name=cells["dataset"].map(NAMES),
         mode_name=cells["mode"].map(MODES),
-        points=[round(value, 2) for value in cells["points"]],
-        relative_pct=[round(value, 2) for value in cells["relative_pct"]],
         n=cells["dataset"].map(INDEPENDENT),
         free=[["modes", *free_of(name)] for name in cells["perturbation"]],
-    )
+    ).round({"points": 2, "relative_pct": 2})
     return {"published": cells, "differences": asked, "headline": headlines(published)}
 
 
@@ -510,129 +508,88 @@ def own_headlines(
     Intervals at `confidence` are over questions, which all models share. `published` comes from
     `published_differences`, `rule` is the scoring rule.
     """
-    counts, names = problem_counts(), ["VAN", *HEADLINE]
-    asked = as_the_paper_asked(answers[answers["model"].isin(published["model"])])
-    asked = asked[asked["perturbation"].isin(names)]
-    asked = asked.assign(question=asked["dataset"] + "/" + asked["question"])
-    wanted = set(itertools.product(published["model"], counts, names))
-    key = ["model", "dataset", "perturbation"]
+    counts = problem_counts()
+    paper = answers["model"].isin(published["model"]) & answers["dataset"].isin(counts)
+    pairs = paired_scores(as_the_paper_asked(answers[paper]), rule)
+    pairs = pairs[pairs["perturbation"].isin(HEADLINE) & (pairs["dataset"] != MERGE)]
+    pairs["question"] = pairs["dataset"] + "/" + pairs["question"]
+    wanted = set(itertools.product(published["model"], counts, HEADLINE))
     rows = []
-    for mode, part in asked.groupby("mode"):
-        cells = {
-            cell: own.groupby("question")[f"value_{rule}"].sum()
-            for cell, own in part.groupby(key)
-        }
-        if not wanted <= set(cells):
+    for mode, part in pairs.groupby("mode"):
+        asked = part[["model", "dataset", "perturbation"]]
+        if not wanted <= set(asked.itertuples(index=False, name=None)):
             continue
-        questions = part.drop_duplicates(["dataset", "problem"])["question"]
-        for reading, loss in _average_losses(cells, counts).items():
-            rows.append((mode, reading, *_numbers(loss, questions, confidence)))
-    columns = ["mode", "reading", "degradation", *NUMBERS[1:]]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _average_losses(
-    cells: Mapping[tuple[str, str, str], pd.Series], counts: Mapping[str, int]
-) -> dict[str, Moved]:
-    """Returns the average loss in %, as a dict of `Moved` by reading of an average, from `cells`,
-    the summed scores of each question by model, data set and perturbation, and `counts`, the
-    numbers of problems by data set."""
-    terms: dict[str, list[tuple[float, Moved]]] = {WEIGHTED: [], MERGED: [], ALIKE: []}
-    problems = sum(counts.values())
-    for model, name in sorted({(model, name) for model, _, name in cells}):
-        if name == "VAN":
-            continue
-        after = [cells[model, dataset, name] for dataset in counts]
-        before = [cells[model, dataset, "VAN"] for dataset in counts]
-        terms[MERGED].append((1.0, share(pd.concat(after), pd.concat(before))))
-        for count, *sides in zip(counts.values(), after, before, strict=True):
-            kept = share(*sides)
-            terms[WEIGHTED].append((count / problems, kept))
-            terms[ALIKE].append((1 / len(counts), kept))
-    losses = {}
-    for reading, parts in terms.items():
-        kept = total([share * weight for weight, share in parts])
-        losses[reading] = 100 - kept * (100 / sum(weight for weight, _ in parts))
-    return losses
+        for reading, weights in reading_weights().items():
+            kept = []
+            for _, own in part.set_index("question").groupby(["model", "perturbation"]):
+                for dataset, weight in weights.items():
+                    cell = own if dataset == MERGE else own[own["dataset"] == dataset]
+                    one = share(cell["score"], cell["score_before"])
+                    kept.append(one * weight)
+            share_kept = total(kept) * (len(weights) * 100 / len(kept))
+            numbers = estimate_row(100 - share_kept, part, confidence)
+            rows.append({"mode": mode, "reading": reading} | numbers)
+    table = pd.DataFrame(rows, columns=["mode", "reading", *NUMBERS])
+    return table.rename(columns={"value": "degradation"})
 
 
 LIKE = {"generated": "cruxeval", "contest": "livecodebench"}
 """Data set of the paper beside which the kit's own problems stand in figures."""
 
 
-def counterparts(asked: Iterable[str], published: Iterable[str]) -> dict[str, str]:
-    """Returns the published data set beside which each data set of `asked` stands, its own or that
-    of the same kind (`LIKE`), without those that have none. All problems together stand beside all
-    published ones, if both data sets have a counterpart."""
-    datasets = set(published) - {MERGE}
-    like = {name: LIKE.get(name, name) for name in asked}
-    beside = {name: other for name, other in like.items() if other in datasets}
-    if MERGE in like and len(datasets) > 1 and set(beside.values()) == datasets:
+def in_panels(
+    published: pd.DataFrame, drawn: pd.DataFrame, on: list[str]
+) -> pd.DataFrame:
+    """Returns the rows of `published` in the panels of `drawn` (its column `panel`) that agree with
+    them in the columns `on`, with the panel and `beside`, the data set's name.
+
+    Each data set of `drawn` stands beside the published one, its own or that of the same kind
+    (`LIKE`); all problems together beside all published ones, if both data sets do.
+    """
+    own, theirs = set(drawn["dataset"]), set(published["dataset"]) - {MERGE}
+    beside = {name: LIKE.get(name, name) for name in own - {MERGE}}
+    if len(theirs) > 1 and theirs <= {*beside.values()}:
         beside[MERGE] = MERGE
-    return beside
+    panels = drawn.assign(dataset=drawn["dataset"].map(beside))
+    panels = panels[[*on, "panel"]].drop_duplicates()
+    cells = published.merge(panels.dropna(), on=on)
+    names = NAMES | {MERGE: "both data sets"}
+    return cells.assign(beside=cells["dataset"].map(names))
 
 
 def published_points(
     published: pd.DataFrame, table: pd.DataFrame, *, relative: bool
 ) -> pd.DataFrame:
     """Returns the paper's models for the grey dots, in the panels of their mode and of the data set
-    (`counterparts`): panel, condition, value (in % of vanilla if `relative`, else in points),
-    beside (name of the published data set). `published` comes from `published_differences`, `table`
-    from `differences`."""
-    shown = as_the_paper_asked(named(table)).drop_duplicates(["dataset", *SETTING])
-    beside = counterparts(shown["dataset"], published["dataset"])
-    panels = shown.assign(dataset=shown["dataset"].map(beside))
-    cells = published.merge(
-        panels[["dataset", "mode", "panel"]].dropna(), on=["dataset", "mode"]
-    )
-    names = NAMES | {MERGE: "both data sets"}
-    return pd.DataFrame(
-        {
-            "panel": cells["panel"],
-            "condition": cells["perturbation"],
-            "value": cells["relative_pct" if relative else "points"],
-            "beside": cells["dataset"].map(names),
-        }
-    )
-
-
-SAID: dict[str, dict[Any, str]] = {
-    "language": {"javascript": "in JavaScript", "python": "in Python"},
-    "ignore": {False: "without a request to ignore comments", True: "with it"},
-    "refactor": {False: "on programs as they are", True: "on cleaned-up ones"},
-    "mode": {"direct": "asked directly", "cot": "step by step"},
-}
-"""Words of titles for the two values of a setting."""
+    (`in_panels`): panel, condition, value (in % of vanilla if `relative`, else in points), beside
+    (name of the published data set). `published` comes from `published_differences`, `table` from
+    `differences`."""
+    drawn = as_the_paper_asked(named(table))
+    cells = in_panels(published, drawn, ["dataset", "mode"])
+    value = "relative_pct" if relative else "points"
+    points = cells[["panel", "perturbation", value, "beside"]]
+    return points.set_axis(["panel", "condition", "value", "beside"], axis=1)
 
 
 def headline(table: pd.DataFrame, *, relative: bool) -> str:
-    """Returns the title of a figure of `table`, the result of `differences`: the mean loss by the
-    values of the setting that varies (`SAID`), else the perturbations that cost most and least, in
-    % of vanilla if `relative`, else in points; over all problems where data sets are several."""
+    """Returns the title of a figure of `table`, the result of `differences`: the perturbations that
+    cost most and least, in % of vanilla if `relative`, else in points; over all problems where data
+    sets are several."""
     together = table[table["dataset"] == MERGE]
     rows = named(table if together.empty else together)
     rows = rows[~rows["perturbation"].isin(CONTROLS)]
     column, unit = ("relative_pct", "%") if relative else ("points", "points")
-    for setting, words in SAID.items():
-        both = rows[rows.groupby("perturbation")[setting].transform("nunique") == 2]
-        losses = -both.groupby(setting)[column].mean().dropna()
-        if len(losses) == 2:
-            (first, one), (second, two) = words.items()
-            least = f"{losses[second]:.0f} {unit} {two}"
-            lost = f"{losses[first]:.0f} {unit} of Pass@1 on average {one}"
-            return f"Perturbations cost {lost}, {least}"
-    means = rows.groupby("condition", sort=False)[column].mean().dropna().sort_values()
-    return most_and_least(means, "Pass@1 falls", f"{{:+.0f}} {unit}")
+    losses = rows.set_index("condition")[column]
+    form = f"{{:+.0f}} {unit}"
+    return most_and_least(losses, "Pass@1 falls", form, ascending=True)
 
 
 def density_headline(curves: pd.DataFrame, unit: str) -> str:
-    """Returns the title of the figure of `curves`, from `density_points`: means over them at the
-    smallest and the largest density, in `unit`; for tokens their growth."""
+    """Returns the title of the figure of `curves`, from `density_points`: their mean at the largest
+    density, in `unit`; of tokens also at the smallest."""
     means = curves.groupby("density")["value"].mean()
-    many = f"{100 * means.index[-1]:.0f} %"
+    many = f"With messages at {100 * means.index[-1]:.0f} % of the places"
+    first, last = means.iloc[0], means.iloc[-1]
     if unit == "tokens":
-        ends = f"{means.iloc[0]:,.0f} tokens on average to {means.iloc[-1]:,.0f}"
-        return f"With messages at {many} of the places, answers go from {ends}"
-    few = means.index[means.index > 0][0]
-    ends = f"by {means[few]:+.0f} {unit} on average, at {many} by {means.iloc[-1]:+.0f}"
-    return f"With messages at {100 * few:.0f} % of the places Pass@1 changes {ends}"
+        return f"{many}, answers go from {first:,.0f} tokens on average to {last:,.0f}"
+    return f"{many} Pass@1 changes by {last:+.0f} {unit} on average"

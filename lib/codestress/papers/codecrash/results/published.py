@@ -20,7 +20,8 @@ from codestress.fitting.significance import (
 )
 from codestress.papers.codecrash.results.differences import (
     INDEPENDENT,
-    published_differences,
+    not_reasoning,
+    pass_at_1,
 )
 
 DATASETS = {"cruxeval": "CRUXEval", "livecodebench": "LiveCodeBench"}
@@ -34,17 +35,15 @@ def scores() -> pd.DataFrame:
     independent (effective number of answers behind the share), lost (part of the vanilla score that
     is lost, 0 for `VAN`).
     """
-    table = published_differences()
-    table = table[(table["mode"] == "direct") & table["dataset"].isin(list(DATASETS))]
-    vanilla = table.drop_duplicates(["label", "dataset"])
-    shares = {"pass_at_1_pct": vanilla["vanilla_pct"], "relative_pct": 0.0}
-    every = pd.concat(
-        [vanilla.assign(perturbation="VAN", **shares), table], ignore_index=True
+    cells = not_reasoning(pass_at_1()).query("mode == 'direct'")
+    cells = cells.sort_values(
+        "perturbation", key=lambda names: names != "VAN", kind="stable"
     )
-    return every[["label", "dataset", "perturbation"]].assign(
-        share=every["pass_at_1_pct"] / 100,
-        independent=every["dataset"].map(INDEPENDENT),
-        lost=-every["relative_pct"] / 100,
+    vanilla = cells.groupby(["label", "dataset"])["value"].transform("first")
+    return cells[["label", "dataset", "perturbation"]].assign(
+        share=cells["value"] / 100,
+        independent=cells["dataset"].map(INDEPENDENT),
+        lost=1 - cells["value"] / vanilla,
     )
 
 
@@ -62,15 +61,14 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for _, part in table.groupby(["dataset", "perturbation"], sort=False):
         low, high, separated = open_ranks(part["share"], part["independent"], LEVEL)
-        ranks = part[["dataset", "perturbation", "label", "share"]].assign(
-            rank=part["share"].rank(ascending=False),
-            low=low,
-            high=high,
-            separated=len(separated),
-            pairs=math.comb(len(part), 2),
-        )
-        parts.append(ranks)
-    return pd.concat(parts, ignore_index=True)
+        part = part.drop(columns=["independent", "lost"])
+        part["rank"] = part["share"].rank(ascending=False)
+        part["low"], part["high"] = low, high
+        part["separated"] = len(separated)
+        part["pairs"] = math.comb(len(part), 2)
+        parts.append(part)
+    ranks = pd.concat(parts, ignore_index=True)
+    return ranks[["dataset", "perturbation", "label", *ranks.columns[3:]]]
 
 
 def between_datasets(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -81,12 +79,17 @@ def between_datasets(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     CRUXEval), low, high (Student, at `confidence`, over models), p (exact sign flips), models,
     p_holm (over perturbations), decided (p_holm below 0.05).
     """
-    perturbed = table[table["perturbation"] != "VAN"]
+    lost = table.pivot(
+        index="label", columns=["dataset", "perturbation"], values="lost"
+    )
     rows = []
-    for perturbation, part in perturbed.groupby("perturbation", sort=False):
-        lost = part.pivot(index="label", columns="dataset", values="lost")
-        change = mean_difference(lost["livecodebench"] - lost["cruxeval"], confidence)
-        row = {"perturbation": perturbation, **lost.mean()[list(DATASETS)]}
-        row |= {"difference": change.value, **change.interval._asdict()}
-        rows.append(row | {"p": change.p_value, "models": change.models})
+    for name in table["perturbation"].unique()[1:]:
+        crux, contest = (lost[dataset][name] for dataset in DATASETS)
+        change = mean_difference(contest - crux, confidence)
+        row = {"perturbation": name}
+        row["cruxeval"], row["livecodebench"] = crux.mean(), contest.mean()
+        row["difference"] = change.value
+        row["low"], row["high"] = change.interval
+        row["p"], row["models"] = change.p_value, change.models
+        rows.append(row)
     return with_holm(pd.DataFrame(rows))

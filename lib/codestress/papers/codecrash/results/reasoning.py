@@ -25,16 +25,16 @@ from codestress.papers.codecrash.results.conditions import (
     most_and_least,
     named,
     question_counts,
-    scores_by_problem,
 )
 from codestress.papers.codecrash.results.differences import (
     HEADLINE,
     INDEPENDENT,
     POINTS,
-    beside_vanilla,
-    counterparts,
+    estimate_row,
     free_of,
+    in_panels,
     paired_differences,
+    paired_scores,
 )
 from codestress.report.published import published_models, published_numbers
 from codestress.scoring.forms import split_thoughts
@@ -52,12 +52,11 @@ def with_reasoning(
     """Returns the answers with the columns `reasoning_tokens` (nan where the request failed) and
     `collapsed` (whether the response ends in endless repetition). `texts` are responses by key."""
     tokens = {key: reasoning_tokens(response) for key, response in texts.items()}
-    collapsed = [
-        key for key, one in texts.items() if collapse_start(one.text) is not None
-    ]
+    starts = {key: collapse_start(response.text) for key, response in texts.items()}
+    keys = answers["key"]
     return answers.assign(
-        reasoning_tokens=answers["key"].map(tokens).astype(float),
-        collapsed=answers["key"].isin(collapsed),
+        reasoning_tokens=keys.map(tokens).astype(float),
+        collapsed=keys.map(starts).notna(),
     )
 
 
@@ -71,26 +70,22 @@ def reasoning_table(
     to 100), points (difference to vanilla; nan without a problem of both) and average_tokens (of
     reasoning) with intervals at `confidence`, most_tokens, collapses (their number).
     """
-    pairs = beside_vanilla(scores_by_problem(answers, rule))
-    table = paired_differences(pairs, confidence)
-    points = table.set_index(CELL)[[*POINTS]].to_dict("index")
+    table = paired_differences(paired_scores(answers, rule), confidence)
+    paired = table.reindex(columns=[*CELL, *POINTS]).set_index(CELL).to_dict("index")
     rows = []
     for row, part in cells(answers):
-        cell = tuple(row.values())
+        unpaired = 0.0 if row["perturbation"] == "VAN" else math.nan
+        points = paired.get(tuple(row.values()), dict.fromkeys(POINTS, unpaired))
         known = part.dropna(subset="reasoning_tokens")
         spent = known["reasoning_tokens"]
-        mean, (low, high), *_ = clustered_mean(
-            spent, known["question"], confidence=confidence
-        )
-        unpaired = 0.0 if row["perturbation"] == "VAN" else math.nan
+        tokens = clustered_mean(spent, known["question"], confidence=confidence)
         row["n"] = len(part)
         row["problems"] = part["problem"].nunique()
         row |= question_counts(part["question"])
         row["pass_at_1_pct"] = 100 * part[f"value_{rule}"].mean()
-        row |= points.get(cell, dict.fromkeys(POINTS, unpaired))
-        row["average_tokens"] = mean
-        row["tokens_low"] = low
-        row["tokens_high"] = high
+        row |= points
+        row["average_tokens"] = tokens.value
+        row["tokens_low"], row["tokens_high"] = tokens.interval
         row["most_tokens"] = int(spent.max()) if len(known) else math.nan
         row["collapses"] = part["collapsed"].sum()
         rows.append(row)
@@ -105,28 +100,26 @@ def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     Columns: model, dataset, perturbation, problems, questions, times (the ratio), low, high. Empty
     where vanilla programs were not asked.
     """
-    known = answers.dropna(subset="reasoning_tokens")
+    columns = ["model", "dataset", "perturbation", "problems", "questions"]
     by = ["model", "dataset", "question", "problem"]
-    spent = known.pivot_table("reasoning_tokens", by, "perturbation", sort=False)
+    spent = answers.pivot_table("reasoning_tokens", by, "perturbation", sort=False)
     rows = []
     for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
-        both = spent[[perturbation, "VAN"]].dropna().droplevel("problem")
-        for (model, dataset), part in both.groupby(["model", "dataset"], sort=False):
-            part = part.droplevel(["model", "dataset"])
-            ratio = share(part[perturbation], part["VAN"])
-            questions = part.index.nunique()
-            row = model, dataset, perturbation, len(part), questions, ratio.value
-            rows.append((*row, *ratio.interval(questions, confidence)))
-    columns = ["model", "dataset", "perturbation", "problems", "questions", "times"]
-    return pd.DataFrame(rows, columns=[*columns, "low", "high"])
+        both = spent[[perturbation, "VAN"]].dropna().reset_index()
+        for cell, part in both.groupby(["model", "dataset"], sort=False):
+            tokens = part.set_index("question")
+            ratio = share(tokens[perturbation], tokens["VAN"])
+            row = dict(zip(columns, (*cell, perturbation), strict=False))
+            rows.append(row | estimate_row(ratio, part, confidence))
+    table = pd.DataFrame(rows, columns=[*columns, "value", "low", "high"])
+    return table.rename(columns={"value": "times"})
 
 
 def token_headline(growth: pd.DataFrame) -> str:
     """Returns the title of Table 4's figure, from the result of `token_growth`: under which
     perturbations thought grows."""
-    means = growth.groupby("perturbation", sort=False)["times"].mean().dropna()
-    means = means.sort_values(ascending=False)
-    return most_and_least(means, "Thought grows", "{:.1f} times")
+    times = growth.set_index("perturbation")["times"]
+    return most_and_least(times, "Thought grows", "{:.1f} times")
 
 
 def published_reasoning() -> pd.DataFrame:
@@ -164,7 +157,7 @@ def token_points(
     """Returns both tables that `token_dots` draws: the points of `table`, the result of
     `reasoning_table` (model, panel, condition, cell, average, low, high, hollow: the maximum), and
     those of `published`, the result of `published_reasoning` (the same, without intervals, and
-    beside: the data set's name), in the panels of their counterparts (`counterparts`)."""
+    beside: the data set's name), in the panels of their data sets (`in_panels`)."""
     names = {
         "average_tokens": "average",
         "tokens_low": "low",
@@ -172,33 +165,26 @@ def token_points(
         "most_tokens": "hollow",
     }
     drawn = named(table).rename(columns=names)
-    beside = counterparts(drawn["dataset"], published["dataset"])
-    panels = drawn.drop_duplicates("dataset")[["dataset", "panel"]]
-    panels = panels.assign(dataset=panels["dataset"].map(beside)).dropna()
-    cells = published.merge(panels, on="dataset")
-    theirs = cells.rename(columns=names | {"perturbation": "condition"}).assign(
-        model=cells["label"].map(published_models("codecrash")),
-        beside=cells["dataset"].map(NAMES),
-    )
-    points = drawn[["model", "panel", "condition", "cell", *names.values()]]
-    return points, theirs[
-        ["model", "panel", "condition", "average", "hollow", "beside"]
-    ]
+    theirs = in_panels(published, drawn, ["dataset"]).rename(columns=names)
+    theirs["condition"] = theirs["perturbation"]
+    theirs["model"] = theirs["label"].map(published_models("codecrash"))
+    axes = ["model", "panel", "condition"]
+    points = drawn[[*axes, "cell", *names.values()]]
+    return points, theirs[[*axes, "average", "hollow", "beside"]]
 
 
 def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
     """Returns least-squares fits of `y` (n,) over `x` (n,), with c0 + c1 x + c2 x² and with a line,
     as a dict with c0, c1, c2, r2_quadratic and r2_linear (the shares of variance that the fits
     explain); all are nan with fewer than four points."""
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     names = ("c0", "c1", "c2", "r2_quadratic", "r2_linear")
+    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if ys.size < 4:
         return dict.fromkeys(names, math.nan)
     fits = [np.polyfit(xs, ys, degree) for degree in DEGREES.values()]
-    total = ((ys - ys.mean()) ** 2).sum()
-    lacks = [((ys - np.polyval(fit, xs)) ** 2).sum() / total for fit in fits]
-    numbers = (*fits[0][::-1], *(1 - lack for lack in lacks))
-    return dict(zip(names, map(float, numbers), strict=True))
+    explained = [1 - np.var(ys - np.polyval(fit, xs)) / np.var(ys) for fit in fits]
+    numbers = map(float, (*fits[0][::-1], *explained))
+    return dict(zip(names, numbers, strict=True))
 
 
 def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> float:
@@ -233,8 +219,7 @@ def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> fl
 
 
 class Collapse(NamedTuple):
-    """One response of a model, chosen by `doubt_curve`, with the places of its words of doubt and
-    the fits of their growth; its `collapse_at` is None without a collapse."""
+    """One response of a model, chosen by `doubt_curve`, with the places of its words of doubt."""
 
     model: str
     problem: str
@@ -247,10 +232,6 @@ class Collapse(NamedTuple):
     curve: pd.DataFrame
     """Columns: tokens (place in the response), doubts (number of words of doubt up to that place).
     """
-    growth: dict[str, float]
-    """Result of `fit_growth`."""
-    lacks: dict[str, float]
-    """p-values of `lack_of_growth` for the quadratic and the line."""
     text: str
     """Reasoning of the response; the whole response where it collapses."""
 
@@ -269,15 +250,9 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
     row: Any = max(answers.itertuples(), key=rank)
     text = texts[row.key].text
     start = collapse_start(text)
-    thought = text[:start]
-    if start is None:
-        thought = split_thoughts(text).thoughts or text
-    places = [0.0, *(place / CHARACTERS_PER_TOKEN for place in doubts(thought))]
-    curve = pd.DataFrame({"tokens": places, "doubts": range(len(places))})
-    lacks = {
-        name: lack_of_growth(places, degree, rng(0, name))
-        for name, degree in DEGREES.items()
-    }
+    thought = text if start is not None else split_thoughts(text).thoughts or text
+    places = [place / CHARACTERS_PER_TOKEN for place in doubts(thought[:start])]
+    curve = pd.DataFrame({"tokens": [0.0, *places], "doubts": range(1 + len(places))})
     return Collapse(
         row.model,
         row.problem,
@@ -285,9 +260,7 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
         -(-len(text) // CHARACTERS_PER_TOKEN),
         None if start is None else start // CHARACTERS_PER_TOKEN,
         curve,
-        fit_growth(places, curve["doubts"]),
-        lacks,
-        thought if start is None else text,
+        thought,
     )
 
 
@@ -295,11 +268,15 @@ def growth_table(collapse: Collapse) -> pd.DataFrame:
     """Returns a table with one row about the response `collapse`: model, problem, perturbation,
     tokens, collapse_at, doubts (their number), the numbers of `fit_growth`, and a p-value of each
     fit (lack_of_fit_…; small where the fit does not describe the growth)."""
-    names = ("model", "problem", "perturbation", "tokens", "collapse_at")
-    row = {name: getattr(collapse, name) for name in names}
-    row["doubts"] = int(collapse.curve["doubts"].max())
-    lacks = {f"lack_of_fit_{name}": lack for name, lack in collapse.lacks.items()}
-    return pd.DataFrame([row | collapse.growth | lacks])
+    row = collapse._asdict()
+    del row["curve"], row["text"]
+    places, counts = collapse.curve["tokens"], collapse.curve["doubts"]
+    row["doubts"] = counts.max()
+    row |= fit_growth(places, counts)
+    for name, degree in DEGREES.items():
+        lack = lack_of_growth(places, degree, rng(0, name))
+        row[f"lack_of_fit_{name}"] = lack
+    return pd.DataFrame([row])
 
 
 def collapse_headline(collapse: Collapse) -> str:
@@ -309,5 +286,6 @@ def collapse_headline(collapse: Collapse) -> str:
     if places.empty:
         return f"{collapse.model} writes no word of doubt"
     late = (places > places.max() / 2).mean()
+    words = f"{100 * late:.0f} % of {collapse.model}'s {len(places)} words of doubt"
     end = "" if collapse.collapse_at is None else ", then it repeats itself to the end"
-    return f"{100 * late:.0f} % of {collapse.model}'s {len(places)} words of doubt come in the second half{end}"
+    return f"{words} come in the second half{end}"

@@ -12,6 +12,7 @@ from codestress.papers.codecrash.results.differences import (
     HEADLINE,
     SMALL,
     average_losses,
+    pass_at_1,
     problem_counts,
     published_differences,
 )
@@ -27,7 +28,7 @@ Number = tuple[str, str, float]
 only one reading exists), and its value."""
 SINGLE = ["REN", "RTF", "GBC"]
 """Perturbations that PSC-ALL combines: new names, rewritten conditions, unused code."""
-BOTH = ("cruxeval", "livecodebench")
+FOUR = list(HEADLINE)
 CAPABLE = ["GPT-4o", "Claude-3.5-Sonnet-20241022"]
 """Models that section 3.3 gives as examples of high capacity."""
 
@@ -50,13 +51,15 @@ def recounted() -> pd.DataFrame:
     each number and reading of its words: number (its name), reading (empty where the words have a
     single one), value (points, % or a count)."""
     outputs = published_differences()
-    losses = average_losses(outputs)
+    key = ["mode", "dataset", "perturbation"]
+    lost = -outputs.pivot(index="label", columns=key, values="relative_pct")
+    vanilla = outputs.groupby(["mode", "label", "dataset"])["vanilla_pct"].first()
     rows = [
-        *_average(losses),
-        *_datasets(outputs[outputs["mode"] == "direct"]),
-        *_step_by_step(losses, outputs),
-        *_thinking(outputs),
-        *_inputs(outputs),
+        *_averages(average_losses(outputs)),
+        *_datasets(lost["direct"]),
+        *_step_by_step(lost["cot"], vanilla),
+        *_thinking(lost["cot"]),
+        *_inputs(lost, vanilla),
         *_counts(),
     ]
     return pd.DataFrame(rows, columns=["number", "reading", "value"])
@@ -67,20 +70,21 @@ def by_size() -> pd.DataFrame:
     (section 3.2), in direct mode, for each pair of models and reading of an average. Columns: less,
     more (labels; `more` is the robust one), reading, value (difference of losses, each in %)."""
     losses = average_losses(published_differences())
-    chosen = losses[
-        (losses["mode"] == "direct") & losses["perturbation"].isin(HEADLINE)
-    ]
-    means = (
-        chosen.groupby(["reading", "label"], sort=False)["lost"].mean().unstack("label")
-    )
-    pairs = published_cells("codecrash/scaling", "more").rename(
-        columns={"value": "less"}
-    )
+    direct = losses[losses["mode"] == "direct"]
+    means = _mean_losses(direct, ["label", "reading"])
+    pairs = published_cells("codecrash/scaling", "more")
     rows = []
     for pair in pairs.itertuples():
-        for reading, lost in (means[pair.less] - means[pair.more]).items():
-            rows.append((pair.less, pair.more, reading, lost))
+        for reading, lost in (means[pair.value] - means[pair.more]).items():
+            rows.append((pair.value, pair.more, reading, lost))
     return pd.DataFrame(rows, columns=["less", "more", "reading", "value"])
+
+
+def _mean_losses(losses: pd.DataFrame, by: list[str]) -> pd.Series:
+    """Returns the mean of `losses`, the result of `average_losses`, over the perturbations of
+    `HEADLINE`, for each value of the columns `by`."""
+    four = losses[losses["perturbation"].isin(FOUR)]
+    return four.groupby(by, sort=False)["lost"].mean()
 
 
 def averages() -> pd.DataFrame:
@@ -90,96 +94,72 @@ def averages() -> pd.DataFrame:
     Columns: table, mode, dataset, perturbation, mode_name, dataset_name (in words), published (as
     printed), value (recomputed), both in points for Tables 13 and 16, in % for Table 5.
     """
-    points = published_cells(
-        "codecrash/averages_direct_points", "perturbation", "dataset"
-    )
-    points = points.assign(
-        table="Tables 13 and 16", mode="direct", task="output", unit="points"
-    )
+    axes = ("perturbation", "dataset")
+    points = published_cells("codecrash/averages_direct_points", *axes)
     numbers = published_numbers("codecrash/input") or {}
-    inputs = pd.Series(numbers["columns"][2:]).str.split(" ", expand=True)
-    inputs = inputs.set_axis(["perturbation", "mode"], axis=1).assign(
-        value=numbers["averages"]
+    names = [name.split() for name in numbers["columns"][2:]]
+    inputs = pd.DataFrame(names, columns=["perturbation", "mode"])
+    inputs["value"] = numbers["averages"]
+    key = ["mode", "dataset", "perturbation"]
+    parts = []
+    for table, rows, task, unit in (
+        ("Tables 13 and 16", points.assign(mode="direct"), "output", "points"),
+        ("Table 5", inputs.assign(dataset="cruxeval"), "input", "relative_pct"),
+    ):
+        means = published_differences(task).groupby(key)[unit].mean().rename("mean")
+        parts.append(rows.join(means, on=key).assign(table=table))
+    rows = pd.concat(parts, ignore_index=True)
+    return rows[["table", *key]].assign(
+        dataset_name=rows["dataset"].map(NAMES),
+        mode_name=rows["mode"].map(MODES),
+        published=rows["value"],
+        value=rows["mean"],
     )
-    inputs = inputs.assign(
-        table="Table 5", dataset="cruxeval", task="input", unit="relative_pct"
-    )
-    rows = pd.concat([points, inputs], ignore_index=True).rename(
-        columns={"value": "published"}
-    )
-    ours = pd.concat([published_differences(task) for task in ("output", "input")])
-    key = ["task", "mode", "dataset", "perturbation"]
-    means = (
-        ours.groupby(key)[["points", "relative_pct"]].mean().rename_axis("unit", axis=1)
-    )
-    rows = rows.join(means.stack().rename("value"), on=[*key, "unit"])
-    rows["dataset_name"] = rows["dataset"].map(NAMES)
-    rows["mode_name"] = rows["mode"].map(MODES)
-    names = ["dataset_name", "mode_name", "published", "value"]
-    return rows[["table", *key[1:], *names]]
 
 
-def _ahead(values: pd.Series, first: str) -> float:
-    return float(values[first] - values.drop(first).max())
+def _ahead(values: pd.Series, others: list[str], first: str) -> float:
+    return float(values[first] - values[others].drop(first, errors="ignore").max())
 
 
-def _average(losses: pd.DataFrame) -> Iterator[Number]:
+def _above_others(values: pd.Series, labels: list[str]) -> float:
+    return float(values[labels].mean() - values.drop(labels).mean())
+
+
+def _averages(losses: pd.DataFrame) -> Iterator[Number]:
     """Yields (name, reading, value) of the numbers about averages over both data sets, for each
     reading of an average, from `losses`, the result of `average_losses`."""
-    means = losses.groupby(["reading", "mode", "perturbation"])["lost"].mean().unstack()
+    means = losses.groupby(["reading", "mode", "perturbation"])["lost"].mean()
+    models = _mean_losses(losses, ["reading", "mode", "label"])
     for reading in losses["reading"].unique():
-        direct, cot = (means.loc[(reading, mode)] for mode in ("direct", "cot"))
-        yield "PSC-ALL ahead", reading, _ahead(direct[list(HEADLINE)], "PSC-ALL")
-        yield (
-            "PSC-ALL ahead of its parts",
-            reading,
-            _ahead(direct[["PSC-ALL", *SINGLE]], "PSC-ALL"),
-        )
-        saved = 100 * (1 - cot / direct)[list(HEADLINE)]
-        yield "MHC ahead in what is saved", reading, _ahead(saved, "MHC")
+        direct, cot = means[reading]["direct"], means[reading]["cot"]
+        yield "PSC-ALL ahead", reading, _ahead(direct, FOUR, "PSC-ALL")
+        yield "PSC-ALL ahead of its parts", reading, _ahead(direct, SINGLE, "PSC-ALL")
+        saved = 100 * (1 - cot / direct)
+        yield "MHC ahead in what is saved", reading, _ahead(saved, FOUR, "MHC")
+        saved = 100 * (1 - models[reading]["cot"] / models[reading]["direct"])
+        yield "saved by capable models", reading, _above_others(saved, CAPABLE)
 
 
-def _datasets(direct: pd.DataFrame) -> Iterator[Number]:
-    lost = -direct.pivot(
-        index="label", columns=["dataset", "perturbation"], values="relative_pct"
-    )
-    crux, contest = (lost[dataset] for dataset in BOTH)
-    yield (
-        "MHC, LiveCodeBench - CRUXEval",
-        "",
-        (contest["MHC"] - crux["MHC"]).mean(),
-    )
-    more = crux > contest
-    yield "same data set for both messages", "", (more["MCC"] == more["MPS"]).sum()
+def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
+    """Yields the numbers about the two data sets, from what models lose in direct mode."""
+    crux, contest = lost["cruxeval"], lost["livecodebench"]
+    more = contest["MHC"] - crux["MHC"]
+    yield "MHC, LiveCodeBench - CRUXEval", "", more.mean()
+    on_crux = crux > contest
+    same = on_crux["MCC"] == on_crux["MPS"]
+    yield "same data set for both messages", "", same.sum()
     first, second = (part["MCC"] > part["MPS"] for part in (crux, contest))
     yield "same message on both data sets", "", (first == second).sum()
-    flash = lost[MERGE][list(HEADLINE)].mean(axis=1)
-    yield (
-        "Gemini, new - old",
-        "",
-        flash["Gemini-2.0-Flash"] - flash["Gemini-1.5-Flash"],
-    )
+    flash = lost[MERGE][FOUR].mean(axis=1)
+    newer = flash["Gemini-2.0-Flash"] - flash["Gemini-1.5-Flash"]
+    yield "Gemini, new - old", "", newer
 
 
-def _step_by_step(losses: pd.DataFrame, outputs: pd.DataFrame) -> Iterator[Number]:
-    vanilla = outputs.pivot_table("vanilla_pct", ["label", "dataset"], "mode")
-    yield (
-        "vanilla, step by step - direct",
-        "",
-        (vanilla["cot"] - vanilla["direct"]).mean(),
-    )
-    chosen = losses[losses["perturbation"].isin(HEADLINE)]
-    means = (
-        chosen.groupby(["reading", "label", "mode"], sort=False)["lost"]
-        .mean()
-        .unstack()
-    )
-    saved = (100 * (1 - means["cot"] / means["direct"])).unstack("reading")
-    for reading, part in saved.items():
-        yield "saved by capable models", str(reading), _above_others(part, CAPABLE)
-    merged = outputs[(outputs["dataset"] == MERGE) & (outputs["mode"] == "cot")]
-    messages = merged[merged["perturbation"].isin(["MCC", "MPS"])]
-    misled = -messages.groupby("label")["relative_pct"].mean()
+def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
+    """Yields the numbers about chains of thought, from what models lose with them."""
+    easier = vanilla["cot"] - vanilla["direct"]
+    yield "vanilla, step by step - direct", "", easier.mean()
+    misled = lost[MERGE][["MCC", "MPS"]].mean(axis=1)
     yield "misled step by step", "", misled.min()
     names = published_models("codecrash")
     for reading, small in SMALL.items():
@@ -187,76 +167,57 @@ def _step_by_step(losses: pd.DataFrame, outputs: pd.DataFrame) -> Iterator[Numbe
         yield "small models misled", reading, _above_others(misled, labels)
 
 
-def _above_others(values: pd.Series, labels: list[str]) -> float:
-    return float(values[labels].mean() - values.drop(labels).mean())
-
-
-def _thinking(outputs: pd.DataFrame) -> Iterator[Number]:
+def _thinking(lost: pd.DataFrame) -> Iterator[Number]:
     """Yields (name, reading, value) of the numbers about reasoning models, from Pass@1 of the
-    leaderboard, tokens of Table 4, and `outputs`, the result of `published_differences`."""
-    scores = published_cells(
-        "codecrash/pass_at_1", "label", "mode", "dataset", "perturbation"
-    )
-    scores = scores[~scores["label"].isin(outputs["label"])]
-    wide = scores.pivot(
-        index=["label", "dataset"], columns="perturbation", values="value"
-    )
-    lost = 100 * (1 - wide.div(wide["VAN"], axis=0))
-    chain = outputs[(outputs["mode"] == "cot") & (outputs["perturbation"] == "PSC-ALL")]
-    for dataset in BOTH:
-        theirs = lost.xs(dataset, level="dataset")["PSC-ALL"].mean()
-        others = -chain.loc[chain["dataset"] == dataset, "relative_pct"].mean()
-        yield "PSC-ALL, step by step - thinking", dataset, others - theirs
+    leaderboard, tokens of Table 4, and what other models lose step by step."""
+    scores = pass_at_1()
+    scores = scores[~scores["label"].isin(lost.index)]
+    key = ["dataset", "label"]
+    wide = scores.pivot(index=key, columns="perturbation", values="value")
+    own = 100 * (1 - wide.div(wide["VAN"], axis=0))
+    for dataset in problem_counts():
+        others = lost[dataset]["PSC-ALL"].mean()
+        more = others - own.loc[dataset, "PSC-ALL"].mean()
+        yield "PSC-ALL, step by step - thinking", dataset, more
     yield "prints better than comments", "", (wide["MPS"] > wide["MCC"]).sum()
-    hints = lost["MHC"].unstack()
-    more = hints.loc["o3-Mini-High"] > hints.loc["o3-Mini-Low"]
+    hints = own["MHC"].unstack()
+    more = hints["o3-Mini-High"] > hints["o3-Mini-Low"]
     yield "more effort loses more", "", more.sum()
     table = published_reasoning()
     tokens = table.pivot(
         index=["label", "dataset"], columns="perturbation", values="average_tokens"
     )
-    longer = tokens[["MCC", "MPS"]].gt(tokens["VAN"], axis=0)
-    yield "longer under messages", "", longer.to_numpy().sum()
-    yield (
-        "longer under hints than comments",
-        "",
-        (tokens["MHC"] > tokens["MCC"]).sum(),
-    )
+    longer = tokens.gt(tokens["VAN"], axis=0)
+    yield "longer under messages", "", longer[["MCC", "MPS"]].to_numpy().sum()
+    longer = tokens["MHC"] > tokens["MCC"]
+    yield "longer under hints than comments", "", longer.sum()
     yield "longest", "", table["most_tokens"].max()
 
 
-def _inputs(outputs: pd.DataFrame) -> Iterator[Number]:
+def _inputs(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
+    """Yields the numbers about input prediction beside output prediction on CRUXEval, of which
+    `lost` has the losses and `vanilla` Pass@1 on programs as they are."""
     inputs = published_differences("input")
-    own = outputs[outputs["dataset"] == "cruxeval"]
-    theirs, means = (
-        part.groupby(["mode", "perturbation"])["relative_pct"].mean().unstack()
-        for part in (own, inputs)
-    )
-    for mode, part in means.iterrows():
-        yield "MCC helps", str(mode), part["MCC"]
-        yield "MPS helps", str(mode), part["MPS"]
-    saved = [1 - part.loc["cot"] / part.loc["direct"] for part in (theirs, means)]
+    means = -inputs.groupby(["mode", "perturbation"])["relative_pct"].mean().unstack()
+    for mode in means.index:
+        yield "MCC helps", mode, -means.loc[mode, "MCC"]
+        yield "MPS helps", mode, -means.loc[mode, "MPS"]
+    outputs = lost.xs("cruxeval", axis=1, level="dataset").mean()
+    saved = outputs["cot"] / outputs["direct"]
+    more = 100 * (means.loc["cot"] / means.loc["direct"] - saved)
     for name in ("PSC-ALL", "MHC"):
-        more = 100 * (saved[0][name] - saved[1][name])
-        yield "saved, outputs - inputs", f"of the loss to {name}", more
-    gains = []
-    for part in (own, inputs):
-        wide = part.pivot_table("vanilla_pct", "label", "mode", aggfunc="first")
-        gains.append((wide["cot"] - wide["direct"]).mean())
-    yield (
-        "saved, outputs - inputs",
-        "of the programs as they are",
-        gains[0] - gains[1],
-    )
+        yield "saved, outputs - inputs", f"of the loss to {name}", more[name]
+    own = inputs.groupby(["mode", "label"])["vanilla_pct"].first()
+    theirs = vanilla.xs("cruxeval", level="dataset")
+    gains = [(part["cot"] - part["direct"]).mean() for part in (theirs, own)]
+    reading = "of the programs as they are"
+    yield "saved, outputs - inputs", reading, gains[0] - gains[1]
 
 
 def _counts() -> Iterator[Number]:
     yield "questions", "", sum(problem_counts().values())
-    yield (
-        "contest questions",
-        "",
-        (published_numbers("codecrash/questions") or {})["livecodebench"],
-    )
+    questions = published_numbers("codecrash/questions") or {}
+    yield "contest questions", "", questions["livecodebench"]
     yield "models", "", published_differences()["label"].nunique()
     settings = published_reasoning()["label"]
     yield "reasoning models", "settings of Table 4", settings.nunique()

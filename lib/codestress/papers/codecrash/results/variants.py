@@ -7,7 +7,6 @@ from collections import Counter
 import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
-from codestress.mutate.perturbations.checking import Checked
 from codestress.mutate.perturbations.variants import Variant
 from codestress.papers.codecrash.results.conditions import spelled
 from codestress.papers.codecrash.studies import (
@@ -15,7 +14,6 @@ from codestress.papers.codecrash.studies import (
     checked_problems,
     made_variants,
 )
-from codestress.types import Language
 
 STATUSES = ("applied", "unchanged", "refused", "rejected")
 
@@ -32,47 +30,38 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
     """
     rows = []
     for source, language, perturbation, density, found in made_variants(given):
-        _, whys = _checked(given, source, language)
-        left_out = len(whys)
-        made = found.values()
-        counts = Counter[str](one.status for one in made)
-        reasons = Counter(one.why for one in made if one.status == "refused")
-        reasons += Counter(one.doubt for one in made if one.doubt)
-        rejected = [name for name in found if found[name].status == "rejected"]
-        whys = whys | {name: found[name].why for name in rejected}
+        settings = given.n_problems, given.translations, given.seed
+        _, whys = checked_problems(source, language, *settings)
+        variants = found.values()
+        counts = Counter[str](one.status for one in variants)
+        reasons = Counter(one.why for one in variants if one.status == "refused")
+        reasons += Counter(one.doubt for one in variants if one.doubt)
+        told = [f"{why} ({count})" for why, count in reasons.most_common()]
+        left_out = [f"{name}: {why}" for name, why in whys.items()]
+        for name, one in found.items():
+            if one.status == "rejected":
+                left_out.append(f"{name}: {one.why}")
         row: dict[str, object] = {"dataset": source, "language": language}
         row |= {"perturbation": perturbation, "density": density}
-        row["problems"] = len(made)
+        row["problems"] = len(found)
         row |= {status: counts[status] for status in STATUSES}
-        row["doubtful"] = sum(bool(one.doubt) for one in made)
-        row["drawn_again"] = sum(one.attempts > 1 for one in made)
-        row["sites"] = sum(len(one.sites) for one in made) / max(len(made), 1)
-        row["left_out"] = left_out
-        told = [f"{why} ({count})" for why, count in reasons.most_common()]
+        row["doubtful"] = sum(bool(one.doubt) for one in variants)
+        row["drawn_again"] = sum(one.attempts > 1 for one in variants)
+        row["sites"] = sum(len(one.sites) for one in variants) / max(len(found), 1)
+        row["left_out"] = len(whys)
         row["reasons"] = "; ".join(told)
-        row["why"] = "; ".join(f"{name}: {why}" for name, why in whys.items())[:500]
+        row["why"] = "; ".join(left_out)[:500]
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _checked(
-    given: Perturbed, source: str, language: Language
-) -> tuple[list[Checked], dict[str, str]]:
-    """Returns the usable problems of a `source` in `language`, and a dict of the others' faults by
-    id (`checked_problems`)."""
-    return checked_problems(
-        source, language, given.n_problems, given.translations, given.seed
-    )
 
 
 def headline(table: pd.DataFrame) -> str:
     """Returns the title of the figure of `variant_counts`: how many perturbations are applied to
     every program, and which leaves most of them unchanged."""
-    rows = table[table["problems"] > 0]
-    left = rows["problems"] - rows["applied"]
-    whole = left.groupby(rows["perturbation"]).sum() == 0
+    rows = table[table["problems"] > 0].set_index("perturbation")
+    whole = (rows["applied"] == rows["problems"]).groupby(level=0).all()
     title = f"{whole.sum()} of {len(whole)} perturbations are applied to every program"
-    shares = (rows["unchanged"] / rows["problems"]).groupby(rows["perturbation"]).max()
+    shares = rows["unchanged"] / rows["problems"]
     if not shares.max() > 0:
         return title
     return f"{title}; {spelled(shares.idxmax())} leave up to {100 * shares.max():.0f} % as they are"

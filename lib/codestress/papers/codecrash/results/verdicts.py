@@ -17,16 +17,13 @@ from codestress.papers.codecrash.results.conditions import (
     cells,
     most_and_least,
     require_pairs,
-    scores_by_problem,
+    undefended,
 )
-from codestress.papers.codecrash.results.differences import beside_vanilla
+from codestress.papers.codecrash.results.differences import PAIRED, paired_scores
 from codestress.papers.codecrash.studies import Questions
 from codestress.scoring.forms import fenced_program
 from codestress.seeding import rng
 from codestress.types import Response
-
-PLAIN = {"perturbation": "VAN", "density": 0.0, "ignore": False, "refactor": False}
-"""Values of the condition of vanilla programs without a defence."""
 
 
 def changed_verdicts(
@@ -40,10 +37,8 @@ def changed_verdicts(
     of right_before; nan without any), low, high (Wilson, at `confidence`, questions as clusters),
     mended (wrong before, right after), wrong_before.
     """
-    pairs = _pairs(answers, rule)
-    require_pairs(pairs, answers)
     rows = []
-    for row, part in cells(pairs):
+    for row, part in cells(_pairs(answers, rule)):
         right = part[part["score_before"] == 1]
         wrong = part[part["score_before"] == 0]
         broken = right["score"] == 0
@@ -51,7 +46,7 @@ def changed_verdicts(
         row["broken"] = broken.sum()
         row["right_before"] = len(right)
         row["share"] = share.value
-        row |= share.interval._asdict()
+        row["low"], row["high"] = share.interval
         row["mended"] = (wrong["score"] == 1).sum()
         row["wrong_before"] = len(wrong)
         rows.append(row)
@@ -59,9 +54,10 @@ def changed_verdicts(
 
 
 def _pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns the scores of `answers` by problem (by `rule`) beside vanilla ones, of each data set
-    by itself."""
-    pairs = beside_vanilla(scores_by_problem(answers, rule))
+    """Returns `paired_scores` of each data set by itself. Raises `ParameterError` where there are
+    none."""
+    pairs = paired_scores(answers, rule)
+    require_pairs(pairs, answers)
     return pairs[pairs["dataset"] != MERGE]
 
 
@@ -75,25 +71,20 @@ def cases(
     Columns: `CELL` (the condition), problem, key_before, key_after (of the first candidates'
     responses), answer_before, answer_after. Empty where there is no such problem.
     """
-    first = answers[answers["sample"] == answers["sample"].min()].set_index(
-        [*CELL, "problem"]
-    )
-    rows = []
-    for cell, part in cells(_pairs(answers, rule)):
-        turned = (part["score_before"] == 1) & (part["score"] == 0)
-        broken = part.loc[turned, "problem"]
-        order = rng(seed, "cases", *map(str, cell.values())).permutation(len(broken))
-        vanilla = cell | PLAIN
-        for problem in broken.iloc[sorted(order[:per_condition])]:
-            before = first.loc[(*vanilla.values(), problem)]
-            after = first.loc[(*cell.values(), problem)]
-            row = cell | {"problem": problem}
-            row["key_before"], row["key_after"] = before["key"], after["key"]
-            row["answer_before"] = before[f"detail_{rule}"]
-            row["answer_after"] = after[f"detail_{rule}"]
-            rows.append(row)
+    columns = [*CELL, "problem", "key", f"detail_{rule}"]
+    after = answers[columns].drop_duplicates([*CELL, "problem"])
+    after = after.rename(columns={f"detail_{rule}": "answer"})
+    before = undefended(after[after["perturbation"] == "VAN"])
+    pairs = _pairs(answers, rule)
+    broken = pairs[(pairs["score_before"] == 1) & (pairs["score"] == 0)]
+    broken = broken.merge(before[[*PAIRED, "key", "answer"]], on=PAIRED)
+    broken = broken.merge(after, on=[*CELL, "problem"], suffixes=("_before", "_after"))
     shown = ["key_before", "key_after", "answer_before", "answer_after"]
-    return pd.DataFrame(rows, columns=[*CELL, "problem", *shown])
+    parts = [broken[:0]]
+    for cell, part in cells(broken):
+        order = rng(seed, "cases", *map(str, cell.values())).permutation(len(part))
+        parts.append(part.iloc[sorted(order[:per_condition])])
+    return pd.concat(parts)[[*CELL, "problem", *shown]]
 
 
 def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str:
@@ -101,38 +92,29 @@ def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str
     ends of both responses. `given` has the study's parameters; `texts` its responses by key, without
     failed ones."""
     setting = {name: getattr(case, name) for name in CELL[1:]}
-
-    def shown(**changed: Any) -> list[str]:
+    own = [trial for trial in given.trials() if trial.problem == case.problem]
+    programs: list[list[str]] = []
+    for changed in ({"perturbation": "VAN", "density": 0.0}, {}):
         wanted = (setting | changed).items()
-        own = (trial for trial in given.trials() if trial.problem == case.problem)
         trial = next(trial for trial in own if wanted <= trial.factors.items())
-        return fenced_program(given.render(trial).messages[-1].content).split("\n")
-
-    def ending(key: str) -> str:
-        return texts[key].text[-1500:] if key in texts else "(the request failed)"
-
-    before, after = shown(perturbation="VAN", density=0.0), shown()
-    return "\n".join(
-        [
-            f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}",
-            *difflib.unified_diff(
-                before, after, "vanilla", "perturbed", lineterm="", n=2
-            ),
-            f"--- answer to the vanilla program\n{ending(case.key_before)}",
-            f"--- answer to the perturbed program\n{ending(case.key_after)}\n",
-        ]
-    )
+        prompt = given.render(trial).messages[-1].content
+        programs.append(fenced_program(prompt).split("\n"))
+    before, after = programs
+    lines = [
+        f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}",
+        *difflib.unified_diff(before, after, "vanilla", "perturbed", lineterm="", n=2),
+    ]
+    for name, key in {"vanilla": case.key_before, "perturbed": case.key_after}.items():
+        text = texts[key].text[-1500:] if key in texts else "(the request failed)"
+        lines.append(f"--- answer to the {name} program\n{text}")
+    return "\n".join(lines) + "\n"
 
 
 def verdict_headline(points: pd.DataFrame) -> str:
     """Returns the title of the figure of `points`, the points of `share_points` made of
     `changed_verdicts`: under which perturbations right answers turn wrong."""
-    return _largest_mean(points, "Right answers turn wrong")
-
-
-def _largest_mean(points: pd.DataFrame, verb: str) -> str:
-    means = points.groupby("condition", sort=False)["value"].mean().dropna()
-    return most_and_least(means.sort_values(ascending=False), verb, "{:.0f} %")
+    shares = points.set_index("condition")["value"]
+    return most_and_least(shares, "Right answers turn wrong", "{:.0f} %")
 
 
 def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
@@ -149,14 +131,14 @@ def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Data
     for row, part in cells(answers):
         verdicts = part.pivot_table(f"value_{rule}", "problem", "sample").dropna()
         means = 100 * verdicts.mean()
-        same = verdicts.eq(verdicts.iloc[:, :1].squeeze(axis=1), axis=0).all(axis=1)
         questions = part.groupby("problem")["question"].first()[verdicts.index]
+        same = verdicts.nunique(axis=1) == 1
         share = clustered_share(same, questions, confidence)
         row["problems"], row["candidates"] = verdicts.shape
         row["pass_at_1_pct"] = means.mean()
         row["deviation_points"] = means.std()
         row["same_verdict"] = share.value
-        row |= share.interval._asdict()
+        row["low"], row["high"] = share.interval
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -164,4 +146,5 @@ def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Data
 def stability_headline(points: pd.DataFrame) -> str:
     """Returns the title of the figure of `points`, the points of `share_points` made of
     `stability`: on which programs candidates agree."""
-    return _largest_mean(points, "Candidates agree")
+    shares = points.set_index("condition")["value"]
+    return most_and_least(shares, "Candidates agree", "{:.0f} %")
