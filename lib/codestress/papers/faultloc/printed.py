@@ -62,12 +62,30 @@ CHANGED = (
 """Replacements (before, after) that turn the data set's program into that of Figure 1."""
 
 
-class Printed(Experiment):
-    """Parameters of the questions about N-Queens, the motivating example of Fault Localizability
-    (section II)."""
+class Naming(Experiment):
+    """Parameters of questions for a faulty line: the sampling of their requests."""
 
     SINGLE = ("temperature", "max_tokens")
     OPEN = ("temperature", "max_tokens")
+
+    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
+    max_tokens: int = Field(512, ge=1, description="longest answer")
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """`strict`, the labelled line, and `reference`, within two lines of it; an answer about a
+        specification has one score under both."""
+        return ("strict", "reference")
+
+    @property
+    def sampling(self) -> Sampling:
+        """Sampling of all requests."""
+        return Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+
+
+class Printed(Naming):
+    """Parameters of the questions about N-Queens, the motivating example of Fault Localizability
+    (section II)."""
 
     questions: list[Question] = Field(
         ["specification", "faulty", "annotated", "edited", "figure 3"],
@@ -78,14 +96,7 @@ class Printed(Experiment):
         "marked",
         description=f"what the figures leave out: marked, as printed; filled from the data set ({DATA_SET})",
     )
-    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
     max_tokens: int = Field(2048, ge=1, description="longest answer")
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """`strict`, the faulty line, and `reference`, within two lines of it; an answer about the
-        specification has one score under both."""
-        return ("strict", "reference")
 
     def trials(self) -> Iterator[Trial]:
         """Yields a trial for each of `questions`: the question about the specification of N-Queens,
@@ -106,8 +117,7 @@ class Printed(Experiment):
         text = prompt_text("printed.specification")
         if program := self.program(trial):
             text = filled("printed", {"code": program.code})
-        sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
-        return Prompt((Message("user", text),), sampling)
+        return Prompt((Message("user", text),), self.sampling)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
         program = self.program(trial)
