@@ -13,10 +13,9 @@ import pytest
 
 from codestress.errors import CodestressError
 from codestress.papers.faultloc import studies
-from codestress.papers.faultloc.perfect import perfect_answers
 from codestress.papers.faultloc.programs import parses
 from codestress.papers.faultloc.results import localization, relabel
-from codestress.papers.faultloc.results.relabel import ORACLE
+from codestress.papers.faultloc.results.relabel import ORACLE, perfect_answers
 from told import refused
 
 DRIFTED: dict[str, Any] = {

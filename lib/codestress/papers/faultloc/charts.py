@@ -202,7 +202,8 @@ def _draw_strengths(ax: Axes, part: pd.DataFrame) -> None:
         x, y = curve["density"], curve["value"]
         ax.plot(x, y, marker=marker, color=colour, label=model, **faint)
         mark(ax, curve, x, y)
-    draw_curves(ax, part, BOLD, "density", value="value", scale=1, size=3)
+    for name in BOLD:
+        draw_curves(ax, part, [name], "density", value="value", scale=1, size=3)
     containers: Sequence[Any] = ax.containers
     for container in containers:
         container.lines[0].set_linewidth(2.0)

@@ -36,8 +36,7 @@ from codestress.mutate.faults.neutral import (
 )
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
-from codestress.papers.faultloc.artifact import packed_rows
-from codestress.papers.faultloc.parameters import Audit
+from codestress.papers.faultloc.artifact import Audit, packed_rows
 from codestress.papers.faultloc.printed import Naming, Printed
 from codestress.papers.faultloc.programs import (
     CorrectProgram,
@@ -141,6 +140,28 @@ class Mutations(Programs):
     said: list[Said] = Field(
         ["describes"], min_length=1, description="what misleading comments say"
     )
+
+    def conditions(self, language: Language) -> Iterator[dict[str, Scalar]]:
+        """Yields the factors spm, strength and said (what comments say) of every mutation of a task
+        in `language` at every strength."""
+        for spm in mutations_of(self, language):
+            for said in self.said if "comments" in spm else [""]:
+                for strength in self.strengths:
+                    yield {"spm": spm, "strength": strength, "said": said}
+
+    def mutated(
+        self, task: Task, factors: Mapping[str, Any], text: str | None = None
+    ) -> FaultyProgram | str:
+        """Returns the program of `task` under the mutation or control that `factors` name, with the
+        texts to insert that the model's response `text` has, or without one the kit's; or, as text,
+        why no mutation is possible."""
+        language = task.correct.language
+        said: Said = factors["said"] or "describes"
+        content = bank(language, said, self.comments)
+        if text is not None:
+            content = read_content(text, said, self.comments)
+        how = (factors["spm"], factors["strength"] or 1, content, self.seed)
+        return drawn_mutation(task.program, language, task.id, *how)
 
 
 @dataclass(frozen=True)
@@ -330,14 +351,18 @@ class Localization(Mutations, Naming):
         faulty line. Otherwise, or if no neutral mutation can be made, the trial is skipped and
         counted.
         """
+        plain: list[dict[str, Scalar]] = [{"spm": "none", "strength": 0, "said": ""}]
+        for control in self.controls if self.spms else []:
+            plain.append({"spm": control, "strength": 1, "said": ""})
         for source, tasks in all_tasks(self).items():
             for name, task in tasks.items():
-                about: dict[str, Scalar] = {"source": source}
-                about["language"] = task.correct.language
-                about["relevance"] = task.correct.relevance
-                about |= {"fault": task.kind, "quarter": task.quarter + 1}
-                last = {"refused": task.refused} if self.selection == "artifact" else {}
-                for condition in _conditions(self, task.correct.language):
+                language, last = task.correct.language, dict[str, Scalar]()
+                about: dict[str, Scalar] = {"source": source, "language": language}
+                about |= {"relevance": task.correct.relevance, "fault": task.kind}
+                about["quarter"] = task.quarter + 1
+                if self.selection == "artifact":
+                    last["refused"] = task.refused
+                for condition in (*plain, *self.conditions(language)):
                     yield Trial(name, about | condition | last, self.seed)
 
     def task(self, trial: Trial) -> Task:
@@ -375,7 +400,9 @@ class Localization(Mutations, Naming):
             return "not localized before"
         if left == 2:
             return content_prompt(task, trial, self.sampling)
-        mutated = self.mutated(trial, responses)
+        own = self.content == "model" and len(responses) > 1
+        text = responses[1].text if own else None
+        mutated = self.mutated(task, trial.factors, text)
         if isinstance(mutated, str) or not left:
             return mutated
         repetition = int(trial.factors["spm"] == "unchanged")
@@ -386,39 +413,11 @@ class Localization(Mutations, Naming):
         stage = self.stage(trial, responses)
         return stage if isinstance(stage, Prompt) else None
 
-    def mutated(
-        self, trial: Trial, responses: tuple[Response, ...]
-    ) -> FaultyProgram | str:
-        """Returns the mutated program of `trial`, with the texts to insert that the second of
-        `responses` has, or the kit's if `content` is `bank` or there is no second; or, as text, why
-        no mutation is possible."""
-        task, factors = self.task(trial), trial.factors
-        said: Said = factors["said"] or "describes"  # type: ignore[assignment]
-        if self.content == "bank" or len(responses) < 2:
-            content = bank(task.correct.language, said, self.comments)
-        else:
-            content = read_content(responses[1].text, said, self.comments)
-        strength = int(factors["strength"] or 1)
-        return mutated_program(task, factors["spm"], strength, content, trial.seed)
-
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
         asked = self.stage(trial, (*response.earlier, response))
         if isinstance(asked, FaultyProgram):
             return score_location(response, asked.line, asked.code, TOLERANCES[rule])
         return Score(Outcome.SKIPPED, math.nan, str(asked))
-
-
-def _conditions(given: Localization, language: Language) -> Iterator[dict[str, Scalar]]:
-    """Yields the factors spm, strength and said (what comments say) of each condition of a task in
-    `language`: as it is, the controls (if there are mutations), every mutation at every
-    strength."""
-    yield {"spm": "none", "strength": 0, "said": ""}
-    for control in given.controls if given.spms else []:
-        yield {"spm": control, "strength": 1, "said": ""}
-    for spm in mutations_of(given, language):
-        for said in given.said if "comments" in spm else [""]:
-            for strength in given.strengths:
-                yield {"spm": spm, "strength": strength, "said": said}
 
 
 @lru_cache(maxsize=20_000)
@@ -430,17 +429,6 @@ def _localized(task: Task, response: Response) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def mutated_program(
-    task: Task, spm: Spm | Control, strength: int, content: Content, seed: int
-) -> FaultyProgram | str:
-    """Returns the program of `task` under the neutral mutation or control `spm`, with the new
-    number of its faulty line; or, as text, why none can be made. `strength` is the number of
-    applications, `content` has the comments, names and dead code to insert, and `seed` decides the
-    draws."""
-    language = task.correct.language
-    return drawn_mutation(task.program, language, task.id, spm, strength, content, seed)
-
-
 def drawn_mutation(
     program: FaultyProgram,
     language: Language,

@@ -27,7 +27,7 @@ TASK = ["source", "problem"]
 def with_seed(answers: pd.DataFrame) -> pd.DataFrame:
     """Returns the table `answers` with the column `seed_program` (source and id of a task's
     program), since tasks made from one program are not independent."""
-    program = answers["problem"].str.partition("/")[0]
+    program = answers["problem"].str.split("/").str[0]
     return answers.assign(seed_program=answers["source"] + "/" + program)
 
 

@@ -4,6 +4,7 @@ labels of its public tasks."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -171,18 +172,20 @@ def published_strengths() -> pd.DataFrame:
     return cells.assign(low=cells["value"], high=cells["value"])
 
 
+BINS = (50, 100, 200, 300, 400, 500)
+"""Lower ends of the bins of program lengths in the paper's Figure 5, in lines."""
+SIZES = [f"{low} to {high - 1}" for low, high in pairwise(BINS)] + ["500 and more"]
+
+
 def published_sizes() -> pd.DataFrame:
     """Returns the paper's Figure 5, a row for each bar: language, source, lines (range of lengths),
     programs (how many)."""
-    cells = published_cells("faultloc/fig05", "language", "bin")
-    lines = []
-    for name in cells["bin"]:
-        low, _, high = name.rstrip("+").partition("-")
-        lines.append(f"{low} to {int(high) - 1}" if high else f"{low} and more")
-    language = cells["language"].map(LANGUAGE_NAMES)
-    sizes = cells.assign(language=language, source="published", lines=lines)
-    sizes = sizes.rename(columns={"value": "programs"})
-    return sizes[["language", "source", "lines", "programs"]]
+    cells = published_cells("faultloc/fig05", "language", "lines")
+    cells = cells.rename(columns={"value": "programs"})
+    cells["language"] = cells["language"].map(LANGUAGE_NAMES)
+    cells["lines"] = SIZES * cells["language"].nunique()
+    cells.insert(1, "source", "published")
+    return cells
 
 
 def audit(tasks: str, tolerance: int) -> pd.DataFrame:

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Mapping
 from difflib import unified_diff
-from itertools import product
 
+import numpy as np
 import pandas as pd
 
-from codestress.mutate.faults.neutral import FaultyProgram, Spm, bank
+from codestress.mutate.faults.neutral import FaultyProgram
 from codestress.papers.faultloc.programs import ProgramSet, Source, program_set
+from codestress.papers.faultloc.results.paper import BINS, SIZES
 from codestress.papers.faultloc.studies import (
     Mutations,
     Programs,
     Task,
     all_tasks,
-    mutated_program,
     mutations_of,
 )
 from codestress.papers.faultloc.words import spoken
 from codestress.types import LANGUAGE_NAMES
-
-BINS = (50, 100, 200, 300, 400, 500)
-"""Lower ends of the bins of program lengths in the paper's Figure 5, in lines."""
 
 
 def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -34,10 +32,9 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     for source, programs in program_sets(given).items():
         chosen = programs.programs[: given.n_programs or None]
         lengths = [program.lines for program in chosen]
-        for low, high in zip((1, *BINS), (*BINS, math.inf), strict=True):
-            count = sum(low <= length < high for length in lengths)
-            if count or low >= BINS[0]:
-                size = f"{low} to {high - 1}" if high < math.inf else f"{low} and more"
+        counts, _ = np.histogram(lengths, [1, *BINS, math.inf])
+        for size, count in zip(["1 to 49", *SIZES], counts, strict=True):
+            if count or size in SIZES:
                 kept.append((source, size, count))
         dropped.append((source, "kept", len(chosen)))
         refused = any(one.refused for one in programs.programs)
@@ -128,19 +125,15 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     numbers, so that equal reasons add up."""
     rows = []
     for task in tasks.values():
-        language = task.correct.language
-        spms = mutations_of(given, language)
-        for spm, strength in product(spms, given.strengths):
-            for said in given.said if "comments" in spm else [""]:
-                content = bank(language, said or "describes", given.comments)
-                mutated = mutated_program(task, spm, strength, content, given.seed)
-                why = mutated if isinstance(mutated, str) else ""
-                rows.append((language, spm, strength, said, why))
+        for condition in given.conditions(task.correct.language):
+            mutated = given.mutated(task, condition)
+            why = mutated if isinstance(mutated, str) else ""
+            why = re.sub(r"\d+", "…", why.removeprefix("no neutral mutation: "))
+            language = task.correct.language
+            rows.append({**condition, "language": language, "why": why})
     columns = ["language", "spm", "strength", "said", "why"]
-    table = pd.DataFrame(rows, columns=columns)
-    table["why"] = table["why"].str.removeprefix("no neutral mutation: ")
-    table["why"] = table["why"].str.replace(r"\d+", "…", regex=True)
-    return table.groupby(columns).size().reset_index(name="tasks")
+    groups = pd.DataFrame(rows, columns=columns).groupby(columns)
+    return groups.size().reset_index(name="tasks")
 
 
 def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -150,19 +143,17 @@ def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
     counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
     groups = counts.groupby(["language", "spm", "strength"], as_index=False)
     cells = groups[["made", "tasks"]].sum()
+    cells["row"] = [
+        spoken(spm).replace("names + ", "names\n+ ")
+        if "+" in spm
+        else f"{spoken(spm)}\n({spm})"
+        for spm in cells["spm"]
+    ]
     column = cells["language"].map(LANGUAGE_NAMES) + ",\nstrength "
-    cells["row"] = cells["spm"].map(_row)
     cells["column"] = column + cells["strength"].astype(str)
     cells["accuracy"] = cells["made"] / cells["tasks"]
     order = ["language", "strength", "accuracy"]
     return {"": cells.sort_values(order, ascending=[False, True, False])}
-
-
-def _row(spm: str) -> str:
-    """Returns the name of the mutation `spm` on two lines."""
-    if "+" in spm:
-        return spoken(spm).replace("names + ", "names\n+ ")
-    return f"{spoken(spm)}\n({spm})"
 
 
 def catalogue_headline(table: pd.DataFrame, cells: pd.DataFrame) -> str:
@@ -190,14 +181,14 @@ def headline(
     return f"Half of the {len(lines)} programs have at most {lines.median():.0f} lines"
 
 
-def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:
+def example(task: Task, given: Mutations) -> str:
     """Returns a text for readers: what the fault of `task` changes, then what each mutation in
-    `spms` changes at `strength`, or why the mutation cannot be made."""
-    faulty = task.program.code
+    `given` changes at the first of its strengths, or why the mutation cannot be made."""
+    faulty, strength = task.program.code, given.strengths[0]
     parts = [f"=== {task.id}: {task.kind}", _changes(task.correct.code, faulty)]
-    content = bank(task.correct.language)
-    for spm in spms:
-        mutated = mutated_program(task, spm, strength, content, seed)
+    for spm in mutations_of(given, task.correct.language):
+        factors = {"spm": spm, "strength": strength, "said": ""}
+        mutated = given.mutated(task, factors)
         if isinstance(mutated, FaultyProgram):
             mutated = _changes(faulty, mutated.code)
         parts += [f"--- {spm}, strength {strength}", mutated]

@@ -35,7 +35,6 @@ def recounted() -> pd.DataFrame:
     _languages(found)
     _strengths(found)
     _places(found)
-    _kinds(found)
     _totals(found)
     rows = [(*name, value) for name, value in found.items()]
     return pd.DataFrame(rows, columns=["number", "reading", "value"])
@@ -54,9 +53,9 @@ def _localization() -> pd.DataFrame:
 
 
 def _sums(cells: pd.DataFrame, *by: str) -> pd.DataFrame:
-    """Localized tasks (right) and all (of), summed for each combination of values of the columns
-    `by` of `cells` (from `_localization`)."""
-    right = cells["value"] * cells["of"] / 100
+    """Localized tasks times 100 (right) and all tasks (of), summed for each combination of values
+    of the columns `by` of `cells` (from `_localization`)."""
+    right = cells["value"] * cells["of"]
     return cells.assign(right=right).groupby([*by])[["right", "of"]].sum()
 
 
@@ -75,7 +74,7 @@ def _table_two(found: Numbers) -> None:
 
         def accuracy(*by: str, cells: pd.DataFrame = cells) -> pd.Series:
             sums = _sums(cells, *by)
-            return 100 * sums["right"] / sums["of"]
+            return sums["right"] / sums["of"]
 
         families, models = accuracy("family"), accuracy("model")
         for language, values in accuracy("family", "language").unstack().items():
@@ -141,7 +140,7 @@ def _languages(found: Numbers) -> None:
         found["closed - open", reading] = more
         lost = (100 * (localized - after) / of).mean()
         found["lost, Java - Python", reading] = lost["java"] - lost["python"]
-    right = _sums(_localization(), "model", "language")["right"].unstack()
+    right = _sums(_localization(), "model", "language")["right"].unstack() / 100
     # A bar that lacks a kind of fault counts other tasks than Table II.
     same = wide["lacks"].isna() & ((right - localized).abs() < 1)
     for language in LANGUAGES:
@@ -165,8 +164,8 @@ def _strengths(found: Numbers) -> None:
 
 
 def _places(found: Numbers) -> None:
-    """Adds the numbers that the text states about the paper's Figure 9 (faults and quarters of
-    programs)."""
+    """Adds the numbers that the text states about the paper's Figures 9 (faults and quarters of
+    programs), 10 (categories of models) and 11 (versions)."""
     heat = published_heat().pivot(index="row", columns="column", values="accuracy")
     cells = heat.to_numpy()
     found["best in the first quarter", ""] = (cells.argmax(axis=1) == 0).sum()
@@ -174,11 +173,6 @@ def _places(found: Numbers) -> None:
     found["falls to the next quarter", ""] = (np.diff(cells) < 0).sum()
     ahead = 100 * _ahead(heat.iloc[:, 0], ["OffByOne"])
     found["OffByOne ahead in the first quarter", ""] = ahead
-
-
-def _kinds(found: Numbers) -> None:
-    """Adds the numbers that the text states about the paper's Figures 10 (categories of models)
-    and 11 (versions)."""
     kinds = published_cells("faultloc/fig10", "kind").set_index("kind")["value"]
     ahead = _ahead(kinds, ["reasoning", "multimodal"])
     found["reasoning and multimodal ahead", ""] = ahead

@@ -1,9 +1,12 @@
 """Tables of Fault Localizability's answers, scored by the published labels and by the changed
-lines, by quarter."""
+lines, by quarter; and answers that no model of the run gave: a file's, and those of the perfect
+localizer, an instrument that names the line that really changed."""
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +15,12 @@ from pydantic import BaseModel
 
 from codestress.errors import DataError
 from codestress.fitting.influence import Moved, share
-from codestress.papers.faultloc.perfect import judged
 from codestress.papers.faultloc.results.localization import ORACLE, shares, with_seed
 from codestress.papers.faultloc.scoring import TOLERANCES
-from codestress.papers.faultloc.studies import Relabel
+from codestress.papers.faultloc.studies import Localization, Relabel
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, parse_row
+from codestress.types import Response, Trial
 
 READINGS = {
     "strict": ("label", "quarter"),
@@ -30,6 +33,38 @@ quarter of that line."""
 CHANGED = {"strict": "changed", "reference": "changed_reference"}
 """Rule for the changed line, by the rule for the label with the same tolerance."""
 FORM = '{"id": "29/MisplacedReturn/1", "line": 2, "model": "my model"}'
+
+
+Named = tuple[str, Trial, int | None]
+"""Model, trial (about an unmutated task), and the line that the model names there."""
+
+
+def judged(given: Localization, answers: Iterable[Named]) -> pd.DataFrame:
+    """Returns a table of `answers`, scored by every rule of `given`, a row each: model, problem,
+    the trial's factors, and for each scoring rule the columns value_RULE and outcome_RULE."""
+    rows = []
+    for model, trial, line in answers:
+        row: dict[str, Any] = {"model": model, "problem": trial.problem}
+        row |= trial.factors
+        response = Response(json.dumps({"line_number": line}), "stop")
+        for rule in given.rules:
+            score = given.score(trial, response, rule)
+            row[f"value_{rule}"] = score.value
+            row[f"outcome_{rule}"] = score.outcome.value
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def perfect_answers(given: Localization, trials: Iterable[Trial]) -> pd.DataFrame:
+    """Returns the answers of the perfect localizer to the unmutated trials in `trials` (made from
+    `given`), a table as by `judged`.
+
+    The perfect localizer names the first line that differs from the correct program. The scoring
+    rules compare that line with the label in use, as for any model, so a wrong answer means a label
+    that is not the changed line (or that no line changed).
+    """
+    plain = [trial for trial in trials if trial.factors["spm"] == "none"]
+    return judged(given, [(ORACLE, one, given.task(one).changed) for one in plain])
 
 
 class Answer(BaseModel, strict=True):
