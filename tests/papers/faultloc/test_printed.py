@@ -158,7 +158,7 @@ PROSE = [
     (12, f"12: {LINE}"),
     (12, "The error is in **line 12**."),
     (12, "Line number: 12. The loop stops too early, as line 7 does not."),
-    (12, "It is the `range(row, n-1, 1)` of the third loop."),
+    (None, "It is the `range(row, n-1, 1)` of the third loop."),
     (12, f"```\n{CODE.replace(LINE, LINE + '  # <- wrong')}\n```"),
     (12, f"```python\n{LINE} # here\n```"),
     (4, "I think `if board[row][i] == 1:` is responsible."),

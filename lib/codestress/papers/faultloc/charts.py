@@ -166,15 +166,14 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     (last: all). `points` has the columns model (a curve), panel (language, mutation), density
     (strength), value, low, high (%). Mean and published are bold; a panel's title says how far the
     mean moves from the first strength to the last, in points."""
-    points = points.assign(panel=points["panel"].str.removeprefix("published, "))
-    names = points["panel"].str.split(", ", n=1, expand=True)
-    languages = list(names[0].unique())
-    mutations = sorted(names[1].unique(), key=lambda name: bool(name == ALL))
+    panel = points["panel"].str.removeprefix("published, ")
+    names = panel.str.split(", ", n=1, expand=True)
+    languages, mutations = (list(names[part].unique()) for part in (0, 1))
+    mutations.sort(key=lambda name: bool(name == ALL))
     size = (len(languages), len(mutations))
     figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * len(languages))
     grid = figure.subplots(*size, sharex=True, sharey=True, squeeze=False)
-    for panel, part in points.groupby("panel", sort=False):
-        language, mutation = str(panel).split(", ", 1)
+    for (language, mutation), part in points.groupby([names[0], names[1]], sort=False):
         ax = grid[languages.index(language)][mutations.index(mutation)]
         _draw_strengths(ax, part)
         title = _headed(mutation) if language == languages[0] else ""
@@ -287,12 +286,10 @@ NO_LINE = -1
 def _name_lines(ax: Axes, rows: Sequence[str], last: int) -> None:
     """Names the `rows` of the panel `ax`, with lines between them, and the program lines 1 to
     `last` along its axis."""
-    ax.set_yticks(range(len(rows)), rows)
+    name_rows(ax, rows, 0.5, None)
     numbers = range(1, last + 1)
     ax.set_xticks([NO_LINE, *numbers], ["no\nline", *map(str, numbers)])
-    ax.set(ylim=(len(rows) - 0.5, -0.5), xlim=(NO_LINE - 1, last + 1))
-    ax.grid(True, axis="x")
-    ax.grid(False, axis="y")
+    ax.set_xlim(NO_LINE - 1, last + 1)
     for place in range(1, len(rows)):
         ax.axhline(place - 0.5, color="#999999", lw=0.6)
     told = "line that was named; box: the faulty line; at the right: how many named it"

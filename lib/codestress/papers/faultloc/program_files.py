@@ -21,10 +21,6 @@ DEEPEST = 300
 SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
 
 
-class NoProgram(ValueError):
-    """Raised if a file that can be read holds no Python or Java program; the message says why."""
-
-
 @dataclass(frozen=True)
 class ProgramFile:
     """A program as its file holds it, and its language."""
@@ -37,7 +33,7 @@ def read_program(path: Path) -> ProgramFile:
     """Returns the program in the file `path` as a `ProgramFile`, in the language that the ending of
     the file's name says (.py, .java).
 
-    Raises `DataError` if the file cannot be read, `NoProgram` if it is not UTF-8, is empty, does
+    Raises `DataError` if the file cannot be read, `ValueError` if it is not UTF-8, is empty, does
     not parse, has a byte-order mark or a carriage return, or has another ending.
     """
     try:
@@ -47,28 +43,28 @@ def read_program(path: Path) -> ProgramFile:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         byte = error.object[error.start]
-        raise NoProgram(
+        raise ValueError(
             f"line {line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8"
         ) from None
     spoken = SUFFIXES.get(path.suffix)
     if spoken is None:
-        raise NoProgram(
+        raise ValueError(
             f"neither {' nor '.join(SUFFIXES)}; give it the ending of its language"
         )
     for odd, name in (("\ufeff", "a byte-order mark"), ("\r", "a carriage return")):
         if odd in text:
             line = text.count("\n", 0, text.index(odd)) + 1
-            raise NoProgram(
+            raise ValueError(
                 f"line {line}: has {name}; save it as plain UTF-8, with line feeds"
             )
     if not text.strip():
-        raise NoProgram("empty")
+        raise ValueError("empty")
     if fault := parse_fault(text, spoken):
-        raise NoProgram(f"does not parse as {spoken}: {fault}")
+        raise ValueError(f"does not parse as {spoken}: {fault}")
     if spoken == "java":
         tree = parser(spoken).parse(text.encode())
         if _depth(tree.root_node) > DEEPEST:
-            raise NoProgram("nested too deeply")
+            raise ValueError("nested too deeply")
     return ProgramFile(text, spoken)
 
 

@@ -73,57 +73,43 @@ TOLD_NUMBER = re.compile(r"^\s*(?:[>*-]\s+)?(?:\d+\s*[:|.)]?\s)?")
 STATEMENT = 2
 """Largest number of program lines in a passage that still names its first line: a statement may
 take two lines."""
-PIECE = 10
-"""Least number of characters in a quoted piece of a line that can name it."""
 
 
 def line_in_prose(text: str, code: str) -> int | None:
     """Returns the number of the line of the program `code` that the free text `text` names; None if
     the text singles out no line.
 
-    Three rules apply in turn: a quoted line decides, then a stated line number, then a quoted piece
-    of code that only one line holds. A quoted line may differ from the program's line in white
-    space; the program's comment lines never count. A stated number may be no line of the program.
+    Two rules apply in turn: a quoted line decides, then a stated line number. A quoted line may
+    differ from the program's line in white space; the program's comment lines never count. A stated
+    number may be no line of the program.
     """
     places: dict[str, list[int]] = {}
     for number, line in enumerate(code.split("\n"), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
             places.setdefault(_plain(line), []).append(number)
-    pieces = []
-    for inline, passage in _passages(text):
+    for passage in _passages(text):
         quoted = [_plain(TOLD_NUMBER.sub("", line)) for line in passage]
         named = _singled_out(quoted, places)
         if named is not None:
             return named
-        if inline and len(passage[0]) >= PIECE:
-            pieces.append(_plain(passage[0]))
-    if told := NUMBERED.search(text):
-        return int(told[1])
-    for piece in pieces:
-        holding = [numbers for line, numbers in places.items() if piece in line]
-        if len(holding) == 1 and len(holding[0]) == 1:
-            return holding[0][0]
-    return None
+    told = NUMBERED.search(text)
+    return int(told[1]) if told else None
 
 
 FENCE = re.compile(r"^[^\S\n]*```[^`\n]*$", re.M)
 
 
-def _passages(text: str) -> Iterator[tuple[bool, list[str]]]:
-    """Yields the passages of `text` in order, each as a pair: whether the passage is inline code,
-    and its lines. A passage is a block of fenced code, a piece of inline code, or a line without
-    code."""
+def _passages(text: str) -> Iterator[list[str]]:
+    """Yields the lines of each passage of `text` in order: a block of fenced code, a piece of
+    inline code, or a line without code."""
     for number, part in enumerate(FENCE.split(text)):
         lines = part.split("\n")
         if number % 2:
-            yield False, lines
+            yield lines
             continue
         for line in lines:
-            pieces = line.split("`")[1::2]
-            for piece in pieces:
-                yield True, [piece]
-            if not pieces:
-                yield False, [line]
+            for piece in line.split("`")[1::2] or [line]:
+                yield [piece]
 
 
 def _plain(line: str) -> str:
