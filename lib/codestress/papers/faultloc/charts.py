@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from codestress.papers.faultloc.words import spoken
+from codestress.papers.faultloc.results.localization import spoken
 from codestress.report.curves import (
     MEAN,
     draw_curves,
@@ -100,8 +100,10 @@ def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> Non
     """Draws the published shares `frame` as grey strokes across the rows `labels`."""
     for condition, part in frame.groupby("condition", sort=False):
         places, shares = part["label"].map(labels.index), 100 * part["accuracy"]
-        shown = {"color": PUBLISHED, "lw": 2.2, "label": condition}
-        ax.vlines(shares, places - 0.4, places + 0.4, zorder=1, **shown)
+        ends = (places - 0.4, places + 0.4)
+        ax.vlines(
+            shares, *ends, zorder=1, color=PUBLISHED, lw=2.2, label=str(condition)
+        )
         mark(ax, part, shares, places, 0, 0.8, published=True)
 
 
@@ -114,8 +116,15 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
         at = (103, labels.index(label))
         told = "–".join(dict.fromkeys(ends))
         say(ax, told, at, (3, 0), va="center", annotation_clip=False)
-    shown: dict[str, Any] = {"fontsize": 6.5, "va": "bottom", "style": "italic"}
-    ax.text(1.02, 1.01, "n", transform=ax.transAxes, **shown)
+    ax.text(
+        1.02,
+        1.01,
+        "n",
+        transform=ax.transAxes,
+        fontsize=6.5,
+        va="bottom",
+        style="italic",
+    )
 
 
 def heat_map(
@@ -129,19 +138,20 @@ def heat_map(
     columns = list(pd.concat([*frames.values()][::-1])["column"].unique())
     height = 1.2 + 0.36 * len(rows)
     figure, axes = panels(list(frames), len(frames), height, width, sharey=True)
-    shown: dict[str, Any] = {"cmap": "Blues", "vmin": 0, "vmax": 1, "aspect": "auto"}
     for ax, frame in zip(axes, frames.values(), strict=True):
         grid = frame.pivot(index="row", columns="column", values="accuracy")
         grid = grid.reindex(index=rows, columns=columns)
-        shades = ax.imshow(grid.to_numpy(float), **shown)
+        shares = grid.to_numpy(float)
+        shades = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         _write_cells(ax, frame, rows, columns)
         ax.set_xticks(range(len(columns)), columns)
         ax.set_yticks(range(len(rows)), [spoken(row) for row in rows])
         ax.tick_params(length=0)
         ax.grid(False)
     figure.supxlabel(xlabel, fontsize=8)
-    place: dict[str, Any] = {"fraction": 0.03, "aspect": 60, "pad": 0.02}
-    bar = figure.colorbar(shades, ax=axes, ticks=[0, 0.5, 1], **place)
+    bar = figure.colorbar(
+        shades, ax=axes, fraction=0.03, aspect=60, pad=0.02, ticks=[0, 0.5, 1]
+    )
     bar.ax.set_yticklabels(["0 %", "50 %", "100 %"], fontsize=6.5)
     bar.outline.set_visible(False)
     return figure
@@ -194,12 +204,13 @@ BOLD = (MEAN, "published")
 
 def _draw_strengths(ax: Axes, part: pd.DataFrame) -> None:
     """Draws the curves of the points `part`: single models faint, mean and published bold."""
-    faint: dict[str, Any] = {"ms": 2.5, "lw": 0.8, "alpha": 0.45}
     own = part[~part["model"].isin(BOLD)]
     for model, (colour, marker) in looks(own["model"].unique()).items():
         curve = own[own["model"] == model].sort_values("density")
         x, y = curve["density"], curve["value"]
-        ax.plot(x, y, marker=marker, color=colour, label=model, **faint)
+        ax.plot(
+            x, y, marker=marker, ms=2.5, color=colour, lw=0.8, alpha=0.45, label=model
+        )
         mark(ax, curve, x, y)
     for name in BOLD:
         draw_curves(ax, part, [name], "density", value="value", scale=1, size=3)
@@ -264,8 +275,8 @@ def named_lines(table: pd.DataFrame) -> Figure:
     for row, condition in enumerate(conditions):
         version = table[table["condition"] == condition]
         faulty = int(version["faulty_line"].iloc[0])
-        box: dict[str, Any] = {"fc": "#CDEBE1", "ec": RIGHT, "zorder": 1}
-        ax.add_patch(Rectangle((faulty - 0.4, row - 0.42), 0.8, 0.84, **box))
+        corner = (faulty - 0.4, row - 0.42)
+        ax.add_patch(Rectangle(corner, 0.8, 0.84, fc="#CDEBE1", ec=RIGHT, zorder=1))
         for number, (model, (colour, marker)) in enumerate(models.items()):
             answers = version[version["model"] == model]
             at = row + 0.74 * ((number + 0.5) / len(models) - 0.5)

@@ -191,10 +191,9 @@ class Task:
         """Whether the label is the first line that differs from the correct program. For a task
         that has the edit that made the fault (its `site`), undoing the edit must restore the correct
         program, byte for byte."""
-        right = self.changed == self.program.line
-        if self.site is None:
-            return right
-        return right and self.site.undo(self.program.code) == self.correct.code
+        correct, code = self.correct.code, self.program.code
+        undone = self.site is None or self.site.undo(code) == correct
+        return undone and self.changed == self.program.line
 
 
 def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
@@ -400,8 +399,7 @@ class Localization(Mutations, Naming):
             return "not localized before"
         if left == 2:
             return content_prompt(task, trial, self.sampling)
-        own = self.content == "model" and len(responses) > 1
-        text = responses[1].text if own else None
+        text = responses[1].text if self.steps(trial) == 3 else None
         mutated = self.mutated(task, trial.factors, text)
         if isinstance(mutated, str) or not left:
             return mutated
@@ -482,12 +480,10 @@ def localize_prompt(
 
 
 WANTED = {
-    "comments": ("misleading comments of one line each", '"comments": ["…"]'),
-    "names": ("misleading names for variables", '"names": ["…"]'),
-    "dead_code": (
-        "snippets of two or three lines that are never executed, each under a condition of constants that is false",
-        '"dead_code": ["…"]',
-    ),
+    "comments": "misleading comments of one line each",
+    "names": "misleading names for variables",
+    "dead_code": "snippets of two or three lines that are never executed, each under a condition of constants "
+    "that is false",
 }
 
 
@@ -501,20 +497,17 @@ def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
     """Returns the prompt that asks the model under test for the texts that the mutation of `trial`
     inserts into the program of `task`: two comments, names or pieces of dead code for each
     application (section IV-C of Fault Localizability)."""
-    strength = int(trial.factors["strength"] or 1)
-    wanted, form = [], []
-    for part in str(trial.factors["spm"]).split("+"):
-        if part in WANTED:
-            words, list_form = WANTED[part]
-            more = COMMENTS[str(trial.factors["said"])] if part == "comments" else ""
-            wanted.append(f"{2 * strength} {words}{more}")
-            form.append(list_form)
+    pieces, wanted = 2 * int(trial.factors["strength"] or 1), []
+    parts = [part for part in str(trial.factors["spm"]).split("+") if part in WANTED]
+    for part in parts:
+        more = COMMENTS[str(trial.factors["said"])] if part == "comments" else ""
+        wanted.append(f"{pieces} {WANTED[part]}{more}")
+    form = ", ".join(f'"{part}": ["…"]' for part in parts)
     language = task.correct.language
     values = {"language": LANGUAGE_NAMES[language], "fence": language}
-    values |= {"wanted": "; ".join(wanted) + ".", "code": task.program.code}
-    values["form"] = "{" + ", ".join(form) + "}"
-    text = filled("localize.content", values)
-    return Prompt((Message("user", text),), sampling)
+    values |= {"wanted": "; ".join(wanted) + ".", "form": "{" + form + "}"}
+    values["code"] = task.program.code
+    return Prompt((Message("user", filled("localize.content", values)),), sampling)
 
 
 class LocalizationFigure(Localization, Interval):

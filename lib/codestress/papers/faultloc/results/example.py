@@ -39,14 +39,11 @@ def named_lines(
     for answer in shown:
         question: Any = answer.trial.factors["question"]
         program = printed_program(question)
-        number = line_in_prose(without_thoughts(texts[answer.key].text), program.code)
-        row: dict[str, Any] = {"condition": CONDITIONS[question], "model": answer.model}
-        row |= {"faulty_line": program.line, "named_line": number}
-        row["found"] = answer.scores[rule].value
-        row["cell"] = {"model": answer.model, "question": question}
-        rows.append(row)
-    table = pd.DataFrame(rows, columns=COLUMNS)
-    return table.astype({"named_line": "Int64"})
+        text = without_thoughts(texts[answer.key].text)
+        line, found = line_in_prose(text, program.code), answer.scores[rule].value
+        names, cell = (CONDITIONS[question], answer.model), {"model": answer.model}
+        rows.append((*names, program.line, line, found, cell | {"question": question}))
+    return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
 
 
 def headline(table: pd.DataFrame) -> str:

@@ -9,7 +9,6 @@ import pandas as pd
 
 from codestress.fitting.proportions import clustered_share
 from codestress.mutate.faults.fault_site import KINDS
-from codestress.papers.faultloc.words import spoken
 from codestress.report.marks import with_cells
 from codestress.report.published import read_published
 from codestress.types import LANGUAGE_NAMES
@@ -22,6 +21,30 @@ READINGS = {"strict": "the line itself", "reference": "within two lines"}
 """Two readings of the word "compared", by which the paper scores answers (section IV-B of Fault
 Localizability), by scoring rule."""
 TASK = ["source", "problem"]
+
+
+WORDS = {
+    "OffByOne": "off by one",
+    "MisplacedReturn": "misplaced return",
+    "IncorrectBooleanLogic": "boolean logic",
+    "OperatorSwap": "operator swap",
+    "comments": "misleading comments",
+    "names": "misleading names",
+    "dead_code": "dead code",
+    "functions": "shuffled functions",
+    "blank_line": "a blank line",
+    "unchanged": "no change",
+}
+
+
+def spoken(name: str) -> str:
+    """Returns the words for `name`: those in `WORDS` for a fault, mutation or control (what follows
+    `, ` is kept); for a composition such as `names+dead_code` its parts with spaces for `_` and
+    around +. A name that is neither a composition nor in `WORDS` is returned unchanged."""
+    if "+" in name and " " not in name:
+        return name.replace("_", " ").replace("+", " + ")
+    first, comma, rest = name.partition(", ")
+    return WORDS.get(first, first) + comma + rest
 
 
 def with_seed(answers: pd.DataFrame) -> pd.DataFrame:
@@ -136,18 +159,16 @@ def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     return in_quarters(pd.concat(tables), (*KINDS, ALL_FAULTS, ORACLE))
 
 
-def share_panels(
-    table: pd.DataFrame, label: str, value: str = "accuracy"
-) -> dict[str, pd.DataFrame]:
+def share_panels(table: pd.DataFrame, label: str) -> dict[str, pd.DataFrame]:
     """Returns dots for `share_dots` from `table`, made by `localized` or `robustness`: a table for
     each language's name, with the columns label (values of the column `label`), condition (the
     model), n (answers), cell, accuracy, low, high. If `table` has the
-    column change, a control has a row of its own, named MODEL, CONTROL. With `value` =
-    `accuracy_kept`, shares are of the tasks that any model finds, else of all tasks."""
-    columns, n = ["accuracy", "low", "high"], "asked_again"
-    if value == "accuracy_kept":
-        columns, n = ["accuracy_kept", "kept_low", "kept_high"], "kept"
-    dots = table[[label, "model", n, "cell", *columns]].astype({label: str})
+    column change, a control has a row of its own, named MODEL, CONTROL. Of a table by `localized`,
+    shares are of the tasks that any model finds."""
+    columns = ["kept", "cell", "accuracy_kept", "kept_low", "kept_high"]
+    if "kept" not in table:
+        columns = ["asked_again", "cell", "accuracy", "low", "high"]
+    dots = table[[label, "model", *columns]].astype({label: str})
     names = ["label", "condition", "n", "cell", "accuracy", "low", "high"]
     dots = dots.set_axis(names, axis=1)
     if "change" in table:

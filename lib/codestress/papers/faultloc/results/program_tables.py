@@ -12,6 +12,7 @@ import pandas as pd
 
 from codestress.mutate.faults.neutral import FaultyProgram
 from codestress.papers.faultloc.programs import ProgramSet, Source, program_set
+from codestress.papers.faultloc.results.localization import spoken
 from codestress.papers.faultloc.results.paper import BINS, SIZES
 from codestress.papers.faultloc.studies import (
     Mutations,
@@ -20,7 +21,6 @@ from codestress.papers.faultloc.studies import (
     all_tasks,
     mutations_of,
 )
-from codestress.papers.faultloc.words import spoken
 from codestress.types import LANGUAGE_NAMES
 
 

@@ -6,12 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from codestress.papers.faultloc.results.paper import (
-    published_counts,
-    published_heat,
-    published_localization,
-    published_statistics,
-)
+from codestress.papers.faultloc.results import paper
 from codestress.report.published import published_cells
 
 Numbers = dict[tuple[str, str], float]
@@ -48,7 +43,7 @@ def _named(labels: pd.Series) -> pd.Series:
 
 def _localization() -> pd.DataFrame:
     """The paper's Table II (`published_localization`) with the models in one spelling."""
-    cells = published_localization()
+    cells = paper.published_localization()
     return cells.assign(model=_named(cells["label"]))
 
 
@@ -122,7 +117,7 @@ def _languages(found: Numbers) -> None:
     before). Neither is certain to be a share: the paper does not say which tasks the third bars
     count.
     """
-    counts = published_counts()
+    counts = paper.published_counts()
     names = _named(counts["label"])
     wide = counts.assign(label=names).pivot(index="label", columns="language")
     localized, after = wide["pf_localized"], wide["pf_spm_localized"]
@@ -166,7 +161,9 @@ def _strengths(found: Numbers) -> None:
 def _places(found: Numbers) -> None:
     """Adds the numbers that the text states about the paper's Figures 9 (faults and quarters of
     programs), 10 (categories of models) and 11 (versions)."""
-    heat = published_heat().pivot(index="row", columns="column", values="accuracy")
+    heat = paper.published_heat().pivot(
+        index="row", columns="column", values="accuracy"
+    )
     cells = heat.to_numpy()
     found["best in the first quarter", ""] = (cells.argmax(axis=1) == 0).sum()
     found["worst in the last quarter", ""] = (cells.argmin(axis=1) == 3).sum()
@@ -190,7 +187,7 @@ def _totals(found: Numbers) -> None:
     for language, part in bars.groupby("language")["value"]:
         found[f"programs, {language}", ""] = part.sum()
     found["programs", ""] = bars["value"].sum()
-    values = published_statistics()
+    values = paper.published_statistics()
     for name, unit, digits in (("total_tokens", 10**9, 1), ("total_loc", 10**6, 0)):
         exact = values[name] / unit
         found[name, "rounded"] = round(exact, digits)

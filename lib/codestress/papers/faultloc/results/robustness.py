@@ -9,8 +9,12 @@ import pandas as pd
 from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import UNKNOWN, paired_difference
 from codestress.mutate.faults.neutral import CONTROLS
-from codestress.papers.faultloc.results.localization import TASK, shares, with_seed
-from codestress.papers.faultloc.words import spoken
+from codestress.papers.faultloc.results.localization import (
+    TASK,
+    shares,
+    spoken,
+    with_seed,
+)
 from codestress.report.curves import MEAN
 from codestress.types import LANGUAGE_NAMES, Outcome
 
