@@ -546,20 +546,18 @@ class Relabel(Localization, Interval):
         """Yields the trials that ask about unmutated tasks. The factor `changed_quarter` is the
         quarter, 1 to 4, of the line that differs from the correct program, or None."""
         for trial in super().trials():
-            task, quarter = self.task(trial), None
-            if task.changed is not None:
-                quarter = quarter_of(task.changed, task.program.lines) + 1
+            task = self.task(trial)
+            lines = task.program.lines
+            quarter = task.changed and quarter_of(task.changed, lines) + 1
             yield replace(trial, factors={**trial.factors, "changed_quarter": quarter})
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
         """Returns the score by the label or by the changed line (incorrect if no line differs)."""
-        if not rule.startswith("changed"):
-            return super().score(trial, response, rule)
-        task = self.task(trial)
-        if task.changed is None:
+        task, tolerance = self.task(trial), TOLERANCES[rule]
+        line = task.changed if rule.startswith("changed") else task.program.line
+        if line is None:
             return Score(Outcome.INCORRECT, 0.0, "no line of the program changed")
-        code, tolerance = task.program.code, TOLERANCES[rule]
-        return score_location(response, task.changed, code, tolerance)
+        return score_location(response, line, task.program.code, tolerance)
 
     def files(self) -> list[Path]:
         return [ROOT / self.answers] if self.answers else []

@@ -104,13 +104,10 @@ def localized(
     kept = by_models.groupby([plain[name] for name in TASK]).transform("max") > 0
     table = shares(plain.assign(counts=True), by, rule, confidence)
     filtered = shares(plain.assign(counts=kept), by, rule, confidence)
-    names = {"tasks": "kept", "programs": "programs_kept", "accuracy": "accuracy_kept"}
-    names |= {"low": "kept_low", "high": "kept_high"}
+    names = ["kept", "programs_kept", "accuracy_kept", "kept_low", "kept_high"]
     cell = table.pop("cell")
-    filtered = filtered.rename(columns=names)
-    return table.drop(columns="programs").join(
-        filtered[[*names.values()]].assign(cell=cell)
-    )
+    table[names] = filtered[["tasks", "programs", "accuracy", "low", "high"]]
+    return table.drop(columns="programs").assign(cell=cell)
 
 
 def compared(
