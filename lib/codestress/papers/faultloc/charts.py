@@ -26,7 +26,14 @@ from codestress.report.curves import (
     say,
 )
 from codestress.report.marks import mark
-from codestress.report.style import PUBLISHED, RIGHT, WIDTHS, looks, styled_figure
+from codestress.report.style import (
+    PUBLISHED,
+    RIGHT,
+    WIDTHS,
+    Look,
+    looks,
+    styled_figure,
+)
 from codestress.types import LANGUAGE_NAMES
 
 
@@ -180,12 +187,13 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     names = panel.str.split(", ", n=1, expand=True)
     languages, mutations = (list(names[part].unique()) for part in (0, 1))
     mutations.sort(key=lambda name: bool(name == ALL))
+    models = looks(points.loc[~points["model"].isin(BOLD), "model"].unique())
     size = (len(languages), len(mutations))
     figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * len(languages))
     grid = figure.subplots(*size, sharex=True, sharey=True, squeeze=False)
     for (language, mutation), part in points.groupby([names[0], names[1]], sort=False):
         ax = grid[languages.index(language)][mutations.index(mutation)]
-        _draw_strengths(ax, part)
+        _draw_strengths(ax, part, models)
         title = _headed(mutation) if language == languages[0] else ""
         ax.set_title(title + _moved(part), fontsize=7, loc="center")
     for ax, language in zip(grid[:, 0], languages, strict=True):
@@ -202,11 +210,10 @@ ALL = "all mutations"
 BOLD = (MEAN, "published")
 
 
-def _draw_strengths(ax: Axes, part: pd.DataFrame) -> None:
-    """Draws the curves of the points `part`: single models faint, mean and published bold."""
-    own = part[~part["model"].isin(BOLD)]
-    for model, (colour, marker) in looks(own["model"].unique()).items():
-        curve = own[own["model"] == model].sort_values("density")
+def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) -> None:
+    """Draws the curves of the points `part`: single `models` faint, mean and published bold."""
+    for model, (colour, marker) in models.items():
+        curve = part[part["model"] == model].sort_values("density")
         x, y = curve["density"], curve["value"]
         ax.plot(
             x, y, marker=marker, ms=2.5, color=colour, lw=0.8, alpha=0.45, label=model
