@@ -141,27 +141,29 @@ class Mutations(Programs):
         ["describes"], min_length=1, description="what misleading comments say"
     )
 
-    def conditions(self, language: Language) -> Iterator[dict[str, Scalar]]:
-        """Yields the factors spm, strength and said (what comments say) of every mutation of a task
-        in `language` at every strength."""
-        for spm in mutations_of(self, language):
-            for said in self.said if "comments" in spm else [""]:
-                for strength in self.strengths:
-                    yield {"spm": spm, "strength": strength, "said": said}
 
-    def mutated(
-        self, task: Task, factors: Mapping[str, Any], text: str | None = None
-    ) -> FaultyProgram | str:
-        """Returns the program of `task` under the mutation or control that `factors` name, with the
-        texts to insert that the model's response `text` has, or without one the kit's; or, as text,
-        why no mutation is possible."""
-        language = task.correct.language
-        said: Said = factors["said"] or "describes"
-        content = bank(language, said, self.comments)
-        if text is not None:
-            content = read_content(text, said, self.comments)
-        how = (factors["spm"], factors["strength"] or 1, content, self.seed)
-        return drawn_mutation(task.program, language, task.id, *how)
+def conditions(given: Mutations, language: Language) -> Iterator[dict[str, Scalar]]:
+    """Yields the factors spm, strength and said (what comments say) of every mutation of a task
+    in `language` at every strength."""
+    for spm in mutations_of(given, language):
+        for said in given.said if "comments" in spm else [""]:
+            for strength in given.strengths:
+                yield {"spm": spm, "strength": strength, "said": said}
+
+
+def mutated(
+    given: Mutations, task: Task, factors: Mapping[str, Any], text: str | None = None
+) -> FaultyProgram | str:
+    """Returns the program of `task` under the mutation or control that `factors` name, with the
+    texts to insert that the model's response `text` has, or without one the kit's; or, as text,
+    why no mutation is possible."""
+    language = task.correct.language
+    said: Said = factors["said"] or "describes"
+    content = bank(language, said, given.comments)
+    if text is not None:
+        content = read_content(text, said, given.comments)
+    how = (factors["spm"], factors["strength"] or 1, content, given.seed)
+    return drawn_mutation(task.program, language, task.id, *how)
 
 
 @dataclass(frozen=True)
@@ -361,7 +363,7 @@ class Localization(Mutations, Naming):
                 about["quarter"] = task.quarter + 1
                 if self.selection == "artifact":
                     last["refused"] = task.refused
-                for condition in (*plain, *self.conditions(language)):
+                for condition in (*plain, *conditions(self, language)):
                     yield Trial(name, about | condition | last, self.seed)
 
     def task(self, trial: Trial) -> Task:
@@ -400,11 +402,11 @@ class Localization(Mutations, Naming):
         if left == 2:
             return content_prompt(task, trial, self.sampling)
         text = responses[1].text if self.steps(trial) == 3 else None
-        mutated = self.mutated(task, trial.factors, text)
-        if isinstance(mutated, str) or not left:
-            return mutated
+        made = mutated(self, task, trial.factors, text)
+        if isinstance(made, str) or not left:
+            return made
         repetition = int(trial.factors["spm"] == "unchanged")
-        return replace(self.question(task, mutated.code), repetition=repetition)
+        return replace(self.question(task, made.code), repetition=repetition)
 
     def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
         """Returns the next question of `trial` (see `stage`); None after the last one."""

@@ -19,6 +19,8 @@ from codestress.papers.faultloc.studies import (
     Programs,
     Task,
     all_tasks,
+    conditions,
+    mutated,
     mutations_of,
 )
 from codestress.types import LANGUAGE_NAMES
@@ -125,9 +127,9 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     numbers, so that equal reasons add up."""
     rows = []
     for task in tasks.values():
-        for condition in given.conditions(task.correct.language):
-            mutated = given.mutated(task, condition)
-            why = mutated if isinstance(mutated, str) else ""
+        for condition in conditions(given, task.correct.language):
+            made = mutated(given, task, condition)
+            why = made if isinstance(made, str) else ""
             why = re.sub(r"\d+", "…", why.removeprefix("no neutral mutation: "))
             language = task.correct.language
             rows.append({**condition, "language": language, "why": why})
@@ -188,10 +190,10 @@ def example(task: Task, given: Mutations) -> str:
     parts = [f"=== {task.id}: {task.kind}", _changes(task.correct.code, faulty)]
     for spm in mutations_of(given, task.correct.language):
         factors = {"spm": spm, "strength": strength, "said": ""}
-        mutated = given.mutated(task, factors)
-        if isinstance(mutated, FaultyProgram):
-            mutated = _changes(faulty, mutated.code)
-        parts += [f"--- {spm}, strength {strength}", mutated]
+        made = mutated(given, task, factors)
+        if isinstance(made, FaultyProgram):
+            made = _changes(faulty, made.code)
+        parts += [f"--- {spm}, strength {strength}", made]
     return "\n".join([*parts, ""])
 
 
