@@ -28,7 +28,6 @@ from codestress.mutate.faults.comments import ACCUSES
 from codestress.mutate.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.charts import share_dots, strength_curves
-from codestress.papers.faultloc.perfect import perfect_answers
 from codestress.papers.faultloc.programs import parses, program_set
 from codestress.papers.faultloc.results import (
     localization,
@@ -37,6 +36,7 @@ from codestress.papers.faultloc.results import (
     robustness,
     stated,
 )
+from codestress.papers.faultloc.results.relabel import perfect_answers
 from codestress.papers.faultloc.scoring import score_location
 from codestress.parameters import questions
 from codestress.paths import PARAMS
@@ -84,6 +84,11 @@ def tasks(**changes: Any) -> dict[str, faultloc.Task]:
     }
 
 
+def mutated(task: faultloc.Task, *how: Any) -> FaultyProgram | str:
+    """The task's program under a mutation: its name, strength, content, seed."""
+    return faultloc.drawn_mutation(task.program, task.correct.language, task.id, *how)
+
+
 def says(number: object, line: str = "") -> str:
     return json.dumps({"line_number": number, "line": line})
 
@@ -112,15 +117,9 @@ def test_an_oracle_scores_100_percent_in_every_cell(
         for spm in parameters().spms:
             for strength in SMALL["strengths"]:
                 programs.append(
-                    faultloc.mutated_program(
-                        task, spm, strength, bank(task.correct.language), 0
-                    )
+                    mutated(task, spm, strength, bank(task.correct.language), 0)
                 )
-        programs.append(
-            faultloc.mutated_program(
-                task, "blank_line", 1, bank(task.correct.language), 0
-            )
-        )
+        programs.append(mutated(task, "blank_line", 1, bank(task.correct.language), 0))
         labels |= {
             program.code: program.line
             for program in programs
@@ -855,7 +854,7 @@ def test_no_comment_of_the_demo_accuses_the_fault() -> None:
         for task in faultloc.tasks_of(given, source).values()
     ):
         for said, strength in product(SAID, given.strengths):
-            made = faultloc.mutated_program(
+            made = mutated(
                 task, "comments", strength, bank(task.correct.language, said), 0
             )
             if isinstance(made, FaultyProgram):

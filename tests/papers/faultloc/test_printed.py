@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import contextlib
-import io
 import re
 from pathlib import Path
 from typing import Any
@@ -14,18 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codestress.inference.run import run
-from codestress.mutate.faults.sites import fault_sites
 from codestress.papers.faultloc.printed import (
     FAULT,
     MISLEADING,
     Printed,
     printed_program,
 )
-from codestress.papers.faultloc.programs import first_programs
 from codestress.papers.faultloc.results.example import CONDITIONS, named_lines
 from codestress.papers.faultloc.scoring import (
     line_in_prose,
-    score_prose,
+    score_location,
     score_specification,
 )
 from codestress.parameters import questions
@@ -149,44 +144,6 @@ def test_the_prompt_is_to_the_letter() -> None:
     assert "Off-by-one" not in texts[1]
 
 
-def output_of(code: str) -> str:
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        exec(code.replace("n = 4", "n = 6"), {"__name__": "queens"})
-    return said.getvalue()
-
-
-@pytest.mark.slow
-def test_what_is_left_out_is_filled_from_the_data_set(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    faulty, edited = (
-        printed_program(question, "filled") for question in ("faulty", "edited")
-    )  # type: ignore[arg-type]
-    shown = [
-        line.strip()
-        for line in printed_program("faulty").code.split("\n")
-        if line.strip()
-    ]
-    whole = iter(line.strip() for line in faulty.code.split("\n"))
-    assert all(line in whole for line in shown if line != ELIDED)  # in this order
-    correct = faulty.code.replace(FAULT, "range(row, n, 1)")
-    assert output_of(faulty.code) == output_of(edited.code) != output_of(correct)
-    assert output_of(correct).count("\n") == 4
-    made = [
-        site.apply(correct)
-        for site in fault_sites(correct, "python")
-        if site.kind == "OffByOne"
-    ]
-    assert ast.dump(ast.parse(faulty.code)) in {
-        ast.dump(ast.parse(code)) for code in made
-    }
-    programs = first_programs("alpaca", 1, 0, 0)
-    [program] = [program for program in programs if program.id == "5661"]
-    assert "range(row, n, 1)" in program.code
-
-
 CODE = printed_program("faulty").code
 LINE = "for i, j in zip(range(row, n-1, 1),"
 STATEMENT = f"{LINE}\n                        range(col, -1, -1)):"
@@ -201,7 +158,7 @@ PROSE = [
     (12, f"12: {LINE}"),
     (12, "The error is in **line 12**."),
     (12, "Line number: 12. The loop stops too early, as line 7 does not."),
-    (12, "It is the `range(row, n-1, 1)` of the third loop."),
+    (None, "It is the `range(row, n-1, 1)` of the third loop."),
     (12, f"```\n{CODE.replace(LINE, LINE + '  # <- wrong')}\n```"),
     (12, f"```python\n{LINE} # here\n```"),
     (4, "I think `if board[row][i] == 1:` is responsible."),
@@ -223,7 +180,9 @@ def test_the_line_that_prose_names(line: int | None, text: str) -> None:
 def test_answers_in_prose_are_scored() -> None:
     def outcomes(texts: list[str], tolerance: int = 0) -> set[Outcome]:
         return {
-            score_prose(Response(text, "stop"), 12, CODE, tolerance).outcome
+            score_location(
+                Response(text, "stop"), 12, CODE, tolerance, prose=True
+            ).outcome
             for text in texts
         }
 
@@ -237,7 +196,9 @@ def test_answers_in_prose_are_scored() -> None:
     assert outcomes(["The error is in line 14."], 2) == {Outcome.CORRECT}
     assert outcomes([f"<think>`{LINE}`</think>It is line 3."]) == {Outcome.INCORRECT}
     assert (
-        score_prose(Response("The error is", "length"), 12, CODE, 0).outcome
+        score_location(
+            Response("The error is", "length"), 12, CODE, 0, prose=True
+        ).outcome
         is Outcome.TRUNCATED
     )
 
@@ -302,7 +263,7 @@ def test_any_model_is_asked_the_specification_first(
         0,
         0,
     ]
-    table = named_lines(given_here, results.answers, "strict", tmp_path / "s.sqlite")
+    table = named_lines(results.answers, "strict", tmp_path / "s.sqlite")
     assert table["condition"].tolist() == list(CONDITIONS.values())
     assert table["named_line"].tolist() == [12, 13, 5, 5]
     assert table["found"].tolist() == [1, 1, 0, 0]

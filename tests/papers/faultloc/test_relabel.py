@@ -13,10 +13,9 @@ import pytest
 
 from codestress.errors import CodestressError
 from codestress.papers.faultloc import studies
-from codestress.papers.faultloc.perfect import perfect_answers
 from codestress.papers.faultloc.programs import parses
 from codestress.papers.faultloc.results import localization, relabel
-from codestress.papers.faultloc.results.relabel import ORACLE
+from codestress.papers.faultloc.results.relabel import ORACLE, perfect_answers
 from told import refused
 
 DRIFTED: dict[str, Any] = {
@@ -87,7 +86,7 @@ def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
         ):
             rows.append({"id": name, "line": line, "model": model})
     read = relabel.read_answers(written(tmp_path / "a.jsonl", rows), given)
-    frame = relabel.judged(given, read).set_index(["model", "problem"])
+    frame = read.set_index(["model", "problem"])
     values = frame[[f"value_{rule}" for rule in relabel.READINGS]]
     inside = [
         name
@@ -114,7 +113,7 @@ def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
     one_model = relabel.read_answers(
         written(tmp_path / "b.jsonl", [{"id": inside[0], "line": 3}]), given
     )
-    assert [*one_model] == ["b.jsonl"]
+    assert one_model["model"].tolist() == ["b.jsonl"]
 
 
 FORM = '"id": "29/MisplacedReturn/1", "line": 2'
@@ -256,17 +255,11 @@ def test_all_public_tasks_under_both_lines(
     """A file of the changed lines to all 9,150 tasks: 39 of them have none."""
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     given = relabelling(**PUBLIC)
-    table = relabel.task_table(given)
-    assert len(table) == 9150
-    assert table["changed"].isna().sum() == 39
-    rows = [
-        {"id": row.id, "line": None if pd.isna(row.changed) else int(row.changed)}
-        for row in table.itertuples()
-    ]
+    rows = [{"id": name, "line": task.changed} for name, task in tasks(given).items()]
+    assert len(rows) == 9150
+    assert sum(row["line"] is None for row in rows) == 39
     assert rows[0]["id"].split("/")[1] in studies.PUBLISHED_KINDS
-    answers = relabel.judged(
-        given, relabel.read_answers(written(tmp_path / "a.jsonl", rows), given)
-    )
+    answers = relabel.read_answers(written(tmp_path / "a.jsonl", rows), given)
     shares = relabel.by_quarter(answers, 0.95).set_index(["rule", "quarter"])
     assert shares.loc["changed", "accuracy"].eq(1).all()
     assert (

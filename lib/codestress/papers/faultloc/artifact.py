@@ -1,12 +1,15 @@
-"""Files of the paper's public artifact (data set `llmcodeimpact`)."""
+"""Files of the paper's public artifact (data set `llmcodeimpact`), and the parameters of their audit."""
 
 from __future__ import annotations
 
 import gzip
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import Field
+
+from codestress.parameters import Facts
 from codestress.problems.datasets import data_file
 
 
@@ -18,3 +21,16 @@ def packed_rows(name: str) -> Iterator[dict[str, Any]]:
     ) as file:
         for line in file:
             yield json.loads(line)
+
+
+class Audit(Facts):
+    """Parameters of the audit, which compares the public tasks' labels with the lines that really
+    changed; no model is asked."""
+
+    tasks: Literal["public", "counted"] = Field(
+        "public",
+        description="public: the tasks, a data set; counted: what was counted in them (tolerance 2)",
+    )
+    tolerance: int = Field(
+        2, ge=0, description="lines by which the artifact lets an answer be off"
+    )

@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from codestress.papers.faultloc.words import spoken
+from codestress.papers.faultloc.results.localization import spoken
 from codestress.report.curves import (
     MEAN,
     draw_curves,
@@ -26,35 +26,36 @@ from codestress.report.curves import (
     say,
 )
 from codestress.report.marks import mark
-from codestress.report.style import PUBLISHED, RIGHT, WIDTHS, looks, styled_figure
+from codestress.report.style import (
+    PUBLISHED,
+    RIGHT,
+    WIDTHS,
+    Look,
+    looks,
+    styled_figure,
+)
+from codestress.types import LANGUAGE_NAMES
 
 
 def length_bars(frames: Mapping[str, pd.DataFrame]) -> Figure:
     """Returns a figure of bars: the share of programs in each range of lengths, a panel for each
     table in `frames`, whose keys are the titles. A table has the columns label (range of lengths),
-    count (programs), and source, with bars beside each other; a source that begins with
-    `published` is grey. The number at a bar's end is the count."""
+    count (programs), and source, with bars beside each other; the source `published` is grey. The
+    number at a bar's end is the count."""
     figure, axes = panels(list(frames), 2, 2.9, sharex=True, sharey=True)
-    labels = list(
-        dict.fromkeys(name for frame in frames.values() for name in frame["label"])
-    )
+    labels = list(pd.concat(frames.values())["label"].unique())
     for ax, frame in zip(axes, frames.values(), strict=True):
-        sources = list(dict.fromkeys(frame["source"]))
-        height = 0.8 / len(sources)
+        sources = frame["source"].nunique()
+        height = 0.8 / sources
         for number, (source, part) in enumerate(frame.groupby("source", sort=False)):
-            places = part["label"].map(labels.index) + height * (
-                number - (len(sources) - 1) / 2
-            )
-            colour = (
-                PUBLISHED
-                if str(source).startswith("published")
-                else look(number).colour
-            )
-            share = 100 * part["count"] / max(part["count"].sum(), 1)
-            name = f"{source} ({part['count'].sum():,})"
-            ax.barh(places, share, 0.92 * height, color=colour, label=name)
-            theirs = colour == PUBLISHED
-            mark(ax, part, share / 2, places, share, 0.92 * height, published=theirs)
+            theirs, total = source == "published", part["count"].sum()
+            places = part["label"].map(labels.index)
+            places += height * (number - (sources - 1) / 2)
+            colour = PUBLISHED if theirs else look(number).colour
+            share, thick = 100 * part["count"] / max(total, 1), 0.92 * height
+            name = f"{source} ({total:,})"
+            ax.barh(places, share, thick, color=colour, label=name)
+            mark(ax, part, share / 2, places, share, thick, published=theirs)
             for place, end, count in zip(places, share, part["count"], strict=True):
                 say(ax, f"{count:,}", (end, place), (3, 0), va="center")
         name_rows(ax, labels)
@@ -73,48 +74,44 @@ def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
     most) and cell. Conditions that begin with `published` are grey strokes across the row.
     """
     every = pd.concat(frames.values())
-    labels = list(dict.fromkeys(every["label"]))
+    labels = list(every["label"].unique())
     own = every[~every["condition"].str.startswith("published")]
-    models = looks(dict.fromkeys(own["condition"]))
+    models = looks(own["condition"].unique())
     of_a_row = max(1, len(own) // max(1, own["label"].nunique() * len(frames)))
     height = min(8.2, 1.1 + len(labels) * max(0.22, 0.1 + 0.085 * of_a_row))
     figure, axes = panels(list(frames), len(frames), height, sharex=True, sharey=True)
     for ax, frame in zip(axes, frames.values(), strict=True):
-        _draw_published(ax, frame, labels)
-        for row, part in frame[frame["condition"].isin(models)].groupby(
-            "label", sort=False
-        ):
-            for number, (index, dot) in enumerate(part.iterrows()):
-                place = labels.index(row) + 0.7 * ((number + 0.5) / len(part) - 0.5)
-                colour, marker = models[dot["condition"]]
-                share, reach = interval(part.loc[[index]])
-                ax.errorbar(
-                    share,
-                    [place],
-                    xerr=reach,
-                    fmt=marker,
-                    ms=4,
-                    elinewidth=0.8,
-                    color=colour,
-                    label=dot["condition"],
-                )
-                mark(ax, part.loc[[index]], share, place)
+        own = frame["condition"].isin(list(models))
+        _draw_published(ax, frame[~own], labels)
+        rows = frame[own].groupby("label")["label"]
+        within = (rows.cumcount() + 0.5) / rows.transform("size") - 0.5
+        places = frame["label"].map(labels.index)[own] + 0.7 * within
+        for place, dot in frame[own].groupby(places):
+            [name], (share, reach) = dot["condition"], interval(dot)
+            colour, marker = models[name]
+            shown: dict[str, Any] = {"fmt": marker, "color": colour, "elinewidth": 0.8}
+            # Models that are rows need no name in the legend.
+            told = "" if name in labels else name
+            ax.errorbar(share, [place], xerr=reach, ms=4, label=told, **shown)
+            mark(ax, dot, share, place)
         name_rows(ax, [spoken(label) for label in labels])
         ax.set(xlim=(-3, 103), xticks=range(0, 101, 25))
         _name_numbers(ax, frame, labels)
     figure.supxlabel(xlabel, fontsize=8)
-    _name_series(figure, axes, labels)
+    longest = max(map(len, every["condition"]))
+    legend_above(figure, *axes, most=max(1, 105 // (longest + 6)))
     return figure
 
 
 def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
-    """Draws the published shares of `frame` as grey strokes across the rows `labels`."""
-    published = frame[frame["condition"].str.startswith("published")]
-    for condition, part in published.groupby("condition", sort=False):
-        places = part["label"].map(labels.index)
-        shown = {"color": PUBLISHED, "lw": 2.2, "label": condition}
-        ax.vlines(100 * part["accuracy"], places - 0.4, places + 0.4, zorder=1, **shown)
-        mark(ax, part, 100 * part["accuracy"], places, 0, 0.8, published=True)
+    """Draws the published shares `frame` as grey strokes across the rows `labels`."""
+    for condition, part in frame.groupby("condition", sort=False):
+        places, shares = part["label"].map(labels.index), 100 * part["accuracy"]
+        ends = (places - 0.4, places + 0.4)
+        ax.vlines(
+            shares, *ends, zorder=1, color=PUBLISHED, lw=2.2, label=str(condition)
+        )
+        mark(ax, part, shares, places, 0, 0.8, published=True)
 
 
 def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
@@ -122,9 +119,9 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     if "n" not in frame:
         return
     for label, numbers in frame.dropna(subset="n").groupby("label")["n"]:
-        least, most = int(numbers.min()), int(numbers.max())
-        told = f"{least:,}" if least == most else f"{least:,}–{most:,}"
+        ends = [f"{int(end):,}" for end in (numbers.min(), numbers.max())]
         at = (103, labels.index(label))
+        told = "–".join(dict.fromkeys(ends))
         say(ax, told, at, (3, 0), va="center", annotation_clip=False)
     ax.text(
         1.02,
@@ -137,24 +134,6 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     )
 
 
-def _name_series(figure: Figure, axes: Sequence[Axes], labels: Sequence[str]) -> None:
-    """Draws the legend of `share_dots` above its panels; models that are rows need no name
-    there."""
-    handles: dict[str, Any] = {}
-    for ax in axes:
-        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
-            if name not in (*labels, "published"):
-                handles.setdefault(name, handle)
-    handles = dict(
-        sorted(handles.items(), key=lambda item: item[0].startswith("published"))
-    )
-    if handles:
-        most = max(1, int(15 * figure.get_figwidth()) // (max(map(len, handles)) + 6))
-        figure.legend(
-            handles.values(), list(handles), loc="outside upper center", ncols=most
-        )
-
-
 def heat_map(
     frames: Mapping[str, pd.DataFrame], *, xlabel: str, width: float = WIDTHS["page"]
 ) -> Figure:
@@ -162,35 +141,18 @@ def heat_map(
     with the same rows; `xlabel` names the axis below. Each table has a row for each cell: row,
     column (names on the axes), accuracy (0 to 1) and optionally tasks, a number written below the
     accuracy."""
-    first = list(
-        dict.fromkeys(row for frame in frames.values() for row in frame["row"])
-    )
-    height = 1.2 + 0.36 * len(first)
+    rows = list(pd.concat(frames.values())["row"].unique())
+    columns = list(pd.concat([*frames.values()][::-1])["column"].unique())
+    height = 1.2 + 0.36 * len(rows)
     figure, axes = panels(list(frames), len(frames), height, width, sharey=True)
-    order = list(
-        dict.fromkeys(
-            column for frame in [*frames.values()][::-1] for column in frame["column"]
-        )
-    )
     for ax, frame in zip(axes, frames.values(), strict=True):
-        columns = [one for one in order if one in set(frame["column"])]
-        grid = frame.pivot_table(
-            index="row", columns="column", values="accuracy", sort=False
-        ).reindex(first)[columns]
-        shades = ax.imshow(
-            grid.to_numpy(float), cmap="Blues", vmin=0, vmax=1, aspect="auto"
-        )
-        at = frame["column"].map(columns.index), frame["row"].map(first.index)
-        mark(ax, frame, *at, 1, 1)
-        for cell in frame.itertuples():
-            text = f"{100 * cell.accuracy:.0f} %"
-            if hasattr(cell, "tasks"):
-                text += f"\nof {int(cell.tasks):,}"
-            colour = "white" if cell.accuracy > 0.6 else "black"
-            place = (columns.index(cell.column), first.index(cell.row))
-            say(ax, text, place, ha="center", va="center", color=colour)
+        grid = frame.pivot(index="row", columns="column", values="accuracy")
+        grid = grid.reindex(index=rows, columns=columns)
+        shares = grid.to_numpy(float)
+        shades = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        _write_cells(ax, frame, rows, columns)
         ax.set_xticks(range(len(columns)), columns)
-        ax.set_yticks(range(len(first)), [spoken(row) for row in first])
+        ax.set_yticks(range(len(rows)), [spoken(row) for row in rows])
         ax.tick_params(length=0)
         ax.grid(False)
     figure.supxlabel(xlabel, fontsize=8)
@@ -202,49 +164,36 @@ def heat_map(
     return figure
 
 
+def _write_cells(
+    ax: Axes, frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str]
+) -> None:
+    """Writes the numbers of the cells `frame` into a heat map of `rows` and `columns`."""
+    x, y = frame["column"].map(columns.index), frame["row"].map(rows.index)
+    mark(ax, frame, x, y, 1, 1)
+    for cell in frame.assign(x=x, y=y).itertuples():
+        text = f"{100 * cell.accuracy:.0f} %"
+        if "tasks" in frame:
+            text += f"\nof {cell.tasks:,}"
+        colour = "white" if cell.accuracy > 0.6 else "black"
+        say(ax, text, (cell.x, cell.y), ha="center", va="center", color=colour)
+
+
 def strength_curves(points: pd.DataFrame) -> Figure:
     """Returns a figure of curves: a row of panels for each language, a column for each mutation
     (last: all). `points` has the columns model (a curve), panel (language, mutation), density
     (strength), value, low, high (%). Mean and published are bold; a panel's title says how far the
     mean moves from the first strength to the last, in points."""
-    names = (
-        points["panel"]
-        .str.removeprefix("published, ")
-        .str.split(", ", n=1, expand=True)
-    )
-    points = points.assign(language=names[0], mutation=names[1])
-    mutations, languages, models = (
-        list(dict.fromkeys(points[name])) for name in ("mutation", "language", "model")
-    )
-    mutations = [
-        *(one for one in mutations if one != ALL),
-        *([ALL] if ALL in mutations else []),
-    ]
+    panel = points["panel"].str.removeprefix("published, ")
+    names = panel.str.split(", ", n=1, expand=True)
+    languages, mutations = (list(names[part].unique()) for part in (0, 1))
+    mutations.sort(key=lambda name: bool(name == ALL))
+    models = looks(points.loc[~points["model"].isin(BOLD), "model"].unique())
+    size = (len(languages), len(mutations))
     figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * len(languages))
-    grid = figure.subplots(
-        len(languages), len(mutations), sharex=True, sharey=True, squeeze=False
-    )
-    for (language, mutation), part in points.groupby(
-        ["language", "mutation"], sort=False
-    ):
+    grid = figure.subplots(*size, sharex=True, sharey=True, squeeze=False)
+    for (language, mutation), part in points.groupby([names[0], names[1]], sort=False):
         ax = grid[languages.index(language)][mutations.index(mutation)]
-        for model, (colour, marker) in looks(
-            one for one in models if one not in BOLD
-        ).items():
-            curve = part[part["model"] == model].sort_values("density")
-            faint: dict[str, Any] = {
-                "color": colour,
-                "lw": 0.8,
-                "alpha": 0.45,
-                "label": model,
-            }
-            ax.plot(curve["density"], curve["value"], marker=marker, ms=2.5, **faint)
-            mark(ax, curve, curve["density"], curve["value"])
-        for name in BOLD:
-            bold = part[part["model"] == name]
-            draw_curves(ax, bold, [name], "density", value="value", scale=1, size=3)
-            for container in ax.containers[-1:]:
-                container.lines[0].set_linewidth(2.0)
+        _draw_strengths(ax, part, models)
         title = _headed(mutation) if language == languages[0] else ""
         ax.set_title(title + _moved(part), fontsize=7, loc="center")
     for ax, language in zip(grid[:, 0], languages, strict=True):
@@ -257,7 +206,24 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     return figure
 
 
+ALL = "all mutations"
 BOLD = (MEAN, "published")
+
+
+def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) -> None:
+    """Draws the curves of the points `part`: single `models` faint, mean and published bold."""
+    for model, (colour, marker) in models.items():
+        curve = part[part["model"] == model].sort_values("density")
+        x, y = curve["density"], curve["value"]
+        ax.plot(
+            x, y, marker=marker, ms=2.5, color=colour, lw=0.8, alpha=0.45, label=model
+        )
+        mark(ax, curve, x, y)
+    for name in BOLD:
+        draw_curves(ax, part, [name], "density", value="value", scale=1, size=3)
+    containers: Sequence[Any] = ax.containers
+    for container in containers:
+        container.lines[0].set_linewidth(2.0)
 
 
 def _headed(mutation: str) -> str:
@@ -274,27 +240,21 @@ def _moved(part: pd.DataFrame) -> str:
     return f"{mean.iloc[-1] - mean.iloc[0]:+.0f}".replace("-", "−")
 
 
-def relabelled_curves(panels_of: Mapping[str, pd.DataFrame]) -> Figure:
-    """Returns a figure of accuracy by quarter of the program: a panel for each table in
-    `panels_of`, whose keys are the models, a curve for each reading (by labels or by changed
-    lines). Columns of a table: model (holds the reading), quarter (1 to 4, of the line that the
-    reading counts as faulty), accuracy, low, high (%)."""
-    readings = list(
-        dict.fromkeys(name for table in panels_of.values() for name in table["model"])
-    )
-    across = 2 if len(panels_of) <= 4 else 4
-    rows = -(-len(panels_of) // across)
-    height = min(8.2, 0.8 + 1.7 * rows)
-    figure, axes = panels(list(panels_of), across, height, sharex=True, sharey=True)
-    for ax, table in zip(axes, panels_of.values(), strict=True):
-        shares = table.rename(columns={"model": "label"}).assign(published=False)
-        shares[["accuracy", "low", "high"]] /= 100
+def relabelled_curves(table: pd.DataFrame) -> Figure:
+    """Returns a figure of accuracy by quarter of the program, a panel for each model, a curve for
+    each reading (by labels or by changed lines). Columns of `table`: model, reading, quarter (1 to
+    4, of the line that the reading counts as faulty), accuracy, low, high (0 to 1)."""
+    models = list(table["model"].unique())
+    across = 2 if len(models) <= 4 else 4
+    height = min(8.2, 0.8 + 1.7 * -(-len(models) // across))
+    figure, axes = panels(models, across, height, sharex=True, sharey=True)
+    table = table.assign(label=table["reading"], published=False)
+    middle = (table["label"].nunique() - 1) / 2
+    for ax, model in zip(axes, models, strict=True):
         draw_points(
             ax,
-            shares,
-            lambda number, part: (
-                part["quarter"] + 0.08 * (number - (len(readings) - 1) / 2)
-            ),
+            table[table["model"] == model],
+            lambda number, part: part["quarter"] + 0.08 * (number - middle),
             line="-",
             width=0.7,
         )
@@ -302,14 +262,10 @@ def relabelled_curves(panels_of: Mapping[str, pd.DataFrame]) -> Figure:
         ax.tick_params(labelbottom=True)
     for ax in axes[::across]:
         ax.set_ylabel("accuracy (%)")
-    figure.supxlabel(
-        "quarter of the program in which the line that counts stands", fontsize=8
-    )
+    told = "quarter of the program in which the line that counts stands"
+    figure.supxlabel(told, fontsize=8)
     legend_above(figure, *axes)
     return figure
-
-
-ALL = "all mutations"
 
 
 def named_lines(table: pd.DataFrame) -> Figure:
@@ -317,55 +273,26 @@ def named_lines(table: pd.DataFrame) -> Figure:
     a mark at the line that each model names (at the left: no line), and a box around the faulty
     line; to the right how many named it. `table` has a row for each answer: condition (the
     version), model, faulty_line, named_line (missing: none), cell."""
-    models, conditions = (
-        list(dict.fromkeys(table[name])) for name in ("model", "condition")
-    )
+    conditions, models = table["condition"].unique(), looks(table["model"].unique())
     each = min(0.9, max(0.45, 0.1 * len(models)))
     figure, [ax] = panels([""], 1, 1.2 + each * len(conditions))
     last = int(table[["faulty_line", "named_line"]].max().max())
-    for place, condition in enumerate(conditions):
-        cell = table[table["condition"] == condition]
-        faulty = int(cell["faulty_line"].iloc[0])
-        ax.add_patch(
-            Rectangle(
-                (faulty - 0.4, place - 0.42),
-                0.8,
-                0.84,
-                fc="#CDEBE1",
-                ec=RIGHT,
-                zorder=1,
-            )
-        )
-        for number, (model, (colour, marker)) in enumerate(looks(models).items()):
-            answers = cell[cell["model"] == model]
-            named = (
-                answers["named_line"].astype("Float64").fillna(NO_LINE).astype(float)
-            )
-            at = place + 0.74 * ((number + 0.5) / len(models) - 0.5)
-            shown: dict[str, Any] = {"color": colour, "label": None if place else model}
-            ax.plot(named, [at] * len(named), marker, ms=4, **shown)
-            mark(ax, answers, named, at)
-        right = int(cell["named_line"].eq(cell["faulty_line"]).fillna(False).sum())
-        end = (last + 1, place)
-        say(
-            ax,
-            f"{right} of {len(cell)}",
-            end,
-            (4, 0),
-            va="center",
-            annotation_clip=False,
-        )
-    ax.set_yticks(range(len(conditions)), [wrap_words(name) for name in conditions])
-    numbers = range(1, last + 1)
-    ax.set_xticks([NO_LINE, *numbers], ["no\nline", *map(str, numbers)])
-    ax.set(ylim=(len(conditions) - 0.5, -0.5), xlim=(NO_LINE - 1, last + 1))
-    ax.grid(True, axis="x")
-    ax.grid(False, axis="y")
-    for place in range(1, len(conditions)):
-        ax.axhline(place - 0.5, color="#999999", lw=0.6)
-    ax.set_xlabel(
-        "line that was named; box: the faulty line; at the right: how many named it"
-    )
+    named = table["named_line"].astype("Float64").fillna(NO_LINE).astype(float)
+    table = table.assign(named=named)
+    for row, condition in enumerate(conditions):
+        version = table[table["condition"] == condition]
+        faulty = int(version["faulty_line"].iloc[0])
+        corner = (faulty - 0.4, row - 0.42)
+        ax.add_patch(Rectangle(corner, 0.8, 0.84, fc="#CDEBE1", ec=RIGHT, zorder=1))
+        for number, (model, (colour, marker)) in enumerate(models.items()):
+            answers = version[version["model"] == model]
+            at = row + 0.74 * ((number + 0.5) / len(models) - 0.5)
+            line = ax.plot(answers["named"], [at] * len(answers), marker, ms=4)
+            line[0].set(color=colour, label="" if row else model)
+            mark(ax, answers, answers["named"], at)
+        told = f"{(version['named'] == faulty).sum()} of {len(version)}"
+        say(ax, told, (last + 1, row), (4, 0), va="center", annotation_clip=False)
+    _name_lines(ax, [name.replace(", ", ",\n") for name in conditions], last)
     legend_above(figure, ax, most=6)
     return figure
 
@@ -374,46 +301,50 @@ NO_LINE = -1
 """Place on the axis of lines of an answer that names none."""
 
 
-def wrap_words(text: str) -> str:
-    """Returns `text` on two lines, broken after its comma."""
-    return text.replace(", ", ",\n")
+def _name_lines(ax: Axes, rows: Sequence[str], last: int) -> None:
+    """Names the `rows` of the panel `ax`, with lines between them, and the program lines 1 to
+    `last` along its axis."""
+    name_rows(ax, rows, 0.5, None)
+    numbers = range(1, last + 1)
+    ax.set_xticks([NO_LINE, *numbers], ["no\nline", *map(str, numbers)])
+    ax.set_xlim(NO_LINE - 1, last + 1)
+    for place in range(1, len(rows)):
+        ax.axhline(place - 0.5, color="#999999", lw=0.6)
+    told = "line that was named; box: the faulty line; at the right: how many named it"
+    ax.set_xlabel(told)
 
 
 def published_chart(
-    cells: pd.DataFrame,
-    returns: pd.DataFrame,
-    counts: pd.DataFrame,
-    languages: dict[str, str],
+    cells: pd.DataFrame, returns: pd.DataFrame, counts: pd.DataFrame
 ) -> Figure:
     """Returns the chart of the published numbers: Table II with intervals (`cells`); misplaced
-    returns against the other faults (`returns`); the share localized, by language (`counts`).
-
-    The tables come from `results/published.py`; `languages` maps two languages to their names.
-    """
-    cells = cells.assign(fault=cells["fault"].map(spoken))
+    returns against the other faults (`returns`); the share localized, by language (`counts`). The
+    tables come from `results/published.py`."""
     figure = styled_figure(WIDTHS["page"], 7.0)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.5, 1.2], squeeze=False)[
-        :, 0
-    ]
-    theirs: dict[str, Any] = {"scale": 100, "published": True}
-    models = list(dict.fromkeys(cells["label"]))
-    panels_above = above.subplots(1, 2, sharey=True)
-    for ax, (language, name) in zip(panels_above, languages.items(), strict=True):
-        part = cells[(cells["language"] == language) & (cells["flag"] == "")]
-        theirs |= {"title": f"Table II, {name}", "xlabel": "accuracy (%)"}
-        forest(ax, part, models, (0, 100), value="share", series="fault", **theirs)
+    above, below = figure.subfigures(2, 1, height_ratios=[1.5, 1.2], squeeze=False).flat
+    theirs: dict[str, Any] = {"scale": 100, "published": True, "series": "series"}
+    models = list(cells["label"].unique())
+    shown = cells[cells["flag"] == ""]
+    shown = shown.assign(series=shown["fault"].map(spoken))
+    theirs["xlabel"] = "accuracy (%)"
+    for ax, language in zip(above.subplots(1, 2, sharey=True), LANGUAGES, strict=True):
+        part = shown[shown["language"] == language]
+        title = f"Table II, {LANGUAGE_NAMES[language]}"
+        forest(ax, part, models, (0, 100), value="share", title=title, **theirs)
     above.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=4)
     left, right = below.subplots(1, 2)
-    theirs |= {"series": "language", "xlabel": "accuracy (points)"}
-    theirs["title"] = "misplaced returns - other faults"
-    shown = returns.assign(language=returns["language"].map(languages))
-    forest(left, shown, models, (-35, 35), value="difference", **theirs)
+    shown = returns.assign(series=returns["language"].map(LANGUAGE_NAMES))
+    theirs |= {"title": "misplaced returns - other faults", "value": "difference"}
+    forest(left, shown, models, (-35, 35), **theirs | {"xlabel": "accuracy (points)"})
     left.axvline(0, color="#999999", linewidth=0.6)
-    whole = counts[counts["lacks"].isna()]
-    shown = pd.concat([whole[whole["language"] == name] for name in languages])
-    shown = shown.assign(language=shown["language"].map(languages))
+    shown = counts[counts["lacks"].isna()]
+    shown = shown.sort_values("language", ascending=False, kind="stable")
+    shown = shown.assign(series=shown["language"].map(LANGUAGE_NAMES))
     theirs |= {"title": "Figure 7: before mutations", "xlabel": "of all tasks (%)"}
     names = list(dict.fromkeys(shown["label"]))
-    forest(right, shown, names, (0, 30), value="found", **theirs)
+    forest(right, shown, names, (0, 30), **theirs | {"value": "found"})
     below.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
     return figure
+
+
+LANGUAGES = ("python", "java")

@@ -6,16 +6,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import click
 
 from codestress.errors import DataError, ParameterError
 from codestress.literals import UNREADABLE, reason_of
-
-if TYPE_CHECKING:
-    from codestress.mutate.faults.neutral import Spm
-    from codestress.papers.faultloc.program_files import ProgramFile
 
 PROGRAMS = click.argument(
     "programs",
@@ -38,14 +34,12 @@ def faults(programs: tuple[Path, ...], as_json: bool) -> None:
     """
     from codestress.papers.faultloc.program_files import faulty_rows
 
-    nothing = {"fault": None, "line": None, "code": None, "before": None, "after": None}
+    nothing = dict.fromkeys(["fault", "line", "code", "before", "after"])
     for row in _rows(programs, lambda file, _: faulty_rows(file), [nothing]):
-        changed = (
-            f"{row['line']:>6} {row['fault']:22} {row['after'].strip()}"
-            if row["fault"]
-            else row["reason"]
-        )
-        click.echo(json.dumps(row) if as_json else f"{row['program']}: {changed}")
+        told = row.get("reason")
+        if row["fault"]:
+            told = f"{row['line']:>6} {row['fault']:22} {row['after'].strip()}"
+        click.echo(json.dumps(row) if as_json else f"{row['program']}: {told}")
 
 
 @click.command()
@@ -93,21 +87,19 @@ def mutate(
     from codestress.papers.faultloc.program_files import mutated_row
     from codestress.validation import nearest
 
-    wanted = mutations.replace(",", " ").split()
+    wanted: list[Any] = mutations.replace(",", " ").split()
     for name in wanted:
         if name not in SPMS:
             raise ParameterError(
                 f"--mutations {name}: no such mutation{nearest(name, SPMS)}"
             )
-    chosen = cast("list[Spm]", wanted)
+    how: Any = (line, strength, seed)
 
-    def mutated(file: ProgramFile, name: str) -> list[dict[str, Any]]:
-        return [mutated_row(file, name, spm, line, strength, seed) for spm in chosen]
+    def mutated(file: Any, name: str) -> list[dict[str, Any]]:
+        return [mutated_row(file, name, spm, *how) for spm in wanted]
 
-    nothing = [
-        {"mutation": spm, "state": "rejected", "reason": "", "code": None, "line": None}
-        for spm in chosen
-    ]
+    none = {"state": "rejected", "reason": "", "code": None, "line": None}
+    nothing = [{"mutation": spm} | none for spm in wanted]
     for row in _rows(programs, mutated, nothing):
         where = f"{row['line']:>6}" if row["line"] else "     –"
         told = f"{row['program']}: {where} {row['mutation']:22} {row['state']:9} {row['reason']}".rstrip()
@@ -116,7 +108,7 @@ def mutate(
 
 def _rows(
     programs: tuple[Path, ...],
-    made: Callable[[ProgramFile, str], list[dict[str, Any]]],
+    made: Callable[[Any, str], list[dict[str, Any]]],
     nothing: list[dict[str, Any]],
 ) -> Iterator[dict[str, Any]]:
     """Yields rows for each file in `programs`, with the added column program (the path): the rows

@@ -21,7 +21,6 @@ leaves some points open; the kit reconstructs these points as follows:
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -30,10 +29,9 @@ from typing import Literal
 from pydantic import Field
 
 from codestress.mutate.faults.neutral import FaultyProgram
-from codestress.papers.faultloc.programs import first_programs, normalised
 from codestress.papers.faultloc.scoring import (
     TOLERANCES,
-    score_prose,
+    score_location,
     score_specification,
 )
 from codestress.parameters import Experiment
@@ -43,6 +41,7 @@ from codestress.types import (
     Prompt,
     Response,
     Sampling,
+    Scalar,
     Score,
     Trial,
 )
@@ -52,117 +51,88 @@ COMMENT = "        # Off-by-one fault: the loop stops one row too early\n"
 """Comment of Figure 1 that tells the reader where the fault is."""
 MISLEADING = "        # This function checks how many queens are on the board.\n"
 FAULT = "range(row, n-1, 1)"
-DATA_SET = "5661"
-"""Id of the N-Queens program in the data set `alpaca`."""
-CHANGED = (
-    ("is_safe(row, col)", "is_safe(board, row, col)"),
-    ("is_safe(i, col)", "is_safe(board, i, col)"),
-    ("range(row, n, 1)", FAULT),
-)
-"""Replacements (before, after) that turn the data set's program into that of Figure 1."""
 
 
-class Printed(Experiment):
-    """Parameters of the questions about N-Queens, the motivating example of Fault Localizability
-    (section II)."""
+class Naming(Experiment):
+    """Parameters of questions for a faulty line: the sampling of their requests."""
 
     SINGLE = ("temperature", "max_tokens")
     OPEN = ("temperature", "max_tokens")
+
+    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
+    max_tokens: int = Field(512, ge=1, description="longest answer")
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """`strict`, the labelled line, and `reference`, within two lines of it; an answer about a
+        specification has one score under both."""
+        return ("strict", "reference")
+
+    @property
+    def sampling(self) -> Sampling:
+        """Sampling of all requests."""
+        return Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+
+
+class Printed(Naming):
+    """Parameters of the questions about N-Queens, the motivating example of Fault Localizability
+    (section II)."""
 
     questions: list[Question] = Field(
         ["specification", "faulty", "annotated", "edited", "figure 3"],
         min_length=1,
         description="specification, then Figure 1 without and with its comment, with Figure 3's edits, and Figure 3",
     )
-    elided: Literal["marked", "filled"] = Field(
-        "marked",
-        description=f"what the figures leave out: marked, as printed; filled from the data set ({DATA_SET})",
-    )
-    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
     max_tokens: int = Field(2048, ge=1, description="longest answer")
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """`strict`, the faulty line, and `reference`, within two lines of it; an answer about the
-        specification has one score under both."""
-        return ("strict", "reference")
 
     def trials(self) -> Iterator[Trial]:
         """Yields a trial for each of `questions`: the question about the specification of N-Queens,
         or the printed prompt about one version of the program."""
-        about = {"language": "python", "elided": self.elided}
         for question in self.questions:
+            about: dict[str, Scalar] = {"language": "python", "elided": "marked"}
             yield Trial("N-Queens", about | {"question": question}, self.seed)
 
     def program(self, trial: Trial) -> FaultyProgram | None:
         """Returns the version of the program that `trial` asks about; None if it asks about the
-        specification. Raises `DataError` as `printed_program` does."""
+        specification."""
         question: Question = trial.factors["question"]  # type: ignore[assignment]
-        if question == "specification":
-            return None
-        return printed_program(question, self.elided)
+        return None if question == "specification" else printed_program(question)
 
     def render(self, trial: Trial) -> Prompt:
         text = prompt_text("printed.specification")
         if program := self.program(trial):
             text = filled("printed", {"code": program.code})
-        sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
-        return Prompt((Message("user", text),), sampling)
+        return Prompt((Message("user", text),), self.sampling)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
         program = self.program(trial)
         if program is None:
             return score_specification(response)
-        return score_prose(response, program.line, program.code, TOLERANCES[rule])
+        label, code = program.line, program.code
+        return score_location(response, label, code, TOLERANCES[rule], prose=True)
 
 
 @cache
-def printed_program(question: Question, elided: str = "marked") -> FaultyProgram:
+def printed_program(question: Question) -> FaultyProgram:
     """Returns the version of N-Queens (section II of Fault Localizability) that the question
-    `question` is about, with the number of its faulty line. With `elided` = `marked`, marks stand
-    for the code that Figure 1 omits; otherwise the data set's code fills it in. Figure 3 is always
-    as printed.
-
-    Raises `DataError` with the remedy if omitted code is to be filled in and the data set is not at
-    hand.
-    """
-    if question == "figure 3":
-        return _labelled(_text("figure3"))
-    code = _text("figure1").replace(COMMENT, "") if elided == "marked" else _filled()
-    if question == "annotated":
-        place = code.rindex("\n", 0, code.index(FAULT)) + 1
-        code = code[:place] + COMMENT + code[place:]
-    return _labelled(_edited(code) if question == "edited" else code)
-
-
-def _text(name: str) -> str:
-    text = (files(__package__) / "printed" / f"{name}.txt").read_text(encoding="utf-8")
-    return text.removesuffix("\n")
-
-
-def _labelled(code: str) -> FaultyProgram:
+    `question` is about, with the number of its faulty line. Marks stand for the code that the
+    figures omit."""
+    name = "figure3" if question == "figure 3" else "figure1"
+    path = files(__package__) / "printed" / f"{name}.txt"
+    code = path.read_text(encoding="utf-8").removesuffix("\n")
+    if question != "annotated":
+        code = code.replace(COMMENT, "")
+    if question == "edited":
+        code = _edited(code)
     return FaultyProgram(code, code[: code.index(FAULT)].count("\n") + 1)
-
-
-def _filled() -> str:
-    """Returns Figure 1's program, without its comment on the fault, with no code left out: the data
-    set's program after the replacements `CHANGED`."""
-    programs = first_programs("alpaca", 1, 0, 0)
-    [program] = [program for program in programs if program.id == DATA_SET]
-    code = re.sub(r"[ \t]+$", "", normalised(program.code), flags=re.M)
-    for before, after in CHANGED:
-        code = code.replace(before, after)
-    return code
 
 
 def _edited(code: str) -> str:
     """Returns Figure 1's program `code`, changed as in Figure 3: with its misleading names and its
     misleading comment."""
-    start = code.index("    def is_safe(")
-    end = code.index("        return True", start)
-    head, _, body = re.sub(r"\bboard\b", "final_result", code[start:end]).partition(
-        "\n"
-    )
-    body = body.removeprefix("\n")
-    edited = code[:start] + f"{head}\n{MISLEADING}{body}" + code[end:]
-    return edited.replace("solveNQueens", "howManyQueens")
+    start, end = code.index("    def is_safe("), code.index("        return True")
+    renamed = code[start:end].replace("board", "final_result")
+    head, _, body = renamed.partition("\n")
+    edited = f"{head}\n{MISLEADING}" + body.removeprefix("\n")
+    whole = code[:start] + edited + code[end:]
+    return whole.replace("solveNQueens", "howManyQueens")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from tree_sitter import Node
 
 from codestress.errors import DataError
 from codestress.mutate.faults.neutral import FaultyProgram, Spm, bank
@@ -14,16 +16,9 @@ from codestress.papers.faultloc.studies import drawn_mutation
 from codestress.sandbox.runtimes import parser
 from codestress.types import Language
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
 DEEPEST = 300
 """Most levels of a Java program's syntax tree; Python's own parser bounds Python programs."""
 SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
-
-
-class NoProgram(ValueError):
-    """Raised if a file that can be read holds no Python or Java program; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ def read_program(path: Path) -> ProgramFile:
     """Returns the program in the file `path` as a `ProgramFile`, in the language that the ending of
     the file's name says (.py, .java).
 
-    Raises `DataError` if the file cannot be read, `NoProgram` if it is not UTF-8, is empty, does
+    Raises `DataError` if the file cannot be read, `ValueError` if it is not UTF-8, is empty, does
     not parse, has a byte-order mark or a carriage return, or has another ending.
     """
     try:
@@ -48,39 +43,39 @@ def read_program(path: Path) -> ProgramFile:
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         byte = error.object[error.start]
-        raise NoProgram(
+        raise ValueError(
             f"line {line}: byte 0x{byte:02x} is not UTF-8; save it as UTF-8"
         ) from None
     spoken = SUFFIXES.get(path.suffix)
     if spoken is None:
-        raise NoProgram(
+        raise ValueError(
             f"neither {' nor '.join(SUFFIXES)}; give it the ending of its language"
         )
     for odd, name in (("\ufeff", "a byte-order mark"), ("\r", "a carriage return")):
         if odd in text:
             line = text.count("\n", 0, text.index(odd)) + 1
-            raise NoProgram(
+            raise ValueError(
                 f"line {line}: has {name}; save it as plain UTF-8, with line feeds"
             )
     if not text.strip():
-        raise NoProgram("empty")
+        raise ValueError("empty")
     if fault := parse_fault(text, spoken):
-        raise NoProgram(f"does not parse as {spoken}: {fault}")
-    if (
-        spoken == "java"
-        and _depth(parser("java").parse(text.encode()).root_node) > DEEPEST
-    ):
-        raise NoProgram("nested too deeply")
+        raise ValueError(f"does not parse as {spoken}: {fault}")
+    if spoken == "java":
+        tree = parser(spoken).parse(text.encode())
+        if _depth(tree.root_node) > DEEPEST:
+            raise ValueError("nested too deeply")
     return ProgramFile(text, spoken)
 
 
 def _depth(root: Node) -> int:
     """Number of levels of a syntax tree."""
-    level, depth = [root], 0
-    while level:
-        level = [child for node in level for child in node.children]
-        depth += 1
-    return depth
+    deepest, nodes = 0, [(root, 1)]
+    while nodes:
+        node, depth = nodes.pop()
+        deepest = max(deepest, depth)
+        nodes += [(child, depth + 1) for child in node.children]
+    return deepest
 
 
 def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
@@ -99,15 +94,10 @@ def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
         at_end = at == len(changed) - 1
         if parses(code, file.language) and not (inserted and at_end):
             end = "" if at_end else "\n"
-            rows.append(
-                {
-                    "fault": site.kind,
-                    "line": site.line,
-                    "code": code,
-                    "before": "" if inserted else lines[at] + end,
-                    "after": changed[at] + end,
-                }
-            )
+            row: dict[str, Any] = {"fault": site.kind, "line": site.line, "code": code}
+            row["before"] = "" if inserted else lines[at] + end
+            row["after"] = changed[at] + end
+            rows.append(row)
     return rows
 
 
@@ -124,27 +114,14 @@ def mutated_row(
     """
     body = file.code.rstrip("\n")
     count = body.count("\n") + 1
-    as_given = {
-        "mutation": spm,
-        "state": "rejected",
-        "reason": "",
-        "code": file.code,
-        "line": line,
-    }
+    row: dict[str, Any] = {"mutation": spm, "state": "rejected", "reason": ""}
+    row |= {"code": file.code, "line": line}
     if line > count:
-        return as_given | {"reason": f"no line {line}: the program has {count}"}
-    program = FaultyProgram(body, line)
-    made = drawn_mutation(
-        program, file.language, name, spm, strength, bank(file.language), seed
-    )
+        return row | {"reason": f"no line {line}: the program has {count}"}
+    program, content = FaultyProgram(body, line), bank(file.language)
+    how = (spm, strength, content, seed)
+    made = drawn_mutation(program, file.language, name, *how)
     if isinstance(made, str):
-        return as_given | {"state": "refused", "reason": made}
-    code = made.code + file.code[len(body) :]
-    state = "unchanged" if made.code == body else "applied"
-    return {
-        "mutation": spm,
-        "state": state,
-        "reason": "",
-        "code": code,
-        "line": made.line,
-    }
+        return row | {"state": "refused", "reason": made}
+    row["state"] = "unchanged" if made.code == body else "applied"
+    return row | {"code": made.code + file.code[len(body) :], "line": made.line}

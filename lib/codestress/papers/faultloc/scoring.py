@@ -9,7 +9,7 @@ as the public artifact does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from codestress.scoring.forms import named_line, without_thoughts
 from codestress.scoring.judging import missed, unanswered, unread
@@ -20,54 +20,25 @@ TOLERANCES = {"strict": 0, "reference": 2, "changed": 0, "changed_reference": 2}
 says only that numbers are compared."""
 
 
-def score_location(response: Response, label: int, code: str, tolerance: int) -> Score:
+def score_location(
+    response: Response, label: int, code: str, tolerance: int, *, prose: bool = False
+) -> Score:
     """Returns the score of `response` in JSON: correct if its line_number is a line of `code` at
     most `tolerance` lines from `label`, else incorrect; unparsable without such JSON (truncated if
-    it was cut off, only reasoning if it is empty or all thoughts). A refused response is refused.
+    it was cut off, only reasoning if it is empty or all thoughts). With `prose`, the response is
+    free text, and the line is the one that it names (`line_in_prose`). A refused response is
+    refused.
 
     The score's detail gives the named line.
     """
-    return _scored(
-        response,
-        _number_in_json,
-        "no JSON object with a whole number in line_number",
-        label,
-        code,
-        tolerance,
-    )
-
-
-def _number_in_json(text: str) -> int | None:
-    found = named_line(text)
-    return found and found[0]
-
-
-def score_prose(response: Response, label: int, code: str, tolerance: int) -> Score:
-    """Returns the score of `response` in prose: correct if the line of `code` that it names
-    (`line_in_prose`) is at most `tolerance` lines from `label`, else incorrect; unparsable if it
-    names none (truncated if it was cut off, only reasoning if it is empty or all thoughts). A
-    refused response is refused."""
-    return _scored(
-        response,
-        lambda text: line_in_prose(text, code),
-        "no line is named",
-        label,
-        code,
-        tolerance,
-    )
-
-
-def _scored(
-    response: Response,
-    read: Callable[[str], int | None],
-    nothing: str,
-    label: int,
-    code: str,
-    tolerance: int,
-) -> Score:
     if score := unanswered(response):
         return score
-    answer = read(without_thoughts(response.text))
+    text, nothing = without_thoughts(response.text), "no line is named"
+    if prose:
+        answer = line_in_prose(text, code)
+    else:
+        answer, _ = named_line(text) or (None, None)
+        nothing = "no JSON object with a whole number in line_number"
     if answer is None:
         return unread(response, nothing)
     lines = code.count("\n") + 1
@@ -89,10 +60,9 @@ def score_specification(response: Response) -> Score:
         return score
     text = without_thoughts(response.text).lower()
     absent = [rule for rule in RULES if rule not in text]
-    detail = (
-        f"not named: {', '.join(absent)}" if absent else "rows, columns and diagonals"
-    )
-    return missed(response, detail) if absent else Score(Outcome.CORRECT, 1.0, detail)
+    if absent:
+        return missed(response, f"not named: {', '.join(absent)}")
+    return Score(Outcome.CORRECT, 1.0, "rows, columns and diagonals")
 
 
 NUMBERED = re.compile(
@@ -103,66 +73,43 @@ TOLD_NUMBER = re.compile(r"^\s*(?:[>*-]\s+)?(?:\d+\s*[:|.)]?\s)?")
 STATEMENT = 2
 """Largest number of program lines in a passage that still names its first line: a statement may
 take two lines."""
-PIECE = 10
-"""Least number of characters in a quoted piece of a line that can name it."""
 
 
 def line_in_prose(text: str, code: str) -> int | None:
     """Returns the number of the line of the program `code` that the free text `text` names; None if
     the text singles out no line.
 
-    Three rules apply in turn: a quoted line decides, then a stated line number, then a quoted piece
-    of code that only one line holds. A quoted line may differ from the program's line in white
-    space; the program's comment lines never count. A stated number may be no line of the program.
+    Two rules apply in turn: a quoted line decides, then a stated line number. A quoted line may
+    differ from the program's line in white space; the program's comment lines never count. A stated
+    number may be no line of the program.
     """
     places: dict[str, list[int]] = {}
     for number, line in enumerate(code.split("\n"), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
             places.setdefault(_plain(line), []).append(number)
-    pieces = []
-    for inline, passage in _passages(text):
-        named = _singled_out(
-            [_plain(TOLD_NUMBER.sub("", line)) for line in passage], places
-        )
+    for passage in _passages(text):
+        quoted = [_plain(TOLD_NUMBER.sub("", line)) for line in passage]
+        named = _singled_out(quoted, places)
         if named is not None:
             return named
-        if inline and len(passage[0]) >= PIECE:
-            pieces.append(_plain(passage[0]))
     told = NUMBERED.search(text)
-    if told:
-        return int(told[1])
-    for piece in pieces:
-        holding = [
-            number
-            for line, numbers in places.items()
-            if piece in line
-            for number in numbers
-        ]
-        if len(holding) == 1:
-            return holding[0]
-    return None
+    return int(told[1]) if told else None
 
 
-def _passages(text: str) -> Iterator[tuple[bool, list[str]]]:
-    """Yields the passages of `text` in order, each as a pair: whether the passage is inline code,
-    and its lines. A passage is a block of fenced code, a piece of inline code, or a line without
-    code."""
-    block: list[str] | None = None
-    for line in text.split("\n"):
-        fence = line.strip().startswith("```") and "`" not in line.strip()[3:]
-        if fence and block is None:
-            block = []
-        elif fence and block is not None:
-            yield False, block
-            block = None
-        elif block is not None:
-            block.append(line)
-        elif "`" in line:
-            yield from ((True, [piece]) for piece in line.split("`")[1::2])
-        else:
-            yield False, [line]
-    if block is not None:
-        yield False, block
+FENCE = re.compile(r"^[^\S\n]*```[^`\n]*$", re.M)
+
+
+def _passages(text: str) -> Iterator[list[str]]:
+    """Yields the lines of each passage of `text` in order: a block of fenced code, a piece of
+    inline code, or a line without code."""
+    for number, part in enumerate(FENCE.split(text)):
+        lines = part.split("\n")
+        if number % 2:
+            yield lines
+            continue
+        for line in lines:
+            for piece in line.split("`")[1::2] or [line]:
+                yield [piece]
 
 
 def _plain(line: str) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from pathlib import Path
-from string import Template
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -36,9 +36,8 @@ from codestress.mutate.faults.neutral import (
 )
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
-from codestress.papers.faultloc.artifact import packed_rows
-from codestress.papers.faultloc.parameters import Audit
-from codestress.papers.faultloc.printed import Printed
+from codestress.papers.faultloc.artifact import Audit, packed_rows
+from codestress.papers.faultloc.printed import Naming, Printed
 from codestress.papers.faultloc.programs import (
     CorrectProgram,
     Selection,
@@ -50,14 +49,13 @@ from codestress.papers.faultloc.programs import (
 )
 from codestress.papers.faultloc.scoring import TOLERANCES, score_location
 from codestress.parameters import (
-    Experiment,
     Facts,
     Interval,
     Recomputed,
     Seeded,
 )
 from codestress.paths import ROOT
-from codestress.prompts import prompt_text
+from codestress.prompts import filled, prompt_text
 from codestress.scoring.forms import text_lists, without_thoughts
 from codestress.seeding import rng
 from codestress.types import (
@@ -144,6 +142,30 @@ class Mutations(Programs):
     )
 
 
+def conditions(given: Mutations, language: Language) -> Iterator[dict[str, Scalar]]:
+    """Yields the factors spm, strength and said (what comments say) of every mutation of a task
+    in `language` at every strength."""
+    for spm in mutations_of(given, language):
+        for said in given.said if "comments" in spm else [""]:
+            for strength in given.strengths:
+                yield {"spm": spm, "strength": strength, "said": said}
+
+
+def mutated(
+    given: Mutations, task: Task, factors: Mapping[str, Any], text: str | None = None
+) -> FaultyProgram | str:
+    """Returns the program of `task` under the mutation or control that `factors` name, with the
+    texts to insert that the model's response `text` has, or without one the kit's; or, as text,
+    why no mutation is possible."""
+    language = task.correct.language
+    said: Said = factors["said"] or "describes"
+    content = bank(language, said, given.comments)
+    if text is not None:
+        content = read_content(text, said, given.comments)
+    how = (factors["spm"], factors["strength"] or 1, content, given.seed)
+    return drawn_mutation(task.program, language, task.id, *how)
+
+
 @dataclass(frozen=True)
 class Task:
     """A program with one fault and its label (the faulty line's number): made by the kit, or taken
@@ -171,10 +193,9 @@ class Task:
         """Whether the label is the first line that differs from the correct program. For a task
         that has the edit that made the fault (its `site`), undoing the edit must restore the correct
         program, byte for byte."""
-        right = self.changed == self.program.line
-        if self.site is None:
-            return right
-        return right and self.site.undo(self.program.code) == self.correct.code
+        correct, code = self.correct.code, self.program.code
+        undone = self.site is None or self.site.undo(code) == correct
+        return undone and self.changed == self.program.line
 
 
 def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
@@ -188,14 +209,11 @@ def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
     a data set is not at hand.
     """
     size = (given.min_lines, given.max_lines, given.n_programs)
-    which = (source, *size, given.selection)
     per_quarter = given.per_quarter_of.get(source, given.per_quarter)
-    make = _tasks
-    if given.selection == "artifact" and source == "alpaca":
-        make = _published_tasks
-    elif given.selection == "drifted":
-        make = _drifted_tasks
-    return make(which, tuple(given.faults), per_quarter, given.seed)
+    published = given.selection == "artifact" and source == "alpaca"
+    make = _published_tasks if published else _tasks
+    which = (source, *size, given.selection)
+    return make(which, tuple(given.faults), per_quarter or None, given.seed)
 
 
 def all_tasks(given: Programs) -> dict[Source, Mapping[str, Task]]:
@@ -209,87 +227,78 @@ Which = tuple[Source, int, int, int, Selection]
 
 @cache
 def _tasks(
-    which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int
+    which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
 ) -> dict[str, Task]:
     tasks: dict[str, Task] = {}
     for program in first_programs(*which):
-        by_place: dict[tuple[Kind, int], list[FaultSite]] = {}
+        places: dict[tuple[Kind, int], list[FaultSite]] = defaultdict(list)
         for site in fault_sites(program.code, program.language):
             total = program.lines + (site.kind == "MisplacedReturn")
-            by_place.setdefault((site.kind, quarter_of(site.line, total)), []).append(
-                site
-            )
+            places[site.kind, quarter_of(site.line, total)].append(site)
         for kind, quarter in itertools.product(kinds, range(4)):
-            sites = by_place.get((kind, quarter), [])
+            sites = places[kind, quarter]
             order = rng(seed, "sites", program.id, kind, quarter).permutation(
                 len(sites)
             )
-            number = 0
-            for site in (sites[index] for index in order):
-                faulty = FaultyProgram(site.apply(program.code), site.line)
-                if not parses(faulty.code, program.language) or is_silent(
-                    program, site
-                ):
-                    continue
-                number += 1
+            made = (_task(program, sites[index]) for index in order)
+            found = itertools.islice(filter(None, made), per_quarter)
+            for number, task in enumerate(found, start=1):
                 name = f"{program.id}/{kind}/{quarter + 1}.{number}"
-                changed = first_change(program.code, faulty.code)
-                tasks[name] = Task(
-                    name, program, kind, faulty, program.refused, changed, site
-                )
-                if number == per_quarter:
-                    break
+                if which[-1] == "drifted" and program.language == "python":
+                    task = _drifted(task)
+                tasks[name] = replace(task, id=name)
     return tasks
+
+
+def _task(program: CorrectProgram, site: FaultSite) -> Task | None:
+    """Returns the task, still without an id, that `site` makes of `program`; None if the faulty
+    program does not parse or no test run shows the fault."""
+    code = site.apply(program.code)
+    if not parses(code, program.language) or is_silent(program, site):
+        return None
+    faulty, changed = FaultyProgram(code, site.line), first_change(program.code, code)
+    return Task("", program, site.kind, faulty, program.refused, changed, site)
 
 
 def first_change(before: str, after: str) -> int | None:
     """Returns the number, from 1, of the first line in which the texts `before` and `after` differ
     (or that one of them lacks); None if the texts are the same."""
-    lines = itertools.zip_longest(before.split("\n"), after.split("\n"))
-    return next(
-        (number for number, (was, now) in enumerate(lines, start=1) if was != now), None
+    pairs = itertools.zip_longest(before.split("\n"), after.split("\n"))
+    for number, (was, now) in enumerate(pairs, start=1):
+        if was != now:
+            return number
+    return None
+
+
+def _drifted(task: Task) -> Task:
+    """Returns `task`, in Python, with a label that drifts as the artifact's do: it belongs to the
+    text before `ast.unparse` formats the program anew. Labels of misplaced returns stay right,
+    since such a fault is inserted as text."""
+    if task.kind == "MisplacedReturn":
+        return task
+    before, after = (
+        ast.unparse(ast.parse(code)) for code in (task.correct.code, task.program.code)
     )
-
-
-@cache
-def _drifted_tasks(
-    which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int
-) -> dict[str, Task]:
-    """Returns the tasks that `_tasks` makes with these arguments, by id, with Python labels that
-    drift as the artifact's do: the label belongs to the text before `ast.unparse` formats the
-    program anew. Labels of misplaced returns stay right, since such a fault is inserted as text."""
-    tasks: dict[str, Task] = {}
-    for name, task in _tasks(which, kinds, per_quarter, seed).items():
-        tasks[name] = task
-        if task.correct.language == "python" and task.kind != "MisplacedReturn":
-            before = ast.unparse(ast.parse(task.correct.code))
-            after = ast.unparse(ast.parse(task.program.code))
-            faulty, changed = (
-                FaultyProgram(after, task.program.line),
-                first_change(before, after),
-            )
-            tasks[name] = replace(task, program=faulty, changed=changed, site=None)
-    return tasks
+    faulty, changed = replace(task.program, code=after), first_change(before, after)
+    return replace(task, program=faulty, changed=changed, site=None)
 
 
 @cache
 def _published_tasks(
-    which: Which, kinds: tuple[Kind, ...], per_quarter: int, seed: int
+    which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
 ) -> dict[str, Task]:
     programs = {one.id: one for one in first_programs(*which)}
-    by_place: dict[tuple[str, Kind, int], list[Task]] = {}
+    places: dict[tuple[str, Kind, int], list[Task]] = defaultdict(list)
     for row in packed_rows("python_buggy_tasks.jsonl.gz"):
         kind, base = PUBLISHED_KINDS[row["sam"]], str(row["base"])
         if kind in kinds and base in programs:
             task = _published_task(programs[base], kind, row)
-            by_place.setdefault((base, kind, task.quarter), []).append(task)
+            places[base, kind, task.quarter].append(task)
     tasks: dict[str, Task] = {}
-    for program, kind, quarter in itertools.product(programs, kinds, range(4)):
-        found = by_place.get((program, kind, quarter), [])
-        order = rng(seed, "published", program, kind, quarter).permutation(len(found))
-        tasks |= {
-            found[index].id: found[index] for index in order[: per_quarter or None]
-        }
+    for place in itertools.product(programs, kinds, range(4)):
+        found = places[place]
+        order = rng(seed, "published", *place).permutation(len(found))
+        tasks |= {found[index].id: found[index] for index in order[:per_quarter]}
     return tasks
 
 
@@ -307,27 +316,24 @@ def _published_task(
     task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number); its `refused`
     is the first reason for which the kit's filters would reject the task, empty without one."""
     faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
-    reasons = (
-        (program.refused, program.refused),
-        (not parses(faulty.code, "python"), "the faulty program does not parse"),
-        (row["changed_line"] is None, "the faulty program is the correct one"),
-        (faulty.line > faulty.lines, "the label is no line of the program"),
-        (
-            row["changed_line"] != faulty.line,
-            "the label is another line than the changed one",
-        ),
-    )
-    why = next((told for holds, told in reasons if holds), "")
+    changed, why = row["changed_line"], program.refused
+    if why:
+        pass
+    elif not parses(faulty.code, "python"):
+        why = "the faulty program does not parse"
+    elif changed is None:
+        why = "the faulty program is the correct one"
+    elif faulty.line > faulty.lines:
+        why = "the label is no line of the program"
+    elif changed != faulty.line:
+        why = "the label is another line than the changed one"
     name = f"{program.id}/{row['sam']}/{row['variant']}"
-    return Task(name, program, kind, faulty, why, row["changed_line"])
+    return Task(name, program, kind, faulty, why, changed)
 
 
-class Localization(Mutations, Experiment):
+class Localization(Mutations, Naming):
     """Parameters of the questions for faulty lines, before and after mutations (sections IV and V
     of Fault Localizability)."""
-
-    SINGLE = ("temperature", "max_tokens")
-    OPEN = ("temperature", "max_tokens")
 
     controls: list[Control] = Field(
         list(CONTROLS), description="what does nothing, asked again like the mutations"
@@ -336,18 +342,6 @@ class Localization(Mutations, Experiment):
         "model", description="bank: the kit's; model: by the model under test"
     )
     numbered: bool = Field(False, description="lines are shown with their numbers")
-    temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
-    max_tokens: int = Field(512, ge=1, description="longest answer")
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """`strict`, the labelled line, and `reference`, within two lines of it."""
-        return ("strict", "reference")
-
-    @property
-    def sampling(self) -> Sampling:
-        """Sampling of all requests."""
-        return Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
 
     def trials(self) -> Iterator[Trial]:
         """Yields the trials that ask for the faulty line of every task: unmutated, under `controls`
@@ -358,16 +352,19 @@ class Localization(Mutations, Experiment):
         faulty line. Otherwise, or if no neutral mutation can be made, the trial is skipped and
         counted.
         """
+        plain: list[dict[str, Scalar]] = [{"spm": "none", "strength": 0, "said": ""}]
+        for control in self.controls if self.spms else []:
+            plain.append({"spm": control, "strength": 1, "said": ""})
         for source, tasks in all_tasks(self).items():
             for name, task in tasks.items():
-                about: dict[str, Scalar] = {"source": source}
-                about["language"] = task.correct.language
-                about["relevance"] = task.correct.relevance
-                about |= {"fault": task.kind, "quarter": task.quarter + 1}
-                for condition in _conditions(self, task.correct.language):
-                    if self.selection == "artifact":
-                        condition["refused"] = task.refused
-                    yield Trial(name, about | condition, self.seed)
+                language, last = task.correct.language, dict[str, Scalar]()
+                about: dict[str, Scalar] = {"source": source, "language": language}
+                about |= {"relevance": task.correct.relevance, "fault": task.kind}
+                about["quarter"] = task.quarter + 1
+                if self.selection == "artifact":
+                    last["refused"] = task.refused
+                for condition in (*plain, *conditions(self, language)):
+                    yield Trial(name, about | condition | last, self.seed)
 
     def task(self, trial: Trial) -> Task:
         """Returns the task that `trial` is about."""
@@ -390,70 +387,37 @@ class Localization(Mutations, Experiment):
         parts = str(trial.factors["spm"]).split("+")
         return 2 if self.content == "bank" or WANTED.keys().isdisjoint(parts) else 3
 
-    def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-        """Returns the next question: for the texts to insert, if the model writes them, then for
-        the faulty line of the mutated program. None after the last one, if the fault was not
-        localized, or if no mutation is possible."""
-        left, task = self.steps(trial) - len(responses), self.task(trial)
-        if not left or not _localized(task, responses[0]):
-            return None
-        if left == 2:
-            return content_prompt(task, trial, self.sampling)
-        mutated = self.mutated(trial, responses)
-        if isinstance(mutated, str):
-            return None
-        repetition = int(trial.factors["spm"] == "unchanged")
-        return replace(self.question(task, mutated.code), repetition=repetition)
-
-    def mutated(
+    def stage(
         self, trial: Trial, responses: tuple[Response, ...]
-    ) -> FaultyProgram | str:
-        """Returns the mutated program of `trial`, with the texts to insert that the second of
-        `responses` has, or the kit's if `content` is `bank` or there is no second; or, as text, why
-        no mutation is possible."""
-        task = self.task(trial)
-        said: Said = trial.factors["said"] or "describes"  # type: ignore[assignment]
-        if self.content == "bank" or len(responses) < 2:
-            content = bank(task.correct.language, said, self.comments)
-        else:
-            content = read_content(responses[1].text, said, self.comments)
-        strength = int(trial.factors["strength"] or 1)
-        return mutated_program(
-            task, trial.factors["spm"], strength, content, trial.seed
-        )
-
-    def asked_about(self, trial: Trial, response: Response) -> FaultyProgram | str:
-        """Returns the faulty program, mutated or not, that the response `response` to `trial` is
-        about; or, as text, why the trial was skipped: the fault was not localized before, or no
-        neutral mutation can be made."""
-        task = self.task(trial)
+    ) -> Prompt | FaultyProgram | str:
+        """Returns the next question of `trial` after `responses`: for the texts to insert, if the
+        model writes them, then for the faulty line of the mutated program. After the last one, the
+        faulty program that it is about; or, as text, why the trial is skipped: the fault was not
+        localized before, or no neutral mutation can be made."""
+        task, left = self.task(trial), self.steps(trial) - len(responses)
         if trial.factors["spm"] == "none":
             return task.program
-        responses = (*response.earlier, response)
         if not _localized(task, responses[0]):
             return "not localized before"
-        mutated = self.mutated(trial, responses)
-        return str(mutated) if len(responses) < self.steps(trial) else mutated
+        if left == 2:
+            return content_prompt(task, trial, self.sampling)
+        text = responses[1].text if self.steps(trial) == 3 else None
+        made = mutated(self, task, trial.factors, text)
+        if isinstance(made, str) or not left:
+            return made
+        repetition = int(trial.factors["spm"] == "unchanged")
+        return replace(self.question(task, made.code), repetition=repetition)
+
+    def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
+        """Returns the next question of `trial` (see `stage`); None after the last one."""
+        stage = self.stage(trial, responses)
+        return stage if isinstance(stage, Prompt) else None
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
-        asked = self.asked_about(trial, response)
-        if isinstance(asked, str):
-            return Score(Outcome.SKIPPED, math.nan, asked)
-        return score_location(response, asked.line, asked.code, TOLERANCES[rule])
-
-
-def _conditions(given: Localization, language: Language) -> Iterator[dict[str, Scalar]]:
-    """Yields the factors spm, strength and said (what comments say) of each condition of a task in
-    `language`: as it is, the controls (if there are mutations), every mutation at every
-    strength."""
-    yield {"spm": "none", "strength": 0, "said": ""}
-    if given.spms:
-        for control in given.controls:
-            yield {"spm": control, "strength": 1, "said": ""}
-    for spm in mutations_of(given, language):
-        for words in given.said if "comments" in spm else [""]:
-            for strength in given.strengths:
-                yield {"spm": spm, "strength": strength, "said": words}
+        asked = self.stage(trial, (*response.earlier, response))
+        if isinstance(asked, FaultyProgram):
+            return score_location(response, asked.line, asked.code, TOLERANCES[rule])
+        return Score(Outcome.SKIPPED, math.nan, str(asked))
 
 
 @lru_cache(maxsize=20_000)
@@ -461,24 +425,10 @@ def _localized(task: Task, response: Response) -> bool:
     """Whether `response` names exactly the faulty line of `task`; computed once for each
     response."""
     program = task.program
-    return (
-        score_location(response, program.line, program.code, 0).outcome
-        is Outcome.CORRECT
-    )
+    return score_location(response, program.line, program.code, 0).value == 1
 
 
 @lru_cache(maxsize=20_000)
-def mutated_program(
-    task: Task, spm: Spm | Control, strength: int, content: Content, seed: int
-) -> FaultyProgram | str:
-    """Returns the program of `task` under the neutral mutation or control `spm`, with the new
-    number of its faulty line; or, as text, why none can be made. `strength` is the number of
-    applications, `content` has the comments, names and dead code to insert, and `seed` decides the
-    draws."""
-    language = task.correct.language
-    return drawn_mutation(task.program, language, task.id, spm, strength, content, seed)
-
-
 def drawn_mutation(
     program: FaultyProgram,
     language: Language,
@@ -492,20 +442,11 @@ def drawn_mutation(
     drawn quarter, with the new number of its faulty line; or, as text, why `ATTEMPTS` draws made
     none. `times` is the number of applications, `content` has the texts to insert; `seed` and
     `name` decide the draws."""
-    why = ""
     for attempt in range(ATTEMPTS):
         draw = Draw(rng(seed, "mutate", name, spm, times, attempt))
-        quarter = draw.integer(0, 3)
+        how: dict[str, Any] = {"strength": times, "quarter": draw.integer(0, 3)}
         try:
-            return mutate(
-                program,
-                spm,
-                language,
-                draw,
-                strength=times,
-                quarter=quarter,
-                content=content,
-            )
+            return mutate(program, spm, language, draw, content=content, **how)
         except NotNeutral as error:
             why = str(error)
     return f"no neutral mutation: {why}"
@@ -515,12 +456,12 @@ def read_content(text: str, said: Said = "describes", put: Put = "replace") -> C
     """Returns the `Content` (texts to insert) that a model wrote for mutations: the lists comments,
     names and dead_code in the last JSON object of its response `text`, empty where missing. `said`
     and `put` (what comments say and where they go) are stored with it."""
-    lists = text_lists(without_thoughts(text), ("comments", "names", "dead_code"))
-
-    def texts(name: str) -> tuple[str, ...]:
-        return tuple(item.strip("\n") for item in lists.get(name, ()))
-
-    return Content(texts("comments"), texts("names"), texts("dead_code"), said, put)
+    names = ("comments", "names", "dead_code")
+    lists = text_lists(without_thoughts(text), names)
+    comments, words, dead_code = (
+        tuple(item.strip("\n") for item in lists.get(name, ())) for name in names
+    )
+    return Content(comments, words, dead_code, said, put)
 
 
 # The conditions of a task follow each other, and begin with the same question.
@@ -531,26 +472,20 @@ def localize_prompt(
     """Returns the prompt that asks for the faulty line of `code`, a faulty version of `program`:
     the question of section II of Fault Localizability, to be answered in JSON. `program` gives
     specification and language. With `numbered`, each line begins with its number."""
+    values = {"fence": program.language, "specification": program.specification}
+    values |= {"code": code, "numbers": ""}
     if numbered:
-        code = "\n".join(
-            f"{n}: {line}" for n, line in enumerate(code.split("\n"), start=1)
-        )
-    text = Template(prompt_text("localize")).substitute(
-        specification=program.specification,
-        numbers=prompt_text("localize.numbers") if numbered else "",
-        fence=program.language,
-        code=code,
-    )
-    return Prompt((Message("user", text),), sampling)
+        lines = enumerate(code.split("\n"), start=1)
+        values["code"] = "\n".join(f"{number}: {line}" for number, line in lines)
+        values["numbers"] = prompt_text("localize.numbers")
+    return Prompt((Message("user", filled("localize", values)),), sampling)
 
 
 WANTED = {
-    "comments": ("misleading comments of one line each", '"comments": ["…"]'),
-    "names": ("misleading names for variables", '"names": ["…"]'),
-    "dead_code": (
-        "snippets of two or three lines that are never executed, each under a condition of constants that is false",
-        '"dead_code": ["…"]',
-    ),
+    "comments": "misleading comments of one line each",
+    "names": "misleading names for variables",
+    "dead_code": "snippets of two or three lines that are never executed, each under a condition of constants "
+    "that is false",
 }
 
 
@@ -564,22 +499,17 @@ def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
     """Returns the prompt that asks the model under test for the texts that the mutation of `trial`
     inserts into the program of `task`: two comments, names or pieces of dead code for each
     application (section IV-C of Fault Localizability)."""
-    strength = int(trial.factors["strength"] or 1)
-    wanted, form = [], []
-    for part in str(trial.factors["spm"]).split("+"):
-        if part in WANTED:
-            words, list_form = WANTED[part]
-            more = COMMENTS[str(trial.factors["said"])] if part == "comments" else ""
-            wanted.append(f"{2 * strength} {words}{more}")
-            form.append(list_form)
-    text = Template(prompt_text("localize.content")).substitute(
-        language=LANGUAGE_NAMES[task.correct.language],
-        wanted="; ".join(wanted) + ".",
-        form="{" + ", ".join(form) + "}",
-        fence=task.correct.language,
-        code=task.program.code,
-    )
-    return Prompt((Message("user", text),), sampling)
+    pieces, wanted = 2 * int(trial.factors["strength"] or 1), []
+    parts = [part for part in str(trial.factors["spm"]).split("+") if part in WANTED]
+    for part in parts:
+        more = COMMENTS[str(trial.factors["said"])] if part == "comments" else ""
+        wanted.append(f"{pieces} {WANTED[part]}{more}")
+    form = ", ".join(f'"{part}": ["…"]' for part in parts)
+    language = task.correct.language
+    values = {"language": LANGUAGE_NAMES[language], "fence": language}
+    values |= {"wanted": "; ".join(wanted) + ".", "form": "{" + form + "}"}
+    values["code"] = task.program.code
+    return Prompt((Message("user", filled("localize.content", values)),), sampling)
 
 
 class LocalizationFigure(Localization, Interval):
@@ -618,20 +548,18 @@ class Relabel(Localization, Interval):
         """Yields the trials that ask about unmutated tasks. The factor `changed_quarter` is the
         quarter, 1 to 4, of the line that differs from the correct program, or None."""
         for trial in super().trials():
-            task, quarter = self.task(trial), None
-            if task.changed is not None:
-                quarter = quarter_of(task.changed, task.program.lines) + 1
+            task = self.task(trial)
+            lines = task.program.lines
+            quarter = task.changed and quarter_of(task.changed, lines) + 1
             yield replace(trial, factors={**trial.factors, "changed_quarter": quarter})
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
         """Returns the score by the label or by the changed line (incorrect if no line differs)."""
-        if not rule.startswith("changed"):
-            return super().score(trial, response, rule)
-        task = self.task(trial)
-        if task.changed is None:
+        task, tolerance = self.task(trial), TOLERANCES[rule]
+        line = task.changed if rule.startswith("changed") else task.program.line
+        if line is None:
             return Score(Outcome.INCORRECT, 0.0, "no line of the program changed")
-        code, tolerance = task.program.code, TOLERANCES[rule]
-        return score_location(response, task.changed, code, tolerance)
+        return score_location(response, line, task.program.code, tolerance)
 
     def files(self) -> list[Path]:
         return [ROOT / self.answers] if self.answers else []

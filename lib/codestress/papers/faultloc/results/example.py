@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from codestress.inference.results import Answer
 from codestress.inference.store import stored_responses
-from codestress.papers.faultloc.printed import Printed, printed_program
+from codestress.papers.faultloc.printed import printed_program
 from codestress.papers.faultloc.scoring import line_in_prose
 from codestress.paths import STORE
 from codestress.scoring.forms import without_thoughts
@@ -25,27 +26,23 @@ COLUMNS = ["condition", "model", "faulty_line", "named_line", "found", "cell"]
 
 
 def named_lines(
-    given: Printed, answers: Iterable[Answer], rule: str, store: Path = STORE
+    answers: Iterable[Answer], rule: str, store: Path = STORE
 ) -> pd.DataFrame:
     """Returns a table with a row for each of `answers` about a version of N-Queens; failed requests
     are left out. Columns: condition (the version, in words), model, faulty_line, named_line
     (missing if none is named), found (0 or 1, by the scoring rule `rule`), cell (selects this
     answer). The responses are read from `store`, the response store."""
-    answers = [
-        one
-        for one in answers
-        if one.trial.factors["question"] in CONDITIONS and not one.error
-    ]
-    texts = stored_responses([one.key for one in answers], store)
+    shown = [one for one in answers if not one.error]
+    shown = [one for one in shown if one.trial.factors["question"] in CONDITIONS]
+    texts = stored_responses([one.key for one in shown], store)
     rows = []
-    for answer in answers:
-        question = answer.trial.factors["question"]
-        program = printed_program(question, given.elided)
-        number = line_in_prose(without_thoughts(texts[answer.key].text), program.code)
-        found = answer.scores[rule].value
-        cell = {"model": answer.model, "question": question}
-        condition = CONDITIONS[str(question)]
-        rows.append((condition, answer.model, program.line, number, found, cell))
+    for answer in shown:
+        question: Any = answer.trial.factors["question"]
+        program = printed_program(question)
+        text = without_thoughts(texts[answer.key].text)
+        line, found = line_in_prose(text, program.code), answer.scores[rule].value
+        names, cell = (CONDITIONS[question], answer.model), {"model": answer.model}
+        rows.append((*names, program.line, line, found, cell | {"question": question}))
     return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
 
 

@@ -9,7 +9,6 @@ import pandas as pd
 
 from codestress.fitting.proportions import clustered_share
 from codestress.mutate.faults.fault_site import KINDS
-from codestress.papers.faultloc.words import spoken
 from codestress.report.marks import with_cells
 from codestress.report.published import read_published
 from codestress.types import LANGUAGE_NAMES
@@ -21,33 +20,70 @@ ORACLE = "perfect localizer"
 READINGS = {"strict": "the line itself", "reference": "within two lines"}
 """Two readings of the word "compared", by which the paper scores answers (section IV-B of Fault
 Localizability), by scoring rule."""
+TASK = ["source", "problem"]
+
+
+WORDS = {
+    "OffByOne": "off by one",
+    "MisplacedReturn": "misplaced return",
+    "IncorrectBooleanLogic": "boolean logic",
+    "OperatorSwap": "operator swap",
+    "comments": "misleading comments",
+    "names": "misleading names",
+    "dead_code": "dead code",
+    "functions": "shuffled functions",
+    "blank_line": "a blank line",
+    "unchanged": "no change",
+}
+
+
+def spoken(name: str) -> str:
+    """Returns the words for `name`: those in `WORDS` for a fault, mutation or control (what follows
+    `, ` is kept); for a composition such as `names+dead_code` its parts with spaces for `_` and
+    around +. A name that is neither a composition nor in `WORDS` is returned unchanged."""
+    if "+" in name and " " not in name:
+        return name.replace("_", " ").replace("+", " + ")
+    first, comma, rest = name.partition(", ")
+    return WORDS.get(first, first) + comma + rest
 
 
 def with_seed(answers: pd.DataFrame) -> pd.DataFrame:
     """Returns the table `answers` with the column `seed_program` (source and id of a task's
-    program), since tasks made from one program are not independent; unchanged if it has that
-    column."""
-    if "seed_program" in answers:
-        return answers
-    program = answers["problem"].map(lambda name: name.partition("/")[0])
+    program), since tasks made from one program are not independent."""
+    program = answers["problem"].str.split("/").str[0]
     return answers.assign(seed_program=answers["source"] + "/" + program)
 
 
-def unmutated(answers: pd.DataFrame) -> pd.DataFrame:
-    """Returns those of `answers`, a table of answers, that are about unmutated tasks, with the
-    column `seed_program` (source and id of the task's program)."""
-    return with_seed(answers[answers["spm"] == "none"])
+def shares(
+    answers: pd.DataFrame, by: Sequence[str], rule: str, confidence: float
+) -> pd.DataFrame:
+    """Returns accuracy in groups of `answers`, a table of answers with the column counts (bool):
+    whether an answer counts. A row for each model and combination of values of the columns `by`, in
+    the order in which they come, also where nothing counts.
+
+    Columns: model, those of `by`, tasks (different ones), answers, found (right answers), accuracy
+    (found / answers by the scoring rule `rule`), low, high (Wilson at level `confidence`, programs
+    as clusters), programs, cell (selects these answers). Shares are 0 to 1, nan without answers.
+    """
+    rows, value = [], f"value_{rule}"
+    for group, part in with_seed(answers).groupby(["model", *by], sort=False):
+        part = part[part["counts"]]
+        share = clustered_share(part[value], part["seed_program"], confidence)
+        tasks = len(part[TASK].drop_duplicates())
+        numbers = (tasks, share.n, int(part[value].sum()), share.value)
+        rows.append((*group, *numbers, *share.interval, share.clusters))
+    columns = ["model", *by, "tasks", "answers", "found", "accuracy", "low", "high"]
+    table = pd.DataFrame(rows, columns=[*columns, "programs"])
+    return with_cells(table, ["model", *by])
 
 
-def with_places(cells: pd.DataFrame, rows: Sequence[str]) -> pd.DataFrame:
+def in_quarters(cells: pd.DataFrame, rows: Sequence[str]) -> pd.DataFrame:
     """Returns `cells`, the cells of a heat map over quarters (columns row, quarter 1 to 4, and
     others), in the order of `rows`, the names of all rows. Added columns: column (the quarter in
     words) and place (the row's index in `rows`)."""
     cells = cells.assign(place=cells["row"].map(list(rows).index))
     cells = cells.sort_values(["place", "quarter"], ignore_index=True)
-    return cells.assign(
-        column=[QUARTERS[int(quarter) - 1] for quarter in cells["quarter"]]
-    )
+    return cells.assign(column=cells["quarter"].map(dict(enumerate(QUARTERS, start=1))))
 
 
 def localized(
@@ -63,31 +99,15 @@ def localized(
     perfect localizer), programs_kept, accuracy_kept, kept_low, kept_high; cell (selects
     these answers). Intervals of shares among kept tasks ignore that the filter is drawn too.
     """
-    plain = unmutated(answers)
-    value, task = f"value_{rule}", ["source", "problem"]
-    models = plain[plain["model"] != ORACLE]
-    kept = models.groupby(task)[value].max().gt(0).rename("kept")
-    plain = plain.join(kept, on=task)
-    plain = plain.assign(
-        kept=plain["kept"].eq(True)
-    )  # of what no model was asked, nothing is kept
-    rows = []
-    for group, part in plain.groupby(["model", *by], sort=False):
-        every = clustered_share(part[value], part["seed_program"], confidence)
-        filter_passed = part[part["kept"]]
-        filtered = clustered_share(
-            filter_passed[value], filter_passed["seed_program"], confidence
-        )
-        tasks, kept_tasks = (
-            len(one[task].drop_duplicates()) for one in (part, filter_passed)
-        )
-        row = [*group, tasks, len(part), int(part[value].sum())]
-        row += [every.value, *every.interval, kept_tasks]
-        row += [filtered.clusters, filtered.value, *filtered.interval]
-        rows.append(row)
-    columns = ["model", *by, "tasks", "answers", "found", "accuracy", "low", "high"]
-    columns += ["kept", "programs_kept", "accuracy_kept", "kept_low", "kept_high"]
-    return with_cells(pd.DataFrame(rows, columns=columns), ["model", *by])
+    plain = answers[answers["spm"] == "none"]
+    by_models = plain[f"value_{rule}"].where(plain["model"] != ORACLE, 0.0)
+    kept = by_models.groupby([plain[name] for name in TASK]).transform("max") > 0
+    table = shares(plain.assign(counts=True), by, rule, confidence)
+    filtered = shares(plain.assign(counts=kept), by, rule, confidence)
+    names = ["kept", "programs_kept", "accuracy_kept", "kept_low", "kept_high"]
+    cell = table.pop("cell")
+    table[names] = filtered[["tasks", "programs", "accuracy", "low", "high"]]
+    return table.drop(columns="programs").assign(cell=cell)
 
 
 def compared(
@@ -99,11 +119,9 @@ def compared(
     exactly the paper's models answered, else `others`."""
     models = set(read_published("faultloc")["groups"]["all"])
     asked = "all ten" if set(answers["model"]) - {ORACLE} == models else "others"
-    tables = []
+    tables, by = [], ["language", "fault"]
     for rule, reading in READINGS.items():
-        table = localized(
-            answers, ["language", "fault"], rule=rule, confidence=confidence
-        )
+        table = localized(answers, by, rule=rule, confidence=confidence)
         tables.append(table.assign(reading=reading))
     return pd.concat(tables).assign(programs=" ".join(sorted(programs)), asked=asked)
 
@@ -116,49 +134,45 @@ def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
     A cell pools all models' answers to the tasks of a fault and quarter, languages together.
     """
-    plain = unmutated(answers)
-    models, perfect = plain[plain["model"] != ORACLE], plain[plain["model"] == ORACLE]
-    all_faults = models.assign(fault=ALL_FAULTS)
-    pooled = pd.concat([models, all_faults, perfect.assign(fault=ORACLE)])
-    pooled = pooled.assign(task=pooled["source"] + "/" + pooled["problem"])
-    groups = pooled.groupby(["fault", "quarter"], as_index=False, sort=False)
-    value = f"value_{rule}"
-    cells = groups.agg(
-        tasks=("task", "nunique"),
-        answers=(value, "size"),
-        found=(value, "sum"),
-        accuracy=(value, "mean"),
-    )
-    of_a_fault = with_cells(cells, ["fault", "quarter"])["cell"]
-    of_all = with_cells(cells, ["quarter"])["cell"]
-    of_a_fault = of_a_fault.where(cells["fault"] != ALL_FAULTS, of_all)
-    cells = cells.assign(
-        row=cells["fault"], cell=of_a_fault.where(cells["fault"] != ORACLE)
-    )
-    return with_places(cells, (*KINDS, ALL_FAULTS, ORACLE))
+    plain = answers[answers["spm"] == "none"]
+    plain = plain.assign(task=plain["source"] + "/" + plain["problem"])
+    perfect = plain["model"] == ORACLE
+    parts = {
+        (): plain[perfect].assign(fault=ORACLE),
+        ("quarter",): plain[~perfect].assign(fault=ALL_FAULTS),
+        ("fault", "quarter"): plain[~perfect],
+    }
+    value, tables = f"value_{rule}", []
+    for selected, part in parts.items():
+        groups = part.groupby(["fault", "quarter"], as_index=False, sort=False)
+        cells = groups.agg(
+            tasks=("task", "nunique"),
+            answers=(value, "size"),
+            found=(value, "sum"),
+            accuracy=(value, "mean"),
+        )
+        cells["row"] = cells["fault"]
+        tables.append(with_cells(cells, selected) if selected else cells)
+    return in_quarters(pd.concat(tables), (*KINDS, ALL_FAULTS, ORACLE))
 
 
-def share_panels(
-    table: pd.DataFrame, label: str, value: str = "accuracy"
-) -> dict[str, pd.DataFrame]:
+def share_panels(table: pd.DataFrame, label: str) -> dict[str, pd.DataFrame]:
     """Returns dots for `share_dots` from `table`, made by `localized` or `robustness`: a table for
     each language's name, with the columns label (values of the column `label`), condition (the
     model), n (answers), cell, accuracy, low, high. If `table` has the
-    column change, a control has a row of its own, named MODEL, CONTROL. With `value` =
-    `accuracy_kept`, shares are of the tasks that any model finds, else of all tasks."""
-    columns, n = ["accuracy", "low", "high"], "asked_again"
-    if value == "accuracy_kept":
-        columns, n = ["accuracy_kept", "kept_low", "kept_high"], "kept"
-    dots = pd.DataFrame(
-        {"label": table[label].astype(str), "condition": table["model"]}
-    )
+    column change, a control has a row of its own, named MODEL, CONTROL. Of a table by `localized`,
+    shares are of the tasks that any model finds."""
+    columns = ["kept", "cell", "accuracy_kept", "kept_low", "kept_high"]
+    if "kept" not in table:
+        columns = ["asked_again", "cell", "accuracy", "low", "high"]
+    dots = table[[label, "model", *columns]].astype({label: str})
+    names = ["label", "condition", "n", "cell", "accuracy", "low", "high"]
+    dots = dots.set_axis(names, axis=1)
     if "change" in table:
         control = ", " + table["change"].map(spoken)
         dots["label"] += control.where(table["change"] != "mutated", "")
-    dots = dots.assign(n=table[n], cell=table["cell"])
-    dots[["accuracy", "low", "high"]] = table[columns]
-    languages = dots.groupby(table["language"], sort=False)
-    return {LANGUAGE_NAMES[str(language)]: part for language, part in languages}
+    languages = dots.groupby(table["language"].map(LANGUAGE_NAMES), sort=False)
+    return {str(language): part for language, part in languages}
 
 
 FEWEST = 10
@@ -178,13 +192,13 @@ def headline(table: pd.DataFrame, show: str) -> str:
         )
     by = "fault" if show == "faults" else "model"
     large = models[models["kept"] >= FEWEST]
-    large = large.assign(found=large["accuracy_kept"] * large["kept"])
-    sums = large.groupby(["language", by])[["found", "kept"]].sum()
-    shares = sums["found"] / sums["kept"]
+    found = large["accuracy_kept"] * large["kept"]
+    sums = large.assign(found=found).groupby(["language", by])[["found", "kept"]].sum()
+    shares = 100 * sums["found"] / sums["kept"]
     if shares.empty:
         return f"No row has {FEWEST} tasks that a model localizes"
     most, least = (
-        f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({100 * shares[language, name]:.0f} %)"
+        f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({shares[language, name]:.0f} %)"
         for language, name in (shares.idxmax(), shares.idxmin())
     )
     return f"Localized most often: {most}; least often: {least}"

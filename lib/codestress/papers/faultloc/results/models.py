@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import pandas as pd
 
-if TYPE_CHECKING:
-    from codestress.inference.registry import ModelEntry
+from codestress.inference.registry import ModelEntry
 
 
 def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:
@@ -16,33 +14,21 @@ def model_facts(models: Sequence[ModelEntry]) -> pd.DataFrame:
     word where it is unknown), category (empty if unknown), licence."""
     rows = []
     for entry in models:
-        undisclosed = (
-            "undisclosed" if entry.licence == "proprietary" else "not in the registry"
-        )
-        size = str(
-            entry.architecture.get(
-                "size", "simulated" if entry.simulated else undisclosed
-            )
-        )
-        rows.append(
-            (
-                entry.name,
-                size,
-                str(entry.architecture.get("category", "")),
-                entry.licence,
-            )
-        )
+        closed = entry.licence == "proprietary"
+        size = _fact(entry, "size", "undisclosed" if closed else "not in the registry")
+        category = str(entry.architecture.get("category", ""))
+        rows.append((entry.name, size, category, entry.licence))
     return pd.DataFrame(rows, columns=["name", "size", "category", "licence"])
+
+
+def _fact(entry: ModelEntry, name: str, unknown: str) -> str:
+    """Returns the fact `name` of a row of the registry; without it, `simulated` for a simulated
+    reader, else `unknown`."""
+    missing = "simulated" if entry.simulated else unknown
+    return str(entry.architecture.get(name, missing))
 
 
 def categories(models: Sequence[ModelEntry]) -> dict[str, str]:
     """Returns the category of each of `models`, rows of the registry, by name: the registry's
     `architecture.category`, else `simulated` for a simulated reader, else `uncategorised`."""
-    return {
-        entry.name: str(
-            entry.architecture.get(
-                "category", "simulated" if entry.simulated else "uncategorised"
-            )
-        )
-        for entry in models
-    }
+    return {one.name: _fact(one, "category", "uncategorised") for one in models}

@@ -4,15 +4,15 @@ labels of its public tasks."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import wilson
 from codestress.fitting.summaries import with_accuracy
 from codestress.mutate.faults.fault_site import KINDS
 from codestress.papers.faultloc.artifact import packed_rows
-from codestress.papers.faultloc.results.localization import ALL_FAULTS, with_places
+from codestress.papers.faultloc.results.localization import ALL_FAULTS, in_quarters
 from codestress.report.published import (
     published_cells,
     published_models,
@@ -24,9 +24,8 @@ from codestress.types import LANGUAGE_NAMES
 def published_heat() -> pd.DataFrame:
     """Returns the paper's Figure 9, a row for each cell: row (kind of fault), column (quarter of
     the program), accuracy (0 to 1)."""
-    return published_cells("faultloc/fig09", "row", "column").rename(
-        columns={"value": "accuracy"}
-    )
+    cells = published_cells("faultloc/fig09", "row", "column")
+    return cells.rename(columns={"value": "accuracy"})
 
 
 A_PROGRAM = 4
@@ -37,8 +36,8 @@ draws from four quarters of a program, though some programs have more public tas
 def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     """Returns the cells of the paper's Table II, a row each: language, fault, label (the paper's
     name of the model), value (accuracy in %), name (the language's), model (the registry's name),
-    of (number of tasks), n (programs: a quarter of the tasks), low, high (0 to 1), flag (a note on a
-    cell that the paper's own Figure 7 contradicts or lacks, else empty).
+    of (number of tasks), n (programs: a quarter of the tasks), accuracy, low, high (0 to 1), flag (a
+    note on a cell that the paper's own Figure 7 contradicts or lacks, else empty).
 
     Intervals are Wilson's at level `confidence` with `A_PROGRAM` tasks counting as one, since tasks
     of a program are not independent.
@@ -50,41 +49,33 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     for row in published_counts().dropna(subset=["lacks"]).itertuples():
         flags[row.language, row.lacks, row.label] = " (missing in Figure 7)"
     cells = published_cells("faultloc/tab02", "language", "fault", "label")
-    rows = []
-    for row in cells.itertuples():
-        of = numbers["denominators"][row.language][row.fault]
-        programs = of / A_PROGRAM
-        ends = wilson(row.value / 100 * programs, programs, confidence)
-        flag = flags.get((row.language, row.fault, row.label), "")
-        rows.append((of, programs, *ends, flag))
-    columns = ["of", "n", "low", "high", "flag"]
     cells["name"] = cells["language"].map(LANGUAGE_NAMES)
     cells["model"] = cells["label"].map(published_models("faultloc"))
-    return cells.join(pd.DataFrame(rows, cells.index, columns))
+    places = cells.set_index(["language", "fault", "label"]).index
+    cells["flag"] = [flags.get(place, "") for place in places]
+    tasks = pd.DataFrame(numbers["denominators"]).unstack()
+    cells["of"] = tasks.reindex(places.droplevel("label")).array
+    cells["n"] = cells["of"] / A_PROGRAM
+    cells["right"] = cells["value"] / 100 * cells["n"]
+    return with_accuracy(cells, "right", "n", confidence)
 
 
 def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
     """Returns the number of models that are best on misplaced returns, a row for each reading of
     the paper's words: reading (both languages' tasks together, their mean, or one language alone),
     models. `cells` are the cells of Table II (`published_localization`)."""
-
-    def best(part: pd.DataFrame) -> int:
-        groups = part.assign(right=part["value"] * part["of"]).groupby(
-            ["label", "fault"]
-        )
-        best_faults = (
-            (groups["right"].sum() / groups["of"].sum()).unstack().idxmax(axis=1)
-        )
-        return int((best_faults == "MisplacedReturn").sum())
-
-    rows = [
-        ("tasks of both languages together", best(cells)),
-        ("mean of both languages", best(cells.assign(of=1))),
-    ]
-    rows += [
-        (f"{name} alone", best(part))
-        for name, part in cells.groupby("name", sort=False)
-    ]
+    parts = {
+        "tasks of both languages together": cells,
+        "mean of both languages": cells.assign(of=1),
+    }
+    for name, part in cells.groupby("name", sort=False):
+        parts[f"{name} alone"] = part
+    rows = []
+    for reading, part in parts.items():
+        sums = part.assign(right=part["value"] * part["of"])
+        sums = sums.groupby(["label", "fault"])[["right", "of"]].sum()
+        best = (sums["right"] / sums["of"]).unstack().idxmax(axis=1)
+        rows.append((reading, (best == "MisplacedReturn").sum()))
     return pd.DataFrame(rows, columns=["reading", "models"])
 
 
@@ -98,13 +89,12 @@ def lines_of_a_program() -> pd.DataFrame:
     lines. The readings are all lines by the number of tasks, all lines by the number of prompts,
     and the mean of the programs that the authors published."""
     values = published_statistics()
-    counts, lines = zip(
-        *read_published("faultloc")["tab04"]["seed_lines"].values(), strict=True
-    )
+    seeds = pd.DataFrame(read_published("faultloc")["tab04"]["seed_lines"])
+    count, lines = seeds.sum(axis=1)
     rows = [
         ("all lines by its tasks", values["total_loc"] / values["total_fl_tasks"]),
         ("all lines by its prompts", values["total_loc"] / values["total_prompts"]),
-        ("lines of the public seed programs", sum(lines) / sum(counts)),
+        ("lines of the public seed programs", lines / count),
     ]
     return pd.DataFrame(rows, columns=["reading", "lines"])
 
@@ -122,20 +112,20 @@ def beside_published(panels: Mapping[str, pd.DataFrame], show: str) -> Frames:
     model, both languages together. With `categories` or `versions`, Figure 10 or 11 has a panel of
     its own, since the paper does not say whether it counts what this one does.
     """
-    if show in ("categories", "versions"):
-        figure = {"categories": "fig10", "versions": "fig11"}[show]
-        cells = published_cells(f"faultloc/{figure}", "label")
+    own_panel = {"categories": "fig10", "versions": "fig11"}
+    if show in own_panel:
+        cells = published_cells(f"faultloc/{own_panel[show]}", "label")
         return {**panels, UNSAID: _strokes(cells, "published")}
+    condition = "published (Figure 6)"
+    names = ("model", "label") if show == "spms" else ("label", "spm")
+    cells = published_cells("faultloc/fig06", *names)
     parts = {}
     for name, panel in panels.items():
         if show == "faults":
-            table = published_localization()
-            cells = table[table["name"] == name].assign(label=table["fault"])
-            theirs = _strokes(cells, "published (Table II)")
-        else:
-            names = ("model", "label") if show == "spms" else ("label", "spm")
-            cells = published_cells("faultloc/fig06", *names)
-            theirs = _strokes(cells, "published (Figure 6)")
+            condition = "published (Table II)"
+            table = published_localization().drop(columns="label")
+            cells = table[table["name"] == name].rename(columns={"fault": "label"})
+        theirs = _strokes(cells, condition)
         parts[name] = pd.concat([panel, theirs], ignore_index=True)
     return parts
 
@@ -144,21 +134,14 @@ def _strokes(cells: pd.DataFrame, condition: str) -> pd.DataFrame:
     """Returns the mean of the column value (%) of `cells` for each label as rows for `share_dots`
     under the name `condition`: label (models as the registry names them), condition, accuracy (0 to
     1), low, high (nan)."""
-    means = cells.groupby("label", sort=False)["value"].mean().reset_index()
-    shares = means.assign(label=_registered(means["label"]), condition=condition)
-    shares = shares.assign(accuracy=shares["value"] / 100, low=np.nan, high=np.nan)
-    return shares[["label", "condition", "accuracy", "low", "high"]]
-
-
-def _registered(labels: pd.Series) -> pd.Series:
-    """Returns the paper's names of models as the registry's; other names are unchanged."""
-    names = published_models("faultloc")
-    spelled = {_spelling(name): entry for name, entry in names.items()}
-    return labels.map(lambda label: spelled.get(_spelling(label), label))
-
-
-def _spelling(name: str) -> str:
-    return name.replace("-", " ").lower()
+    models = published_models("faultloc").items()
+    names = {name.replace("-", " ").lower(): model for name, model in models}
+    spelled = cells["label"].str.replace("-", " ").str.lower()
+    labels = spelled.map(names).fillna(cells["label"])
+    shares = cells["value"].groupby(labels, sort=False).mean() / 100
+    strokes = shares.rename("accuracy").reset_index()
+    strokes.insert(1, "condition", condition)
+    return strokes.assign(low=np.nan, high=np.nan)
 
 
 def published_counts() -> pd.DataFrame:
@@ -169,17 +152,13 @@ def published_counts() -> pd.DataFrame:
     The paper does not say what the third bar counts. The third bar is no part of the second: Claude
     3.7's bars would be 2.0 and 14.4 %, where Figure 6 has 38.9 % as the mean over its mutations.
     """
-    cells = published_cells("faultloc/fig07", "language", "label", "series")
-    counts = cells.pivot_table(
-        index=["language", "label"], columns="series", values="value", sort=False
-    ).reset_index()
-    lacks = read_published("faultloc")["fig07"]["lacks"]
-    counts["lacks"] = [
-        lacks.get(row.language, {}).get(row.label) for row in counts.itertuples()
-    ]
-    return counts[
-        ["language", "label", "total", "pf_localized", "pf_spm_localized", "lacks"]
-    ]
+    figure = read_published("faultloc")["fig07"]
+    rows = []
+    for language, models in figure["values"].items():
+        for label, bars in models.items():
+            lacks = figure["lacks"].get(language, {}).get(label)
+            rows.append({"language": language, "label": label, **bars, "lacks": lacks})
+    return pd.DataFrame(rows)
 
 
 def published_strengths() -> pd.DataFrame:
@@ -187,31 +166,26 @@ def published_strengths() -> pd.DataFrame:
     `strength_curves` in panels of their own: model (`published`), panel, density (the strength),
     value (%), low, high (both equal to value: no intervals are published)."""
     cells = published_cells("faultloc/fig08", "language", "density")
-    panel = "published, " + cells["language"].map(LANGUAGE_NAMES) + ", all mutations"
-    points = cells.assign(
-        model="published", panel=panel, low=cells["value"], high=cells["value"]
-    )
-    return points[["model", "panel", "density", "value", "low", "high"]]
+    language = cells.pop("language").map(LANGUAGE_NAMES)
+    cells.insert(0, "model", "published")
+    cells.insert(1, "panel", "published, " + language + ", all mutations")
+    return cells.assign(low=cells["value"], high=cells["value"])
+
+
+BINS = (50, 100, 200, 300, 400, 500)
+"""Lower ends of the bins of program lengths in the paper's Figure 5, in lines."""
+SIZES = [f"{low} to {high - 1}" for low, high in pairwise(BINS)] + ["500 and more"]
 
 
 def published_sizes() -> pd.DataFrame:
     """Returns the paper's Figure 5, a row for each bar: language, source, lines (range of lengths),
     programs (how many)."""
-    cells = published_cells("faultloc/fig05", "language", "bin")
-    ends = cells["bin"].str.extract(r"(\d+)(?:-(\d+))?").astype(float)
-    lines = [
-        f"{low:.0f} and more" if high != high else f"{low:.0f} to {high - 1:.0f}"
-        for low, high in ends.to_numpy()
-    ]
-    language = cells["language"].map(LANGUAGE_NAMES)
-    return pd.DataFrame(
-        {
-            "language": language,
-            "source": "published",
-            "lines": lines,
-            "programs": cells["value"],
-        }
-    )
+    cells = published_cells("faultloc/fig05", "language", "lines")
+    cells = cells.rename(columns={"value": "programs"})
+    cells["language"] = cells["language"].map(LANGUAGE_NAMES)
+    cells["lines"] = SIZES * cells["language"].nunique()
+    cells.insert(1, "source", "published")
+    return cells
 
 
 def audit(tasks: str, tolerance: int) -> pd.DataFrame:
@@ -227,9 +201,8 @@ def audit(tasks: str, tolerance: int) -> pd.DataFrame:
     counts = counted() if tasks == "counted" else _count_labels(tolerance)
     sums = [counts, counts.assign(quarter=0), counts.assign(fault=ALL_FAULTS)]
     every = pd.concat([*sums, sums[2].assign(quarter=0)]).sort_index(kind="stable")
-    table = every.groupby(["fault", "quarter"], as_index=False, sort=False)[
-        ["tasks", "within"]
-    ].sum()
+    groups = every.groupby(["fault", "quarter"], as_index=False, sort=False)
+    table = groups[["tasks", "within"]].sum()
     return with_accuracy(table, "within", "tasks", alike=A_PROGRAM)
 
 
@@ -238,22 +211,18 @@ def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
     single quarters, with the added columns row (the fault), column (the quarter in words) and place
     (the row's index)."""
     shown = table[table["quarter"] > 0]
-    shown = shown.assign(
-        row=shown["fault"].replace({"BooleanLogic": "IncorrectBooleanLogic"})
-    )
-    return with_places(shown, (*KINDS, ALL_FAULTS))
+    row = shown["fault"].replace("BooleanLogic", "IncorrectBooleanLogic")
+    return in_quarters(shown.assign(row=row), (*KINDS, ALL_FAULTS))
 
 
 def _count_labels(tolerance: int) -> pd.DataFrame:
     """Numbers of the public Python tasks and of labels within `tolerance` lines of the changed
     line, a row for each fault and labelled quarter: fault, quarter (1 to 4), tasks, within."""
-    rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz")).dropna(
-        subset=["changed_line"]
-    )
+    rows = pd.DataFrame(packed_rows("python_buggy_index.jsonl.gz"))
+    rows = rows.dropna(subset=["changed_line"]).rename(columns={"sam": "fault"})
     percent = rows["line_no_percent"].str.rstrip("%").astype(int)
-    quarters = 1 + np.searchsorted([25, 50, 75], percent, side="right")
-    within = (rows["line_no"] - rows["changed_line"]).abs() <= tolerance
-    rows = rows.assign(fault=rows["sam"], quarter=quarters, within=within)
+    rows["quarter"] = 1 + np.searchsorted([25, 50, 75], percent, side="right")
+    rows["within"] = (rows["line_no"] - rows["changed_line"]).abs() <= tolerance
     groups = rows.groupby(["fault", "quarter"], as_index=False)["within"]
     return groups.agg(tasks="size", within="sum")
 
@@ -261,9 +230,8 @@ def _count_labels(tolerance: int) -> pd.DataFrame:
 def counted() -> pd.DataFrame:
     """Returns the stored counts of the audit (tolerance 2): fault, quarter (1 to 4), within (labels
     within the tolerance), tasks."""
-    rows = [
-        (fault, quarter, *cell)
-        for fault, cells in read_published("faultloc")["audit"]["counts"].items()
-        for quarter, cell in enumerate(cells, start=1)
-    ]
+    rows = []
+    for fault, cells in read_published("faultloc")["audit"]["counts"].items():
+        for quarter, cell in enumerate(cells, start=1):
+            rows.append((fault, quarter, *cell))
     return pd.DataFrame(rows, columns=["fault", "quarter", "within", "tasks"])

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from itertools import product
+from collections.abc import Mapping
+from difflib import unified_diff
 
 import numpy as np
 import pandas as pd
 
-from codestress.mutate.faults.neutral import FaultyProgram, Spm, bank
+from codestress.mutate.faults.neutral import FaultyProgram
 from codestress.papers.faultloc.programs import ProgramSet, Source, program_set
+from codestress.papers.faultloc.results.localization import spoken
+from codestress.papers.faultloc.results.paper import BINS, SIZES
 from codestress.papers.faultloc.studies import (
     Mutations,
     Programs,
     Task,
     all_tasks,
-    mutated_program,
+    conditions,
+    mutated,
     mutations_of,
 )
-from codestress.papers.faultloc.words import spoken
 from codestress.types import LANGUAGE_NAMES
-
-BINS = (50, 100, 200, 300, 400, 500)
-"""Lower ends of the bins of program lengths in the paper's Figure 5, in lines."""
 
 
 def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -34,23 +33,17 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     kept, dropped = [], []
     for source, programs in program_sets(given).items():
         chosen = programs.programs[: given.n_programs or None]
-        for low, high in zip((1, *BINS), (*BINS, math.inf), strict=True):
-            count = sum(low <= program.lines < high for program in chosen)
-            if count or low >= BINS[0]:
-                size = f"{low} to {high - 1}" if high < math.inf else f"{low} and more"
+        lengths = [program.lines for program in chosen]
+        counts, _ = np.histogram(lengths, [1, *BINS, math.inf])
+        for size, count in zip(["1 to 49", *SIZES], counts, strict=True):
+            if count or size in SIZES:
                 kept.append((source, size, count))
         dropped.append((source, "kept", len(chosen)))
-        though = (
-            "kept, though: " if any(one.refused for one in programs.programs) else ""
-        )
-        dropped += [
-            (source, though + why, count)
-            for why, count in programs.dropped.most_common()
-        ]
-    return (
-        pd.DataFrame(kept, columns=["source", "lines", "programs"]),
-        pd.DataFrame(dropped, columns=["source", "what", "programs"]),
-    )
+        refused = any(one.refused for one in programs.programs)
+        for why, count in programs.dropped.most_common():
+            dropped.append((source, f"kept, though: {why}" if refused else why, count))
+    sizes = pd.DataFrame(kept, columns=["source", "lines", "programs"])
+    return sizes, pd.DataFrame(dropped, columns=["source", "what", "programs"])
 
 
 def program_sets(given: Programs) -> dict[Source, ProgramSet]:
@@ -63,14 +56,10 @@ def program_sets(given: Programs) -> dict[Source, ProgramSet]:
 def seed_counts(given: Programs) -> pd.DataFrame:
     """Returns numbers of programs, a row for each source in `given.programs`: source, published
     (all of the source's), passed (by the kit's filters)."""
-    rows = [
-        (
-            source,
-            programs.published,
-            sum(not program.refused for program in programs.programs),
-        )
-        for source, programs in program_sets(given).items()
-    ]
+    rows = []
+    for source, programs in program_sets(given).items():
+        passed = [one for one in programs.programs if not one.refused]
+        rows.append((source, programs.published, len(passed)))
     return pd.DataFrame(rows, columns=["source", "published", "passed"])
 
 
@@ -80,12 +69,9 @@ def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.Dat
     (range of lengths in lines), count (programs)."""
     java = kept["source"].isin(["java", "codesearchnet"])
     own = kept.assign(language=java.map({True: "Java", False: "Python"}))
-    both = pd.concat([own, published]).rename(
-        columns={"lines": "label", "programs": "count"}
-    )
-    return {
-        str(language): part for language, part in both.groupby("language", sort=False)
-    }
+    both = pd.concat([own, published])
+    both = both.rename(columns={"lines": "label", "programs": "count"})
+    return {str(name): part for name, part in both.groupby("language", sort=False)}
 
 
 def task_statistics(given: Programs) -> pd.DataFrame:
@@ -95,19 +81,15 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     (both over all tasks; four characters a token). The mean is nan without a task."""
     rows = []
     for source, tasks in all_tasks(given).items():
-        lines = [task.program.lines for task in tasks.values()]
-        mutations = [
-            mutations_of(given, task.correct.language) for task in tasks.values()
-        ]
-        times = 1 + len(given.strengths) * max(map(len, mutations), default=0)
+        codes = pd.Series([one.program.code for one in tasks.values()], dtype=str)
+        languages = {task.correct.language for task in tasks.values()}
+        spms = [len(mutations_of(given, language)) for language in languages]
+        times, lines = 1 + len(given.strengths) * sum(spms), codes.str.count("\n") + 1
         row: dict[str, object] = {"source": source}
         row["programs"] = len({task.correct.id for task in tasks.values()})
-        row["faulty"] = len(tasks)
-        row["tasks"] = len(tasks) * times
-        row["mean_lines"] = float(np.mean(lines)) if lines else math.nan
-        row["total_lines"] = sum(lines) * times
-        characters = sum(len(task.program.code) for task in tasks.values())
-        row["tokens"] = characters * times // 4
+        row |= {"faulty": len(codes), "tasks": len(codes) * times}
+        row |= {"mean_lines": lines.mean(), "total_lines": lines.sum() * times}
+        row["tokens"] = codes.str.len().sum() * times // 4
         rows.append(row)
     return pd.DataFrame(rows)
 
@@ -116,19 +98,12 @@ def statistics_shown(table: pd.DataFrame, published: Mapping[str, int]) -> pd.Da
     """Returns Table IV as text: the rows of `table` (made by `task_statistics`), then the paper's
     own from `published` (`published_statistics`), with empty cells for missing numbers. The column
     source becomes programs_of."""
-    row = {
-        "programs_of": "published (Table IV)",
-        "tasks": published["total_fl_tasks"],
-        "mean_lines": published["average_loc"],
-        "total_lines": published["total_loc"],
-        "tokens": published["total_tokens"],
-    }
-    rows = pd.concat(
-        [table.rename(columns={"source": "programs_of"}), pd.DataFrame([row])]
-    )
-    shown = rows.set_index("programs_of").map(
-        lambda n: "" if pd.isna(n) else f"{n:,.0f}"
-    )
+    names = {"total_fl_tasks": "tasks", "average_loc": "mean_lines"}
+    names |= {"total_loc": "total_lines", "total_tokens": "tokens"}
+    theirs = pd.DataFrame([published])[[*names]].rename(columns=names)
+    rows = pd.concat([table, theirs.assign(source="published (Table IV)")])
+    rows = rows.rename(columns={"source": "programs_of"}).set_index("programs_of")
+    shown = rows.map(lambda number: "" if pd.isna(number) else f"{number:,.0f}")
     return shown.reset_index()
 
 
@@ -152,22 +127,15 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     numbers, so that equal reasons add up."""
     rows = []
     for task in tasks.values():
-        spms = mutations_of(given, task.correct.language)
-        for spm, strength in product(spms, given.strengths):
-            for said in given.said if "comments" in spm else [""]:
-                content = bank(
-                    task.correct.language, said or "describes", given.comments
-                )
-                mutated = mutated_program(task, spm, strength, content, given.seed)
-                why = ""
-                if isinstance(mutated, str):
-                    why = re.sub(
-                        r"\d+", "…", mutated.removeprefix("no neutral mutation: ")
-                    )
-                rows.append((task.correct.language, spm, strength, said, why))
+        for condition in conditions(given, task.correct.language):
+            made = mutated(given, task, condition)
+            why = made if isinstance(made, str) else ""
+            why = re.sub(r"\d+", "…", why.removeprefix("no neutral mutation: "))
+            language = task.correct.language
+            rows.append({**condition, "language": language, "why": why})
     columns = ["language", "spm", "strength", "said", "why"]
-    groups = pd.DataFrame(rows, columns=columns).groupby(columns, as_index=False)
-    return groups.size().rename(columns={"size": "tasks"})
+    groups = pd.DataFrame(rows, columns=columns).groupby(columns)
+    return groups.size().reset_index(name="tasks")
 
 
 def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -175,21 +143,17 @@ def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
     title: row (mutation, in words and as its code), column (language and strength), accuracy (share
     of tasks to which a neutral mutation can be made), tasks."""
     counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
-    sums = counts.groupby(["language", "spm", "strength"], as_index=False)[
-        ["made", "tasks"]
-    ].sum()
-    column = (
-        sums["language"].map(LANGUAGE_NAMES)
-        + ",\nstrength "
-        + sums["strength"].astype(str)
-    )
-    row = [
+    groups = counts.groupby(["language", "spm", "strength"], as_index=False)
+    cells = groups[["made", "tasks"]].sum()
+    cells["row"] = [
         spoken(spm).replace("names + ", "names\n+ ")
         if "+" in spm
         else f"{spoken(spm)}\n({spm})"
-        for spm in sums["spm"]
+        for spm in cells["spm"]
     ]
-    cells = sums.assign(row=row, column=column, accuracy=sums["made"] / sums["tasks"])
+    column = cells["language"].map(LANGUAGE_NAMES) + ",\nstrength "
+    cells["column"] = column + cells["strength"].astype(str)
+    cells["accuracy"] = cells["made"] / cells["tasks"]
     order = ["language", "strength", "accuracy"]
     return {"": cells.sort_values(order, ascending=[False, True, False])}
 
@@ -219,27 +183,21 @@ def headline(
     return f"Half of the {len(lines)} programs have at most {lines.median():.0f} lines"
 
 
-def example(task: Task, spms: Sequence[Spm], strength: int, seed: int) -> str:
-    """Returns a text for readers: the lines around the fault of `task`, then the lines around it
-    under each mutation in `spms` at `strength`, or why the mutation cannot be made."""
-    program = task.program
-    parts = [f"=== {task.id}: {task.kind} in line {program.line}", _around(program)]
-    for spm in spms:
-        mutated = mutated_program(
-            task, spm, strength, bank(task.correct.language), seed
-        )
-        parts.append(f"--- {spm}, strength {strength}")
-        if isinstance(mutated, FaultyProgram):
-            mutated = f"fault in line {mutated.line}\n{_around(mutated)}"
-        parts.append(mutated)
+def example(task: Task, given: Mutations) -> str:
+    """Returns a text for readers: what the fault of `task` changes, then what each mutation in
+    `given` changes at the first of its strengths, or why the mutation cannot be made."""
+    faulty, strength = task.program.code, given.strengths[0]
+    parts = [f"=== {task.id}: {task.kind}", _changes(task.correct.code, faulty)]
+    for spm in mutations_of(given, task.correct.language):
+        factors = {"spm": spm, "strength": strength, "said": ""}
+        made = mutated(given, task, factors)
+        if isinstance(made, FaultyProgram):
+            made = _changes(faulty, made.code)
+        parts += [f"--- {spm}, strength {strength}", made]
     return "\n".join([*parts, ""])
 
 
-def _around(program: FaultyProgram) -> str:
-    """Returns the faulty line of `program` and four lines before and after it as text, with their
-    numbers and > before the faulty line."""
-    shown = []
-    for number, line in enumerate(program.code.split("\n"), start=1):
-        if abs(number - program.line) <= 4:
-            shown.append(f"{'>' if number == program.line else ' '} {number:4} {line}")
-    return "\n".join(shown)
+def _changes(before: str, after: str) -> str:
+    """Returns the difference of two programs, with a line around each change."""
+    lines = unified_diff(before.split("\n"), after.split("\n"), n=1, lineterm="")
+    return "\n".join([*lines][2:])

@@ -3,29 +3,18 @@ from the published cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pandas as pd
 
-from codestress.papers.faultloc.results.paper import (
-    published_counts,
-    published_heat,
-    published_localization,
-    published_statistics,
-)
+from codestress.papers.faultloc.results import paper
 from codestress.report.published import published_cells
 
-Number = tuple[str, str, float]
-"""Name of a number, reading of the paper's words (empty if they have only one), value."""
-OPEN = ("llama 3.1", "phi 4", "qwen 2.5 coder", "qwen qwq")
+Numbers = dict[tuple[str, str], float]
+"""Values by name of a number and reading of the paper's words (empty if they have only one)."""
+OPEN = ["llama 3.1", "phi 4", "qwen 2.5 coder", "qwen qwq"]
 LEADING = ["claude 4.5 sonnet", "claude 3.7 sonnet", "gemini 1.5 pro"]
 """Models that lead according to section V-A of Fault Localizability."""
-TOGETHER, CELLS = "its tasks together", "its cells alike"
-BY_FIRST, BY_SECOND = "third bars by the first", "third bars by the second"
-"""Ratios of Figure 7's third bars (after mutations) to its first (all tasks) or second (localized
-before). Neither is certain to be a share: the paper does not say which tasks the third bars
-count."""
+LANGUAGES = ("python", "java")
 FUNCTIONS = 17
 """Accuracy that function shuffling leaves, in % (section V-B2 of Fault Localizability: shuffling
 costs 83)."""
@@ -35,15 +24,14 @@ def recounted() -> pd.DataFrame:
     """Returns the numbers that the paper's text states about its own tables and figures, recomputed
     from the published cells, a row for each number and reading of the paper's words: number (its
     name), reading (empty if there is only one), value (points, % or a count)."""
-    rows = [
-        *_table_two(),
-        *_mutations(),
-        *_languages(),
-        *_strengths(),
-        *_places(),
-        *_kinds(),
-        *_totals(),
-    ]
+    found: Numbers = {}
+    _table_two(found)
+    _mutations(found)
+    _languages(found)
+    _strengths(found)
+    _places(found)
+    _totals(found)
+    rows = [(*name, value) for name, value in found.items()]
     return pd.DataFrame(rows, columns=["number", "reading", "value"])
 
 
@@ -54,216 +42,153 @@ def _named(labels: pd.Series) -> pd.Series:
 
 
 def _localization() -> pd.DataFrame:
-    """The paper's Table II (`published_localization`), with added columns: model (in one spelling),
-    family (its first word), right (number of localized tasks)."""
-    cells = published_localization()
-    cells = cells.assign(
-        model=_named(cells["label"]), right=cells["value"] * cells["of"] / 100
-    )
-    return cells.assign(family=cells["model"].str.split().str[0])
+    """The paper's Table II (`published_localization`) with the models in one spelling."""
+    cells = paper.published_localization()
+    return cells.assign(model=_named(cells["label"]))
 
 
-def _accuracies(cells: pd.DataFrame, by: list[str]) -> dict[str, pd.Series]:
-    """Accuracy in % for each combination of values of the columns `by` of `cells` (from
-    `_localization`), by the name of the reading of an average: `TOGETHER` (all tasks count alike)
-    and `CELLS` (all cells count alike)."""
-    sums = cells.groupby(by)[["right", "of"]].sum()
-    return {
-        TOGETHER: 100 * sums["right"] / sums["of"],
-        CELLS: cells.groupby(by)["value"].mean(),
-    }
+def _sums(cells: pd.DataFrame, *by: str) -> pd.DataFrame:
+    """Localized tasks times 100 (right) and all tasks (of), summed for each combination of values
+    of the columns `by` of `cells` (from `_localization`)."""
+    right = cells["value"] * cells["of"]
+    return cells.assign(right=right).groupby([*by])[["right", "of"]].sum()
 
 
-def _ahead(
-    values: pd.Series, first: list[str], left_out: tuple[str, ...] = ()
-) -> float:
-    """Lowest of the `values` with a label in `first` minus the highest of all other values, those
-    with a label in `left_out` not counted."""
-    return float(values[first].min() - values.drop([*first, *left_out]).max())
+def _ahead(values: pd.Series, first: list[str]) -> float:
+    """Lowest of the `values` with a label in `first` minus the highest of all others."""
+    return float(values[first].min() - values.drop(first).max())
 
 
-def _table_two() -> Iterator[Number]:
-    cells = _localization()
-    for reading, families in _accuracies(cells, ["language", "family"]).items():
-        for language in ("python", "java"):
-            yield (
-                f"Claude ahead, {language}",
-                reading,
-                _ahead(families[language], ["claude"]),
-            )
-    for reading, families in _accuracies(cells, ["family"]).items():
-        yield (
-            "Gemini ahead of all but Claude",
-            reading,
-            _ahead(families, ["gemini"], ("claude",)),
-        )
-    for reading, models in _accuracies(cells, ["model"]).items():
-        yield "leading models ahead", reading, _ahead(models, LEADING)
-        yield "GPT-4o next", reading, _ahead(models, ["gpt 4o"], tuple(LEADING))
-        yield (
-            "Phi-4 ahead of open models",
-            reading,
-            _ahead(models[list(OPEN)], ["phi 4"]),
-        )
-    for reading, shares in _accuracies(cells, ["model", "language"]).items():
-        wide = shares.unstack()
-        others = wide[~wide.index.str.startswith("claude")]
-        yield (
-            "better in Python, but Claude",
-            reading,
-            int((others["python"] > others["java"]).sum()),
-        )
-        yield "Java - Python", reading, float((wide["java"] - wide["python"]).mean())
-    best = cells.loc[cells.groupby(["language", "fault"])["value"].idxmax(), "model"]
-    yield "best models that are closed", "", int((~best.isin(OPEN)).sum())
+def _table_two(found: Numbers) -> None:
+    every = _localization()
+    every["family"] = every["model"].str.split().str[0]
+    for reading, cells in (
+        ("its tasks together", every),
+        ("its cells alike", every.assign(of=1)),
+    ):
+
+        def accuracy(*by: str, cells: pd.DataFrame = cells) -> pd.Series:
+            sums = _sums(cells, *by)
+            return sums["right"] / sums["of"]
+
+        families, models = accuracy("family"), accuracy("model")
+        for language, values in accuracy("family", "language").unstack().items():
+            found[f"Claude ahead, {language}", reading] = _ahead(values, ["claude"])
+        others = families.drop("claude")
+        found["Gemini ahead of all but Claude", reading] = _ahead(others, ["gemini"])
+        found["leading models ahead", reading] = _ahead(models, LEADING)
+        found["GPT-4o next", reading] = _ahead(models.drop(LEADING), ["gpt 4o"])
+        found["Phi-4 ahead of open models", reading] = _ahead(models[OPEN], ["phi 4"])
+        wide = accuracy("model", "language").unstack()
+        more = wide["java"] - wide["python"]
+        worse = more.filter(regex="^(?!claude)") < 0
+        found["better in Python, but Claude", reading] = worse.sum()
+        found["Java - Python", reading] = more.mean()
+    best = every.loc[every.groupby(["language", "fault"])["value"].idxmax(), "model"]
+    found["best models that are closed", ""] = (~best.isin(OPEN)).sum()
 
 
-def _mutations() -> Iterator[Number]:
-    """Yields the numbers that the text states about the paper's Figure 6, as means over models."""
-    bars = (
-        published_cells("faultloc/fig06", "model", "spm").groupby("spm")["value"].mean()
-    )
+def _mutations(found: Numbers) -> None:
+    """Adds the numbers that the text states about the paper's Figure 6, as means over models."""
+    cells = published_cells("faultloc/fig06", "model", "spm")
+    bars = cells.groupby("spm")["value"].mean()
     single = bars[["names", "comments", "dead_code"]]
     for spm, value in single.items():
-        yield f"accuracy under {spm}", "", float(value)
-    yield "names - comments", "", float(bars["names"] - bars["comments"])
-    yield "comments - dead code", "", float(bars["comments"] - bars["dead_code"])
-    yield "one - two", "", float(bars["comments"] - bars["comments+names"])
-    yield (
-        "two - three",
-        "",
-        float(bars["comments+names"] - bars["comments+names+dead_code"]),
-    )
+        found[f"accuracy under {spm}", ""] = value
+    two, three = bars["comments+names"], bars["comments+names+dead_code"]
+    found["names - comments", ""] = bars["names"] - bars["comments"]
+    found["comments - dead code", ""] = bars["comments"] - bars["dead_code"]
+    found["one - two", ""] = bars["comments"] - two
+    found["two - three", ""] = two - three
     lost = 100 - single
-    yield (
-        "share of comments and dead code",
-        "",
-        100 * float(1 - lost["names"] / lost.sum()),
-    )
-    yield "lost", "its three single mutations", float(lost.mean())
-    yield "lost", "its five bars", float(100 - bars.mean())
-    yield (
-        "lost",
-        "its five bars and function shuffling",
-        float(100 - np.mean([*bars, FUNCTIONS])),
-    )
+    of_names = lost["names"] / lost.sum()
+    found["share of comments and dead code", ""] = 100 * (1 - of_names)
+    found["lost", "its three single mutations"] = lost.mean()
+    found["lost", "its five bars"] = 100 - bars.mean()
+    six = np.mean([*bars, FUNCTIONS])
+    found["lost", "its five bars and function shuffling"] = 100 - six
 
 
-def _languages() -> Iterator[Number]:
-    """Yields the numbers that the text states about the paper's Figure 7: the gap between Java and
-    Python, and between closed and open models."""
-    counts = published_counts()
-    wide = counts.assign(label=_named(counts["label"])).pivot(
-        index="label", columns="language"
-    )
-    total, localized, after = (
-        wide[name] for name in ("total", "pf_localized", "pf_spm_localized")
-    )
+def _languages(found: Numbers) -> None:
+    """Adds the numbers that the text states about the paper's Figure 7: the gap between Java and
+    Python, and between closed and open models.
+
+    Its third bars (after mutations) are taken by the first (all tasks) and by the second (localized
+    before). Neither is certain to be a share: the paper does not say which tasks the third bars
+    count.
+    """
+    counts = paper.published_counts()
+    names = _named(counts["label"])
+    wide = counts.assign(label=names).pivot(index="label", columns="language")
+    localized, after = wide["pf_localized"], wide["pf_spm_localized"]
     closed = ~wide.index.isin(OPEN)
-    for reading, kept in (
-        (BY_FIRST, 100 * after / total),
-        (BY_SECOND, 100 * after / localized),
+    for reading, of in (
+        ("third bars by the first", wide["total"]),
+        ("third bars by the second", localized),
     ):
+        kept = 100 * after / of
         gap = kept["python"] - kept["java"]
-        yield "worse in Java", reading, int((gap > 0).sum())
-        yield (
-            "wider gap of closed models",
-            reading,
-            float(gap[closed].mean() - gap[~closed].mean()),
-        )
-        yield (
-            "closed - open",
-            reading,
-            float(kept[closed].mean().mean() - kept[~closed].mean().mean()),
-        )
-    for reading, of in ((BY_FIRST, total), (BY_SECOND, localized)):
+        found["worse in Java", reading] = (gap > 0).sum()
+        wider = gap[closed].mean() - gap[~closed].mean()
+        found["wider gap of closed models", reading] = wider
+        more = kept[closed].mean().mean() - kept[~closed].mean().mean()
+        found["closed - open", reading] = more
         lost = (100 * (localized - after) / of).mean()
-        yield "lost, Java - Python", reading, float(lost["java"] - lost["python"])
-    right = _localization().groupby(["model", "language"])["right"].sum().unstack()
+        found["lost, Java - Python", reading] = lost["java"] - lost["python"]
+    right = _sums(_localization(), "model", "language")["right"].unstack() / 100
     # A bar that lacks a kind of fault counts other tasks than Table II.
-    complete = wide["lacks"].isna()
-    for language in ("python", "java"):
-        same = complete[language] & ((right[language] - localized[language]).abs() < 1)
-        yield f"models alike in Table II and Figure 7, {language}", "", int(same.sum())
+    same = wide["lacks"].isna() & ((right - localized).abs() < 1)
+    for language in LANGUAGES:
+        name = f"models alike in Table II and Figure 7, {language}"
+        found[name, ""] = same[language].sum()
 
 
-def _strengths() -> Iterator[Number]:
-    """Yields the numbers that the text states about the red line in the paper's Figure 8, and the
+def _strengths(found: Numbers) -> None:
+    """Adds the numbers that the text states about the red line in the paper's Figure 8, and the
     falls that it computes from its own values for both ends."""
     cells = published_cells("faultloc/fig08", "language", "strength")
     for language, part in cells.groupby("language"):
         values = part["value"].to_numpy()
-        yield f"accuracy at strength 1, {language}", "", values[0]
-        yield f"accuracy at strength 8, {language}", "", values[-1]
-        yield (
-            f"slope, {language}",
-            "",
-            float(np.polyfit(part["strength"], values, 1)[0]),
-        )
-    for language, first, last in (("java", 15.82, 8.57), ("python", 42.88, 29.34)):
-        yield f"fall, {language}", "", first - last
-        yield f"fall a step, {language}", "", (first - last) / 7
+        found[f"accuracy at strength 1, {language}", ""] = values[0]
+        found[f"accuracy at strength 8, {language}", ""] = values[-1]
+        slope, _ = np.polyfit(part["strength"], values, 1)
+        found[f"slope, {language}", ""] = slope
+    for language, fall in (("java", 15.82 - 8.57), ("python", 42.88 - 29.34)):
+        found[f"fall, {language}", ""] = fall
+        found[f"fall a step, {language}", ""] = fall / 7
 
 
-def _places() -> Iterator[Number]:
-    """Yields the numbers that the text states about the paper's Figure 9 (faults and quarters of
-    programs)."""
-    heat = published_heat().pivot_table(
-        index="row", columns="column", values="accuracy", sort=False
+def _places(found: Numbers) -> None:
+    """Adds the numbers that the text states about the paper's Figures 9 (faults and quarters of
+    programs), 10 (categories of models) and 11 (versions)."""
+    heat = paper.published_heat().pivot(
+        index="row", columns="column", values="accuracy"
     )
-    yield (
-        "best in the first quarter",
-        "",
-        int((heat.to_numpy().argmax(axis=1) == 0).sum()),
-    )
-    yield (
-        "worst in the last quarter",
-        "",
-        int((heat.to_numpy().argmin(axis=1) == 3).sum()),
-    )
-    yield "falls to the next quarter", "", int((np.diff(heat.to_numpy()) < 0).sum())
-    yield (
-        "OffByOne ahead in the first quarter",
-        "",
-        100 * _ahead(heat.iloc[:, 0], ["OffByOne"]),
-    )
-
-
-def _kinds() -> Iterator[Number]:
-    """Yields the numbers that the text states about the paper's Figures 10 (categories of models)
-    and 11 (versions)."""
+    cells = heat.to_numpy()
+    found["best in the first quarter", ""] = (cells.argmax(axis=1) == 0).sum()
+    found["worst in the last quarter", ""] = (cells.argmin(axis=1) == 3).sum()
+    found["falls to the next quarter", ""] = (np.diff(cells) < 0).sum()
+    ahead = 100 * _ahead(heat.iloc[:, 0], ["OffByOne"])
+    found["OffByOne ahead in the first quarter", ""] = ahead
     kinds = published_cells("faultloc/fig10", "kind").set_index("kind")["value"]
-    yield (
-        "reasoning and multimodal ahead",
-        "",
-        _ahead(kinds, ["reasoning", "multimodal"]),
-    )
+    ahead = _ahead(kinds, ["reasoning", "multimodal"])
+    found["reasoning and multimodal ahead", ""] = ahead
     versions = published_cells("faultloc/fig11", "label").set_index("label")["value"]
-    yield (
-        "gain, Gemini",
-        "",
-        float(versions["Gemini 2.5 Flash"] - versions["Gemini 2.0 Flash"]),
-    )
-    yield (
-        "gain, Claude",
-        "",
-        float(versions["Claude 4.5 Sonnet"] - versions["Claude 3.7 Sonnet"]),
-    )
+    gemini = versions["Gemini 2.5 Flash"] - versions["Gemini 2.0 Flash"]
+    found["gain, Gemini", ""] = gemini
+    claude = versions["Claude 4.5 Sonnet"] - versions["Claude 3.7 Sonnet"]
+    found["gain, Claude", ""] = claude
 
 
-def _totals() -> Iterator[Number]:
-    """Yields the numbers that the text states about the paper's Figure 5 (programs) and Table IV
+def _totals(found: Numbers) -> None:
+    """Adds the numbers that the text states about the paper's Figure 5 (programs) and Table IV
     (tokens, lines)."""
-    programs = (
-        published_cells("faultloc/fig05", "language", "lines")
-        .groupby("language")["value"]
-        .sum()
-    )
-    yield "programs, python", "", int(programs["python"])
-    yield "programs, java", "", int(programs["java"])
-    yield "programs", "", int(programs.sum())
-    values = published_statistics()
+    bars = published_cells("faultloc/fig05", "language", "lines")
+    for language, part in bars.groupby("language")["value"]:
+        found[f"programs, {language}", ""] = part.sum()
+    found["programs", ""] = bars["value"].sum()
+    values = paper.published_statistics()
     for name, unit, digits in (("total_tokens", 10**9, 1), ("total_loc", 10**6, 0)):
         exact = values[name] / unit
-        yield name, "rounded", round(exact, digits)
-        yield name, "cut off", np.floor(exact * 10**digits) / 10**digits
+        found[name, "rounded"] = round(exact, digits)
+        found[name, "cut off"] = np.floor(exact * 10**digits) / 10**digits

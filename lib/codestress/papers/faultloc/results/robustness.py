@@ -7,13 +7,35 @@ from collections.abc import Sequence
 import pandas as pd
 
 from codestress.fitting.influence import mean, share
-from codestress.fitting.proportions import UNKNOWN, clustered_share, paired_difference
+from codestress.fitting.proportions import UNKNOWN, paired_difference
 from codestress.mutate.faults.neutral import CONTROLS
-from codestress.papers.faultloc.results.localization import with_seed
-from codestress.papers.faultloc.words import spoken
+from codestress.papers.faultloc.results.localization import (
+    TASK,
+    shares,
+    spoken,
+    with_seed,
+)
 from codestress.report.curves import MEAN
-from codestress.report.marks import with_cells
 from codestress.types import LANGUAGE_NAMES, Outcome
+
+MUTATED = "mutated"
+
+
+def with_change(answers: pd.DataFrame, rule: str = "strict") -> pd.DataFrame:
+    """Returns those of `answers` to trials under mutations and controls, skipped ones too, with the
+    added columns `seed_program` (the program's source and id), `change` (`mutated`, or the
+    control's name) and `counts` (whether the scoring rule `rule` scores them as not skipped)."""
+    again = with_seed(answers[answers["spm"] != "none"])
+    change = again["spm"].where(again["spm"].isin(CONTROLS), MUTATED)
+    counts = again[f"outcome_{rule}"] != Outcome.SKIPPED.value
+    return again.assign(change=change, counts=counts)
+
+
+def asked_again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Returns those of `answers` to trials under mutations, with the columns of `with_change`;
+    without controls, and without trials that the scoring rule `rule` scores as skipped."""
+    again = with_change(answers, rule)
+    return again[again["counts"] & (again["change"] == MUTATED)]
 
 
 def robustness(
@@ -30,43 +52,14 @@ def robustness(
     (Wilson at `confidence`, programs as clusters), cell (selects these answers). Shares are 0 to 1,
     nan if none was asked again.
     """
-    mutated = with_change(answers)
-    rows = []
-    for group, part in mutated.groupby(["model", *by], sort=False):
-        skipped = part[f"outcome_{rule}"] == Outcome.SKIPPED.value
-        unlocalized = skipped & part[f"detail_{rule}"].eq("not localized before")
-        asked = part[~skipped]
-        value = asked[f"value_{rule}"]
-        estimate = clustered_share(value, asked["seed_program"], confidence)
-        row = [*group, len(part), int((~unlocalized).sum()), len(asked)]
-        row += [int(value.sum()), estimate.value, *estimate.interval]
-        rows.append(row)
-    counts = ["tasks", "localized", "asked_again", "found_again"]
-    counts += ["accuracy", "low", "high"]
-    return with_cells(
-        pd.DataFrame(rows, columns=["model", *by, *counts]), ["model", *by]
-    )
-
-
-MUTATED = "mutated"
-
-
-def with_change(answers: pd.DataFrame) -> pd.DataFrame:
-    """Returns those of `answers` to trials under mutations and controls, skipped ones too, with the
-    added columns `seed_program` (the program's source and id) and `change` (`mutated`, or the
-    control's name)."""
-    again = with_seed(answers[answers["spm"] != "none"])
-    return again.assign(change=again["spm"].where(again["spm"].isin(CONTROLS), MUTATED))
-
-
-def asked_again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns those of `answers` to trials under mutations, with the columns of `with_change`;
-    without controls, and without trials that the scoring rule `rule` scores as skipped."""
-    again = with_change(answers)
-    return again[
-        (again["change"] == MUTATED)
-        & (again[f"outcome_{rule}"] != Outcome.SKIPPED.value)
-    ]
+    again, groups = with_change(answers, rule), ["model", *by]
+    localized = again["counts"] | again[f"detail_{rule}"].ne("not localized before")
+    counts = again.assign(localized=localized).groupby(groups, sort=False)["localized"]
+    table = shares(again, by, rule, confidence)
+    table["tasks"], table["localized"] = counts.size().array, counts.sum().array
+    names = {"answers": "asked_again", "found": "found_again"}
+    columns = [*groups, "tasks", "localized", *names.values()]
+    return table.rename(columns=names)[[*columns, "accuracy", "low", "high", "cell"]]
 
 
 def losses(
@@ -81,9 +74,8 @@ def losses(
     programs; nan for a single program), low_joint (the lower end at the level at which those of
     all rows of a control hold together, Bonferroni). Shares are 0 to 1.
     """
-    value, task = f"value_{rule}", ["model", "source", "problem"]
-    asked = with_change(answers)
-    asked = asked[asked[f"outcome_{rule}"] != Outcome.SKIPPED.value]
+    value, task = f"value_{rule}", ["model", *TASK]
+    asked = with_change(answers, rule).query("counts")
     mutated = asked[asked["change"] == MUTATED]
     rows = []
     for control in CONTROLS:
@@ -92,8 +84,7 @@ def losses(
         groups = list(paired.groupby(["model", *by], sort=False))
         level = 1 - (1 - confidence) / max(1, len(groups))
         for group, part in groups:
-            net = part["kept"].to_numpy(float) - part[value].to_numpy(float)
-            programs = part["seed_program"]
+            net, programs = part["kept"] - part[value], part["seed_program"]
             interval = joint = UNKNOWN
             if programs.nunique() > 1:
                 interval = paired_difference(net, programs, confidence)
@@ -111,12 +102,11 @@ def strength_points(table: pd.DataFrame) -> pd.DataFrame:
     said and strength: model, cell (selects these answers), panel (language and mutation), density
     (the strength), value, low, high (%). Controls are left out."""
     table = named(table[~table["spm"].isin(CONTROLS)])
-    mutation = table["mutation"].str.replace("_", " ")
-    table = table.assign(panel=table["language"].map(LANGUAGE_NAMES) + ", " + mutation)
-    names = {"strength": "density", "accuracy": "value"}
-    table[["accuracy", "low", "high"]] *= 100
-    columns = ["model", "cell", "panel", "strength", "accuracy", "low", "high"]
-    return table[columns].rename(columns=names)
+    panel = table["language"].map(LANGUAGE_NAMES) + ", "
+    table["panel"] = panel + table["mutation"].str.replace("_", " ")
+    table[["value", "low", "high"]] = 100 * table[["accuracy", "low", "high"]]
+    columns = ["model", "cell", "panel", "density", "value", "low", "high"]
+    return table.rename(columns={"strength": "density"})[columns]
 
 
 def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
@@ -126,23 +116,18 @@ def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
     level `confidence`."""
     again = named(asked_again(answers, rule)).assign(all="all mutations")
     rows = []
-    counted = {
-        "mutation": ["language", "spm", "said", "strength"],
-        "all": ["language", "change", "strength"],
-    }
-    for what, factors in counted.items():
+    for what, factors in (("mutation", ["spm", "said"]), ("all", ["change"])):
         groups = again.groupby(["language", what, "strength"], sort=False)
         for (language, kind, strength), part in groups:
-            cell = part[factors].iloc[:1].to_dict("records")[0]
+            [cell] = part[["language", *factors, "strength"]][:1].to_dict("records")
             models = part.set_index("seed_program").groupby("model")[f"value_{rule}"]
             found = mean([share(value) for _, value in models])
             ends = found.interval(part["seed_program"].nunique(), confidence)
             numbers = [100 * min(max(end, 0.0), 1.0) for end in (found.value, *ends)]
             panel = f"{LANGUAGE_NAMES[language]}, {kind.replace('_', ' ')}"
             rows.append((MEAN, panel, cell, strength, *numbers))
-    return pd.DataFrame(
-        rows, columns=["model", "panel", "cell", "density", "value", "low", "high"]
-    )
+    columns = ["model", "panel", "cell", "density", "value", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
@@ -150,9 +135,7 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
     accusing if its comments accuse; unchanged if it has no column spm."""
     if "spm" not in table:
         return table
-    accusing = (
-        table["said"].eq("accuses elsewhere").map({True: ", accusing", False: ""})
-    )
+    accusing = table["said"].map({"accuses elsewhere": ", accusing"}).fillna("")
     return table.assign(mutation=table["spm"] + accusing)
 
 
@@ -164,19 +147,16 @@ def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
         parts = []
         together = points[points["panel"].str.endswith("all mutations")]
         for panel, part in together.groupby("panel", sort=False):
-            ends = part.sort_values("density")["value"]
-            language = str(panel).partition(",")[0]
-            parts.append(
-                f"from {ends.iloc[0]:.0f} to {ends.iloc[-1]:.0f} % in {language}"
-            )
+            ends = part.sort_values("density")["value"].iloc[[0, -1]]
+            language, moved = str(panel).partition(",")[0], "from {:.0f} to {:.0f} %"
+            parts.append(f"{moved.format(*ends)} in {language}")
         least, most = points["density"].min(), points["density"].max()
-        return (
-            f"From strength {least:g} to {most:g} the mean goes {' and '.join(parts)}"
-        )
-    paired = losses[losses["control"] == losses["control"].iloc[-1:].squeeze()]
+        told = " and ".join(parts)
+        return f"From strength {least:g} to {most:g} the mean goes {told}"
+    control = "".join(losses["control"][-1:])
+    paired = losses[losses["control"] == control]
     more = int((paired["low_joint"] > 0).sum())
-    controls = " or ".join(spoken(name) for name in paired["control"].unique())
     return (
-        f"Mutations are shown to cost more than {controls} in {more or 'none'} of "
+        f"Mutations are shown to cost more than {spoken(control)} in {more or 'none'} of "
         f"{len(paired)} comparisons (Bonferroni)"
     )
