@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from codestress.inference.registry import ModelEntry
@@ -80,14 +80,20 @@ def conversation(prompt: Prompt, begun: str = "") -> list[dict[str, str]]:
     return messages + ([{"role": "assistant", "content": begun}] if begun else [])
 
 
-def served_identity(
-    entry: ModelEntry, asked_by: Mapping[str, Any] | None = None
-) -> str:
+def own_settings(entry: ModelEntry) -> dict[str, Any]:
+    """Returns the settings with which the server of the registry row `entry` is asked: the row's
+    own, or, for the engine `ray`, those of its workers."""
+    settings: dict[str, Any] = entry.settings
+    if "worker" in settings:
+        settings = settings["worker"].get("settings", {})
+    return settings
+
+
+def served_identity(entry: ModelEntry) -> str:
     """Returns a served model's part of its requests' keys: the revision of the registry row
-    `entry`, then, where its settings name them, the omitted parameters, another field for the
-    longest answer, the reasoning effort and the chat template. `asked_by` are settings to use
-    instead of the row's."""
-    settings = entry.settings if asked_by is None else asked_by
+    `entry`, then, where the settings of its engine or workers name them, the omitted parameters,
+    another field for the longest answer, the reasoning effort and the chat template."""
+    settings = own_settings(entry)
     identity = entry.revision
     if omitted := settings.get("omit"):
         identity += f" without {', '.join(omitted)}"

@@ -14,15 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
+from codestress.inference.engines.base import own_settings
+from codestress.inference.registry import ModelEntry
 from codestress.types import FinishReason, Message, Prompt
 from codestress.validation import read_yaml
-
-if TYPE_CHECKING:
-    from codestress.inference.registry import ModelEntry
 
 
 class Dialect(NamedTuple):
@@ -33,7 +32,7 @@ class Dialect(NamedTuple):
     done: str
     refusal: str = ""
     setting: str = ""
-    endings: Mapping[str, Any] = {}
+    endings: Mapping[str, FinishReason | None] = {}
 
     @property
     def line(self) -> str:
@@ -55,11 +54,8 @@ def ending(*words: object) -> FinishReason | None:
     """Returns the meaning of the first of `words`, finish reasons of another API, that says
     anything; None where the text is not complete."""
     word = str(next(filter(None, words), ""))
-    for sign, meaning in DIALECTS["finish_reason"].endings.items():
-        if re.search(sign, word, re.I):
-            reason: FinishReason | None = meaning
-            return reason
-    return "stop"
+    endings = DIALECTS["finish_reason"].endings.items()
+    return next(meaning for sign, meaning in endings if re.search(sign, word, re.I))
 
 
 def words_of(refusal: str, numbers: bool = False) -> str:
@@ -83,10 +79,8 @@ def changes_for(refusal: str, usable: Sequence[str]) -> list[tuple[str, ...]]:
     """Returns the changes to try after `refusal`, in order: tuples of those names of dialects in
     `usable` whose sign the refusal bears, first one by one, then several together."""
     words = words_of(refusal)
-    names = []
-    for name in usable:
-        if re.search(DIALECTS[name].refusal, words, re.I | re.S):
-            names.append(name)
+    signs = {name: DIALECTS[name].refusal for name in usable}
+    names = [name for name in usable if re.search(signs[name], words, re.I | re.S)]
     changes = list[tuple[str, ...]]()
     for size in range(1, len(names) + 1):
         changes.extend(combinations(names, size))
@@ -95,11 +89,10 @@ def changes_for(refusal: str, usable: Sequence[str]) -> list[tuple[str, ...]]:
 
 def same_refusal(first: str, second: str) -> bool:
     """Whether two refusals say the same, ids and numbers in them aside."""
-    return _without_numbers(first) == _without_numbers(second)
-
-
-def _without_numbers(refusal: str) -> str:
-    return re.sub(r"\w*\d\w*|\W", "", words_of(refusal))
+    one, other = (
+        re.sub(r"\w*\d\w*|\W", "", words_of(refusal)) for refusal in (first, second)
+    )
+    return one == other
 
 
 def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -114,15 +107,6 @@ def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]
                 value = list(dict.fromkeys([*earlier, *value]))
             changed[setting] = value
     return changed
-
-
-def own_settings(entry: ModelEntry) -> dict[str, Any]:
-    """Returns the settings with which the server of the registry row `entry` is asked: the row's
-    own, or, for the engine `ray`, those of its workers."""
-    settings: dict[str, Any] = entry.settings
-    if "worker" in settings:
-        settings = settings["worker"].get("settings", {})
-    return settings
 
 
 def adapted(entry: ModelEntry, names: Iterable[str]) -> ModelEntry:

@@ -99,41 +99,31 @@ def crossed(
         return "prompt", False
     if places:
         return "", True
-    counts_prompt = _counts_prompt(words, status, prompt)
+    texts = re.findall(r"\d[\d,]*", words)
+    numbers = {int(text.replace(",", "")) for text in texts} - {status}
+    answer = prompt.sampling.max_tokens
+    counts_prompt = _counts_prompt(numbers - {answer}, prompt)
     if status not in SUSPICIOUS:
         return "", counts_prompt
     if counts_prompt:
         return "prompt", False
-    if _counts_answer(words, status, prompt):
+    if answer in numbers and _has_limit(numbers, answer):
         return "answer", True
     return "", is_longest
 
 
-def _numbers(words: str, status: int) -> set[int]:
-    """Returns the whole numbers in a server's `words`, the HTTP `status` aside."""
-    texts = re.findall(r"\d[\d,]*", words)
-    return {int(text.replace(",", "")) for text in texts} - {status}
-
-
-def _counts_prompt(words: str, status: int, prompt: Prompt) -> bool:
-    """Whether a server's `words` have a number that can be the tokens of `prompt`, and a smaller
-    one, which then is the limit. The HTTP `status` and the longest answer are no such numbers."""
-    answer = prompt.sampling.max_tokens
-    fewest = prompt.characters / 6
-    most = prompt.characters / 1.5 + answer
-    numbers = _numbers(words, status) - {answer}
-    tokens = max((n for n in numbers if fewest <= n <= most), default=0)
+def _has_limit(numbers: set[int], tokens: int) -> bool:
+    """Whether one of `numbers` in a refusal can be a limit below `tokens`."""
     return any(SMALLEST_CONTEXT <= number < tokens for number in numbers)
 
 
-def _counts_answer(words: str, status: int, prompt: Prompt) -> bool:
-    """Whether a server's `words` have the longest answer that `prompt` asks for as a number, and a
-    smaller number, which then is the limit. The HTTP `status` is no such number."""
-    answer = prompt.sampling.max_tokens
-    numbers = _numbers(words, status)
-    if answer not in numbers:
-        return False
-    return any(SMALLEST_CONTEXT <= number < answer for number in numbers)
+def _counts_prompt(numbers: set[int], prompt: Prompt) -> bool:
+    """Whether `numbers`, of a refusal, have one that can be the tokens of `prompt`, and a smaller
+    one, which then is the limit."""
+    fewest = prompt.characters / 6
+    most = prompt.characters / 1.5 + prompt.sampling.max_tokens
+    tokens = max((n for n in numbers if fewest <= n <= most), default=0)
+    return _has_limit(numbers, tokens)
 
 
 def _blames_answer(places: dict[str, int], prompt: Prompt) -> bool:

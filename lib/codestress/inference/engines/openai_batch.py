@@ -90,7 +90,7 @@ class OpenAIBatch(BatchEngine):
                 if batches:
                     await asyncio.sleep(self._settings.poll_s)
         except Exception as error:
-            raise self._engine.failures.of(error) from None
+            raise self._engine.http.failure(error) from None
 
     def submitted(self) -> set[str]:
         """Returns the keys of requests in batches that were opened before and are not known to have

@@ -22,23 +22,18 @@ from tqdm import tqdm
 from codestress.errors import EngineError
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import dialects
-from codestress.inference.engines.base import Engine, RequestFailed
+from codestress.inference.engines.base import Engine
 from codestress.inference.engines.openai import (
     Settings,
     fault_of_address,
     key_in,
     request_body,
 )
-from codestress.inference.engines.openai_client import Client, Failures
-from codestress.inference.engines.refusals import Adapter, Lengths, SilentReply
-from codestress.inference.engines.replies import (
-    NoTextError,
-    response_of,
-    usage_in,
-    value_at,
-)
+from codestress.inference.engines.openai_client import Client
+from codestress.inference.engines.refusals import Adapter, Lengths
+from codestress.inference.engines.replies import response_of, usage_in, value_at
 from codestress.inference.engines.secrets import Secret
-from codestress.inference.network import only_for_openai, through
+from codestress.inference.network import only_for_openai
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.types import Outcome, Request, Response
@@ -69,22 +64,18 @@ class OpenAIEngine(Engine):
         self._name = entry.name
         self._settings = settings
         self.concurrency = settings.concurrency
-        self._base_url = _address(entry.name, settings)
+        base_url = _address(entry.name, settings)
         key = key_in(settings.key_variable, entry.name)
         self.secret = Secret(key)
-        self.secret.keep_out_of_logs()
-        self._who = f"{entry.name} ({entry.id}) at {self._base_url}"
-        self._who += through(self._base_url)
-        self.failures = Failures(self._who, settings, self.secret)
         self.budget = Budget()
         try:
-            http = Client(entry, settings, self.secret, lambda: self.budget)
-            with only_for_openai(self._base_url):
+            self.http = Client(entry, settings, self.secret, lambda: self.budget)
+            with only_for_openai(base_url):
                 self.client = AsyncOpenAI(
                     api_key=key or "none",  # the client insists on one
-                    base_url=self._base_url,
+                    base_url=base_url,
                     max_retries=settings.retries,
-                    http_client=http,
+                    http_client=self.http,
                 )
         except Exception as error:  # what the libraries read in the environment
             words = self.secret.shown(str(error))
@@ -108,9 +99,9 @@ class OpenAIEngine(Engine):
         try:
             response = await self._adapter.answer(request)
         except Exception as error:
-            failure = self.failures.of(error)
+            failure = self.http.failure(error)
             raise await self._lengths.judged(failure, error, request) from None
-        await self._lengths.check(request, response, self._who)
+        await self._lengths.check(request, response, self.http.who)
         return response
 
     async def close(self) -> None:
@@ -135,10 +126,9 @@ class OpenAIEngine(Engine):
                 fault = error
         words = self.secret.shown(reply.content.decode("utf-8", "replace"))
         message = f"the reply is not a chat completion ({fault}): {words or 'nothing'}"
-        kind = SilentReply if isinstance(fault, NoTextError) else RequestFailed
         is_cut = LACKS_ITS_END.match(str(fault))
         outcome = Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR
-        raise kind(f"{self._who}: {message}", outcome)
+        raise self.http.failed(message, outcome) from fault
 
     async def _post(self, place: str, body: dict[str, Any]) -> httpx2.Response:
         # The client's `create` checks again what is sent, a third of all the time.
@@ -179,7 +169,7 @@ class OpenAIEngine(Engine):
         if self._prefill is None:
             self._prefill = asyncio.create_task(self._fault_of_prefill(model))
         if fault := await asyncio.shield(self._prefill):
-            raise EngineError(f"{self._who}: {NO_PREFILL.format(fault)}")
+            raise EngineError(f"{self.http.who}: {NO_PREFILL.format(fault)}")
 
     async def _fault_of_prefill(self, model: str) -> str:
         """Returns the reason why the server does not continue begun answers of the model with the
@@ -207,16 +197,13 @@ class OpenAIEngine(Engine):
             except BudgetReached:
                 raise
             except Exception as error:  # it costs the feature, not the run
-                return f"the probe failed: {self.failures.of(error)}"
-            count = usage_in(reply.content).prompt_tokens
-            if count is None:
-                return "the server does not say how many tokens the probe had"
-            counts.append(count)
+                return f"the probe failed: {self.http.failure(error)}"
+            counts.append(usage_in(reply.content).prompt_tokens)
         opened, closed = counts
-        if opened < closed:
+        if opened is not None and closed is not None and opened < closed:
             return ""
         return (
-            "it closes the answer that should be left open "
+            "its counts do not show that it leaves the answer open "
             f"({opened} tokens open, {closed} closed)"
         )
 

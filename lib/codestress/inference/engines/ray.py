@@ -9,12 +9,11 @@ again.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
+import pickle
 import shutil
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,22 +25,16 @@ from codestress.errors import EngineError
 from codestress.inference.budget import LIMITS
 from codestress.inference.engines.base import (
     BatchEngine,
-    Engine,
     RequestFailed,
     served_identity,
 )
-from codestress.inference.registry import ModelEntry, engine_module
+from codestress.inference.opening import open_engine as open_worker
+from codestress.inference.registry import ModelEntry
 from codestress.paths import OUTPUTS, ROOT
-from codestress.types import (
-    Message,
-    Outcome,
-    Prompt,
-    Request,
-    Response,
-    Sampling,
-    Usage,
-)
+from codestress.types import Request, Response
 from codestress.validation import Strict
+
+identity = served_identity
 
 
 class Worker(Strict):
@@ -153,10 +146,8 @@ class RayEngine(BatchEngine):
         self._out.mkdir()
         size = self._settings.task
         for start in range(0, len(requests), size):
-            rows = []
-            for request in requests[start : start + size]:
-                # JSON escapes lone surrogates: Parquet's texts are UTF-8.
-                rows.append({"request": json.dumps(asdict(request))})
+            part = requests[start : start + size]
+            rows = [{"request": pickle.dumps(request)} for request in part]
             path = self._in / f"{start // size:06}.parquet"
             pq.write_table(pa.Table.from_pylist(rows), path)
 
@@ -203,7 +194,7 @@ class RayEngine(BatchEngine):
             # A machine may die while it writes.
             with suppress(OSError, pa.ArrowInvalid):
                 for row in pq.read_table(path).to_pylist():
-                    yield row["key"], _outcome(row["outcome"])
+                    yield row["key"], pickle.loads(row["outcome"])
 
 
 class AskFile:
@@ -211,9 +202,7 @@ class AskFile:
     writes for each a file of outcomes in the folder `out`, beside the folder of requests."""
 
     def __init__(self, row: dict[str, Any]) -> None:
-        entry = ModelEntry.model_validate(row)
-        engine = engine_module(entry.engine).open_engine(entry)
-        self._engine: Engine | BatchEngine = engine
+        self._engine = open_worker(ModelEntry.model_validate(row))
         self._loop = asyncio.new_event_loop()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -222,64 +211,29 @@ class AskFile:
             target = path.parent.parent / "out" / path.name
             if target.exists():  # a worker died after it wrote
                 continue
-            rows = pq.read_table(path).to_pylist()
-            requests = [_request(row["request"]) for row in rows]
+            column = pq.read_table(path)["request"].to_pylist()
+            requests = map(pickle.loads, column)
             outcomes = self._loop.run_until_complete(self._answered(requests))
             part = target.with_suffix(".part")
             pq.write_table(pa.Table.from_pylist(outcomes), part)
             part.replace(target)
         return {"file": batch["file"]}
 
-    async def _answered(self, requests: list[Request]) -> list[dict[str, str]]:
-        engine = self._engine
-        if isinstance(engine, BatchEngine):
-            return [_row(*pair) async for pair in engine.answers(requests)]
-        slots = asyncio.Semaphore(engine.concurrency)
+    async def _answered(self, requests: Iterable[Request]) -> list[dict[str, Any]]:
+        """Returns the outcomes of `requests` as rows of a worker's file: the column `key` has the
+        request's key, the column `outcome` the pickled response or failure."""
+        slots = asyncio.Semaphore(self._engine.concurrency)
 
-        async def answered(request: Request) -> dict[str, str]:
+        async def answered(request: Request) -> dict[str, Any]:
+            outcome: Response | RequestFailed
             async with slots:
                 try:
-                    return _row(request, await engine.answer(request))
+                    outcome = await self._engine.answer(request)
                 except RequestFailed as failure:
-                    return _row(request, failure)
+                    outcome = failure
+            return {"key": request.key, "outcome": pickle.dumps(outcome)}
 
         return await asyncio.gather(*map(answered, requests))
-
-
-def _request(text: str) -> Request:
-    row = json.loads(text)
-    prompt = row["prompt"]
-    sampling = prompt["sampling"]
-    sampling["stop"] = tuple(sampling["stop"])
-    messages = tuple(Message(**message) for message in prompt["messages"])
-    row["prompt"] = Prompt(messages, Sampling(**sampling), prompt["prefill"])
-    return Request(**row)
-
-
-def _row(request: Request, outcome: Response | RequestFailed) -> dict[str, str]:
-    """Returns the outcome of `request`, a response or a failure, as a row of a worker's file: the
-    column `key` has the request's key, the column `outcome` the outcome as JSON text."""
-    if isinstance(outcome, RequestFailed):
-        content = {"failed": str(outcome), "reason": outcome.outcome}
-    else:
-        content = asdict(replace(outcome, earlier=()))
-    return {"key": request.key, "outcome": json.dumps(content)}
-
-
-def _outcome(text: str) -> Response | RequestFailed:
-    row = json.loads(text)
-    if "failed" in row:
-        return RequestFailed(row["failed"], Outcome(row["reason"]))
-    row["usage"] = Usage(**row["usage"])
-    row["earlier"] = ()
-    row["dialects"] = tuple(row.get("dialects", ()))
-    return Response(**row)
-
-
-def identity(entry: ModelEntry) -> str:
-    """Returns the model's part of its requests' keys: `served_identity` of the registry row
-    `entry`, with the settings of the engine inside the workers."""
-    return served_identity(entry, entry.settings.get("worker", {}).get("settings", {}))
 
 
 open_engine = RayEngine

@@ -14,6 +14,7 @@ from openai import APIStatusError
 from codestress.inference.engines import dialects, limits
 from codestress.inference.engines.base import AnswerTooLong, RequestFailed
 from codestress.inference.engines.openai import Settings, request_body
+from codestress.inference.engines.replies import NoTextError
 from codestress.types import Outcome, Request, Response
 
 MAY_BE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
@@ -115,10 +116,6 @@ class Adapter:
         return changes
 
 
-class SilentReply(RequestFailed):
-    """Raised for a request whose reply has no text and gives no reason for it."""
-
-
 class Lengths:
     """The lengths of prompts that one server has answered and refused. `answer` sends a request,
     the shortened ones of this class."""
@@ -137,11 +134,11 @@ class Lengths:
         outcome that the server's refusal shows, or as `AnswerTooLong`. Where the refusal is open to
         doubt, a shorter prompt is sent first."""
         is_longest = request.prompt.characters > self._answered
-        if isinstance(failure, SilentReply):
+        if not isinstance(failure, RequestFailed):
+            return failure
+        if isinstance(failure.__cause__, NoTextError):
             if is_longest and await self._fits_shorter(request):
                 failure.outcome = Outcome.DOES_NOT_FIT
-            return failure
-        if not isinstance(failure, RequestFailed):
             return failure
         if not isinstance(error, APIStatusError):
             return failure

@@ -26,8 +26,8 @@ THOUGHT = re.compile("reason|think|thought|summary")
 """Regular expression for the types of parts that hold thoughts."""
 NAMES_ERROR = re.compile("err|detail|mess|msg|code|base_resp")
 """Regular expression for the fields of a reply that tell of an error."""
-CHOICE = "choices.0"
-"""Name of the only choice in messages."""
+MESSAGE = "choices.0.message"
+"""Name of the only choice's message in errors."""
 
 
 class NoTextError(ValueError):
@@ -46,7 +46,13 @@ def response_of(
     """
     if value_at(body, "error") is not None:
         raise ValueError("error")
-    choice = _only_choice(value_at(body, "choices"))
+    choices = value_at(body, "choices")
+    if choices == []:
+        raise NoTextError("no choices")
+    if not isinstance(choices, list) or len(choices) != 1:
+        number = len(choices) if isinstance(choices, list) else "no list of"
+        raise ValueError(f"{number} choices, not 1 as asked")
+    [choice] = choices
     text, reason = _text_and_reason(choice)
     usage = _usage(body)
     spoken = []
@@ -69,80 +75,61 @@ def response_of(
     )
 
 
-def _only_choice(choices: Any) -> Any:
-    if choices == []:
-        raise NoTextError("0 choices, not 1 as asked")
-    if not isinstance(choices, list):
-        raise ValueError("no list of choices, not 1")
-    if len(choices) != 1:
-        raise ValueError(f"{len(choices)} choices, not 1 as asked")
-    return choices[0]
-
-
 def _text_and_reason(choice: Any) -> tuple[str, FinishReason]:
     """Returns the text of `choice`, the only choice of a reply, and the reason why it ended:
     `content_filter` for a refusal, `reasoning` for thoughts without a text, else the server's.
-    Raises `ValueError` for an invalid choice."""
+    Raises `ValueError` for an invalid choice or an incomplete text, and `NoTextError` for a choice
+    without any answer or reason."""
     message = value_at(choice, "message")
-    if message is None and value_at(choice, "text") is None:
-        raise ValueError(f"{CHOICE}: neither message nor text")
-    if message is None:
+    if message is None and value_at(choice, "text") is not None:
         message = {"content": choice["text"]}
     if not isinstance(message, dict):
-        raise ValueError(f"the reply's {CHOICE}.message must be a mapping")
-    content = _text(message, "content", f"{CHOICE}.message.")
-    refusal = _text(message, "refusal", f"{CHOICE}.message.")
+        raise ValueError(f"the reply's {MESSAGE} must be a mapping")
+    content = _text(message, f"{MESSAGE}.content")
+    refusal = _text(message, f"{MESSAGE}.refusal")
     thought = message.get("reasoning_content") or message.get("reasoning")
-    if isinstance(message.get("content"), list):
-        thought = True
-    reason = _reason(choice, bool(content.strip() or thought or refusal))
+    has_thought = bool(thought) or isinstance(message.get("content"), list)
+    said = value_at(choice, "finish_reason")
+    others = [value_at(choice, name) for name in ENDINGS]
+    reason = dialects.ending(said, *others)
+    problem = f"choices.0.finish_reason: {said!r}"
+    if reason is None:
+        raise ValueError(problem)
     if refusal:
         return refusal, "content_filter"
-    if thought and not content.strip() and reason == "stop":
+    if content.strip() or reason != "stop":
+        return content, reason
+    if has_thought:
         return content, "reasoning"
+    if said != "stop":
+        raise NoTextError(problem)
     return content, reason
 
 
-def _reason(choice: Any, has_answer: bool) -> FinishReason:
-    """Returns the reason why the text of `choice` ended. Raises `ValueError` for an incomplete text,
-    and `NoTextError` where none is given and the choice has no answer (`has_answer`)."""
-    said = value_at(choice, "finish_reason")
-    for known in FINISHED:
-        if said == known:
-            return known
-    others = [value_at(choice, name) for name in ENDINGS]
-    reason = dialects.ending(said, *others)
-    problem = f"{CHOICE}.finish_reason: {said!r}"
-    if reason is None:
-        raise ValueError(problem)
-    if reason == "stop" and not has_answer:
-        raise NoTextError(problem)
-    return reason
-
-
-def _text(body: Any, name: str, place: str = "") -> str:
-    """Returns the text field `name` of the mapping `body`, which may hold half a surrogate pair;
-    empty where it is missing, and joined where it is a list of parts. Raises `ValueError`, which
-    names the field after `place`, where it is neither."""
-    text = value_at(body, name)
-    if isinstance(text, list) and all(isinstance(part, dict) for part in text):
-        text = "".join(_text_of(part, place) for part in text)
+def _text(body: Any, path: str) -> str:
+    """Returns the text field of the mapping `body` with the last name of `path`. It may hold half a
+    surrogate pair; empty where it is missing, and joined where it is a list of parts. Raises
+    `ValueError`, which names `path`, where it is neither."""
+    text = value_at(body, path.rpartition(".")[2])
+    if isinstance(text, list):
+        text = "".join(_text_of(part, path) for part in text)
     if text is None:
         return ""
     if not isinstance(text, str):
-        raise ValueError(f"the reply's {place}{name} must be a text")
+        raise ValueError(f"the reply's {path} must be a text")
     return text
 
 
-def _text_of(part: dict[str, Any], place: str) -> str:
+def _text_of(part: Any, path: str) -> str:
     """Returns the text of `part`, one of the parts of an answer; empty for a thought, and for a
     part of another kind, such as an image. Raises `ValueError` where it has neither kind nor text."""
-    kind = part.get("type", "text" if "text" in part else None)
+    usual = None if value_at(part, "text") is None else "text"
+    kind = part.get("type", usual) if isinstance(part, dict) else None
     if not isinstance(kind, str):
-        raise ValueError(f"the reply's {place}content must be a text")
+        raise ValueError(f"the reply's {path} must be a text")
     if "text" not in kind or THOUGHT.search(kind):
         return ""
-    return _text(part, "text", place)
+    return _text(part, f"{path}.text")
 
 
 def value_at(body: Any, *path: str) -> Any:

@@ -14,13 +14,17 @@ LIBRARIES = ("openai", "httpx2", "httpcore2")
 
 
 class Secret:
-    """A server's key, with methods that replace it in texts and logs. Only the key as it is written
-    is found; an encoded form of it (hexadecimal, Base64) is not."""
+    """A server's key, which is replaced by "[key]" in texts by its methods, and in all later log
+    records of the HTTP libraries (`LIBRARIES`). Only the key as it is written is found; an encoded
+    form of it (hexadecimal, Base64) is not."""
 
     def __init__(self, key: str) -> None:
         self._key = key
         shortest = 2 * SHORTEST if key.isalpha() else SHORTEST
         self._is_word = len(key) < shortest
+        for name in [*LIBRARIES, *logging.root.manager.loggerDict]:
+            if name.partition(".")[0] in LIBRARIES:
+                logging.getLogger(name).addFilter(self._cleaned)
 
     def out_of(self, text: str) -> str:
         """Returns `text`, a server's, with the key replaced by "[key]"; a key too short to be told
@@ -36,18 +40,11 @@ class Secret:
         """Returns `words`, a server's text, on one line: printable, cut to `SHOWN_CHARACTERS`, and
         with the key replaced."""
         words = self.out_of_message(words)
-        printable = [letter if letter.isprintable() else " " for letter in words]
-        line = " ".join("".join(printable).split())
+        words = "".join(letter if letter.isprintable() else " " for letter in words)
+        line = " ".join(words.split())
         if len(line) <= SHOWN_CHARACTERS:
             return line
         return line[: SHOWN_CHARACTERS - 1] + "…"
-
-    def keep_out_of_logs(self) -> None:
-        """Has the key replaced by "[key]" in all later log records of the HTTP libraries
-        (`LIBRARIES`)."""
-        for name in [*LIBRARIES, *logging.root.manager.loggerDict]:
-            if name.partition(".")[0] in LIBRARIES:
-                logging.getLogger(name).addFilter(self._cleaned)
 
     def _cleaned(self, record: logging.LogRecord) -> bool:
         record.msg = self.out_of_message(record.getMessage())
