@@ -10,6 +10,7 @@ import hashlib
 import re
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -129,9 +130,9 @@ def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer
             return place, models_of(place, key, ANSWER_S, wait=True)
         except NoList as fault:
             faults.append(fault)
-    if not model_id:
-        raise faults[0]
-    return places[0], {}
+    if model_id:
+        return places[0], {}
+    raise faults[0]
 
 
 def models_of(
@@ -144,13 +145,15 @@ def models_of(
     `NoList` where it has no list of models.
     """
     url = f"{base_url}/models"
+    options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
+    options["headers"] = {"Accept-Encoding": "identity"}
+    if key:
+        options["headers"]["Authorization"] = f"Bearer {key}"
     patience = Patience(base_url)
     shown = Secret(key).shown
     while True:
         try:
-            status, content, location = _fetch(url, key, timeout_s)
-        except EngineError as error:
-            raise EngineError(f"{base_url}: {error}") from None
+            status, content, location = _fetch(url, options)
         except Exception as error:  # whatever the client's libraries raise
             raise EngineError(
                 f"{base_url}{through(url)}: no server answers ({shown(str(error))}); "
@@ -160,38 +163,29 @@ def models_of(
         if not (wait and patience.asks_again(status, words)):
             break
         time.sleep(PAUSE_S)
+    reply = f"{url}{through(url)}: status {status}"
     if location:
-        raise EngineError(f"{url}: status {status}: {shown(sent_on(url, location))}")
+        raise EngineError(f"{reply}: {shown(sent_on(url, location))}")
     if status in (401, 403) and not key:
-        raise EngineError(
-            f"{url}: status {status}; name the key's variable by KEY_ENV=…"
-        )
-    if status != 200:
-        raise NoList(
-            f"{url}{through(url)}: status {status}: {words[:100]}; "
-            "the URL of most ends in /v1; with ID=… no list is needed"
-        )
-    try:
-        return _offers(parse_json(content))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise NoList(
-            f"{url}: is no list of models; the URL of most servers ends in /v1"
-        ) from None
+        raise EngineError(f"{reply}; name the key's variable by KEY_ENV=…")
+    with suppress(ValueError, KeyError, TypeError, AttributeError):
+        if status == 200:
+            return _offers(parse_json(content))
+    raise NoList(
+        f"{reply}, and no list of models: {words[:100]}; the URL of most servers ends in "
+        "/v1; with ID=… no list is needed"
+    )
 
 
-def _fetch(url: str, key: str, timeout_s: float) -> tuple[int, bytes, str]:
-    """Returns the HTTP status and the body of the reply to a GET of `url`, with `key` unless it is
-    empty, and the address to which it redirects; raises an HTTP error of `httpx2` where the reply
-    takes longer than `timeout_s` seconds or is larger than a list of models can need."""
+def _fetch(url: str, options: dict[str, Any]) -> tuple[int, bytes, str]:
+    """Returns the HTTP status and the body of the reply to a GET of `url` with the `options` of
+    `httpx2.stream`, and the address to which it redirects; raises an HTTP error of `httpx2` where
+    the reply takes longer than its time-out or is larger than a list of models can need."""
     import httpx2
 
-    headers = {"Accept-Encoding": "identity"}
-    if key:
-        headers["Authorization"] = f"Bearer {key}"
-    options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
-    until = time.monotonic() + timeout_s
+    until = time.monotonic() + options["timeout"]
     content = b""
-    with httpx2.stream("GET", url, headers=headers, **options) as reply:
+    with httpx2.stream("GET", url, **options) as reply:
         for part in reply.iter_raw():
             content += part
             if len(content) > MOST_BYTES or time.monotonic() > until:
