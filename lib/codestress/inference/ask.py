@@ -18,9 +18,15 @@ from codestress.errors import EngineError, IncompleteError
 from codestress.inference.archive import import_known
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
-from codestress.inference.engines.base import AnswerTooLong, Engine, RequestFailed
+from codestress.inference.engines.base import (
+    FAILURES_IN_A_ROW,
+    AnswerTooLong,
+    BatchEngine,
+    Engine,
+    RequestFailed,
+    open_engine,
+)
 from codestress.inference.engines.dialects import adapted
-from codestress.inference.opening import FAILURES_IN_A_ROW, Together, open_engine
 from codestress.inference.progress import Progress
 from codestress.inference.registry import (
     REGISTRY,
@@ -295,7 +301,9 @@ class _ModelRun:
             self.stopped = True
         except RequestFailed as failure:
             self.fail(last, failure)
-            if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(engine, Together):
+            if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(
+                engine, BatchEngine
+            ):
                 return
             if not await self.answers_still(engine):
                 raise EngineError(

@@ -1,4 +1,5 @@
-"""The way to a server: its address as typed, and what a connection takes from the environment.
+"""The way to a server: its address as typed, what a connection takes from the environment, and the
+key, which no text shows.
 
 A server on this machine is asked directly. Any other is asked by the proxy and with the
 certificates that the environment names; a name or password in ~/.netrc reaches no server.
@@ -6,6 +7,7 @@ certificates that the environment names; a name or password in ~/.netrc reaches 
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import socket
@@ -38,6 +40,15 @@ ENDPOINT = re.compile(
 """Regular expression for the paths that people copy with an address."""
 AROUND = " \t\r\n\"'`<>“”„‘’«»"
 """Characters that people copy around an address."""
+
+SHOWN = "[key]"
+SHORTEST = 6
+"""Minimum number of characters of a key that is replaced in answers, twice as many for a key of
+letters alone: a shorter key may be any word."""
+SHOWN_CHARACTERS = 300
+"""Maximum number of characters of a server's words in a message."""
+LIBRARIES = ("openai", "httpx2", "httpcore2")
+"""HTTP libraries, whose logs hold headers."""
 
 
 def base_of(typed: str) -> str:
@@ -163,13 +174,11 @@ def connection(url: str) -> dict[str, Any]:
 def _certificates() -> ssl.SSLContext:
     import httpx2
 
-    file, folders = (os.environ.get(f"SSL_CERT_{kind}", "") for kind in ("FILE", "DIR"))
+    file = os.environ.get("SSL_CERT_FILE", "")
+    folders = os.environ.get("SSL_CERT_DIR", "")
+    there = any(map(os.path.isdir, folders.split(os.pathsep)))
     try:
-        if (
-            not file
-            and folders
-            and not any(map(os.path.isdir, folders.split(os.pathsep)))
-        ):
+        if folders and not there and not file:
             raise OSError("no such folder")
         return httpx2.create_ssl_context()
     except OSError as error:  # ssl.SSLError among them
@@ -188,17 +197,66 @@ def remedy_of(error: object) -> str:
     )
 
 
+class Secret:
+    """A server's key, which is replaced by "[key]" in texts by its methods, and in all later log
+    records of the HTTP libraries (`LIBRARIES`). Only the key as it is written is found; an encoded
+    form of it (hexadecimal, Base64) is not."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+        shortest = 2 * SHORTEST if key.isalpha() else SHORTEST
+        self._is_word = len(key) < shortest
+        for name in [*LIBRARIES, *logging.root.manager.loggerDict]:
+            if name.partition(".")[0] in LIBRARIES:
+                logging.getLogger(name).addFilter(self._cleaned)
+
+    def out_of(self, text: str) -> str:
+        """Returns `text`, a server's, with the key replaced by "[key]"; a key too short to be told
+        from a word (see `SHORTEST`) stays."""
+        return text if self._is_word else text.replace(self._key, SHOWN)
+
+    def out_of_message(self, text: str) -> str:
+        """Returns `text`, which a message is to show, with the key replaced by "[key]", however
+        short the key is."""
+        return text.replace(self._key, SHOWN) if self._key else text
+
+    def shown(self, words: str | bytes) -> str:
+        """Returns `words`, a server's text, on one line: printable, cut to `SHOWN_CHARACTERS`, and
+        with the key replaced."""
+        if isinstance(words, bytes):
+            words = words.decode("utf-8", "replace")
+        words = self.out_of_message(words)
+        words = "".join(letter if letter.isprintable() else " " for letter in words)
+        line = " ".join(words.split())
+        if len(line) <= SHOWN_CHARACTERS:
+            return line
+        return line[: SHOWN_CHARACTERS - 1] + "…"
+
+    def _cleaned(self, record: logging.LogRecord) -> bool:
+        record.msg = self.out_of_message(record.getMessage())
+        record.args = None
+        if record.exc_info:
+            trace = logging.Formatter().formatException(record.exc_info)
+            record.exc_text = self.out_of_message(trace)
+            record.exc_info = None
+        return True
+
+
 class Patience:
     """Waits for a server that is loading its model, up to `LOADING_S` seconds in all."""
 
-    def __init__(self, who: str) -> None:
+    def __init__(self, who: str, secret: Secret) -> None:
         self._who = who
+        self._secret = secret
         self._until = 0.0
 
-    def asks_again(self, status: int, words: str) -> bool:
+    def asks_again(self, status: int, content: bytes) -> bool:
         """Whether to send a request again, after `PAUSE_S` seconds, to which the server replied with
-        the HTTP `status` and `words`; says so on the console at the first."""
-        if status != 503 or not LOADING.search(words):
+        the HTTP `status` and `content`; says so on the console at the first."""
+        if status != 503:
+            return False
+        words = self._secret.shown(content)
+        if not LOADING.search(words):
             return False
         now = time.monotonic()
         if not self._until:

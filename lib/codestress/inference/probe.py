@@ -44,8 +44,6 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     """
     if "://" in model:
         entry = served_at(model, model_id, key_env)
-        rows = load_registry(SERVED) if SERVED.is_file() else {}
-        entry = _as_saved(entry, rows.get(entry.name))
     elif ".py:" in model:
         entry = function_in(model)
     else:
@@ -56,6 +54,8 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
             f"{model}: its name {entry.name} is that of {known.id} at {_place(known)} in "
             f"{shown(SERVED)} or {shown(REGISTRY)}; rename that row, or remove it"
         )
+    if known.revision == entry.revision and _key_of(known) == _key_of(entry):
+        entry = known  # with what an earlier try of the model found
     try:
         entry = checked(entry) if ask else entry
     except EngineError as error:
@@ -71,14 +71,8 @@ def _place(entry: ModelEntry) -> object:
     return entry.settings.get("base_url") or entry.settings.get("function")
 
 
-def _as_saved(entry: ModelEntry, saved: ModelEntry | None) -> ModelEntry:
-    """Returns `saved`, the registry row that an earlier command line saved, with the settings that
-    its try of the model found. Returns `entry`, the row of this command line, where `saved` is None
-    or names another model, revision, address or key's variable."""
-    if saved is None or saved.settings.get("key_env") != entry.settings["key_env"]:
-        return entry
-    same = (saved.id, saved.revision) == (entry.id, entry.revision)
-    return saved if same else entry
+def _key_of(entry: ModelEntry) -> object:
+    return entry.settings.get("key_env")
 
 
 def checked(entry: ModelEntry) -> ModelEntry:

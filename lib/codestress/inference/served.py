@@ -19,11 +19,11 @@ from tqdm import tqdm
 
 from codestress.errors import EngineError, ParameterError
 from codestress.inference.engines.openai import fault_of_address, key_in
-from codestress.inference.engines.secrets import Secret
 from codestress.inference.network import (
     AROUND,
     PAUSE_S,
     Patience,
+    Secret,
     base_of,
     connection,
     remedy_of,
@@ -105,13 +105,14 @@ def _only_model(offers: dict[str, Offer], who: str) -> str:
     names = [name for name, offer in offers.items() if offer.writes]
     if len(names) == 1:
         return names[0]
-    lines = [f"{who}: the server offers {len(names)} models; say which:"]
-    lines += [f"  ID={name}" for name in names]
-    if not names:
-        lines.append("  none; with ID=… no list is needed")
-    if others := len(offers) - len(names):
-        lines.append(f"and {counted(others, 'model')} that write no text")
-    raise ParameterError("\n".join(lines))
+    lines = [f"  ID={name}" for name in names] or [
+        "  none; with ID=… no list is needed"
+    ]
+    others = counted(len(offers) - len(names), "model")
+    raise ParameterError(
+        "\n".join([f"{who}: the server offers {len(names)} models; say which:", *lines])
+        + f"\nand {others} that write no text"
+    )
 
 
 def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer]]:
@@ -145,53 +146,56 @@ def models_of(
     `NoList` where it has no list of models.
     """
     url = f"{base_url}/models"
-    options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
-    options["headers"] = {"Accept-Encoding": "identity"}
+    secret = Secret(key)
+    patience = Patience(base_url, secret) if wait else None
+    headers = {"Accept-Encoding": "identity"}
     if key:
-        options["headers"]["Authorization"] = f"Bearer {key}"
-    patience = Patience(base_url)
-    shown = Secret(key).shown
-    while True:
-        try:
-            status, content, location = _fetch(url, options)
-        except Exception as error:  # whatever the client's libraries raise
-            raise EngineError(
-                f"{base_url}{through(url)}: no server answers ({shown(str(error))}); "
-                f"start it, or correct the URL{remedy_of(error)}"
-            ) from None
-        words = shown(content.decode("utf-8", "replace"))
-        if not (wait and patience.asks_again(status, words)):
-            break
-        time.sleep(PAUSE_S)
+        headers["Authorization"] = f"Bearer {key}"
+    try:
+        status, content, location = _fetch(url, headers, timeout_s, patience)
+    except EngineError as error:
+        raise EngineError(f"{base_url}: {error}") from None
+    except Exception as error:  # whatever the client's libraries raise
+        raise EngineError(
+            f"{base_url}{through(url)}: no server answers ({secret.shown(str(error))}); "
+            f"start it, or correct the URL{remedy_of(error)}"
+        ) from None
     reply = f"{url}{through(url)}: status {status}"
     if location:
-        raise EngineError(f"{reply}: {shown(sent_on(url, location))}")
+        raise EngineError(f"{reply}: {secret.shown(sent_on(url, location))}")
     if status in (401, 403) and not key:
         raise EngineError(f"{reply}; name the key's variable by KEY_ENV=…")
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         if status == 200:
             return _offers(parse_json(content))
     raise NoList(
-        f"{reply}, and no list of models: {words[:100]}; the URL of most servers ends in "
+        f"{reply}, and no list of models: {secret.shown(content)[:100]}; the URL of most servers ends in "
         "/v1; with ID=… no list is needed"
     )
 
 
-def _fetch(url: str, options: dict[str, Any]) -> tuple[int, bytes, str]:
-    """Returns the HTTP status and the body of the reply to a GET of `url` with the `options` of
-    `httpx2.stream`, and the address to which it redirects; raises an HTTP error of `httpx2` where
-    the reply takes longer than its time-out or is larger than a list of models can need."""
+def _fetch(
+    url: str, headers: dict[str, str], timeout_s: float, patience: Patience | None
+) -> tuple[int, bytes, str]:
+    """Returns the HTTP status and the body of the reply to a GET of `url` with `headers`, and the
+    address to which it redirects; raises an HTTP error of `httpx2` where the reply takes longer
+    than `timeout_s` seconds or is larger than a list of models can need. With `patience`, a server
+    that loads its model is waited for."""
     import httpx2
 
-    until = time.monotonic() + options["timeout"]
-    content = b""
-    with httpx2.stream("GET", url, **options) as reply:
-        for part in reply.iter_raw():
-            content += part
-            if len(content) > MOST_BYTES or time.monotonic() > until:
-                raise httpx2.ReadTimeout("its reply does not end")
-        location = reply.headers.get("location", "") if reply.is_redirect else ""
-        return reply.status_code, content, location
+    options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
+    while True:
+        until = time.monotonic() + timeout_s
+        content = b""
+        with httpx2.stream("GET", url, headers=headers, **options) as reply:
+            for part in reply.iter_raw():
+                content += part
+                if len(content) > MOST_BYTES or time.monotonic() > until:
+                    raise httpx2.ReadTimeout("its reply does not end")
+        if patience is None or not patience.asks_again(reply.status_code, content):
+            location = reply.headers.get("location", "") if reply.is_redirect else ""
+            return reply.status_code, content, location
+        time.sleep(PAUSE_S)
 
 
 def _offers(body: Any) -> dict[str, Offer]:

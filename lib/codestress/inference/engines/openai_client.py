@@ -19,14 +19,18 @@ from codestress.inference.budget import (
     one_request,
     said_or_most,
 )
-from codestress.inference.engines import limits
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings
-from codestress.inference.engines.replies import status_in, usage_in, value_at
-from codestress.inference.engines.secrets import Secret
+from codestress.inference.engines.replies import (
+    OVERLOADED,
+    status_in,
+    usage_in,
+    value_at,
+)
 from codestress.inference.network import (
     PAUSE_S,
     Patience,
+    Secret,
     connection,
     remedy_of,
     sent_on,
@@ -86,7 +90,7 @@ class Client(httpx2.AsyncClient):
         self._entry = entry
         self._settings = settings
         self._secret = secret
-        self._patience = Patience(entry.name)
+        self._patience = Patience(entry.name, secret)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Returns the reply to one try of `request`, read in full. An error that comes with status
@@ -94,7 +98,7 @@ class Client(httpx2.AsyncClient):
         reply = await self._paid(request, options)
         if reply.is_success:
             reply.status_code = status_in(reply.content) or reply.status_code
-        if reply.status_code in limits.OVERLOADED:
+        if reply.status_code in OVERLOADED:
             wait = reply.headers.get("retry-after", "")
             longest = min(self._settings.timeout_s, LONGEST_WAIT_S)
             # OpenAI's client waits for dates.
@@ -136,8 +140,7 @@ class Client(httpx2.AsyncClient):
                     await self._read(reply)
             except TimeoutError:
                 raise httpx2.ReadTimeout("deadline", request=request) from None
-            words = self._secret.shown(reply.text)
-            if not self._patience.asks_again(reply.status_code, words):
+            if not self._patience.asks_again(reply.status_code, reply.content):
                 return reply
             await asyncio.sleep(PAUSE_S)
 

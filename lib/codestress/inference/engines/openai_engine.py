@@ -30,13 +30,12 @@ from codestress.inference.engines.openai import (
     request_body,
 )
 from codestress.inference.engines.openai_client import Client
-from codestress.inference.engines.refusals import Adapter, Lengths
+from codestress.inference.engines.refusals import Dialogue
 from codestress.inference.engines.replies import response_of, usage_in, value_at
-from codestress.inference.engines.secrets import Secret
-from codestress.inference.network import only_for_openai
+from codestress.inference.network import Secret, only_for_openai
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
-from codestress.types import Outcome, Request, Response
+from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling
 
 GARBLED_RETRIES = 2
 """Maximum number of retries of a request with an invalid reply."""
@@ -83,8 +82,7 @@ class OpenAIEngine(Engine):
                 f"{entry.name}: no connection can be set up: {words}"
             ) from None
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self._adapter = Adapter(settings, self._sent)
-        self._lengths = Lengths(self.answer)
+        self._dialogue = Dialogue(settings, self.http, self._sent)
         self._prefill: asyncio.Task[str] | None = None
         """Search for the reason why begun answers are not continued."""
         self._prompts: dict[int, str] = {}
@@ -93,16 +91,7 @@ class OpenAIEngine(Engine):
         """Names of the dialects that the console has reported."""
 
     async def answer(self, request: Request) -> Response:
-        """Returns the response to `request`, adapted to the server's dialect. Raises
-        `RequestFailed` where this request fails, `EngineError` where none can succeed, and
-        `BudgetReached` before a limit is crossed."""
-        try:
-            response = await self._adapter.answer(request)
-        except Exception as error:
-            failure = self.http.failure(error)
-            raise await self._lengths.judged(failure, error, request) from None
-        await self._lengths.check(request, response, self.http.who)
-        return response
+        return await self._dialogue.answer(request)
 
     async def close(self) -> None:
         await self.client.close()
@@ -111,7 +100,7 @@ class OpenAIEngine(Engine):
         """Returns the response to `request`, which is sent in the dialects `spoken`, again where
         the reply is none. Raises the client's errors."""
         if request.prompt.prefill and self._settings.endpoint == "chat":
-            await self._check_prefill(request.model)
+            await self._check_prefill(request)
         body = request_body(request, self._settings, spoken)
         path = "/completions" if "prompt" in body else "/chat/completions"
         retries = min(self._settings.retries, GARBLED_RETRIES)
@@ -124,7 +113,7 @@ class OpenAIEngine(Engine):
                 return self._read(reply, request, spoken)
             except ValueError as error:
                 fault = error
-        words = self.secret.shown(reply.content.decode("utf-8", "replace"))
+        words = self.secret.shown(reply.content)
         message = f"the reply is not a chat completion ({fault}): {words or 'nothing'}"
         is_cut = LACKS_ITS_END.match(str(fault))
         outcome = Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR
@@ -163,17 +152,17 @@ class OpenAIEngine(Engine):
             tqdm.write(f"{self._name}: its server speaks a dialect: {line}", sys.stderr)
         self._announced.update(spoken)
 
-    async def _check_prefill(self, model: str) -> None:
-        """Checks once that the server has the model with the id `model` continue an answer that the
-        prompt begins; raises `EngineError` where this is not verified."""
+    async def _check_prefill(self, request: Request) -> None:
+        """Checks once that the server continues answers that prompts begin, as that of `request`
+        does; raises `EngineError` where this is not verified."""
         if self._prefill is None:
-            self._prefill = asyncio.create_task(self._fault_of_prefill(model))
+            self._prefill = asyncio.create_task(self._fault_of_prefill(request))
         if fault := await asyncio.shield(self._prefill):
             raise EngineError(f"{self.http.who}: {NO_PREFILL.format(fault)}")
 
-    async def _fault_of_prefill(self, model: str) -> str:
-        """Returns the reason why the server does not continue begun answers of the model with the
-        id `model`; empty where it verifiably continues them.
+    async def _fault_of_prefill(self, request: Request) -> str:
+        """Returns the reason why the server does not continue begun answers of the model that
+        `request` asks; empty where it verifiably continues them.
 
         The server continues two messages by one token, once with the last answer left open and once
         with it closed: only where the first prompt has fewer tokens is the answer left open.
@@ -181,17 +170,12 @@ class OpenAIEngine(Engine):
         if self._settings.prefill == "none":
             return "settings.prefill is 'none'"
         counts = []
+        prompt = Prompt(
+            (Message("user", "Count."),), Sampling(max_tokens=1), "One, two,"
+        )
+        body = request_body(replace(request, prompt=prompt), self._settings)
         for left_open in (True, False):
-            body = {
-                "model": model,
-                "messages": [
-                    {"role": "user", "content": "Count."},
-                    {"role": "assistant", "content": "One, two,"},
-                ],
-                "add_generation_prompt": False,
-                "continue_final_message": left_open,
-                "max_tokens": 1,
-            }
+            body["continue_final_message"] = left_open
             try:
                 reply = await self._post("/chat/completions", body)
             except BudgetReached:

@@ -12,7 +12,7 @@ import asyncio
 import os
 import pickle
 import shutil
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -25,10 +25,13 @@ from codestress.errors import EngineError
 from codestress.inference.budget import LIMITS
 from codestress.inference.engines.base import (
     BatchEngine,
+    Outcomes,
     RequestFailed,
     served_identity,
 )
-from codestress.inference.opening import open_engine as open_worker
+from codestress.inference.engines.base import (
+    open_engine as open_worker,
+)
 from codestress.inference.registry import ModelEntry
 from codestress.paths import OUTPUTS, ROOT
 from codestress.types import Request, Response
@@ -69,7 +72,7 @@ class RayEngine(BatchEngine):
     """An engine that asks one model on the workers of a cluster; `EngineError` where Ray is not
     installed or does not start."""
 
-    batch = 10_000
+    concurrency = 10_000
 
     def __init__(self, entry: ModelEntry) -> None:
         try:
@@ -79,33 +82,30 @@ class RayEngine(BatchEngine):
             raise EngineError(
                 f"{entry.name}: ray is not installed here: pip install -e '.[cluster]'"
             ) from None
+        super().__init__(entry)
         self._ray = ray
-        self._entry = entry
         self._settings = settings = Settings.model_validate(entry.settings)
         folder = ROOT / (settings.folder or OUTPUTS / "ray") / entry.fingerprint
         self._folder = folder
         self._in, self._out = folder / "in", folder / "out"
         self._started = not ray.is_initialized()
-        if self._started:
-            self._start()
-        ray.data.DataContext.get_current().enable_progress_bars = False
-
-    def _start(self) -> None:
-        address = self._settings.address
+        address = settings.address
         try:
-            self._ray.init(
-                address=address or None, include_dashboard=False, log_to_driver=False
-            )
+            if self._started:
+                ray.init(
+                    address=address or None,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                )
         except Exception as error:  # Ray raises bare ones
-            self._ray.shutdown()
+            ray.shutdown()
             where = address or "this machine"
             raise EngineError(
-                f"{self._entry.name}: Ray does not start on {where}: {error}"
+                f"{entry.name}: Ray does not start on {where}: {error}"
             ) from None
+        ray.data.DataContext.get_current().enable_progress_bars = False
 
-    async def answers(
-        self, requests: Sequence[Request]
-    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+    async def answers(self, requests: Sequence[Request]) -> Outcomes:
         """Yields each of `requests` as a pair with its response or failure: first the responses
         that an earlier call left behind, then the workers' outcomes as they are written. Raises
         `EngineError` where the cluster fails."""
@@ -116,7 +116,7 @@ class RayEngine(BatchEngine):
         if not waiting:
             return
         self._write_requests(list(waiting.values()))
-        job = asyncio.create_task(asyncio.to_thread(self._ask))
+        job = asyncio.create_task(asyncio.to_thread(self._map))
         seen: set[str] = set()
         ended = False
         while waiting and not ended:
@@ -129,12 +129,13 @@ class RayEngine(BatchEngine):
             await job
         except Exception as error:  # whatever Ray raises
             raise EngineError(
-                f"{self._entry.name}: the Ray cluster failed: {str(error)[-600:]}\n"
+                f"{self.entry.name}: the Ray cluster failed: {str(error)[-600:]}\n"
                 "Its answers so far are kept; the same command asks for the others."
             ) from None
         shutil.rmtree(self._folder, ignore_errors=True)
 
     async def close(self) -> None:
+        await super().close()
         if self._started:
             self._ray.shutdown()
 
@@ -151,7 +152,7 @@ class RayEngine(BatchEngine):
             path = self._in / f"{start // size:06}.parquet"
             pq.write_table(pa.Table.from_pylist(rows), path)
 
-    def _ask(self) -> None:
+    def _map(self) -> None:
         """Has the workers answer all files in the folder `in`, and returns when every file has its
         file of outcomes."""
         settings = self._settings
@@ -179,7 +180,7 @@ class RayEngine(BatchEngine):
         limited = any(os.environ.get(limit) for limit in LIMITS)
         if limited and worker["engine"] == "openai":
             worker["settings"]["retries"] = 0
-        return {**self._entry.model_dump(), **worker}
+        return {**self.entry.model_dump(), **worker}
 
     def _written(
         self, seen: set[str]
