@@ -77,11 +77,9 @@ def is_openai(url: str) -> bool:
 def only_for_openai(url: str) -> Iterator[None]:
     """Context in which the variables OPENAI_… are hidden, unless `url` is OpenAI's own address: its
     client sends their values, and headers that they name, to any server."""
-    names = (
-        []
-        if is_openai(url)
-        else [name for name in os.environ if name.startswith("OPENAI_")]
-    )
+    names = [name for name in os.environ if name.startswith("OPENAI_")]
+    if is_openai(url):
+        names = []
     hidden = {name: os.environ.pop(name) for name in names}
     try:
         yield
@@ -90,7 +88,8 @@ def only_for_openai(url: str) -> Iterator[None]:
 
 
 def _is_here(host: str) -> bool:
-    name, own = host.rstrip(".").lower(), socket.gethostname().lower()
+    name = host.rstrip(".").lower()
+    own = socket.gethostname().lower()
     if name.rpartition(".")[2] == "localhost" or name in (own, own.partition(".")[0]):
         return True
     with suppress(OSError):  # of a name, and of an address that is another machine's
@@ -105,19 +104,17 @@ def _is_here(host: str) -> bool:
 def proxy_of(url: str) -> tuple[str, str]:
     """Returns the proxy by which the server at `url` is asked, as a pair: the name of the
     environment variable, and its value; both empty where the server is asked directly."""
-    from urllib.request import (
-        getproxies,
-        proxy_bypass,
-    )  # here: it takes a hundredth of a second
+    # Here: it takes a hundredth of a second.
+    from urllib.request import getproxies, proxy_bypass
 
-    parts, proxies = urlsplit(url), getproxies()
-    host, excepted = parts.hostname or "", re.split(r"[\s,]+", proxies.get("no", ""))
-    if (
-        _is_here(host)
-        or proxy_bypass(parts.netloc)
-        or any(_names(one, host) for one in excepted)
-    ):
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if _is_here(host) or proxy_bypass(parts.netloc):
         return "", ""
+    proxies = getproxies()
+    for entry in re.split(r"[\s,]+", proxies.get("no", "")):
+        if _names(entry, host):
+            return "", ""
     for scheme in (parts.scheme, "all"):
         if value := proxies.get(scheme):
             name = f"{scheme}_proxy"
@@ -148,15 +145,12 @@ def connection(url: str) -> dict[str, Any]:
 
     variable, value = proxy_of(url)
     options: dict[str, Any] = {"trust_env": False}
+    value = value if "://" in value else f"http://{value}"
+    scheme = value.partition(":")[0].lower()
     if variable:
-        try:
-            options["proxy"] = httpx2.Proxy(
-                value if "://" in value else f"http://{value}"
-            )
-            scheme, host = options["proxy"].url.scheme, options["proxy"].url.host
-        except Exception:  # whatever the library raises; its words may hold a password
-            scheme = host = ""
-        if not host:
+        with suppress(Exception):  # the library's words may hold a password
+            options["proxy"] = httpx2.Proxy(value)
+        if "proxy" not in options or not options["proxy"].url.host:
             raise EngineError(
                 f"{variable} names no proxy, such as http://HOST:PORT or socks5://HOST:PORT; set it right, or unset it"
             )
@@ -164,10 +158,9 @@ def connection(url: str) -> dict[str, Any]:
             raise EngineError(
                 f"{variable} names a SOCKS proxy, which needs a package: pip install socksio, or unset {variable}"
             )
-    secure = url.startswith("https") or (variable and scheme == "https")
-    options["verify"] = (
-        _certificates() if secure else httpx2.create_ssl_context(trust_env=False)
-    )
+    secure = url.startswith("https") or scheme == "https"
+    if secure:
+        options["verify"] = _certificates()
     return options
 
 

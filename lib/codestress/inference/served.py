@@ -105,14 +105,13 @@ def _only_model(offers: dict[str, Offer], who: str) -> str:
     names = [name for name, offer in offers.items() if offer.writes]
     if len(names) == 1:
         return names[0]
-    lines = [f"  ID={name}" for name in names] or [
-        "  none; with ID=… no list is needed"
-    ]
-    others = counted(len(offers) - len(names), "model")
-    raise ParameterError(
-        "\n".join([f"{who}: the server offers {len(names)} models; say which:", *lines])
-        + f"\nand {others} that write no text"
-    )
+    lines = [f"{who}: the server offers {len(names)} models; say which:"]
+    for name in names:
+        lines.append(f"  ID={name}")
+    if not names:
+        lines.append("  none; with ID=… no list is needed")
+    lines.append(f"and {counted(len(offers) - len(names), 'model')} that write no text")
+    raise ParameterError("\n".join(lines))
 
 
 def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer]]:

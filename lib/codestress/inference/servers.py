@@ -57,7 +57,8 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
 
 
 def _same(entry: ModelEntry, row: str, then: str, now: str) -> bool:
-    (before, variable), (address, override) = _parts(then), _parts(now)
+    before, variable = _parts(then)
+    address, override = _parts(now)
     if before in ("", address) or not address:
         return True
     if row != entry.name or not entry.revision:
@@ -66,7 +67,8 @@ def _same(entry: ModelEntry, row: str, then: str, now: str) -> bool:
     if moves_by and moves_by in (variable, override):
         return True
     # Behind another path of a gateway is another server.
-    here, there = urlsplit(before), urlsplit(address)
+    here = urlsplit(before)
+    there = urlsplit(address)
     return here.hostname == there.hostname == "localhost" and here.path == there.path
 
 

@@ -46,6 +46,8 @@ DIALECTS = {
     for name, row in read_yaml(Path(__file__).with_suffix(".yaml")).items()
 }
 """All dialects by name, in the order in which they are tried."""
+NUMBERS = re.compile(r"\w*\d\w*|\W")
+"""Regular expression for ids and numbers in a refusal, and for what is no letter."""
 ECHOES = ("input", "body", "request")
 """Fields of a refusal in which servers repeat the request."""
 
@@ -79,8 +81,10 @@ def changes_for(refusal: str, usable: Sequence[str]) -> list[tuple[str, ...]]:
     """Returns the changes to try after `refusal`, in order: tuples of those names of dialects in
     `usable` whose sign the refusal bears, first one by one, then several together."""
     words = words_of(refusal)
-    signs = {name: DIALECTS[name].refusal for name in usable}
-    names = [name for name in usable if re.search(signs[name], words, re.I | re.S)]
+    names = []
+    for name in usable:
+        if re.search(DIALECTS[name].refusal, words, re.I | re.S):
+            names.append(name)
     changes = list[tuple[str, ...]]()
     for size in range(1, len(names) + 1):
         changes.extend(combinations(names, size))
@@ -89,10 +93,8 @@ def changes_for(refusal: str, usable: Sequence[str]) -> list[tuple[str, ...]]:
 
 def same_refusal(first: str, second: str) -> bool:
     """Whether two refusals say the same, ids and numbers in them aside."""
-    one, other = (
-        re.sub(r"\w*\d\w*|\W", "", words_of(refusal)) for refusal in (first, second)
-    )
-    return one == other
+    one = NUMBERS.sub("", words_of(first))
+    return one == NUMBERS.sub("", words_of(second))
 
 
 def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:

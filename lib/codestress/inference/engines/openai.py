@@ -77,16 +77,12 @@ class Settings(Strict):
         return os.environ.get(self.base_url_env or "", "")
 
     @property
-    def given(self) -> str:
-        """Address of the server as a person wrote it."""
-        return self.override or self.base_url
-
-    @property
     def address(self) -> str:
         """Address of the server, without an endpoint's path; as given where it is none."""
+        given = self.override or self.base_url
         with suppress(ValueError):
-            return base_of(self.given)
-        return self.given
+            return base_of(given)
+        return given
 
     @property
     def key_variable(self) -> str:

@@ -112,11 +112,9 @@ class OpenAIBatch(BatchEngine):
             )
             batches[batch.id] = list(lines)
             self._write(batches)
-        count = f"{len(batches)} batches open"
-        tqdm.write(
-            f"{self.entry.name}: {count}; this may take a day, and may be stopped",
-            sys.stderr,
-        )
+        advice = "this may take a day, and may be stopped"
+        line = f"{self.entry.name}: {len(batches)} batches open; {advice}"
+        tqdm.write(line, sys.stderr)
         return batches
 
     def _files(self, requests: Sequence[Request]) -> Iterator[dict[str, bytes]]:
@@ -127,13 +125,12 @@ class OpenAIBatch(BatchEngine):
         size = 0
         for request in requests:
             line = self._line(request)
-            if len(lines) == self.concurrency or (
-                lines and size + len(line) > LARGEST_FILE
-            ):
-                yield lines
-                lines, size = {}, 0
-            lines[request.key] = line
             size += len(line)
+            if lines and (len(lines) == self.concurrency or size > LARGEST_FILE):
+                yield lines
+                lines = {}
+                size = len(line)
+            lines[request.key] = line
         if lines:
             yield lines
 
@@ -180,11 +177,9 @@ class OpenAIBatch(BatchEngine):
             except ValueError as error:
                 return RequestFailed(f"{self.entry.name}: no chat completion: {error}")
         words = json.dumps(row.get("error") or body, ensure_ascii=False)
-        shown_words = self._engine.secret.out_of_message(words)[:300]
+        message = f"status {status}: {self._engine.secret.shown(words)}"
         outcome = outcome_of(status or 0, words)
-        return RequestFailed(
-            f"{self.entry.name}: status {status}: {shown_words}", outcome
-        )
+        return RequestFailed(f"{self.entry.name}: {message}", outcome)
 
     def _read(self) -> dict[str, list[str]]:
         """Returns the keys of the requests in each batch that is not known to have ended, by the

@@ -46,16 +46,15 @@ LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 
 """Regular expression for the parser's words on JSON texts whose end is missing."""
 
 NO_PREFILL = """this endpoint cannot continue a begun answer, and the prompt begins one: {}.
-Have the question begin it, as the paper did for GPT 4.1: SET=prefill=user. Or in params/models.yaml \
-set the model's settings.prefill to 'vllm' if a vLLM server answers there, or `endpoint: completions` \
-with the model's chat_template, which every server with /v1/completions can do."""
+SET=prefill=user has the question begin it, as the paper did for GPT 4.1. In params/models.yaml, \
+settings.prefill: vllm is for a vLLM server, `endpoint: completions` with the model's chat_template \
+for any with /v1/completions."""
 
 
 class OpenAIEngine(Engine):
     """An engine that asks one model of one server. Raises `EngineError`, before any request, where
     the key is unset or the address is invalid."""
 
-    client: AsyncOpenAI
     budget: Budget
     """The budget that counts each try; without limits until a caller sets another."""
 
@@ -102,13 +101,12 @@ class OpenAIEngine(Engine):
         if request.prompt.prefill and self._settings.endpoint == "chat":
             await self._check_prefill(request)
         body = request_body(request, self._settings, spoken)
-        path = "/completions" if "prompt" in body else "/chat/completions"
         retries = min(self._settings.retries, GARBLED_RETRIES)
         for number in range(retries + 1):
             if number:
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
             async with self._slots:
-                reply = await self._post(path, body)
+                reply = await self._post(body)
             try:
                 return self._read(reply, request, spoken)
             except ValueError as error:
@@ -119,9 +117,10 @@ class OpenAIEngine(Engine):
         outcome = Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR
         raise self.http.failed(message, outcome) from fault
 
-    async def _post(self, place: str, body: dict[str, Any]) -> httpx2.Response:
+    async def _post(self, body: dict[str, Any]) -> httpx2.Response:
+        path = "/completions" if "prompt" in body else "/chat/completions"
         # The client's `create` checks again what is sent, a third of all the time.
-        return await self.client.post(place, cast_to=httpx2.Response, body=body)
+        return await self.client.post(path, cast_to=httpx2.Response, body=body)
 
     def _read(
         self, reply: httpx2.Response, request: Request, spoken: tuple[str, ...]
@@ -143,14 +142,11 @@ class OpenAIEngine(Engine):
                     "it repeats, with its id and time, the answer to another request"
                 )
         spoken = (*spoken, *response.dialects)
-        self._announce(spoken)
-        return replace(response, dialects=spoken)
-
-    def _announce(self, spoken: tuple[str, ...]) -> None:
         for name in sorted(set(spoken) - self._announced):
             line = dialects.DIALECTS[name].line
             tqdm.write(f"{self._name}: its server speaks a dialect: {line}", sys.stderr)
         self._announced.update(spoken)
+        return replace(response, dialects=spoken)
 
     async def _check_prefill(self, request: Request) -> None:
         """Checks once that the server continues answers that prompts begin, as that of `request`
@@ -177,7 +173,7 @@ class OpenAIEngine(Engine):
         for left_open in (True, False):
             body["continue_final_message"] = left_open
             try:
-                reply = await self._post("/chat/completions", body)
+                reply = await self._post(body)
             except BudgetReached:
                 raise
             except Exception as error:  # it costs the feature, not the run
@@ -195,7 +191,7 @@ class OpenAIEngine(Engine):
 def _address(name: str, settings: Settings) -> str:
     """Returns the address of the server by `settings` of the model `name`, and says on the console
     where it differs from the given one. Raises `EngineError` for an invalid address."""
-    given = settings.given
+    given = settings.override or settings.base_url
     if fault := fault_of_address(given, "settings.key_env"):
         # An environment variable may hold a secret by mistake: its value is never shown.
         source = "settings.base_url"

@@ -159,28 +159,23 @@ class RayEngine(BatchEngine):
         files = [{"file": str(path)} for path in sorted(self._in.glob("*.parquet"))]
         parts = self._ray.data.from_items(files, override_num_blocks=len(files))
         workers = min(settings.workers, len(files))
+        row = self.entry.model_dump() | settings.worker.model_dump()
+        limited = any(os.environ.get(limit) for limit in LIMITS)
+        if limited and row["engine"] == "openai":
+            # Retries in a worker would not be counted.
+            row["settings"]["retries"] = 0
         outcomes = parts.map_batches(
             AskFile,
             batch_size=1,
             compute=self._ray.data.ActorPoolStrategy(size=workers),
             num_cpus=settings.cpus,
             num_gpus=settings.gpus or None,
-            fn_constructor_kwargs={"row": self._row_of_worker()},
+            fn_constructor_kwargs={"row": row},
             max_restarts=-1,
             max_task_retries=-1,
         )
         for _ in outcomes.iter_rows():
             pass
-
-    def _row_of_worker(self) -> dict[str, Any]:
-        """Returns the registry row of the engine inside the workers. Where the environment sets a
-        budget, the engine `openai` sends a request once: retries in a worker would not be
-        counted."""
-        worker = self._settings.worker.model_dump()
-        limited = any(os.environ.get(limit) for limit in LIMITS)
-        if limited and worker["engine"] == "openai":
-            worker["settings"]["retries"] = 0
-        return {**self.entry.model_dump(), **worker}
 
     def _written(
         self, seen: set[str]
