@@ -151,11 +151,13 @@ async def ask_each(
     progress: Progress,
     budget: Budget,
     counted: bool,
+    last_s: float = LAST_S,
 ) -> Replies:
     """Ask all models at the same time, and return their replies, failures included.
 
-    `counted`: failures count as results, and the rest of the build remembers them. Raises
-    as `ask` does.
+    `counted`: failures count as results, and the rest of the build remembers them.
+    `last_s`: seconds after the budget's time in which responses may still come. Raises as
+    `ask` does.
     """
     prompts = Prompts(trials)
     runs = []
@@ -165,7 +167,7 @@ async def ask_each(
         runs.append(_ModelRun(questions, entry, store, progress, budget, counted))
     seconds = None
     if budget.until is not None:
-        seconds = budget.until - time.monotonic() + LAST_S
+        seconds = budget.until - time.monotonic() + last_s
     try:
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
             for run in runs:

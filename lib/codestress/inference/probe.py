@@ -103,7 +103,7 @@ def _tried(entry: ModelEntry, prefill: str) -> ModelEntry:
     progress = Progress(1, "probe", silent=True)
     budget = Budget.from_environment()
     with Store(STORE) as store:
-        asking = ask_each(trials, [entry], store, progress, budget, counted=False)
+        asking = ask_each(trials, [entry], store, progress, budget, False, last_s=0)
         asked = run_coroutine(asking)
     [[reply]] = asked.replies
     if reply.failure:
