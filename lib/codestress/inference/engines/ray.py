@@ -187,8 +187,8 @@ class RayEngine(BatchEngine):
             if path.name in seen:
                 continue
             seen.add(path.name)
-            # A machine may die while it writes.
-            with suppress(OSError, pa.ArrowInvalid):
+            # A machine may die while it writes; an older kit wrote texts.
+            with suppress(OSError, pa.ArrowInvalid, TypeError):
                 for row in pq.read_table(path).to_pylist():
                     yield row["key"], pickle.loads(row["outcome"])
 
