@@ -19,8 +19,8 @@ from codestress.errors import IncompleteError
 from codestress.inference.ask import DOES_NOT_FIT, ask
 from codestress.inference.budget import Budget
 from codestress.inference.engines.base import AnswerTooLong, RequestFailed
-from codestress.inference.engines.limits import SIGNS
 from codestress.inference.engines.openai import open_engine
+from codestress.inference.engines.replies import SIGNS
 from codestress.inference.registry import ModelEntry
 from codestress.inference.results import Results
 from codestress.inference.run import run, score

@@ -26,8 +26,7 @@ from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import openai_batch
 from codestress.inference.engines.base import BatchEngine, RequestFailed
-from codestress.inference.opening import Together
-from codestress.inference.registry import load_registry
+from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import only_run, request_of
 from codestress.inference.results import Results
 from codestress.inference.run import run, score
@@ -793,7 +792,7 @@ def test_engines_that_take_many_at_once_keep_all_rules(
 class Careless(BatchEngine):
     """Answers twice, answers what nobody asked, and forgets one."""
 
-    batch = 10
+    concurrency = 10
 
     async def answers(
         self, requests: Sequence[Request]
@@ -812,7 +811,7 @@ def test_a_batch_engine_that_keeps_no_count_loses_nothing_and_leaves_nobody_wait
     async def asked() -> list[Response | BaseException]:
         texts = ["one", "two", "one", "forgotten", "one"]
         prompts = [Prompt((Message("user", text),), Sampling()) for text in texts]
-        engine = Together("careless", Careless())
+        engine = Careless(ModelEntry(name="careless", engine="", id="m"))
         asking = asyncio.gather(
             *(engine.answer(Request("m", "", one)) for one in prompts),
             return_exceptions=True,

@@ -16,8 +16,7 @@ import pytest
 from chats import Size, chat
 from codestress.errors import DataError, EngineError
 from codestress.inference.archive import read_archive
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.opening import open_engine
+from codestress.inference.engines.base import RequestFailed, open_engine
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import request_of
 from codestress.nano.configuration import WEIGHTS

@@ -18,9 +18,15 @@ from codestress.errors import EngineError, IncompleteError
 from codestress.inference.archive import import_known
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import first_error, run_coroutine
-from codestress.inference.engines.base import AnswerTooLong, Engine, RequestFailed
+from codestress.inference.engines.base import (
+    FAILURES_IN_A_ROW,
+    AnswerTooLong,
+    BatchEngine,
+    Engine,
+    RequestFailed,
+    open_engine,
+)
 from codestress.inference.engines.dialects import adapted
-from codestress.inference.opening import FAILURES_IN_A_ROW, Together, open_engine
 from codestress.inference.progress import Progress
 from codestress.inference.registry import (
     REGISTRY,
@@ -145,11 +151,13 @@ async def ask_each(
     progress: Progress,
     budget: Budget,
     counted: bool,
+    last_s: float = LAST_S,
 ) -> Replies:
     """Ask all models at the same time, and return their replies, failures included.
 
-    `counted`: failures count as results, and the rest of the build remembers them. Raises
-    as `ask` does.
+    `counted`: failures count as results, and the rest of the build remembers them.
+    `last_s`: seconds after the budget's time in which responses may still come. Raises as
+    `ask` does.
     """
     prompts = Prompts(trials)
     runs = []
@@ -159,7 +167,7 @@ async def ask_each(
         runs.append(_ModelRun(questions, entry, store, progress, budget, counted))
     seconds = None
     if budget.until is not None:
-        seconds = budget.until - time.monotonic() + LAST_S
+        seconds = budget.until - time.monotonic() + last_s
     try:
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
             for run in runs:
@@ -285,7 +293,9 @@ class _ModelRun:
             self.stopped = True
         except RequestFailed as failure:
             self.fail(last, failure)
-            if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(engine, Together):
+            if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(
+                engine, BatchEngine
+            ):
                 return
             if not await self.answers_still(engine):
                 raise EngineError(

@@ -1,4 +1,5 @@
-"""The way to a server: its address as typed, and what a connection takes from the environment.
+"""The way to a server: its address as typed, what a connection takes from the environment, and the
+key, which no text shows.
 
 A server on this machine is asked directly. Any other is asked by the proxy and with the
 certificates that the environment names; a name or password in ~/.netrc reaches no server.
@@ -6,6 +7,7 @@ certificates that the environment names; a name or password in ~/.netrc reaches 
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import socket
@@ -39,6 +41,15 @@ ENDPOINT = re.compile(
 AROUND = " \t\r\n\"'`<>“”„‘’«»"
 """Characters that people copy around an address."""
 
+SHOWN = "[key]"
+SHORTEST = 6
+"""Minimum number of characters of a key that is replaced in answers, twice as many for a key of
+letters alone: a shorter key may be any word."""
+SHOWN_CHARACTERS = 300
+"""Maximum number of characters of a server's words in a message."""
+LIBRARIES = ("openai", "httpx2", "httpcore2")
+"""HTTP libraries, whose logs hold headers."""
+
 
 def base_of(typed: str) -> str:
     """Returns the address of the server of which a person typed or pasted an address (`typed`):
@@ -66,11 +77,9 @@ def is_openai(url: str) -> bool:
 def only_for_openai(url: str) -> Iterator[None]:
     """Context in which the variables OPENAI_… are hidden, unless `url` is OpenAI's own address: its
     client sends their values, and headers that they name, to any server."""
-    names = (
-        []
-        if is_openai(url)
-        else [name for name in os.environ if name.startswith("OPENAI_")]
-    )
+    names = [name for name in os.environ if name.startswith("OPENAI_")]
+    if is_openai(url):
+        names = []
     hidden = {name: os.environ.pop(name) for name in names}
     try:
         yield
@@ -79,7 +88,8 @@ def only_for_openai(url: str) -> Iterator[None]:
 
 
 def _is_here(host: str) -> bool:
-    name, own = host.rstrip(".").lower(), socket.gethostname().lower()
+    name = host.rstrip(".").lower()
+    own = socket.gethostname().lower()
     if name.rpartition(".")[2] == "localhost" or name in (own, own.partition(".")[0]):
         return True
     with suppress(OSError):  # of a name, and of an address that is another machine's
@@ -94,19 +104,17 @@ def _is_here(host: str) -> bool:
 def proxy_of(url: str) -> tuple[str, str]:
     """Returns the proxy by which the server at `url` is asked, as a pair: the name of the
     environment variable, and its value; both empty where the server is asked directly."""
-    from urllib.request import (
-        getproxies,
-        proxy_bypass,
-    )  # here: it takes a hundredth of a second
+    # Here: it takes a hundredth of a second.
+    from urllib.request import getproxies, proxy_bypass
 
-    parts, proxies = urlsplit(url), getproxies()
-    host, excepted = parts.hostname or "", re.split(r"[\s,]+", proxies.get("no", ""))
-    if (
-        _is_here(host)
-        or proxy_bypass(parts.netloc)
-        or any(_names(one, host) for one in excepted)
-    ):
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    if _is_here(host) or proxy_bypass(parts.netloc):
         return "", ""
+    proxies = getproxies()
+    for entry in re.split(r"[\s,]+", proxies.get("no", "")):
+        if _names(entry, host):
+            return "", ""
     for scheme in (parts.scheme, "all"):
         if value := proxies.get(scheme):
             name = f"{scheme}_proxy"
@@ -137,15 +145,12 @@ def connection(url: str) -> dict[str, Any]:
 
     variable, value = proxy_of(url)
     options: dict[str, Any] = {"trust_env": False}
+    value = value if "://" in value else f"http://{value}"
+    scheme = value.partition(":")[0].lower()
     if variable:
-        try:
-            options["proxy"] = httpx2.Proxy(
-                value if "://" in value else f"http://{value}"
-            )
-            scheme, host = options["proxy"].url.scheme, options["proxy"].url.host
-        except Exception:  # whatever the library raises; its words may hold a password
-            scheme = host = ""
-        if not host:
+        with suppress(Exception):  # the library's words may hold a password
+            options["proxy"] = httpx2.Proxy(value)
+        if "proxy" not in options or not options["proxy"].url.host:
             raise EngineError(
                 f"{variable} names no proxy, such as http://HOST:PORT or socks5://HOST:PORT; set it right, or unset it"
             )
@@ -153,23 +158,20 @@ def connection(url: str) -> dict[str, Any]:
             raise EngineError(
                 f"{variable} names a SOCKS proxy, which needs a package: pip install socksio, or unset {variable}"
             )
-    secure = url.startswith("https") or (variable and scheme == "https")
-    options["verify"] = (
-        _certificates() if secure else httpx2.create_ssl_context(trust_env=False)
-    )
+    secure = url.startswith("https") or scheme == "https"
+    if secure:
+        options["verify"] = _certificates()
     return options
 
 
 def _certificates() -> ssl.SSLContext:
     import httpx2
 
-    file, folders = (os.environ.get(f"SSL_CERT_{kind}", "") for kind in ("FILE", "DIR"))
+    file = os.environ.get("SSL_CERT_FILE", "")
+    folders = os.environ.get("SSL_CERT_DIR", "")
+    there = any(map(os.path.isdir, folders.split(os.pathsep)))
     try:
-        if (
-            not file
-            and folders
-            and not any(map(os.path.isdir, folders.split(os.pathsep)))
-        ):
+        if folders and not there and not file:
             raise OSError("no such folder")
         return httpx2.create_ssl_context()
     except OSError as error:  # ssl.SSLError among them
@@ -188,17 +190,66 @@ def remedy_of(error: object) -> str:
     )
 
 
+class Secret:
+    """A server's key, which is replaced by "[key]" in texts by its methods, and in all later log
+    records of the HTTP libraries (`LIBRARIES`). Only the key as it is written is found; an encoded
+    form of it (hexadecimal, Base64) is not."""
+
+    def __init__(self, key: str) -> None:
+        self._key = key
+        shortest = 2 * SHORTEST if key.isalpha() else SHORTEST
+        self._is_word = len(key) < shortest
+        for name in [*LIBRARIES, *logging.root.manager.loggerDict]:
+            if name.partition(".")[0] in LIBRARIES:
+                logging.getLogger(name).addFilter(self._cleaned)
+
+    def out_of(self, text: str) -> str:
+        """Returns `text`, a server's, with the key replaced by "[key]"; a key too short to be told
+        from a word (see `SHORTEST`) stays."""
+        return text if self._is_word else text.replace(self._key, SHOWN)
+
+    def out_of_message(self, text: str) -> str:
+        """Returns `text`, which a message is to show, with the key replaced by "[key]", however
+        short the key is."""
+        return text.replace(self._key, SHOWN) if self._key else text
+
+    def shown(self, words: str | bytes) -> str:
+        """Returns `words`, a server's text, on one line: printable, cut to `SHOWN_CHARACTERS`, and
+        with the key replaced."""
+        if isinstance(words, bytes):
+            words = words.decode("utf-8", "replace")
+        words = self.out_of_message(words)
+        words = "".join(letter if letter.isprintable() else " " for letter in words)
+        line = " ".join(words.split())
+        if len(line) <= SHOWN_CHARACTERS:
+            return line
+        return line[: SHOWN_CHARACTERS - 1] + "…"
+
+    def _cleaned(self, record: logging.LogRecord) -> bool:
+        record.msg = self.out_of_message(record.getMessage())
+        record.args = None
+        if record.exc_info:
+            trace = logging.Formatter().formatException(record.exc_info)
+            record.exc_text = self.out_of_message(trace)
+            record.exc_info = None
+        return True
+
+
 class Patience:
     """Waits for a server that is loading its model, up to `LOADING_S` seconds in all."""
 
-    def __init__(self, who: str) -> None:
+    def __init__(self, who: str, secret: Secret) -> None:
         self._who = who
+        self._secret = secret
         self._until = 0.0
 
-    def asks_again(self, status: int, words: str) -> bool:
+    def asks_again(self, status: int, content: bytes) -> bool:
         """Whether to send a request again, after `PAUSE_S` seconds, to which the server replied with
-        the HTTP `status` and `words`; says so on the console at the first."""
-        if status != 503 or not LOADING.search(words):
+        the HTTP `status` and `content`; says so on the console at the first."""
+        if status != 503:
+            return False
+        words = self._secret.shown(content)
+        if not LOADING.search(words):
             return False
         now = time.monotonic()
         if not self._until:

@@ -5,16 +5,11 @@ The store keeps the response like any other, under a key with the row's revision
 
 from __future__ import annotations
 
-import asyncio
-import time
-from dataclasses import replace
-
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.budget import Budget
+from codestress.inference.ask import ask_each
+from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.coroutines import run_coroutine
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.engines.dialects import adapted
-from codestress.inference.opening import open_engine
+from codestress.inference.progress import Progress
 from codestress.inference.registry import (
     REGISTRY,
     SERVED,
@@ -22,12 +17,10 @@ from codestress.inference.registry import (
     keep,
     load_registry,
 )
-from codestress.inference.requests import as_sent
 from codestress.inference.served import function_in, served_at
-from codestress.inference.servers import server_of
 from codestress.inference.store import Store
 from codestress.paths import STORE, shown
-from codestress.types import Message, Prompt, Request, Response, Sampling
+from codestress.types import Message, Prompt, Sampling, Trial, Trials
 
 CALLED = (
     "(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), "
@@ -51,8 +44,6 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     """
     if "://" in model:
         entry = served_at(model, model_id, key_env)
-        rows = load_registry(SERVED) if SERVED.is_file() else {}
-        entry = _as_saved(entry, rows.get(entry.name))
     elif ".py:" in model:
         entry = function_in(model)
     else:
@@ -63,6 +54,8 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
             f"{model}: its name {entry.name} is that of {known.id} at {_place(known)} in "
             f"{shown(SERVED)} or {shown(REGISTRY)}; rename that row, or remove it"
         )
+    if known.revision == entry.revision and _key_of(known) == _key_of(entry):
+        entry = known  # with what an earlier try of the model found
     try:
         entry = checked(entry) if ask else entry
     except EngineError as error:
@@ -78,22 +71,8 @@ def _place(entry: ModelEntry) -> object:
     return entry.settings.get("base_url") or entry.settings.get("function")
 
 
-def _as_saved(entry: ModelEntry, saved: ModelEntry | None) -> ModelEntry:
-    """Returns `saved`, the registry row that an earlier command line saved, with the settings that
-    its try of the model found. Returns `entry`, the row of this command line, where `saved` is None
-    or names another model, revision, address or key's variable."""
-    if saved is None or saved.settings.get("key_env") != entry.settings["key_env"]:
-        return entry
-    same = (saved.id, saved.revision) == (entry.id, entry.revision)
-    return saved if same else entry
-
-
-def begins(entry: ModelEntry) -> bool:
-    """Whether the registry row `entry` says that its server continues an answer that a request
-    begins: by a setting `prefill` other than "none", or the setting `endpoint: completions`."""
-    if entry.settings.get("endpoint") == "completions":
-        return True
-    return bool(entry.settings.get("prefill", "none") != "none")
+def _key_of(entry: ModelEntry) -> object:
+    return entry.settings.get("key_env")
 
 
 def checked(entry: ModelEntry) -> ModelEntry:
@@ -101,52 +80,34 @@ def checked(entry: ModelEntry) -> ModelEntry:
     adapted to the dialect in which its server answers; where the server does not continue a begun
     answer, a copy with the setting `prefill` "none", tried again.
 
-    Raises `EngineError` where the model does not answer.
+    Raises `EngineError` where the model does not answer, and `BudgetReached` at a limit.
     """
-    if begins(entry):
+    settings = entry.settings
+    templated = settings.get("endpoint") == "completions"
+    if templated or settings.get("prefill", "none") != "none":
         try:
-            return run_coroutine(_tried(entry, "One, two,"))
+            return _tried(entry, "One, two,")
         except EngineError as error:
             if "cannot continue a begun answer" not in str(error):
                 raise
-        settings = {**entry.settings, "prefill": "none"}
-        entry = entry.model_copy(update={"settings": settings})
-    return run_coroutine(_tried(entry, ""))
+        changed = {"settings": {**settings, "prefill": "none"}}
+        entry = entry.model_copy(update=changed)
+    return _tried(entry, "")
 
 
-async def _tried(entry: ModelEntry, prefill: str) -> ModelEntry:
+def _tried(entry: ModelEntry, prefill: str) -> ModelEntry:
     """Returns the registry row `entry`, adapted to the dialect in which the server answered one
-    short request with a system message and the begun answer `prefill`, now or, at the same
-    address, before."""
-    server = server_of(entry)
+    short request with a system message and the begun answer `prefill`, now or before."""
     prompt = Prompt(QUESTION, Sampling(max_tokens=16), prefill)
-    request = as_sent(Request(entry.id, entry.identity, prompt), entry)
-    with Store(STORE) as store:
-        stored = store.get([request.key]).get(request.key)
-        if stored is not None and stored.server == server:
-            return entry
-        response = await _answer(entry, request)
-        entry = adapted(entry, response.dialects)
-        response = replace(response, server=response.server or server)
-        store.put(as_sent(request, entry).key, entry.name, response)
-    return entry
-
-
-async def _answer(entry: ModelEntry, request: Request) -> Response:
-    """Returns the model's response to `request`, within the environment's budget. Raises
-    `EngineError` where none comes, and `BudgetReached` at a limit."""
+    trials = Trials([Trial("probe", {})], lambda _: prompt, {})
+    progress = Progress(1, "probe", silent=True)
     budget = Budget.from_environment()
-    budget.check(entry)
-    engine = open_engine(entry)
-    seconds = None if budget.until is None else budget.until - time.monotonic()
-    try:
-        async with asyncio.timeout(seconds):
-            return await budget.answer(engine, entry, request)
-    except TimeoutError:
-        raise EngineError(
-            f"{entry.name}: a short question has no answer within the minutes"
-        ) from None
-    except RequestFailed as failure:
-        raise EngineError(f"{failure}") from None
-    finally:
-        await engine.close()
+    with Store(STORE) as store:
+        asking = ask_each(trials, [entry], store, progress, budget, False, last_s=0)
+        asked = run_coroutine(asking)
+    [[reply]] = asked.replies
+    if reply.failure:
+        raise EngineError(str(reply.failure))
+    if reply.left_out:
+        raise BudgetReached(f"{entry.name}: no answer yet: {reply.left_out}")
+    return asked.models[0]

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from codestress.inference.engines.dialects import own_settings, shown_to
+from codestress.inference.engines.base import own_settings
+from codestress.inference.engines.dialects import shown_to
 from codestress.inference.registry import ModelEntry
 from codestress.inference.servers import belongs
 from codestress.inference.store import Store

@@ -10,6 +10,7 @@ import hashlib
 import re
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -18,11 +19,11 @@ from tqdm import tqdm
 
 from codestress.errors import EngineError, ParameterError
 from codestress.inference.engines.openai import fault_of_address, key_in
-from codestress.inference.engines.secrets import Secret
 from codestress.inference.network import (
     AROUND,
     PAUSE_S,
     Patience,
+    Secret,
     base_of,
     connection,
     remedy_of,
@@ -105,11 +106,11 @@ def _only_model(offers: dict[str, Offer], who: str) -> str:
     if len(names) == 1:
         return names[0]
     lines = [f"{who}: the server offers {len(names)} models; say which:"]
-    lines += [f"  ID={name}" for name in names]
+    for name in names:
+        lines.append(f"  ID={name}")
     if not names:
         lines.append("  none; with ID=… no list is needed")
-    if others := len(offers) - len(names):
-        lines.append(f"and {counted(others, 'model')} that write no text")
+    lines.append(f"and {counted(len(offers) - len(names), 'model')} that write no text")
     raise ParameterError("\n".join(lines))
 
 
@@ -129,9 +130,9 @@ def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer
             return place, models_of(place, key, ANSWER_S, wait=True)
         except NoList as fault:
             faults.append(fault)
-    if not model_id:
-        raise faults[0]
-    return places[0], {}
+    if model_id:
+        return places[0], {}
+    raise faults[0]
 
 
 def models_of(
@@ -144,60 +145,56 @@ def models_of(
     `NoList` where it has no list of models.
     """
     url = f"{base_url}/models"
-    patience = Patience(base_url)
-    shown = Secret(key).shown
-    while True:
-        try:
-            status, content, location = _fetch(url, key, timeout_s)
-        except EngineError as error:
-            raise EngineError(f"{base_url}: {error}") from None
-        except Exception as error:  # whatever the client's libraries raise
-            raise EngineError(
-                f"{base_url}{through(url)}: no server answers ({shown(str(error))}); "
-                f"start it, or correct the URL{remedy_of(error)}"
-            ) from None
-        words = shown(content.decode("utf-8", "replace"))
-        if not (wait and patience.asks_again(status, words)):
-            break
-        time.sleep(PAUSE_S)
-    if location:
-        raise EngineError(f"{url}: status {status}: {shown(sent_on(url, location))}")
-    if status in (401, 403) and not key:
-        raise EngineError(
-            f"{url}: status {status}; name the key's variable by KEY_ENV=…"
-        )
-    if status != 200:
-        raise NoList(
-            f"{url}{through(url)}: status {status}: {words[:100]}; "
-            "the URL of most ends in /v1; with ID=… no list is needed"
-        )
-    try:
-        return _offers(parse_json(content))
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise NoList(
-            f"{url}: is no list of models; the URL of most servers ends in /v1"
-        ) from None
-
-
-def _fetch(url: str, key: str, timeout_s: float) -> tuple[int, bytes, str]:
-    """Returns the HTTP status and the body of the reply to a GET of `url`, with `key` unless it is
-    empty, and the address to which it redirects; raises an HTTP error of `httpx2` where the reply
-    takes longer than `timeout_s` seconds or is larger than a list of models can need."""
-    import httpx2
-
+    secret = Secret(key)
+    patience = Patience(base_url, secret) if wait else None
     headers = {"Accept-Encoding": "identity"}
     if key:
         headers["Authorization"] = f"Bearer {key}"
+    try:
+        status, content, location = _fetch(url, headers, timeout_s, patience)
+    except EngineError as error:
+        raise EngineError(f"{base_url}: {error}") from None
+    except Exception as error:  # whatever the client's libraries raise
+        raise EngineError(
+            f"{base_url}{through(url)}: no server answers ({secret.shown(str(error))}); "
+            f"start it, or correct the URL{remedy_of(error)}"
+        ) from None
+    reply = f"{url}{through(url)}: status {status}"
+    if location:
+        raise EngineError(f"{reply}: {secret.shown(sent_on(url, location))}")
+    if status in (401, 403) and not key:
+        raise EngineError(f"{reply}; name the key's variable by KEY_ENV=…")
+    with suppress(ValueError, KeyError, TypeError, AttributeError):
+        if status == 200:
+            return _offers(parse_json(content))
+    raise NoList(
+        f"{reply}, and no list of models: {secret.shown(content)[:100]}; the URL of most servers ends in "
+        "/v1; with ID=… no list is needed"
+    )
+
+
+def _fetch(
+    url: str, headers: dict[str, str], timeout_s: float, patience: Patience | None
+) -> tuple[int, bytes, str]:
+    """Returns the HTTP status and the body of the reply to a GET of `url` with `headers`, and the
+    address to which it redirects; raises an HTTP error of `httpx2` where the reply takes longer
+    than `timeout_s` seconds or is larger than a list of models can need. With `patience`, a server
+    that loads its model is waited for."""
+    import httpx2
+
     options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
-    until = time.monotonic() + timeout_s
-    content = b""
-    with httpx2.stream("GET", url, headers=headers, **options) as reply:
-        for part in reply.iter_raw():
-            content += part
-            if len(content) > MOST_BYTES or time.monotonic() > until:
-                raise httpx2.ReadTimeout("its reply does not end")
-        location = reply.headers.get("location", "") if reply.is_redirect else ""
-        return reply.status_code, content, location
+    while True:
+        until = time.monotonic() + timeout_s
+        content = b""
+        with httpx2.stream("GET", url, headers=headers, **options) as reply:
+            for part in reply.iter_raw():
+                content += part
+                if len(content) > MOST_BYTES or time.monotonic() > until:
+                    raise httpx2.ReadTimeout("its reply does not end")
+        if patience is None or not patience.asks_again(reply.status_code, content):
+            location = reply.headers.get("location", "") if reply.is_redirect else ""
+            return reply.status_code, content, location
+        time.sleep(PAUSE_S)
 
 
 def _offers(body: Any) -> dict[str, Offer]:

@@ -12,8 +12,8 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from codestress.errors import EngineError
-from codestress.inference.engines.openai import Settings
-from codestress.inference.registry import ModelEntry
+from codestress.inference.engines.base import own_settings
+from codestress.inference.registry import ModelEntry, engine_module
 from codestress.inference.store import Belongs
 
 BY = " by "
@@ -23,12 +23,13 @@ BY = " by "
 def server_of(entry: ModelEntry) -> str:
     """Returns the address of the registry row `entry`'s server; where an environment variable gives
     the address, followed by " by " and the variable's name. Empty for a model without a server."""
-    settings = _settings(entry)
-    if settings is None:
+    worker = entry.settings.get("worker") or {"engine": entry.engine}
+    if worker["engine"] not in ("openai", "openai_batch"):
         return ""
-    if settings.override:
-        return f"{_address(settings.address)}{BY}{settings.base_url_env}"
-    return _address(settings.address)
+    module = engine_module(worker["engine"])
+    settings = module.Settings.model_validate(own_settings(entry))
+    source = f"{BY}{settings.base_url_env}" if settings.override else ""
+    return f"{_address(settings.address)}{source}"
 
 
 def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
@@ -56,31 +57,19 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
 
 
 def _same(entry: ModelEntry, row: str, then: str, now: str) -> bool:
-    (before, variable), (address, override) = _parts(then), _parts(now)
+    before, variable = _parts(then)
+    address, override = _parts(now)
     if before in ("", address) or not address:
         return True
     if row != entry.name or not entry.revision:
         return False
-    settings = _settings(entry)
-    named = settings is not None and settings.base_url_env in {variable, override} - {
-        ""
-    }
-    here = _here(before) and _here(address)
+    moves_by = own_settings(entry).get("base_url_env")
+    if moves_by and moves_by in (variable, override):
+        return True
     # Behind another path of a gateway is another server.
-    return named or (here and urlsplit(before).path == urlsplit(address).path)
-
-
-def _settings(entry: ModelEntry) -> Settings | None:
-    """Returns the settings of the engine `openai` by which the registry row `entry`'s server is
-    asked; None for a model without a server."""
-    own, engine = entry.settings, entry.engine
-    if engine == "ray":
-        engine, own = own["worker"]["engine"], own["worker"].get("settings", {})
-    if engine not in ("openai", "openai_batch"):
-        return None
-    return Settings.model_validate(
-        {name: value for name, value in own.items() if name in Settings.model_fields}
-    )
+    here = urlsplit(before)
+    there = urlsplit(address)
+    return here.hostname == there.hostname == "localhost" and here.path == there.path
 
 
 def _parts(server: str) -> tuple[str, str]:
@@ -98,11 +87,6 @@ def _address(base_url: str) -> str:
         host = parts.hostname or ""
     except ValueError:  # no address: its engine will say so
         return base_url
-    host = (
-        "localhost" if host in ("::1", "0.0.0.0") or host.startswith("127.") else host
-    )
+    if host in ("::1", "0.0.0.0") or host.startswith("127."):
+        host = "localhost"
     return f"{parts.scheme}://{host}:{port}{parts.path.rstrip('/')}"
-
-
-def _here(address: str) -> bool:
-    return urlsplit(address).hostname == "localhost"

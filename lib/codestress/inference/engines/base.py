@@ -1,12 +1,21 @@
-"""The protocols of engines, and the error of a request that failed."""
+"""Engines, the error of a request that failed, and what engines of servers share."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any, Protocol
 
-from codestress.inference.registry import ModelEntry
+from codestress.errors import EngineError
+from codestress.inference.registry import ModelEntry, engine_module
 from codestress.types import Outcome, Prompt, Request, Response
+
+QUIET_S = 0.05
+"""Seconds without a new request after which a batch begins, unless it is full before."""
+FAILURES_IN_A_ROW = 20
+"""Number of failed requests, with no response between them, after which a server counts as gone."""
+Waiting = dict[str, tuple[Request, asyncio.Future[Response]]]
+"""Requests without a response, each with the future that gets it, by key."""
 
 
 class Engine(Protocol):
@@ -28,32 +37,6 @@ class Engine(Protocol):
         return
 
 
-@runtime_checkable
-class BatchEngine(Protocol):
-    """An engine that answers many requests for one model in one call: an engine in this process, a
-    cluster or a provider's batch mode."""
-
-    batch: int
-    """Maximum number of requests in one call."""
-
-    def answers(
-        self, requests: Sequence[Request]
-    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
-        """Yields each of `requests` as a pair with its response or its failure (`RequestFailed`),
-        in the order in which they come. Raises `EngineError` when no request can succeed."""
-        ...
-
-    def submitted(self) -> set[str]:
-        """Returns the keys of requests that an earlier run sent and that still wait for their
-        responses: the engine finds them again, so that nobody pays twice. Empty for most
-        engines."""
-        return set()
-
-    async def close(self) -> None:
-        """Closes the connections and processes that the engine opened."""
-        return
-
-
 class RequestFailed(Exception):
     """Raised for one request that failed for a reason that is not the model's, after the engine's
     own retries. Its `outcome` says which: `timed out`, `does not fit`, `overloaded`, `cut reply`,
@@ -69,6 +52,84 @@ class AnswerTooLong(RequestFailed):
     `max_tokens`), whatever the prompt."""
 
 
+Outcomes = AsyncIterator[tuple[Request, Response | RequestFailed]]
+"""Requests, each with its response or failure."""
+
+
+class BatchEngine(Engine):
+    """An engine that answers many requests for one model in one call: an engine in this process, a
+    cluster or a provider's batch mode. It hands on the requests that come together, at most
+    `concurrency` of them, one batch after the other.
+
+    No batch has a request twice. Only the first response to a request counts, one to a request that
+    was not made is dropped, and a request without any fails (`RequestFailed`). Raises `EngineError`
+    where none of `FAILURES_IN_A_ROW` requests or more has a response.
+    """
+
+    def __init__(self, entry: ModelEntry) -> None:
+        self.entry = entry
+        self._waiting: Waiting = {}
+        self._running: asyncio.Task[None] | None = None
+
+    def answers(self, requests: Sequence[Request]) -> Outcomes:
+        """Yields each of `requests` as a pair with its response or its failure (`RequestFailed`),
+        in the order in which they come. Raises `EngineError` when no request can succeed."""
+        raise NotImplementedError
+
+    async def answer(self, request: Request) -> Response:
+        future = asyncio.get_running_loop().create_future()
+        _, future = self._waiting.setdefault(request.key, (request, future))
+        if self._running is None or self._running.done():
+            self._running = asyncio.create_task(self._run())
+        # Cancelled, one caller leaves the response to the others.
+        return await asyncio.shield(future)
+
+    async def close(self) -> None:
+        if self._running is not None:
+            self._running.cancel()
+            await asyncio.wait([self._running])
+
+    async def _run(self) -> None:
+        while self._waiting:
+            before = 0
+            while before < len(self._waiting) < self.concurrency:
+                before = len(self._waiting)
+                await asyncio.sleep(QUIET_S)
+            keys = list(self._waiting)[: self.concurrency]
+            await self._ask({key: self._waiting.pop(key) for key in keys})
+
+    async def _ask(self, batch: Waiting) -> None:
+        """Asks once for all requests of `batch`, and ends every future of it."""
+        who = self.entry.name
+        requests = [request for request, _ in batch.values()]
+        failures: dict[str, Exception] = {}
+        error: Exception | None = None
+        try:
+            async for request, response in self.answers(requests):
+                if isinstance(response, RequestFailed):
+                    failures[request.key] = response
+                elif request.key in batch:
+                    _, future = batch.pop(request.key)
+                    future.set_result(response)
+        except Exception as unexpected:  # or those who wait would wait for ever
+            error = unexpected
+        if not error and len(batch) == len(requests) >= FAILURES_IN_A_ROW:
+            error = EngineError(
+                f"{who}: none of {len(batch)} requests was answered; see the failures"
+            )
+        for key, (_, future) in batch.items():
+            nothing = RequestFailed(f"{who}: no answer came back for a request")
+            future.set_exception(error or failures.get(key, nothing))
+            future.exception()  # marks it as seen: its caller may be gone
+
+
+def open_engine(entry: ModelEntry) -> Engine:
+    """Returns the engine of the registry row `entry`; raises `EngineError` where it cannot be
+    opened."""
+    engine: Engine = engine_module(entry.engine).open_engine(entry)
+    return engine
+
+
 def conversation(prompt: Prompt, begun: str = "") -> list[dict[str, str]]:
     """Returns the messages of `prompt` in the form that servers take, dictionaries of `role` and
     `content`. The text `begun`, a begun answer that the model is to continue, is added as the
@@ -80,14 +141,20 @@ def conversation(prompt: Prompt, begun: str = "") -> list[dict[str, str]]:
     return messages + ([{"role": "assistant", "content": begun}] if begun else [])
 
 
-def served_identity(
-    entry: ModelEntry, asked_by: Mapping[str, Any] | None = None
-) -> str:
+def own_settings(entry: ModelEntry) -> dict[str, Any]:
+    """Returns the settings with which the server of the registry row `entry` is asked: the row's
+    own, or, for the engine `ray`, those of its workers."""
+    settings: dict[str, Any] = entry.settings
+    if "worker" in settings:
+        settings = settings["worker"].get("settings", {})
+    return settings
+
+
+def served_identity(entry: ModelEntry) -> str:
     """Returns a served model's part of its requests' keys: the revision of the registry row
-    `entry`, then, where its settings name them, the omitted parameters, another field for the
-    longest answer, the reasoning effort and the chat template. `asked_by` are settings to use
-    instead of the row's."""
-    settings = entry.settings if asked_by is None else asked_by
+    `entry`, then, where the settings of its engine or workers name them, the omitted parameters,
+    another field for the longest answer, the reasoning effort and the chat template."""
+    settings = own_settings(entry)
     identity = entry.revision
     if omitted := settings.get("omit"):
         identity += f" without {', '.join(omitted)}"

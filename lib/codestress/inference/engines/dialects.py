@@ -14,15 +14,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
+from codestress.inference.engines.base import own_settings
+from codestress.inference.registry import ModelEntry
 from codestress.types import FinishReason, Message, Prompt
 from codestress.validation import read_yaml
-
-if TYPE_CHECKING:
-    from codestress.inference.registry import ModelEntry
 
 
 class Dialect(NamedTuple):
@@ -33,7 +32,7 @@ class Dialect(NamedTuple):
     done: str
     refusal: str = ""
     setting: str = ""
-    endings: Mapping[str, Any] = {}
+    endings: Mapping[str, FinishReason | None] = {}
 
     @property
     def line(self) -> str:
@@ -47,6 +46,8 @@ DIALECTS = {
     for name, row in read_yaml(Path(__file__).with_suffix(".yaml")).items()
 }
 """All dialects by name, in the order in which they are tried."""
+NUMBERS = re.compile(r"\w*\d\w*|\W")
+"""Regular expression for ids and numbers in a refusal, and for what is no letter."""
 ECHOES = ("input", "body", "request")
 """Fields of a refusal in which servers repeat the request."""
 
@@ -55,11 +56,8 @@ def ending(*words: object) -> FinishReason | None:
     """Returns the meaning of the first of `words`, finish reasons of another API, that says
     anything; None where the text is not complete."""
     word = str(next(filter(None, words), ""))
-    for sign, meaning in DIALECTS["finish_reason"].endings.items():
-        if re.search(sign, word, re.I):
-            reason: FinishReason | None = meaning
-            return reason
-    return "stop"
+    endings = DIALECTS["finish_reason"].endings.items()
+    return next(meaning for sign, meaning in endings if re.search(sign, word, re.I))
 
 
 def words_of(refusal: str, numbers: bool = False) -> str:
@@ -95,11 +93,8 @@ def changes_for(refusal: str, usable: Sequence[str]) -> list[tuple[str, ...]]:
 
 def same_refusal(first: str, second: str) -> bool:
     """Whether two refusals say the same, ids and numbers in them aside."""
-    return _without_numbers(first) == _without_numbers(second)
-
-
-def _without_numbers(refusal: str) -> str:
-    return re.sub(r"\w*\d\w*|\W", "", words_of(refusal))
+    one = NUMBERS.sub("", words_of(first))
+    return one == NUMBERS.sub("", words_of(second))
 
 
 def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
@@ -114,15 +109,6 @@ def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]
                 value = list(dict.fromkeys([*earlier, *value]))
             changed[setting] = value
     return changed
-
-
-def own_settings(entry: ModelEntry) -> dict[str, Any]:
-    """Returns the settings with which the server of the registry row `entry` is asked: the row's
-    own, or, for the engine `ray`, those of its workers."""
-    settings: dict[str, Any] = entry.settings
-    if "worker" in settings:
-        settings = settings["worker"].get("settings", {})
-    return settings
 
 
 def adapted(entry: ModelEntry, names: Iterable[str]) -> ModelEntry:

@@ -18,7 +18,7 @@ from typing import Any
 from codestress.errors import EngineError, ParameterError
 from codestress.functions import FunctionName, file_of, load_function
 from codestress.inference.engines.base import Engine, RequestFailed, conversation
-from codestress.inference.engines.limits import outcome_of
+from codestress.inference.engines.replies import outcome_of
 from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, now
 from codestress.validation import Strict

@@ -11,11 +11,11 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 
 from pydantic import Field
 
-from codestress.inference.engines.base import BatchEngine, RequestFailed
+from codestress.inference.engines.base import BatchEngine, Outcomes, RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.sandbox.executor import Execution, Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
@@ -34,18 +34,17 @@ class Interpreter(BatchEngine):
     """An engine that answers by running the programs that requests hold, many at the same time, in
     the sandbox."""
 
-    batch = 1000
+    concurrency = 1000
 
     def __init__(self, entry: ModelEntry) -> None:
+        super().__init__(entry)
         settings = Settings.model_validate(entry.settings)
         # The steps decide on every machine. The slowest version of a CRUXEval program was seen to
         # need 6.4 seconds of CPU time for 100,000.
         limits = Limits(settings.steps, cpu_s=60, wall_s=300.0)
         self.executor = Executor(limits=limits)
 
-    async def answers(
-        self, requests: Sequence[Request]
-    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+    async def answers(self, requests: Sequence[Request]) -> Outcomes:
         """Yields each of `requests` as a pair with a response that says how its program ended, or
         with `RequestFailed` for a program over which a worker dies twice."""
         programs = [
@@ -68,6 +67,7 @@ class Interpreter(BatchEngine):
             )
 
     async def close(self) -> None:
+        await super().close()
         self.executor.close()
 
 

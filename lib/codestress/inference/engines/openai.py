@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, HttpUrl, model_validator
@@ -18,13 +19,17 @@ from codestress.inference.engines import dialects
 from codestress.inference.engines.base import conversation, served_identity
 from codestress.inference.network import AROUND, base_of, is_openai
 from codestress.inference.registry import ModelEntry
+from codestress.paths import PARAMS, shown, visible
 from codestress.types import Request
-from codestress.validation import Strict
+from codestress.validation import Strict, nearest
 
 if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
     from codestress.inference.engines.openai_engine import OpenAIEngine
 
 identity = served_identity
+TEMPLATES = PARAMS / "templates"
 
 
 class Settings(Strict):
@@ -72,16 +77,12 @@ class Settings(Strict):
         return os.environ.get(self.base_url_env or "", "")
 
     @property
-    def given(self) -> str:
-        """Address of the server as a person wrote it."""
-        return self.override or self.base_url
-
-    @property
     def address(self) -> str:
         """Address of the server, without an endpoint's path; as given where it is none."""
+        given = self.override or self.base_url
         with suppress(ValueError):
-            return base_of(self.given)
-        return self.given
+            return base_of(given)
+        return given
 
     @property
     def key_variable(self) -> str:
@@ -133,15 +134,10 @@ def key_in(variable: str, who: str) -> str:
     if not variable:
         return ""
     key = os.environ.get(variable, "").strip()
-    if not key:
+    if not key or not all("!" <= character <= "~" for character in key):
         raise EngineError(
-            f"{who}: the environment variable {variable} is not set.\n"
-            f"export {variable}=… with your key, or run offline with MODELS=sim-near"
-        )
-    if not all("!" <= character <= "~" for character in key):
-        raise EngineError(
-            f"{who}: the value of {variable} cannot be a key: it holds spaces, line "
-            "breaks or letters outside ASCII; copy it again"
+            f"{who}: the environment variable {variable} holds no key, which is ASCII without "
+            f"spaces.\nexport {variable}=… with your key, or run offline with MODELS=sim-near"
         )
     return key
 
@@ -168,10 +164,7 @@ def request_body(
     if sampling.stop:
         body["stop"] = list(sampling.stop)
     if settings.endpoint == "completions":
-        # Few servers need a template, and Jinja.
-        from codestress.inference.engines.chat_template import render
-
-        text = render(settings.chat_template, conversation(prompt))
+        text = rendered(settings.chat_template, conversation(prompt))
         body["prompt"] = text + prompt.prefill
         return body
     body["messages"] = conversation(prompt, prompt.prefill)
@@ -180,3 +173,34 @@ def request_body(
         body["add_generation_prompt"] = False
         body["continue_final_message"] = True
     return body
+
+
+def rendered(template: str, messages: list[dict[str, str]]) -> str:
+    """Returns `messages` as one text, up to where the answer begins, rendered by the chat template
+    in the file `template` of params/templates. Raises `EngineError` where the file is missing or
+    the template fails."""
+    path = TEMPLATES / template
+    if not path.is_file():
+        names = [file.name for file in visible(TEMPLATES, "*.jinja")]
+        raise EngineError(
+            f"settings.chat_template = {template!r}: not in {shown(TEMPLATES)}{nearest(template, names)}"
+        )
+    try:
+        compiled = _templates().get_template(template)
+        return compiled.render(messages=messages, add_generation_prompt=True)
+    except Exception as error:  # whatever a template's code raises
+        raise EngineError(f"{shown(path)}: cannot render the prompt: {error}") from None
+
+
+@cache
+def _templates() -> ImmutableSandboxedEnvironment:
+    # Here: few servers need Jinja.
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        loader=FileSystemLoader(TEMPLATES),
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field, TypeAdapter
@@ -19,11 +19,11 @@ from codestress.errors import EngineError
 from codestress.inference.engines import openai
 from codestress.inference.engines.base import (
     BatchEngine,
+    Outcomes,
     RequestFailed,
     served_identity,
 )
-from codestress.inference.engines.limits import outcome_of
-from codestress.inference.engines.replies import response_of, value_at
+from codestress.inference.engines.replies import outcome_of, response_of, value_at
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import OUTPUTS, shown, write_whole
@@ -57,19 +57,20 @@ class OpenAIBatch(BatchEngine):
     for another endpoint than `chat`."""
 
     def __init__(self, entry: ModelEntry) -> None:
+        super().__init__(entry)
         self._settings = settings = Settings.model_validate(entry.settings)
         if settings.endpoint != "chat":
             raise EngineError(f"{entry.name}: batch mode is for endpoint: chat")
-        self.batch = settings.batch
-        self._name = entry.name
-        own = settings.model_dump(include=set(openai.Settings.model_fields))
-        self._engine = openai.open_engine(entry.model_copy(update={"settings": own}))
+        self.concurrency = settings.batch
+        # The client takes a second to import.
+        from codestress.inference.engines.openai_engine import OpenAIEngine
+
+        self._engine = OpenAIEngine(entry, settings)
         self._client = self._engine.client
         self._file = OUTPUTS / "batches" / f"{entry.fingerprint}.json"
+        self.submitted = set().union(*self._read().values())
 
-    async def answers(
-        self, requests: Sequence[Request]
-    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+    async def answers(self, requests: Sequence[Request]) -> Outcomes:
         """Yields each of `requests` as a pair with its response or failure as batches end, from
         batches that were open before and from new batches. Raises `EngineError` where no request
         can succeed, and `RequestFailed` where a call about files or batches fails."""
@@ -90,21 +91,17 @@ class OpenAIBatch(BatchEngine):
                 if batches:
                     await asyncio.sleep(self._settings.poll_s)
         except Exception as error:
-            raise self._engine.failures.of(error) from None
-
-    def submitted(self) -> set[str]:
-        """Returns the keys of requests in batches that were opened before and are not known to have
-        ended."""
-        return set().union(*self._read().values())
+            raise self._engine.http.failure(error) from None
 
     async def close(self) -> None:
+        await super().close()
         await self._engine.close()
 
     async def _opened(self, requests: Sequence[Request]) -> dict[str, list[str]]:
         """Returns the keys of the requests in each open batch, by the batch's id, after opening
         batches for those of `requests` that are in none."""
         batches = self._read()
-        known = self.submitted()
+        known = set().union(*batches.values())
         new = [request for request in requests if request.key not in known]
         for lines in self._files(new):
             file = await self._client.files.create(
@@ -115,11 +112,9 @@ class OpenAIBatch(BatchEngine):
             )
             batches[batch.id] = list(lines)
             self._write(batches)
-        count = f"{len(batches)} batches open"
-        tqdm.write(
-            f"{self._name}: {count}; this may take a day, and may be stopped",
-            sys.stderr,
-        )
+        advice = "this may take a day, and may be stopped"
+        line = f"{self.entry.name}: {len(batches)} batches open; {advice}"
+        tqdm.write(line, sys.stderr)
         return batches
 
     def _files(self, requests: Sequence[Request]) -> Iterator[dict[str, bytes]]:
@@ -130,18 +125,19 @@ class OpenAIBatch(BatchEngine):
         size = 0
         for request in requests:
             line = self._line(request)
-            if len(lines) == self.batch or (lines and size + len(line) > LARGEST_FILE):
-                yield lines
-                lines, size = {}, 0
-            lines[request.key] = line
             size += len(line)
+            if lines and (len(lines) == self.concurrency or size > LARGEST_FILE):
+                yield lines
+                lines = {}
+                size = len(line)
+            lines[request.key] = line
         if lines:
             yield lines
 
     def _line(self, request: Request) -> bytes:
         if request.prompt.prefill:
             raise EngineError(
-                f"{self._name}: batch mode cannot continue a begun answer, and the "
+                f"{self.entry.name}: batch mode cannot continue a begun answer, and the "
                 "prompt begins one: use a model with settings.prefill, or have the "
                 "question begin the answer: SET=prefill=user."
             )
@@ -154,13 +150,10 @@ class OpenAIBatch(BatchEngine):
     ) -> dict[str, Response | RequestFailed]:
         """Returns the response or failure of each of `keys`, the requests' keys in the ended batch
         `batch`, by key; a failure where the batch has no answer."""
-        why = ""
-        if batch.errors and batch.errors.data:
-            why = "; ".join(error.message or "" for error in batch.errors.data)
-        message = (
-            f"{self._name}: batch {batch.id} {batch.status} without an answer {why}"
-        )
-        failure = RequestFailed(message.strip())
+        message = f"batch {batch.id} {batch.status} without an answer"
+        if batch.errors:
+            message += f": {self._engine.secret.shown(batch.errors.to_json())}"
+        failure = RequestFailed(f"{self.entry.name}: {message}")
         outcomes: dict[str, Response | RequestFailed] = dict.fromkeys(keys, failure)
         for file in (batch.error_file_id, batch.output_file_id):
             content = (await self._client.files.content(file)).content if file else b""
@@ -182,11 +175,11 @@ class OpenAIBatch(BatchEngine):
             try:
                 return response_of(body, 0.0, self._engine.secret)
             except ValueError as error:
-                return RequestFailed(f"{self._name}: no chat completion: {error}")
+                return RequestFailed(f"{self.entry.name}: no chat completion: {error}")
         words = json.dumps(row.get("error") or body, ensure_ascii=False)
-        shown_words = self._engine.secret.out_of_message(words)[:300]
+        message = f"status {status}: {self._engine.secret.shown(words)}"
         outcome = outcome_of(status or 0, words)
-        return RequestFailed(f"{self._name}: status {status}: {shown_words}", outcome)
+        return RequestFailed(f"{self.entry.name}: {message}", outcome)
 
     def _read(self) -> dict[str, list[str]]:
         """Returns the keys of the requests in each batch that is not known to have ended, by the
@@ -196,12 +189,11 @@ class OpenAIBatch(BatchEngine):
             return _BATCHES.validate_json(self._file.read_bytes())
         except FileNotFoundError:
             return {}
-        except ValueError as error:
-            reason = " ".join(str(error).split()[:12])
+        except ValueError:
             raise EngineError(
-                f"{shown(self._file)}: does not name the batches that are under way: "
-                f"{reason}; set it right by the server's list of batches, or delete it "
-                "and ask (and pay) again"
+                f"{shown(self._file)}: does not name the batches that are under way; set "
+                "it right by the server's list of batches, or delete it and ask (and pay) "
+                "again"
             ) from None
 
     def _write(self, batches: dict[str, list[str]]) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -20,17 +19,22 @@ from codestress.inference.budget import (
     one_request,
     said_or_most,
 )
-from codestress.inference.engines import limits
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings
-from codestress.inference.engines.replies import status_in, usage_in, value_at
-from codestress.inference.engines.secrets import Secret
+from codestress.inference.engines.replies import (
+    OVERLOADED,
+    status_in,
+    usage_in,
+    value_at,
+)
 from codestress.inference.network import (
     PAUSE_S,
     Patience,
+    Secret,
     connection,
     remedy_of,
     sent_on,
+    through,
 )
 from codestress.inference.registry import ModelEntry
 from codestress.types import Outcome
@@ -38,26 +42,23 @@ from codestress.types import Outcome
 CONNECT_S = 30.0
 LONGEST_WAIT_S = 120.0
 """Longest Retry-After in seconds that is waited for."""
-CUT = "the connection broke within the reply"
+CUT = "cut"
 """Note on errors of the HTTP client after the first byte of a reply."""
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: the request counts, and costs
 no tokens."""
+NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
+"""Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
 """Values of Content-Encoding that are read; others unpack a few bytes to any length at once."""
 
 REMEDIES = {
-    401: "The server wants a key: name its environment variable in the model's settings.key_env.",
+    401: "Check the key: settings.key_env names its environment variable, now {}.",
     402: "The account has no credit left: add some, then run the same command again.",
     403: "The server does not let this account use the model: check the account's rights and the region.",
     404: "Check the model's id in params/models.yaml, and base_url, which for most servers ends in /v1.",
 }
 """Advice by HTTP status, for statuses with which no request can succeed."""
-
-
-class TooLongError(Exception):
-    """Raised for a server's reply of more than `settings.max_reply_bytes` bytes; the request is not
-    retried."""
 
 
 class Client(httpx2.AsyncClient):
@@ -75,19 +76,21 @@ class Client(httpx2.AsyncClient):
         secret: Secret,
         budget: Callable[[], Budget],
     ) -> None:
-        timeout = settings.timeout_s
+        url, timeout = settings.address, settings.timeout_s
         most = settings.concurrency
         super().__init__(
             timeout=httpx2.Timeout(timeout, connect=min(CONNECT_S, timeout)),
             limits=httpx2.Limits(max_connections=most, max_keepalive_connections=most),
             follow_redirects=False,
-            **connection(settings.address),
+            **connection(url),
         )
+        self.who = f"{entry.name} ({entry.id}) at {url}{through(url)}"
+        """Model and server, which begin each message."""
         self._budget = budget
         self._entry = entry
         self._settings = settings
         self._secret = secret
-        self._patience = Patience(entry.name)
+        self._patience = Patience(entry.name, secret)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Returns the reply to one try of `request`, read in full. An error that comes with status
@@ -95,7 +98,7 @@ class Client(httpx2.AsyncClient):
         reply = await self._paid(request, options)
         if reply.is_success:
             reply.status_code = status_in(reply.content) or reply.status_code
-        if reply.status_code in limits.OVERLOADED:
+        if reply.status_code in OVERLOADED:
             wait = reply.headers.get("retry-after", "")
             longest = min(self._settings.timeout_s, LONGEST_WAIT_S)
             # OpenAI's client waits for dates.
@@ -115,8 +118,8 @@ class Client(httpx2.AsyncClient):
         async with budget.paying(one_request(self._entry, *most)) as paid:
             try:
                 reply = await self._loaded(request, options)
-            except (httpx2.ConnectError, httpx2.ConnectTimeout):
-                paid.append(Sum())  # nothing was sent
+            except NOT_SENT:
+                paid.append(Sum())
                 raise
             if reply.status_code in NOT_PROCESSED:
                 most = (0, 0)
@@ -134,36 +137,84 @@ class Client(httpx2.AsyncClient):
             try:
                 async with asyncio.timeout(self._settings.timeout_s):
                     reply = await super().send(request, **options)
-                    await _read(reply, self._settings.max_reply_bytes)
+                    await self._read(reply)
             except TimeoutError:
                 raise httpx2.ReadTimeout("deadline", request=request) from None
-            words = self._secret.shown(reply.text)
-            if not self._patience.asks_again(reply.status_code, words):
+            if not self._patience.asks_again(reply.status_code, reply.content):
                 return reply
             await asyncio.sleep(PAUSE_S)
 
+    async def _read(self, reply: httpx2.Response) -> None:
+        """Reads the content of `reply` in full and keeps it in `reply`. Raises `RequestFailed` for
+        one of too many bytes unpacked, and `DecodingError` for an unknown packing."""
+        content = bytearray()
+        most = self._settings.max_reply_bytes
+        try:
+            packing = reply.headers.get("content-encoding", "").strip().lower()
+            if packing not in PACKINGS:
+                message = f"unknown Content-Encoding {packing[:40]!r}"
+                raise httpx2.DecodingError(message, request=reply.request)
+            async for part in reply.aiter_bytes():
+                content += part
+                if len(content) > most:
+                    raise self.failed(
+                        f"the reply is longer than {most:,} bytes (settings.max_reply_bytes)"
+                    )
+        except httpx2.TransportError as error:
+            error.add_note(CUT)
+            raise
+        finally:
+            await reply.aclose()
+        reply._content = bytes(content)
 
-async def _read(reply: httpx2.Response, most: int) -> None:
-    """Reads the content of `reply` in full and keeps it in `reply`. Raises `TooLongError` for more
-    than `most` bytes unpacked, and `DecodingError` for an unknown packing."""
-    content = bytearray()
-    try:
-        packing = reply.headers.get("content-encoding", "").strip().lower()
-        if packing not in PACKINGS:
-            message = f"unknown Content-Encoding {packing[:40]!r}"
-            raise httpx2.DecodingError(message, request=reply.request)
-        async for part in reply.aiter_bytes():
-            content += part
-            if len(content) > most:
-                raise TooLongError(
-                    f"the reply is longer than {most:,} bytes (settings.max_reply_bytes)"
-                )
-    except httpx2.TransportError as error:
-        error.add_note(CUT)
-        raise
-    finally:
-        await reply.aclose()
-    reply._content = bytes(content)
+    def failure(self, error: Exception) -> Exception:
+        """Returns the error to raise for `error`, of OpenAI's client: `RequestFailed` where one
+        request failed, `EngineError` where no request can succeed. An error of this kit is returned
+        itself."""
+        if isinstance(error, CodestressError | RequestFailed):
+            return error
+        if isinstance(error, APIStatusError):
+            return self._of_status(error)
+        cause = error.__cause__ or error
+        words = self._secret.shown(str(cause))
+        if remedy := remedy_of(cause):
+            return EngineError(f"{self.who}: {words}{remedy}")
+        if CUT in getattr(cause, "__notes__", ()):
+            reason = f"the connection broke within the reply: {words}"
+            return self.failed(reason, Outcome.CUT_REPLY)
+        if isinstance(cause, NOT_SENT):
+            return self.failed(
+                f"no server answers ({words}); start it, or correct base_url"
+            )
+        if isinstance(error, APITimeoutError):
+            limit = self._settings.timeout_s
+            reason = f"no answer within {limit:g} s (settings.timeout_s)"
+            return self.failed(reason, Outcome.TIMEOUT)
+        part = "connection" if isinstance(error, APIConnectionError) else "request"
+        return self.failed(f"the {part} failed: {type(cause).__name__}: {words}")
+
+    def _of_status(self, error: APIStatusError) -> EngineError | RequestFailed:
+        reply = error.response
+        words = value_at(error.body, "message")
+        if not words or not isinstance(words, str):
+            words = reply.text
+        message = f"status {error.status_code}: {self._secret.shown(words)}"
+        status = 402 if error.code == "insufficient_quota" else error.status_code
+        variable = self._settings.key_variable or "none"
+        remedy = REMEDIES.get(status, "").format(variable)
+        if not remedy and reply.is_redirect:
+            location = reply.headers.get("location", "")
+            remedy = self._secret.shown(sent_on(str(error.request.url), location))
+        if remedy:
+            return EngineError(f"{self.who}: {message}\n{remedy}")
+        if wait := reply.headers.get("retry-after"):
+            message += f" (Retry-After: {self._secret.shown(wait)})"
+        return self.failed(message)
+
+    def failed(
+        self, reason: str, outcome: Outcome = Outcome.HARNESS_ERROR
+    ) -> RequestFailed:
+        return RequestFailed(f"{self.who}: {reason}", outcome)
 
 
 def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
@@ -174,75 +225,3 @@ def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
         characters += len(message["content"])
     answer = body.get("max_completion_tokens", body.get("max_tokens", 0))
     return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), answer
-
-
-@dataclass(frozen=True)
-class Failures:
-    """Errors to raise for those of OpenAI's client: `RequestFailed` where one request failed,
-    `EngineError` where no request can succeed."""
-
-    who: str
-    """Model and server, which begin each message."""
-    settings: Settings
-    secret: Secret
-
-    def of(self, error: Exception) -> Exception:
-        """Returns the error to raise for `error`; an error of this kit is returned itself."""
-        if isinstance(error, CodestressError | RequestFailed):
-            return error
-        if isinstance(error, APIStatusError):
-            return self._of_status(error)
-        cause = error.__cause__
-        words = self.secret.shown(str(cause or error))
-        if isinstance(error, TooLongError):
-            return self._failed(str(error))
-        if isinstance(error, UnicodeEncodeError):
-            return self._failed(
-                "the prompt holds half a surrogate pair, which is no text"
-            )
-        if remedy := remedy_of(cause):
-            return EngineError(f"{self.who}: {words}{remedy}")
-        if isinstance(error, APIConnectionError):
-            return self._of_connection(error, words)
-        return self._failed(f"the request failed: {type(error).__name__}: {words}")
-
-    def _of_connection(self, error: APIConnectionError, words: str) -> Exception:
-        cause = error.__cause__
-        reason = f"the connection failed: {words}"
-        if CUT in getattr(cause, "__notes__", ()):
-            return self._failed(reason, Outcome.CUT_REPLY)
-        if isinstance(cause, httpx2.ConnectError | httpx2.ConnectTimeout):
-            url = self.settings.address
-            return self._failed(
-                f"no server answers at {url} ({words}); start it, or correct base_url"
-            )
-        if isinstance(error, APITimeoutError):
-            limit, tries = self.settings.timeout_s, self.settings.retries + 1
-            reason = f"no answer within {limit:g} s (settings.timeout_s), tried {tries} times"
-            return self._failed(reason, Outcome.TIMEOUT)
-        return self._failed(reason)
-
-    def _of_status(self, error: APIStatusError) -> EngineError | RequestFailed:
-        reply = error.response
-        words = value_at(error.body, "message")
-        if not words or not isinstance(words, str):
-            words = reply.text
-        message = f"status {error.status_code}: {self.secret.shown(words)}"
-        status = 402 if error.code == "insufficient_quota" else error.status_code
-        variable = self.settings.key_variable
-        remedy = REMEDIES.get(status)
-        if status == 401 and variable:
-            remedy = f"Check the key in {variable}."
-        if remedy is None and reply.is_redirect:
-            location = reply.headers.get("location", "")
-            remedy = self.secret.shown(sent_on(str(error.request.url), location))
-        if remedy is not None:
-            return EngineError(f"{self.who}: {message}\n{remedy}")
-        if wait := reply.headers.get("retry-after"):
-            message += f" (Retry-After: {self.secret.shown(wait)})"
-        return self._failed(message)
-
-    def _failed(
-        self, reason: str, outcome: Outcome = Outcome.HARNESS_ERROR
-    ) -> RequestFailed:
-        return RequestFailed(f"{self.who}: {reason}", outcome)

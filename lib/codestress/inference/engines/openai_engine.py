@@ -22,26 +22,20 @@ from tqdm import tqdm
 from codestress.errors import EngineError
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import dialects
-from codestress.inference.engines.base import Engine, RequestFailed
+from codestress.inference.engines.base import Engine
 from codestress.inference.engines.openai import (
     Settings,
     fault_of_address,
     key_in,
     request_body,
 )
-from codestress.inference.engines.openai_client import Client, Failures
-from codestress.inference.engines.refusals import Adapter, Lengths, SilentReply
-from codestress.inference.engines.replies import (
-    NoTextError,
-    response_of,
-    usage_in,
-    value_at,
-)
-from codestress.inference.engines.secrets import Secret
-from codestress.inference.network import only_for_openai, through
+from codestress.inference.engines.openai_client import Client
+from codestress.inference.engines.refusals import Dialogue
+from codestress.inference.engines.replies import response_of, usage_in, value_at
+from codestress.inference.network import Secret, only_for_openai
 from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
-from codestress.types import Outcome, Request, Response
+from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling
 
 GARBLED_RETRIES = 2
 """Maximum number of retries of a request with an invalid reply."""
@@ -52,16 +46,15 @@ LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 
 """Regular expression for the parser's words on JSON texts whose end is missing."""
 
 NO_PREFILL = """this endpoint cannot continue a begun answer, and the prompt begins one: {}.
-Have the question begin it, as the paper did for GPT 4.1: SET=prefill=user. Or in params/models.yaml \
-set the model's settings.prefill to 'vllm' if a vLLM server answers there, or `endpoint: completions` \
-with the model's chat_template, which every server with /v1/completions can do."""
+SET=prefill=user has the question begin it, as the paper did for GPT 4.1. In params/models.yaml, \
+settings.prefill: vllm is for a vLLM server, `endpoint: completions` with the model's chat_template \
+for any with /v1/completions."""
 
 
 class OpenAIEngine(Engine):
     """An engine that asks one model of one server. Raises `EngineError`, before any request, where
     the key is unset or the address is invalid."""
 
-    client: AsyncOpenAI
     budget: Budget
     """The budget that counts each try; without limits until a caller sets another."""
 
@@ -69,22 +62,18 @@ class OpenAIEngine(Engine):
         self._name = entry.name
         self._settings = settings
         self.concurrency = settings.concurrency
-        self._base_url = _address(entry.name, settings)
+        base_url = _address(entry.name, settings)
         key = key_in(settings.key_variable, entry.name)
         self.secret = Secret(key)
-        self.secret.keep_out_of_logs()
-        self._who = f"{entry.name} ({entry.id}) at {self._base_url}"
-        self._who += through(self._base_url)
-        self.failures = Failures(self._who, settings, self.secret)
         self.budget = Budget()
         try:
-            http = Client(entry, settings, self.secret, lambda: self.budget)
-            with only_for_openai(self._base_url):
+            self.http = Client(entry, settings, self.secret, lambda: self.budget)
+            with only_for_openai(base_url):
                 self.client = AsyncOpenAI(
                     api_key=key or "none",  # the client insists on one
-                    base_url=self._base_url,
+                    base_url=base_url,
                     max_retries=settings.retries,
-                    http_client=http,
+                    http_client=self.http,
                 )
         except Exception as error:  # what the libraries read in the environment
             words = self.secret.shown(str(error))
@@ -92,8 +81,7 @@ class OpenAIEngine(Engine):
                 f"{entry.name}: no connection can be set up: {words}"
             ) from None
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self._adapter = Adapter(settings, self._sent)
-        self._lengths = Lengths(self.answer)
+        self._dialogue = Dialogue(settings, self.http, self._sent)
         self._prefill: asyncio.Task[str] | None = None
         """Search for the reason why begun answers are not continued."""
         self._prompts: dict[int, str] = {}
@@ -102,16 +90,7 @@ class OpenAIEngine(Engine):
         """Names of the dialects that the console has reported."""
 
     async def answer(self, request: Request) -> Response:
-        """Returns the response to `request`, adapted to the server's dialect. Raises
-        `RequestFailed` where this request fails, `EngineError` where none can succeed, and
-        `BudgetReached` before a limit is crossed."""
-        try:
-            response = await self._adapter.answer(request)
-        except Exception as error:
-            failure = self.failures.of(error)
-            raise await self._lengths.judged(failure, error, request) from None
-        await self._lengths.check(request, response, self._who)
-        return response
+        return await self._dialogue.answer(request)
 
     async def close(self) -> None:
         await self.client.close()
@@ -120,29 +99,28 @@ class OpenAIEngine(Engine):
         """Returns the response to `request`, which is sent in the dialects `spoken`, again where
         the reply is none. Raises the client's errors."""
         if request.prompt.prefill and self._settings.endpoint == "chat":
-            await self._check_prefill(request.model)
+            await self._check_prefill(request)
         body = request_body(request, self._settings, spoken)
-        path = "/completions" if "prompt" in body else "/chat/completions"
         retries = min(self._settings.retries, GARBLED_RETRIES)
         for number in range(retries + 1):
             if number:
                 await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
             async with self._slots:
-                reply = await self._post(path, body)
+                reply = await self._post(body)
             try:
                 return self._read(reply, request, spoken)
             except ValueError as error:
                 fault = error
-        words = self.secret.shown(reply.content.decode("utf-8", "replace"))
+        words = self.secret.shown(reply.content)
         message = f"the reply is not a chat completion ({fault}): {words or 'nothing'}"
-        kind = SilentReply if isinstance(fault, NoTextError) else RequestFailed
         is_cut = LACKS_ITS_END.match(str(fault))
         outcome = Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR
-        raise kind(f"{self._who}: {message}", outcome)
+        raise self.http.failed(message, outcome) from fault
 
-    async def _post(self, place: str, body: dict[str, Any]) -> httpx2.Response:
+    async def _post(self, body: dict[str, Any]) -> httpx2.Response:
+        path = "/completions" if "prompt" in body else "/chat/completions"
         # The client's `create` checks again what is sent, a third of all the time.
-        return await self.client.post(place, cast_to=httpx2.Response, body=body)
+        return await self.client.post(path, cast_to=httpx2.Response, body=body)
 
     def _read(
         self, reply: httpx2.Response, request: Request, spoken: tuple[str, ...]
@@ -164,26 +142,23 @@ class OpenAIEngine(Engine):
                     "it repeats, with its id and time, the answer to another request"
                 )
         spoken = (*spoken, *response.dialects)
-        self._announce(spoken)
-        return replace(response, dialects=spoken)
-
-    def _announce(self, spoken: tuple[str, ...]) -> None:
         for name in sorted(set(spoken) - self._announced):
             line = dialects.DIALECTS[name].line
             tqdm.write(f"{self._name}: its server speaks a dialect: {line}", sys.stderr)
         self._announced.update(spoken)
+        return replace(response, dialects=spoken)
 
-    async def _check_prefill(self, model: str) -> None:
-        """Checks once that the server has the model with the id `model` continue an answer that the
-        prompt begins; raises `EngineError` where this is not verified."""
+    async def _check_prefill(self, request: Request) -> None:
+        """Checks once that the server continues answers that prompts begin, as that of `request`
+        does; raises `EngineError` where this is not verified."""
         if self._prefill is None:
-            self._prefill = asyncio.create_task(self._fault_of_prefill(model))
+            self._prefill = asyncio.create_task(self._fault_of_prefill(request))
         if fault := await asyncio.shield(self._prefill):
-            raise EngineError(f"{self._who}: {NO_PREFILL.format(fault)}")
+            raise EngineError(f"{self.http.who}: {NO_PREFILL.format(fault)}")
 
-    async def _fault_of_prefill(self, model: str) -> str:
-        """Returns the reason why the server does not continue begun answers of the model with the
-        id `model`; empty where it verifiably continues them.
+    async def _fault_of_prefill(self, request: Request) -> str:
+        """Returns the reason why the server does not continue begun answers of the model that
+        `request` asks; empty where it verifiably continues them.
 
         The server continues two messages by one token, once with the last answer left open and once
         with it closed: only where the first prompt has fewer tokens is the answer left open.
@@ -191,32 +166,24 @@ class OpenAIEngine(Engine):
         if self._settings.prefill == "none":
             return "settings.prefill is 'none'"
         counts = []
+        prompt = Prompt(
+            (Message("user", "Count."),), Sampling(max_tokens=1), "One, two,"
+        )
+        body = request_body(replace(request, prompt=prompt), self._settings)
         for left_open in (True, False):
-            body = {
-                "model": model,
-                "messages": [
-                    {"role": "user", "content": "Count."},
-                    {"role": "assistant", "content": "One, two,"},
-                ],
-                "add_generation_prompt": False,
-                "continue_final_message": left_open,
-                "max_tokens": 1,
-            }
+            body["continue_final_message"] = left_open
             try:
-                reply = await self._post("/chat/completions", body)
+                reply = await self._post(body)
             except BudgetReached:
                 raise
             except Exception as error:  # it costs the feature, not the run
-                return f"the probe failed: {self.failures.of(error)}"
-            count = usage_in(reply.content).prompt_tokens
-            if count is None:
-                return "the server does not say how many tokens the probe had"
-            counts.append(count)
+                return f"the probe failed: {self.http.failure(error)}"
+            counts.append(usage_in(reply.content).prompt_tokens)
         opened, closed = counts
-        if opened < closed:
+        if opened is not None and closed is not None and opened < closed:
             return ""
         return (
-            "it closes the answer that should be left open "
+            "its counts do not show that it leaves the answer open "
             f"({opened} tokens open, {closed} closed)"
         )
 
@@ -224,7 +191,7 @@ class OpenAIEngine(Engine):
 def _address(name: str, settings: Settings) -> str:
     """Returns the address of the server by `settings` of the model `name`, and says on the console
     where it differs from the given one. Raises `EngineError` for an invalid address."""
-    given = settings.given
+    given = settings.override or settings.base_url
     if fault := fault_of_address(given, "settings.key_env"):
         # An environment variable may hold a secret by mistake: its value is never shown.
         source = "settings.base_url"

@@ -9,12 +9,11 @@ again.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
+import pickle
 import shutil
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,22 +25,19 @@ from codestress.errors import EngineError
 from codestress.inference.budget import LIMITS
 from codestress.inference.engines.base import (
     BatchEngine,
-    Engine,
+    Outcomes,
     RequestFailed,
     served_identity,
 )
-from codestress.inference.registry import ModelEntry, engine_module
-from codestress.paths import OUTPUTS, ROOT
-from codestress.types import (
-    Message,
-    Outcome,
-    Prompt,
-    Request,
-    Response,
-    Sampling,
-    Usage,
+from codestress.inference.engines.base import (
+    open_engine as open_worker,
 )
+from codestress.inference.registry import ModelEntry
+from codestress.paths import OUTPUTS, ROOT
+from codestress.types import Request, Response
 from codestress.validation import Strict
+
+identity = served_identity
 
 
 class Worker(Strict):
@@ -76,7 +72,7 @@ class RayEngine(BatchEngine):
     """An engine that asks one model on the workers of a cluster; `EngineError` where Ray is not
     installed or does not start."""
 
-    batch = 10_000
+    concurrency = 10_000
 
     def __init__(self, entry: ModelEntry) -> None:
         try:
@@ -86,33 +82,30 @@ class RayEngine(BatchEngine):
             raise EngineError(
                 f"{entry.name}: ray is not installed here: pip install -e '.[cluster]'"
             ) from None
+        super().__init__(entry)
         self._ray = ray
-        self._entry = entry
         self._settings = settings = Settings.model_validate(entry.settings)
         folder = ROOT / (settings.folder or OUTPUTS / "ray") / entry.fingerprint
         self._folder = folder
         self._in, self._out = folder / "in", folder / "out"
         self._started = not ray.is_initialized()
-        if self._started:
-            self._start()
-        ray.data.DataContext.get_current().enable_progress_bars = False
-
-    def _start(self) -> None:
-        address = self._settings.address
+        address = settings.address
         try:
-            self._ray.init(
-                address=address or None, include_dashboard=False, log_to_driver=False
-            )
+            if self._started:
+                ray.init(
+                    address=address or None,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                )
         except Exception as error:  # Ray raises bare ones
-            self._ray.shutdown()
+            ray.shutdown()
             where = address or "this machine"
             raise EngineError(
-                f"{self._entry.name}: Ray does not start on {where}: {error}"
+                f"{entry.name}: Ray does not start on {where}: {error}"
             ) from None
+        ray.data.DataContext.get_current().enable_progress_bars = False
 
-    async def answers(
-        self, requests: Sequence[Request]
-    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+    async def answers(self, requests: Sequence[Request]) -> Outcomes:
         """Yields each of `requests` as a pair with its response or failure: first the responses
         that an earlier call left behind, then the workers' outcomes as they are written. Raises
         `EngineError` where the cluster fails."""
@@ -123,7 +116,7 @@ class RayEngine(BatchEngine):
         if not waiting:
             return
         self._write_requests(list(waiting.values()))
-        job = asyncio.create_task(asyncio.to_thread(self._ask))
+        job = asyncio.create_task(asyncio.to_thread(self._map))
         seen: set[str] = set()
         ended = False
         while waiting and not ended:
@@ -136,12 +129,13 @@ class RayEngine(BatchEngine):
             await job
         except Exception as error:  # whatever Ray raises
             raise EngineError(
-                f"{self._entry.name}: the Ray cluster failed: {str(error)[-600:]}\n"
+                f"{self.entry.name}: the Ray cluster failed: {str(error)[-600:]}\n"
                 "Its answers so far are kept; the same command asks for the others."
             ) from None
         shutil.rmtree(self._folder, ignore_errors=True)
 
     async def close(self) -> None:
+        await super().close()
         if self._started:
             self._ray.shutdown()
 
@@ -153,42 +147,35 @@ class RayEngine(BatchEngine):
         self._out.mkdir()
         size = self._settings.task
         for start in range(0, len(requests), size):
-            rows = []
-            for request in requests[start : start + size]:
-                # JSON escapes lone surrogates: Parquet's texts are UTF-8.
-                rows.append({"request": json.dumps(asdict(request))})
+            part = requests[start : start + size]
+            rows = [{"request": pickle.dumps(request)} for request in part]
             path = self._in / f"{start // size:06}.parquet"
             pq.write_table(pa.Table.from_pylist(rows), path)
 
-    def _ask(self) -> None:
+    def _map(self) -> None:
         """Has the workers answer all files in the folder `in`, and returns when every file has its
         file of outcomes."""
         settings = self._settings
         files = [{"file": str(path)} for path in sorted(self._in.glob("*.parquet"))]
         parts = self._ray.data.from_items(files, override_num_blocks=len(files))
         workers = min(settings.workers, len(files))
+        row = self.entry.model_dump() | settings.worker.model_dump()
+        limited = any(os.environ.get(limit) for limit in LIMITS)
+        if limited and row["engine"] == "openai":
+            # Retries in a worker would not be counted.
+            row["settings"]["retries"] = 0
         outcomes = parts.map_batches(
             AskFile,
             batch_size=1,
             compute=self._ray.data.ActorPoolStrategy(size=workers),
             num_cpus=settings.cpus,
             num_gpus=settings.gpus or None,
-            fn_constructor_kwargs={"row": self._row_of_worker()},
+            fn_constructor_kwargs={"row": row},
             max_restarts=-1,
             max_task_retries=-1,
         )
         for _ in outcomes.iter_rows():
             pass
-
-    def _row_of_worker(self) -> dict[str, Any]:
-        """Returns the registry row of the engine inside the workers. Where the environment sets a
-        budget, the engine `openai` sends a request once: retries in a worker would not be
-        counted."""
-        worker = self._settings.worker.model_dump()
-        limited = any(os.environ.get(limit) for limit in LIMITS)
-        if limited and worker["engine"] == "openai":
-            worker["settings"]["retries"] = 0
-        return {**self._entry.model_dump(), **worker}
 
     def _written(
         self, seen: set[str]
@@ -200,10 +187,10 @@ class RayEngine(BatchEngine):
             if path.name in seen:
                 continue
             seen.add(path.name)
-            # A machine may die while it writes.
-            with suppress(OSError, pa.ArrowInvalid):
+            # A machine may die while it writes; an older kit wrote texts.
+            with suppress(OSError, pa.ArrowInvalid, TypeError):
                 for row in pq.read_table(path).to_pylist():
-                    yield row["key"], _outcome(row["outcome"])
+                    yield row["key"], pickle.loads(row["outcome"])
 
 
 class AskFile:
@@ -211,9 +198,7 @@ class AskFile:
     writes for each a file of outcomes in the folder `out`, beside the folder of requests."""
 
     def __init__(self, row: dict[str, Any]) -> None:
-        entry = ModelEntry.model_validate(row)
-        engine = engine_module(entry.engine).open_engine(entry)
-        self._engine: Engine | BatchEngine = engine
+        self._engine = open_worker(ModelEntry.model_validate(row))
         self._loop = asyncio.new_event_loop()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
@@ -222,64 +207,29 @@ class AskFile:
             target = path.parent.parent / "out" / path.name
             if target.exists():  # a worker died after it wrote
                 continue
-            rows = pq.read_table(path).to_pylist()
-            requests = [_request(row["request"]) for row in rows]
+            column = pq.read_table(path)["request"].to_pylist()
+            requests = map(pickle.loads, column)
             outcomes = self._loop.run_until_complete(self._answered(requests))
             part = target.with_suffix(".part")
             pq.write_table(pa.Table.from_pylist(outcomes), part)
             part.replace(target)
         return {"file": batch["file"]}
 
-    async def _answered(self, requests: list[Request]) -> list[dict[str, str]]:
-        engine = self._engine
-        if isinstance(engine, BatchEngine):
-            return [_row(*pair) async for pair in engine.answers(requests)]
-        slots = asyncio.Semaphore(engine.concurrency)
+    async def _answered(self, requests: Iterable[Request]) -> list[dict[str, Any]]:
+        """Returns the outcomes of `requests` as rows of a worker's file: the column `key` has the
+        request's key, the column `outcome` the pickled response or failure."""
+        slots = asyncio.Semaphore(self._engine.concurrency)
 
-        async def answered(request: Request) -> dict[str, str]:
+        async def answered(request: Request) -> dict[str, Any]:
+            outcome: Response | RequestFailed
             async with slots:
                 try:
-                    return _row(request, await engine.answer(request))
+                    outcome = await self._engine.answer(request)
                 except RequestFailed as failure:
-                    return _row(request, failure)
+                    outcome = failure
+            return {"key": request.key, "outcome": pickle.dumps(outcome)}
 
         return await asyncio.gather(*map(answered, requests))
-
-
-def _request(text: str) -> Request:
-    row = json.loads(text)
-    prompt = row["prompt"]
-    sampling = prompt["sampling"]
-    sampling["stop"] = tuple(sampling["stop"])
-    messages = tuple(Message(**message) for message in prompt["messages"])
-    row["prompt"] = Prompt(messages, Sampling(**sampling), prompt["prefill"])
-    return Request(**row)
-
-
-def _row(request: Request, outcome: Response | RequestFailed) -> dict[str, str]:
-    """Returns the outcome of `request`, a response or a failure, as a row of a worker's file: the
-    column `key` has the request's key, the column `outcome` the outcome as JSON text."""
-    if isinstance(outcome, RequestFailed):
-        content = {"failed": str(outcome), "reason": outcome.outcome}
-    else:
-        content = asdict(replace(outcome, earlier=()))
-    return {"key": request.key, "outcome": json.dumps(content)}
-
-
-def _outcome(text: str) -> Response | RequestFailed:
-    row = json.loads(text)
-    if "failed" in row:
-        return RequestFailed(row["failed"], Outcome(row["reason"]))
-    row["usage"] = Usage(**row["usage"])
-    row["earlier"] = ()
-    row["dialects"] = tuple(row.get("dialects", ()))
-    return Response(**row)
-
-
-def identity(entry: ModelEntry) -> str:
-    """Returns the model's part of its requests' keys: `served_identity` of the registry row
-    `entry`, with the settings of the engine inside the workers."""
-    return served_identity(entry, entry.settings.get("worker", {}).get("settings", {}))
 
 
 open_engine = RayEngine

@@ -4,32 +4,28 @@ requests, or a prompt or an answer that is too long, which a shorter prompt deci
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
 
 from openai import APIStatusError
 
-from codestress.inference.engines import dialects, limits
+from codestress.inference.engines import dialects
 from codestress.inference.engines.base import AnswerTooLong, RequestFailed
 from codestress.inference.engines.openai import Settings, request_body
+from codestress.inference.engines.openai_client import Client
+from codestress.inference.engines.replies import NoTextError, crossed, shortened, signs
 from codestress.types import Outcome, Request, Response
 
 MAY_BE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
 """Statuses of refusals that may mean that the server speaks a dialect."""
 MOST_TRIALS = 16
 """Maximum number of changed requests that are sent to find a server's dialects."""
-OUTCOMES = {
-    "load": Outcome.OVERLOADED,
-    "prompt": Outcome.DOES_NOT_FIT,
-    "": Outcome.HARNESS_ERROR,
-}
-"""Outcomes of a failed request by the limit that it crossed."""
 
 
-class Adapter:
-    """Sends requests in the dialects of one server, which it finds by the server's refusals.
+class Dialogue:
+    """Sends requests to one server in its dialects, which it finds by the server's refusals, and
+    keeps the lengths of prompts that the server has answered and refused.
 
     `send` sends a request in the dialects with the given names and returns the response; it raises
     `APIStatusError` where the server refuses.
@@ -38,17 +34,46 @@ class Adapter:
     def __init__(
         self,
         settings: Settings,
+        http: Client,
         send: Callable[[Request, tuple[str, ...]], Awaitable[Response]],
     ) -> None:
         self._settings = settings
+        self._http = http
         self._send = send
         self._spoken: tuple[str, ...] = ()
         """Names of the dialects to which requests are adapted, in the order in which they were
         found."""
         self._trials = 0
         self._searching = asyncio.Lock()
+        self._answered = 0
+        """Characters of the longest prompt that was answered."""
+        self._unfit: dict[int, int] = {}
+        """Characters of the shortest prompt that proved too long, by the longest answer."""
 
     async def answer(self, request: Request) -> Response:
+        """Returns the response to `request`. Raises `RequestFailed`, with the outcome that the
+        server's refusal shows, where this request fails, `EngineError` where none can succeed, and
+        `BudgetReached` before a limit is crossed.
+
+        An empty answer shows that a prompt is too long where it is longer than any that was
+        answered, while a shorter one has an answer.
+        """
+        try:
+            response = await self._in_dialect(request)
+        except Exception as error:
+            raise await self._judged(error, request) from None
+        length = request.prompt.characters
+        if response.text.strip():
+            self._answered = max(length, self._answered)
+            return response
+        ended = response.finish_reason == "stop"
+        ended = ended or response.usage.completion_tokens == 0
+        if ended and length > self._answered and await self._fits_shorter(request):
+            reason = "the answer is empty, to a shorter prompt it is not"
+            raise self._http.failed(reason, Outcome.DOES_NOT_FIT)
+        return response
+
+    async def _in_dialect(self, request: Request) -> Response:
         """Returns the response to `request`; where the server refuses it in a dialect, to the
         request as the dialect wants it, as all later ones are. Raises the client's errors."""
         while True:
@@ -58,41 +83,36 @@ class Adapter:
             except APIStatusError as error:
                 refusal = error
             async with self._searching:
-                if self._spoken != spoken:
-                    continue  # another request has found a dialect meanwhile
-                adapted = await self._adapted(request, refusal, spoken)
-            if adapted is None:
-                raise refusal
-            return adapted
+                # Another request may have found a dialect meanwhile.
+                if self._spoken == spoken:
+                    return await self._adapted(request, refusal, spoken)
 
     async def _adapted(
         self, request: Request, refusal: APIStatusError, spoken: tuple[str, ...]
-    ) -> Response | None:
+    ) -> Response:
         """Returns the response to `request` in the first dialect that the server answers, which is
-        kept; None where none is answered.
+        kept; raises `refusal` where none is answered.
 
-        `refusal` is what the server said to the request in the dialects `spoken`. Where it says
+        `refusal` is the server's word on the request in the dialects `spoken`. Where it says
         something else to a changed request, the change is kept and the next is looked for.
         """
         for change in self._changes(request, refusal, spoken):
             if self._trials == MOST_TRIALS:
-                return None
+                break
             self._trials += 1
             trial = (*spoken, *change)
             try:
                 response = await self._send(request, trial)
-            except APIStatusError as error:
-                new = error
-            else:
                 self._spoken = trial
                 return response
+            except APIStatusError as error:
+                new = error
             if change and not dialects.same_refusal(
                 refusal.response.text, new.response.text
             ):
-                adapted = await self._adapted(request, new, trial)
-                if adapted is not None:
-                    return adapted
-        return None
+                with suppress(APIStatusError):
+                    return await self._adapted(request, new, trial)
+        raise refusal
 
     def _changes(
         self, request: Request, refusal: APIStatusError, spoken: tuple[str, ...]
@@ -100,7 +120,7 @@ class Adapter:
         """Returns the changes of `request`, which was refused in the dialects `spoken`, that are
         worth a try, each as names of dialects; empty where the refusal is about something else."""
         words, status = refusal.response.text, refusal.status_code
-        named = limits.signs(dialects.words_of(words, numbers=True))
+        named = signs(dialects.words_of(words, numbers=True))
         if status not in MAY_BE_DIALECT or "prompt" in named or "other" in named:
             return []
         body = request_body(request, self._settings, spoken)
@@ -114,67 +134,30 @@ class Adapter:
             changes.insert(0, ())
         return changes
 
-
-class SilentReply(RequestFailed):
-    """Raised for a request whose reply has no text and gives no reason for it."""
-
-
-class Lengths:
-    """The lengths of prompts that one server has answered and refused. `answer` sends a request,
-    the shortened ones of this class."""
-
-    def __init__(self, answer: Callable[[Request], Awaitable[Response]]) -> None:
-        self._answer = answer
-        self._answered = 0
-        """Characters of the longest prompt that was answered."""
-        self._unfit: dict[int, int] = {}
-        """Characters of the shortest prompt that proved too long, by the longest answer."""
-
-    async def judged(
-        self, failure: Exception, error: Exception, request: Request
-    ) -> Exception:
-        """Returns `failure`, the failure of `request` for which the client raised `error`, with the
-        outcome that the server's refusal shows, or as `AnswerTooLong`. Where the refusal is open to
-        doubt, a shorter prompt is sent first."""
-        is_longest = request.prompt.characters > self._answered
-        if isinstance(failure, SilentReply):
-            if is_longest and await self._fits_shorter(request):
-                failure.outcome = Outcome.DOES_NOT_FIT
-            return failure
+    async def _judged(self, error: Exception, request: Request) -> Exception:
+        """Returns the failure of `request` for which the client raised `error`, with the outcome
+        that the server's refusal shows, or as `AnswerTooLong`. Where the refusal is open to doubt,
+        a shorter prompt is sent first."""
+        failure = self._http.failure(error)
         if not isinstance(failure, RequestFailed):
             return failure
-        if not isinstance(error, APIStatusError):
-            return failure
-        words = error.body if isinstance(error.body, str) else json.dumps(error.body)
-        words = dialects.words_of(words, numbers=True)
-        limit, in_doubt = limits.crossed(
-            error.status_code, words, request.prompt, is_longest
-        )
+        prompt = request.prompt
+        is_longest = prompt.characters > self._answered
+        outcome: Outcome | None = failure.outcome
+        in_doubt = is_longest and isinstance(failure.__cause__, NoTextError)
+        if isinstance(error, APIStatusError):
+            words = dialects.words_of(error.response.text, numbers=True)
+            status = error.status_code
+            outcome, in_doubt = crossed(status, words, prompt, is_longest)
         if in_doubt and await self._fits_shorter(request):
-            limit = "prompt"
-        if limit == "answer":
-            longest = request.prompt.sampling.max_tokens
+            outcome = Outcome.DOES_NOT_FIT
+        if outcome is None:
             return AnswerTooLong(
-                f"{failure}\nThe server allows no answers of {longest:,} tokens: "
-                "SET=max_tokens=… asks for shorter ones."
+                f"{failure}\nThe server allows no answers of {prompt.sampling.max_tokens:,} "
+                "tokens: SET=max_tokens=… asks for shorter ones."
             )
-        failure.outcome = OUTCOMES[limit]
+        failure.outcome = outcome
         return failure
-
-    async def check(self, request: Request, response: Response, who: str) -> None:
-        """Records that `request` has a `response`. Raises `RequestFailed`, which begins with `who`,
-        where its text is empty because the prompt is too long: longer than any that was answered,
-        while a shorter one has an answer."""
-        length = request.prompt.characters
-        if response.text.strip():
-            self._answered = max(length, self._answered)
-            return
-        stopped = response.finish_reason == "stop"
-        if not stopped and response.usage.completion_tokens != 0:
-            return
-        if length > self._answered and await self._fits_shorter(request):
-            reason = "the answer is empty, to a shorter prompt it is not"
-            raise RequestFailed(f"{who}: {reason}", Outcome.DOES_NOT_FIT)
 
     async def _fits_shorter(self, request: Request) -> bool:
         """Whether the model answers `request` when its prompt is shortened; False, without a try,
@@ -183,11 +166,11 @@ class Lengths:
         length = request.prompt.characters
         if limit in self._unfit and length >= self._unfit[limit]:
             return True
-        shorter = limits.shortened(request.prompt)
+        shorter = shortened(request.prompt)
         if shorter is None:
             return False
         with suppress(RequestFailed):
-            response = await self._answer(replace(request, prompt=shorter))
+            response = await self.answer(replace(request, prompt=shorter))
             if not response.refused:
                 self._unfit[limit] = length
                 return True

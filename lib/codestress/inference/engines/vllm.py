@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field
@@ -16,6 +16,7 @@ from pydantic import Field
 from codestress.errors import EngineError, ParameterError
 from codestress.inference.engines.base import (
     BatchEngine,
+    Outcomes,
     RequestFailed,
     conversation,
     served_identity,
@@ -51,7 +52,7 @@ class VLLMEngine(BatchEngine):
     """An engine that runs one model by vLLM in this process; `EngineError` where vLLM is not
     installed or cannot load the model."""
 
-    batch = 1000
+    concurrency = 1000
 
     def __init__(self, entry: ModelEntry) -> None:
         try:
@@ -61,9 +62,9 @@ class VLLMEngine(BatchEngine):
                 f"{entry.name}: vllm is not installed here. On a GPU machine: conda env create -f environment-gpu.yml; "
                 "elsewhere use engine: openai and the address of a vLLM server."
             ) from None
+        super().__init__(entry)
         settings = Settings.model_validate(entry.settings)
         self._vllm = vllm
-        self._entry = entry
         try:
             self._model = vllm.LLM(**arguments(entry, settings), disable_log_stats=True)
         except Exception as error:  # whatever vLLM raises: nothing can be asked
@@ -72,9 +73,7 @@ class VLLMEngine(BatchEngine):
             ) from None
         self._answered_by = f"{entry.id} vllm {vllm.__version__}"
 
-    async def answers(
-        self, requests: Sequence[Request]
-    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
+    async def answers(self, requests: Sequence[Request]) -> Outcomes:
         """Yields each of `requests` as a pair with its response or failure, from at most two calls
         of vLLM: one for those without a begun answer, one for those with."""
         for begun in (False, True):
@@ -90,6 +89,7 @@ class VLLMEngine(BatchEngine):
                 yield request, self._outcome(output, seconds)
 
     async def close(self) -> None:
+        await super().close()
         del self._model
 
     def _generate(self, requests: list[Request], begun: bool) -> list[Any]:
@@ -113,7 +113,7 @@ class VLLMEngine(BatchEngine):
         answer = output.outputs[0]
         if answer.finish_reason not in ("stop", "length"):
             return RequestFailed(
-                f"{self._entry.name}: vLLM ended the answer with {answer.finish_reason!r}"
+                f"{self.entry.name}: vLLM ended the answer with {answer.finish_reason!r}"
             )
         return Response(
             text=answer.text,
