@@ -11,8 +11,6 @@ that reports the function's value.
 from __future__ import annotations
 
 import ast
-import builtins
-from contextlib import suppress
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -134,9 +132,9 @@ def asserted_expression(text: str) -> ast.expr:
     if len(text) > LONGEST_TEXT:
         raise SyntaxError(f"longer than {LONGEST_TEXT:,} characters")
     match parse_program(text.strip()).body:
-        case [ast.Assert(test=node, msg=None | ast.Constant() | ast.JoinedStr())] | [
-            ast.Expr(value=node)
-        ]:
+        case [
+            ast.Assert(test=node, msg=None | ast.Constant(str()) | ast.JoinedStr())
+        ] | [ast.Expr(value=node)]:
             return node
     raise SyntaxError("neither an expression nor an assertion")
 
@@ -167,13 +165,11 @@ class _Closing(ast.NodeTransformer):
     """A transformer of an argument's syntax tree that refuses, by `NotArguments`, all but values,
     operators, comprehensions, lambdas, and calls of `FUNCTIONS` and `METHODS`: the closed kind.
 
-    A name to which the program gives a written-out value is replaced by that value, so that an
-    answer cannot change it. A name that a lambda or a comprehension binds is renamed: outside them
-    it then means nothing, where `exec` would be the builtin.
+    A name that a lambda or a comprehension binds is renamed: outside them it then means nothing,
+    where `exec` would be the builtin.
     """
 
     def __init__(self, call: ast.Call, code: str) -> None:
-        self.values = _constants(code)
         self.prefix = "own_"
         while self.prefix in code:
             self.prefix = f"o{self.prefix}"
@@ -185,21 +181,15 @@ class _Closing(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         match node:
-            case ast.arg(arg=name):
+            case ast.arg(name):
                 return ast.arg(self.prefix + name)
-            case ast.Name():
-                return self._name(node)
-            case ast.Attribute(attr=name) if name not in METHODS:
-                raise NotArguments(
-                    f"the attribute {name}, which an argument may not use"
-                )
-            case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
-                pass
-            case ast.Call(func=ast.Name() | ast.Lambda()):
-                for keyword in node.keywords:
-                    if keyword.arg in self.bound:
-                        keyword.arg = f"{self.prefix}{keyword.arg}"
-            case ast.Call(func=func) if not isinstance(func, ast.Attribute):
+            case ast.Name(name, context) if name in self.bound:
+                return ast.Name(self.prefix + name, context)
+            case ast.Name(name) if name in FUNCTIONS:
+                return node
+            case ast.Name(name) | ast.Attribute(attr=name) if name not in METHODS:
+                raise NotArguments(f"the name {name}, which an argument may not use")
+            case ast.Call(func=func) if not isinstance(func, ast.Name | ast.Attribute):
                 raise NotArguments("a call of something that has no name")
             case ast.Constant(EllipsisType()):
                 raise NotArguments("... in place of an argument")
@@ -208,28 +198,3 @@ class _Closing(ast.NodeTransformer):
         if not isinstance(node, PLAIN):
             raise NotArguments(f"{type(node).__name__} in an argument")
         return self.generic_visit(node)
-
-    def _name(self, node: ast.Name) -> ast.expr:
-        if node.id in self.bound:
-            return ast.Name(self.prefix + node.id, node.ctx)
-        if node.id not in self.values and node.id not in FUNCTIONS:
-            raise NotArguments(f"the name {node.id}, which an argument may not use")
-        return self.values.get(node.id, node)
-
-
-def _constants(code: str) -> dict[str, ast.expr]:
-    """Return the names to which the program `code` gives a written-out value at its top level, with
-    the syntax trees of these values; names of builtins are left out. Empty for a program that does
-    not parse."""
-    values: dict[str, ast.expr] = {}
-    try:
-        statements = parse_program(code).body
-    except SyntaxError:
-        return values
-    for statement in statements:
-        match statement:
-            case ast.Assign([ast.Name(name)], value) if not hasattr(builtins, name):
-                with suppress(NotLiteral):
-                    literal_of(value)
-                    values[name] = value
-    return values
