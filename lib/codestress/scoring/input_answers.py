@@ -11,6 +11,8 @@ that reports the function's value.
 from __future__ import annotations
 
 import ast
+import builtins
+from contextlib import suppress
 from types import EllipsisType
 from typing import Any, NamedTuple
 
@@ -165,11 +167,13 @@ class _Closing(ast.NodeTransformer):
     """A transformer of an argument's syntax tree that refuses, by `NotArguments`, all but values,
     operators, comprehensions, lambdas, and calls of `FUNCTIONS` and `METHODS`: the closed kind.
 
-    A name that a lambda or a comprehension binds is renamed: outside them it then means nothing,
-    where `exec` would be the builtin.
+    A name to which the program gives a written-out value is replaced by that value, so that an
+    answer cannot change it. A name that a lambda or a comprehension binds is renamed: outside them
+    it then means nothing, where `exec` would be the builtin.
     """
 
     def __init__(self, call: ast.Call, code: str) -> None:
+        self.values = _constants(code)
         self.prefix = "own_"
         while self.prefix in code:
             self.prefix = f"o{self.prefix}"
@@ -185,8 +189,8 @@ class _Closing(ast.NodeTransformer):
                 return ast.arg(self.prefix + name)
             case ast.Name(name, context) if name in self.bound:
                 return ast.Name(self.prefix + name, context)
-            case ast.Name(name) if name in FUNCTIONS:
-                return node
+            case ast.Name(name) if name in self.values or name in FUNCTIONS:
+                return self.values.get(name, node)
             case ast.Name(name) | ast.Attribute(attr=name) if name not in METHODS:
                 raise NotArguments(f"the name {name}, which an argument may not use")
             case ast.Call(func=func) if not isinstance(func, ast.Name | ast.Attribute):
@@ -198,3 +202,21 @@ class _Closing(ast.NodeTransformer):
         if not isinstance(node, PLAIN):
             raise NotArguments(f"{type(node).__name__} in an argument")
         return self.generic_visit(node)
+
+
+def _constants(code: str) -> dict[str, ast.expr]:
+    """Return the names to which the program `code` gives a written-out value at its top level, with
+    the syntax trees of these values; names of builtins are left out. Empty for a program that does
+    not parse."""
+    values: dict[str, ast.expr] = {}
+    try:
+        statements = parse_program(code).body
+    except SyntaxError:
+        return values
+    for statement in statements:
+        match statement:
+            case ast.Assign([ast.Name(name)], value) if not hasattr(builtins, name):
+                with suppress(NotLiteral):
+                    literal_of(value)
+                    values[name] = value
+    return values
