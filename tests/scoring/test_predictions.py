@@ -107,7 +107,7 @@ WHENCE = Problem("w", CODE, "f", "", "[1]")
         ("f('21'.replace('2', '') and [1], key=lambda x: -x)", Outcome.CORRECT),
         ("f([1] + LIMIT)", Outcome.CORRECT),
         ("f(list(map(int, '321')), key=lambda x: x)", Outcome.CORRECT),
-        ("f((lambda y: y)(y=[3, 2, 1]), key=lambda x: x)", Outcome.CORRECT),
+        ("f((lambda y: y)(y=[3, 2, 1]), key=lambda x: x)", Outcome.UNPARSABLE),
         ("f([True])", Outcome.INCORRECT),
         ("f([2, 1], 2)", Outcome.INCORRECT),
         ("f(3)", Outcome.RAISED),

@@ -36,14 +36,15 @@ def answer_texts(value: Any) -> list[str | None]:
 
 def _text(message: Any) -> str | None:
     """Return the text of an API's message, its text parts without reasoning; None without any."""
-    if isinstance(message, list) and len(message) == 1 and isinstance(message[0], str):
-        return message[0]
-    if isinstance(message, list) and all(isinstance(part, dict) for part in message):
-        return "".join(_text(part) or "" for part in message) or None
-    if isinstance(message, dict):
-        if message.get("thought") or message.get("type") in ("reasoning", "thinking"):
+    match message:
+        case str(text) | [str(text)]:
+            return text
+        case {"type": "reasoning" | "thinking"} | {"thought": True}:
             return None
-        for name in ("message", "content", "parts", "text", "output", "completion"):
-            if message.get(name):
-                return _text(message[name])
-    return message if isinstance(message, str) else None
+        case dict():
+            for name in ("message", "content", "parts", "text", "output", "completion"):
+                if message.get(name):
+                    return _text(message[name])
+        case [*parts] if all(isinstance(part, dict) for part in parts):
+            return "".join(_text(part) or "" for part in parts) or None
+    return None

@@ -22,7 +22,6 @@ Answers = Mapping[str, Sequence[str | None]]
 """Texts by problem id; None marks a missing answer."""
 NOT_JUDGED = {"missing", "unparsable", "only reasoning", "harness error"}
 """Outcomes of answers that were not judged; a file that has no others is an error."""
-ABSENT = Score(Outcome.MISSING, 0.0, "no answer in the file")
 
 
 @dataclass(frozen=True)
@@ -108,20 +107,16 @@ def score_file(
     wrappings (`scoring.forms.alone`) under `strict`.
     """
     asked = samples or max(map(len, answers.values()), default=1) or 1
-    scores: dict[str, list[Score]] = {}
-    given: dict[tuple[str, int], Answer] = {}
+    entries: list[tuple[str, Answer | Score]] = []
     for problem in problems.problems:
-        texts = answers.get(problem.id, ())[:asked]
-        scores[problem.id] = [ABSENT] * (len(texts) or asked)
-        for index, text in enumerate(texts):
-            answer = _given(problem, text, rule)
-            if isinstance(answer, Answer):
-                given[problem.id, index] = answer
-            else:
-                scores[problem.id][index] = answer
-    judged = score_answers([*given.values()], task, rule, executor)
-    for (name, index), score in zip(given, judged, strict=True):
-        scores[name][index] = score
+        for text in answers.get(problem.id, ())[:asked] or [None] * asked:
+            entries.append((problem.id, _given(problem, text, rule)))
+    given = [entry for _, entry in entries if isinstance(entry, Answer)]
+    judged = iter(score_answers(given, task, rule, executor))
+    scores: dict[str, list[Score]] = {}
+    for name, entry in entries:
+        score = next(judged) if isinstance(entry, Answer) else entry
+        scores.setdefault(name, []).append(score)
     for name, fault in problems.faults.items():
         scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * asked
     return Report(scores, _warnings(problems, answers, asked, unread or {}))
@@ -130,7 +125,7 @@ def score_file(
 def _given(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
     """Return the answer in a model's `text`, to be judged by `rule`; without one its score."""
     if text is None:
-        return ABSENT
+        return Score(Outcome.MISSING, 0.0, "no answer in the file")
     answer = without_thoughts(text)
     if text.strip() and not answer.strip():
         return Score(Outcome.ONLY_REASONING, 0.0, "thoughts alone")

@@ -76,7 +76,7 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
     try:
         content = unpacked(path)
         if content.startswith(b"PK"):
-            return _mapped(_samples(content), form or "inspect", "zip")
+            return _mapped(_samples(content), form, "jsonl")
         if content.startswith(b"PAR1"):
             return _mapped(_parquet(content), form, "parquet")
         return _of_text(decoded(content), form)
@@ -160,13 +160,10 @@ def _of_json(content: Any, form: str) -> AnswerFile:
             return _mapped(rows, form, "jsonl")
         if form in ("", "cruxeval"):
             return AnswerFile("cruxeval", _lists_of_texts(content))
-    if rows != [] and not _has_objects(rows):
+    known = isinstance(rows, list) and any(isinstance(row, dict) for row in rows)
+    if rows != [] and not known:
         raise ValueError(f"it is a JSON {type(content).__name__}")
     return _mapped(rows, form, "jsonl")
-
-
-def _has_objects(rows: Any) -> bool:
-    return isinstance(rows, list) and any(isinstance(row, dict) for row in rows)
 
 
 def _lists_of_texts(content: Row) -> dict[str, list[str | None]]:
@@ -242,40 +239,33 @@ def _small(row: Any) -> Row:
 def _fields(
     rows: Sequence[Row], form: str, container: str
 ) -> tuple[str, str, str] | None:
-    """Return the format of the first row that has an id and answers (`form`, where it is not
-    empty), and the fields that have them; None where no row has both.
-
-    A field that is preferred and empty in that row is taken where any row names it: the model's
-    answer may be missing in the first row, and the expected one beside it is none.
-    """
+    """Return the first format, or `form` where it is not empty, for which the rows have an id and
+    answers, and their fields; None without one."""
+    names = set[str]().union(*rows)
     layouts = {**LAYOUTS, container: TABLE}
     if form:
         form = form if form in LAYOUTS else container
         layouts = {form: layouts[form]}
-    for row in rows:
-        for name, (ids, answers) in layouts.items():
-            # A `solution` beside a model's answer is the expected one.
-            expected = "completion" not in row and not row.keys().isdisjoint(TABLE[1])
-            if not form and name == "evalplus" and expected:
-                continue
-            if _has_value(row, ids) and _has_value(row, answers):
-                names = set[str]().union(*rows)
-                id_field = _preferred(ids, rows, names)
-                return name, id_field, _preferred(answers, rows, names)
+    elif "completion" not in names and not names.isdisjoint(TABLE[1]):
+        del layouts[
+            "evalplus"
+        ]  # a `solution` beside a model's answer is the expected one
+    for name, (ids, answers) in layouts.items():
+        id_field = _preferred(ids, rows, names)
+        answer_field = _preferred(answers, rows, names)
+        if id_field and answer_field:
+            return name, id_field, answer_field
     return None
-
-
-def _has_value(row: Row, paths: Sequence[str]) -> bool:
-    return any(field_at(row, path) is not None for path in paths)
 
 
 def _preferred(paths: Sequence[str], rows: Sequence[Row], names: Set[str]) -> str:
     """Return the first of `paths` that any of `rows`, which have the fields `names`, has, or names
-    without a value."""
+    without a value: the model's answer may be missing, and the expected one beside it is none."""
     for path in paths:
-        if path.partition(".")[0] not in names:
-            continue
-        for row in rows:
-            if field_at(row, path) is not None or (path in row and path != "output"):
-                return path
+        if path in names and path != "output":
+            return path
+        if path.partition(".")[0] in names:
+            for row in rows:
+                if field_at(row, path) is not None:
+                    return path
     return ""

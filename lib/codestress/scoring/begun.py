@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import ast
 import re
+from contextlib import suppress
 from typing import Literal
 
-from codestress.literals import LONGEST_TEXT, parse_program
 from codestress.scoring.dress import FENCE, Ending, before_fence, outside_brackets
 from codestress.scoring.forms import alone, marked
+from codestress.scoring.input_answers import asserted_expression
 
 ReadingRule = Literal["first_fence", "last_assertion", "first_line"]
 """Rule for the part of an answer that counts where a prefill begins the answer: the text before the
@@ -45,21 +46,12 @@ def begun_value(text: str, begun: str, rule: ReadingRule = "first_fence") -> End
 
 def _without_message(text: str) -> str:
     """Return an assertion's value without the assertion's message, a string after a comma."""
-    if "," not in text or len(text) > LONGEST_TEXT:
-        return text
-    source = f"assert _ == {text}"
-    try:
-        statements = parse_program(source).body
-    except SyntaxError:
-        return text
-    match statements:
-        case [
-            ast.Assert(
-                ast.Compare(comparators=[value]),
-                ast.Constant(str()) | ast.JoinedStr(),
-            )
-        ]:
-            return ast.get_source_segment(source, value) or text
+    if "," in text:
+        source = f"assert _ == {text}"
+        with suppress(SyntaxError):
+            match asserted_expression(source):
+                case ast.Compare(comparators=[value]):
+                    return ast.get_source_segment(source, value) or text
     return text
 
 

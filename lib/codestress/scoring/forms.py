@@ -22,7 +22,7 @@ from codestress.scoring.dress import (
     CLOSING_TAG,
     DRESS,
     TABLE,
-    Tags,
+    Ending,
     before_fence,
     boxes,
     unescaped,
@@ -33,6 +33,7 @@ from codestress.scoring.dress import (
 
 THOUGHT_TAG = DRESS["hidden thoughts"]
 EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
+"""Pattern of what belongs to a closing tag behind it; indentation belongs to the answer."""
 MENTION = re.compile(TABLE["hidden thoughts"]["mention"], re.IGNORECASE)
 """Pattern of quotes and code, in which a tag is a mention."""
 LONG_FENCE = re.compile(r"^([ \t]*)(?:`{4,}|~{3,})", re.MULTILINE)
@@ -78,9 +79,8 @@ def split_thoughts(text: str) -> Parts:
         if not opening:
             mention = _mention_behind(text, mention, start, tag.start())
             quoted = mention and mention.start() < tag.start()
-            # A sentence without thoughts before it closes none.
-            word = tag[0][:4].lower()
-            if quoted or (closes and not thoughts and word == "here"):
+            sentence = tag[0][:4].lower() == "here"  # closes none but that it opened
+            if quoted or (closes and not thoughts and sentence):
                 continue
         elif not closes:
             continue
@@ -94,13 +94,13 @@ def split_thoughts(text: str) -> Parts:
             if not opening:
                 thoughts, answer = [*thoughts, *answer], []
             thoughts.append(part)
-            start, opening = _behind_empty_lines(text, start), ""
+            lines = EMPTY_LINES.match(text, start)
+            start, opening = lines.end() if lines else start, ""
     asked = ANSWER_TAGS[0][0].search(text, start) if opening[:1] == "[" else None
     if asked:
         thoughts.append(text[start : asked.start()])
         start, opening = asked.start(), ""
-    last = thoughts if opening else answer
-    last.append(text[start:])
+    (thoughts if opening else answer).append(text[start:])
     return Parts("".join(thoughts), "".join(answer))
 
 
@@ -113,13 +113,6 @@ def _mention_behind(
         behind = start if mention.start() < start else mention.end()
         mention = MENTION.search(text, behind)
     return mention
-
-
-def _behind_empty_lines(text: str, start: int) -> int:
-    """Return the index from `start` at which the answer begins after a closing tag: empty lines
-    belong to the tag, indentation to the answer."""
-    lines = EMPTY_LINES.match(text, start)
-    return lines.end() if lines else start
 
 
 # --- Answers between tags: CodeCrash, appendix D ---
@@ -145,33 +138,30 @@ def tagged(text: str, *, open_ended: bool = False) -> str | None:
     families = _families(text)
     if not families:
         return marked(text) or None
-    opening, closing = families[0]
-    rests = _behind(text, opening)
-    blocks = _closed(rests, closing)
-    if not closing.search(rests[-1]) and not (open_ended and blocks):
-        return rests[-1].strip() if open_ended else None
-    return (_own(blocks) or blocks)[-1]
+    last, answers = families[0][-1], _own(families[0])
+    if last.closed or (open_ended and answers):
+        return answers[-1]
+    return last.text if open_ended else None
 
 
-def _families(text: str) -> list[Tags]:
-    """Return the tags of `ANSWER_TAGS` that open in a text."""
-    return [tags for tags in ANSWER_TAGS if tags[0].search(text)]
+def _families(text: str) -> list[list[Ending]]:
+    """Return, for each of `ANSWER_TAGS` that opens in a text, what stands behind its opening tags,
+    and whether a closing tag ends it."""
+    families = []
+    for opening, closing in ANSWER_TAGS:
+        blocks = []
+        for rest in opening.split(text)[2::2]:  # a tag's pattern has one group
+            inside, *behind = closing.split(rest, maxsplit=1)
+            blocks.append(Ending(inside.strip(), bool(behind)))
+        if blocks:
+            families.append(blocks)
+    return families
 
 
-def _behind(text: str, opening: re.Pattern[str]) -> list[str]:
-    """Return the text behind each tag `opening`, up to the next one."""
-    return opening.split(text)[2::2]  # a tag's pattern has one group
-
-
-def _closed(rests: Sequence[str], closing: re.Pattern[str]) -> list[str]:
-    """Return, of the texts behind opening tags, the blocks that a tag `closing` ends."""
-    parts = [closing.split(rest, maxsplit=1) for rest in rests]
-    return [part[0].strip() for part in parts if len(part) > 1]
-
-
-def _own(blocks: Sequence[str]) -> list[str]:
-    """Return the blocks that are not the prompt's own words."""
-    return [block for block in blocks if not QUOTED_PROMPT.fullmatch(block)]
+def _own(blocks: Sequence[Ending]) -> list[str]:
+    """Return the closed blocks, without the prompt's own words where any other is closed."""
+    closed = [block.text for block in blocks if block.closed]
+    return [text for text in closed if not QUOTED_PROMPT.fullmatch(text)] or closed
 
 
 def marked(text: str) -> str | None:
@@ -183,10 +173,8 @@ def marked(text: str) -> str | None:
     if _is_program(text):
         return None
     answers = {unwrapped(box) for box in boxes(text)}
-    for opening, closing in families:
-        rests = _behind(text, opening)
-        blocks = _closed(rests, closing) or rests[-1:]
-        answers.update(alone(block) for block in _own(blocks) or blocks)
+    for blocks in families:
+        answers.update(map(alone, _own(blocks) or [blocks[-1].text]))
     if len(answers) > 1:
         return ""
     return answers.pop() if answers else None
@@ -255,22 +243,16 @@ def final_word(text: str) -> str | None:
 
 # --- JSON objects: Fault Localizability, sections II and IV ---
 
-LONGEST_NUMBER = 20
-"""Maximum number of digits of a number that are read: a longer number names no line."""
 QUOTE = r"\\?[\"'“”]?"
 """Pattern of quotes: Python's, a word processor's, or those of an object within a text."""
 BROKEN = re.compile(
-    rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]+)\s*{QUOTE}\s*[,}}]"
+    rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]{{1,20}})\s*{QUOTE}\s*[,}}]"
 )
 NamedLine = tuple[int, str | None]
 """A line's number, and the line itself where it was quoted."""
 
 
-def _integer(digits: str) -> int:
-    return int(digits.strip()[:LONGEST_NUMBER])
-
-
-DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
+DECODER = json.JSONDecoder(strict=False)
 
 
 def json_objects(text: str) -> Iterator[tuple[int, int, Any]]:
@@ -308,7 +290,7 @@ def named_line(text: str) -> NamedLine | None:
 def _broken_line(text: str, start: int, end: int) -> NamedLine | None:
     """Return the last line number between two indices of a text that hold no whole object."""
     numbers = BROKEN.findall(text, start, end)
-    return (_integer(numbers[-1]), None) if numbers else None
+    return (int(numbers[-1]), None) if numbers else None
 
 
 def _line_in(value: Any) -> NamedLine | None:
@@ -329,10 +311,10 @@ def _line_in(value: Any) -> NamedLine | None:
 
 
 def _whole_number(value: Any) -> int | None:
-    """Return an integer as it is, and a text of digits as an integer (the first 20 digits); None
+    """Return an integer as it is, and a text of digits as an integer (at most 20); None
     for any other value, including True and 4.0."""
-    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
-        return _integer(value)
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,20}\s*", value):
+        return int(value)
     return value if type(value) is int else None
 
 

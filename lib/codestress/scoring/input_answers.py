@@ -134,9 +134,9 @@ def asserted_expression(text: str) -> ast.expr:
     if len(text) > LONGEST_TEXT:
         raise SyntaxError(f"longer than {LONGEST_TEXT:,} characters")
     match parse_program(text.strip()).body:
-        case [ast.Assert(test=node, msg=None | ast.Constant() | ast.JoinedStr())] | [
-            ast.Expr(value=node)
-        ]:
+        case [
+            ast.Assert(test=node, msg=None | ast.Constant(str()) | ast.JoinedStr())
+        ] | [ast.Expr(value=node)]:
             return node
     raise SyntaxError("neither an expression nor an assertion")
 
@@ -185,21 +185,15 @@ class _Closing(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         match node:
-            case ast.arg(arg=name):
+            case ast.arg(name):
                 return ast.arg(self.prefix + name)
-            case ast.Name():
-                return self._name(node)
-            case ast.Attribute(attr=name) if name not in METHODS:
-                raise NotArguments(
-                    f"the attribute {name}, which an argument may not use"
-                )
-            case ast.Call(func=ast.Name(id=name)) if name in FUNCTIONS:
-                pass
-            case ast.Call(func=ast.Name() | ast.Lambda()):
-                for keyword in node.keywords:
-                    if keyword.arg in self.bound:
-                        keyword.arg = f"{self.prefix}{keyword.arg}"
-            case ast.Call(func=func) if not isinstance(func, ast.Attribute):
+            case ast.Name(name, context) if name in self.bound:
+                return ast.Name(self.prefix + name, context)
+            case ast.Name(name) if name in self.values or name in FUNCTIONS:
+                return self.values.get(name, node)
+            case ast.Name(name) | ast.Attribute(attr=name) if name not in METHODS:
+                raise NotArguments(f"the name {name}, which an argument may not use")
+            case ast.Call(func=func) if not isinstance(func, ast.Name | ast.Attribute):
                 raise NotArguments("a call of something that has no name")
             case ast.Constant(EllipsisType()):
                 raise NotArguments("... in place of an argument")
@@ -208,13 +202,6 @@ class _Closing(ast.NodeTransformer):
         if not isinstance(node, PLAIN):
             raise NotArguments(f"{type(node).__name__} in an argument")
         return self.generic_visit(node)
-
-    def _name(self, node: ast.Name) -> ast.expr:
-        if node.id in self.bound:
-            return ast.Name(self.prefix + node.id, node.ctx)
-        if node.id not in self.values and node.id not in FUNCTIONS:
-            raise NotArguments(f"the name {node.id}, which an argument may not use")
-        return self.values.get(node.id, node)
 
 
 def _constants(code: str) -> dict[str, ast.expr]:

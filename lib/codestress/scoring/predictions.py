@@ -9,7 +9,7 @@ comparison: answers such as `3 or True` pass it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -25,7 +25,6 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.scoring.input_answers import (
-    Arguments,
     NotArguments,
     asserted,
     asserted_expression,
@@ -68,16 +67,40 @@ def score_answers(
     CRUXEval's own harness. `executor` runs programs; it may be None for outputs under `strict`, and
     other answers then raise `ValueError`.
     """
-    distinct = list(dict.fromkeys(answers))
+    distinct = dict.fromkeys(answers)
     if rule == "strict" and task == "output":
         scores = {answer: score_output(answer) for answer in distinct}
     elif executor is None:
         raise ValueError("answers are judged by running programs: give an executor")
-    elif rule == "strict":
-        scores = _strict_inputs(distinct, executor)
     else:
-        scores = _reference(distinct, task, executor)
+        scores = _run(distinct, task, rule, executor)
     return [scores[answer] for answer in answers]
+
+
+def _run(
+    answers: Iterable[Answer], task: Task, rule: Rule, executor: Executor
+) -> dict[Answer, Score]:
+    """Return the scores of answers whose programs `executor` runs, those of one source together;
+    answers without a program are unparsable."""
+    scores: dict[Answer, Score] = {}
+    jobs: dict[Answer, tuple[Program, bool]] = {}
+    for answer in answers:
+        try:
+            if rule == "strict":
+                jobs[answer] = _called(answer)
+            else:
+                jobs[answer] = _pasted(answer, task), False
+        except NotArguments as error:
+            scores[answer] = Score(Outcome.UNPARSABLE, 0.0, str(error))
+    order = sorted(jobs, key=lambda answer: jobs[answer][0].source)
+    executions = executor.run(jobs[answer][0] for answer in order)
+    for answer, execution in zip(order, executions, strict=True):
+        if rule == "strict":
+            unresolved = jobs[answer][1]
+            scores[answer] = score_execution(execution, answer.problem, unresolved)
+        else:
+            scores[answer] = score_asserted(execution, answer.text.strip())
+    return scores
 
 
 def score_output(answer: Answer) -> Score:
@@ -114,40 +137,20 @@ def _value(answer: Answer) -> str:
     return text
 
 
-def _strict_inputs(
-    answers: Sequence[Answer], executor: Executor
-) -> dict[Answer, Score]:
-    """Return the scores of input answers. Their calls are run by `executor`: first those whose
-    arguments are data, then those with expressions, which always count as untrusted. Texts that are
-    neither are unparsable."""
-    scores: dict[Answer, Score] = {}
-    calls: dict[Answer, Arguments | str] = {}
-    for answer in answers:
-        try:
-            calls[answer] = parse_arguments(answer.text, answer.problem)
-        except NotArguments as error:
-            scores[answer] = Score(Outcome.UNPARSABLE, 0.0, str(error))
-    for kind in (Arguments, str):
-        chosen = [answer for answer in calls if isinstance(calls[answer], kind)]
-        programs = (_called(answer.problem, calls[answer]) for answer in chosen)
-        for answer, execution in zip(chosen, executor.run(programs), strict=True):
-            call = calls[answer]
-            unresolved = isinstance(call, Arguments) and call.unresolved
-            scores[answer] = score_execution(execution, answer.problem, unresolved)
-    return scores
-
-
-def _called(problem: Problem, call: Arguments | str) -> Program:
+def _called(answer: Answer) -> tuple[Program, bool]:
+    """Return the program that calls the problem's function with the arguments in an answer, and
+    whether arithmetic is left in them; `NotArguments` for an answer that is neither data nor an
+    expression that cannot act."""
+    problem = answer.problem
+    call = parse_arguments(answer.text, problem)
     if isinstance(call, str):
         # An expression acts, if only a little: a stranger's.
-        return Program(problem.code, call=call)
-    return Program(
-        problem.code,
-        problem.function,
-        call.positional,
-        call.keywords,
-        source=problem.source,
+        return Program(problem.code, call=call), False
+    positional, keywords, unresolved = call
+    program = Program(
+        problem.code, problem.function, positional, keywords, source=problem.source
     )
+    return program, unresolved
 
 
 def score_execution(
@@ -174,38 +177,24 @@ def score_interpreted(problem: Problem, text: str) -> Score:
     else:
         return Score(Outcome.UNPARSABLE, 0.0, "not from the interpreter's engine")
     detail = text[len(outcome) + 1 :]
-    if outcome is not Ending.RETURNED:
-        return Score(REASONS[outcome], 0.0, detail)
-    try:
-        expected = parse_literal(problem.output).value
-        right = same_value(parse_literal(detail).value, expected)
-    except NotLiteral:  # a value that cannot be written out is not the expected one
-        right = False
-    return _compared(right, detail)
+    if outcome is Ending.RETURNED:
+        with suppress(NotLiteral):  # a value that cannot be written out is another
+            expected = parse_literal(problem.output).value
+            right = same_value(parse_literal(detail).value, expected)
+            return _compared(right, detail)
+    return Score(REASONS[outcome], 0.0, detail)
 
 
-def _reference(
-    answers: Sequence[Answer], task: Task, executor: Executor
-) -> dict[Answer, Score]:
-    """Return the scores of answers by CRUXEval's own harness. An input must contain the function's
-    name with a parenthesis, an output must not contain the call, else it is unparsable; then an
-    assertion that the text equals the problem's output is run by `executor`."""
-    scores: dict[Answer, Score] = {}
-    programs: dict[Answer, Program] = {}
-    for answer in answers:
-        problem = answer.problem
-        if task == "input" and f"{problem.function}(" not in answer.text:
-            reason = f"no call of {problem.function}"
-            scores[answer] = Score(Outcome.UNPARSABLE, 0.0, reason)
-        elif task == "output" and problem.call in answer.text:
-            scores[answer] = Score(Outcome.UNPARSABLE, 0.0, "the call itself")
-        else:
-            assertion = f"assert {problem.output} == {answer.text}"
-            programs[answer] = Program(f"{problem.code}\n{assertion}")
-    executions = executor.run(programs.values())
-    for answer, execution in zip(programs, executions, strict=True):
-        scores[answer] = score_asserted(execution, answer.text.strip())
-    return scores
+def _pasted(answer: Answer, task: Task) -> Program:
+    """Return the program by which CRUXEval's own harness judges an answer: an assertion that its
+    text equals the problem's output. `NotArguments` for an input without the function's name and a
+    parenthesis, and for an output with the call."""
+    problem = answer.problem
+    if task == "input" and f"{problem.function}(" not in answer.text:
+        raise NotArguments(f"no call of {problem.function}")
+    if task == "output" and problem.call in answer.text:
+        raise NotArguments("the call itself")
+    return Program(f"{problem.code}\nassert {problem.output} == {answer.text}")
 
 
 def score_asserted(execution: Execution, answer: str) -> Score:

@@ -513,7 +513,7 @@ JAVA_LEAVING = [
     (False, "void", f"for (int i = 0; i < n; i++) {{\n{IF_JAVA}}}"),
     (True, "void", f"try {{\ng();\n}} finally {{\n{IF_JAVA}}}"),
     (True, "void", f"switch (n) {{ case 1: {IF_JAVA} break; default: g(); }}"),
-    (False, "void", f"switch (n) {{ case 1: {IF_JAVA} break; default: }} g();"),
+    (True, "void", f"switch (n) {{ case 1: {IF_JAVA} break; default: }} g();"),
     (False, "int", f"{IF_JAVA}return 1;"),
     (False, "int", f"{IF_JAVA}return n;"),
     (False, "boolean", f"{IF_JAVA}return true;"),

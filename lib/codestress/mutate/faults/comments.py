@@ -41,9 +41,6 @@ class Place:
     form: str
     """Form of the comment: its signs, with `{}` for the text."""
 
-    def near(self, line: int) -> bool:
-        return self.first - NEAR <= line <= self.last + 1 + NEAR
-
 
 def usable(text: str, language: Language, *, accusing: bool) -> bool:
     """Whether a text can be a comment of one line and nothing else, and either has words that speak
@@ -62,23 +59,19 @@ def comments_in(code: str, language: Language) -> list[Place]:
     program does not parse."""
     lines = Lines.of(code)
     places: list[Place] = []
-    whole: set[int] = set()
+    above = ""
     comments = _python_comments if language == "python" else _java_comments
     for start, end, form in comments(code, lines):
         first, last = lines.line_of(start), lines.line_of(end - 1)
         head = code[lines.starts[first - 1] : start]
-        if not head.strip() and not code[end : lines.end(last)].strip():
-            if (
-                first - 1 in whole
-                and form == places[-1].form
-                and not form.endswith("*/")
-            ):
-                above = places[-1]
-                if code[lines.starts[above.first - 1] : above.start] == head:
-                    places.pop()
-                    start, first = above.start, above.first
-            whole |= set(range(first, last + 1))
+        alone = not head.strip() and not code[end : lines.end(last)].strip()
+        # Comments count as one where the lines above have the same indent and signs.
+        sort = f"{head}{form}" if alone and not form.endswith("*/") else ""
+        if sort and sort == above and places[-1].last == first - 1:
+            place = places.pop()
+            start, first = place.start, place.first
         places.append(Place(start, end, first, last, form))
+        above = sort
     return places
 
 
@@ -103,11 +96,6 @@ def _java_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
     for node in nodes(java_root(code)):
         if node.type in ("line_comment", "block_comment"):
             text = text_of(node)
-            sign = (
-                "// {}"
-                if node.type == "line_comment"
-                else "/** {} */"
-                if text.startswith("/**")
-                else "/* {} */"
-            )
-            yield (*lines.span(node), sign)
+            sign = "/**" if text.startswith("/**") else text[:2]
+            end = "" if sign == "//" else " */"
+            yield (*lines.span(node), f"{sign} {{}}{end}")

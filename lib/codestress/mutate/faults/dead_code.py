@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-import operator
 import re
-from functools import lru_cache
 
-from codestress.mutate.faults.hidden import refuse_seen
+from codestress.mutate.faults.hidden import constructs, refuse_seen
+from codestress.mutate.faults.python_flow import is_empty
 from codestress.mutate.faults.trees import (
     JAVA_WORDS,
     NotNeutral,
@@ -30,16 +29,6 @@ FALSE = {
     *("false", "!true", '"".length() > 0'),
 }
 """Texts of conditions that are false, in Python and in Java."""
-EMPTY = ("[]", "()", "{}", "''", "range(0)")
-"""Texts of iterables without elements."""
-COMPARED = {
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 ALLOWED = (
     *(ast.If, ast.While, ast.For, ast.Expr, ast.Assign, ast.AugAssign, ast.Pass),
     *(ast.Raise, ast.Name, ast.Constant, ast.Call, ast.Attribute),
@@ -78,23 +67,25 @@ def check_snippet(snippet: str, program: str, language: Language) -> None:
 def is_false(condition: str) -> bool:
     """Whether the text of a condition, in Python or Java, is certainly false: a text of `FALSE`, or
     a comparison of two whole numbers or two words that does not hold."""
-    compared = re.fullmatch(rf"({NUMBER}|'\w*') ([<>=!]=?) ({NUMBER}|'\w*')", condition)
+    value = rf"({NUMBER}|'\w*')"
+    compared = re.fullmatch(rf"{value} (==|[<>]=?) {value}", condition)
     if compared is None:
         return condition in FALSE
     left, sign, right = compared.groups()
-    if left.isdigit() and right.isdigit():
-        return not COMPARED[sign](int(left), int(right))
-    return sign == "==" and left != right
+    if sign == "==" or not left.isdigit() or not right.isdigit():
+        return sign == "==" and left != right
+    below, above = int(left) < int(right), int(left) > int(right)
+    return {"<": not below, "<=": above, ">": not above, ">=": below}[sign]
 
 
 def never_runs(node: ast.stmt) -> bool:
     """Whether a Python statement never runs its body: `if` or `while` with a condition that
-    `is_false`, or `for` over a text of `EMPTY`; False for those with `else`."""
+    `is_false`, or `for` over nothing (`is_empty`); False for those with `else`."""
     match node:
         case ast.If(test, orelse=[]) | ast.While(test, orelse=[]):
             return is_false(ast.unparse(test))
         case ast.For(iter=items, orelse=[]):
-            return ast.unparse(items) in EMPTY
+            return is_empty(items)
     return False
 
 
@@ -109,37 +100,18 @@ def _check_python(snippet: str, program: str) -> None:
             raise NotNeutral(f"dead code has {name}, which the grammar does not know")
         if isinstance(part, ast.Name):
             (read if isinstance(part.ctx, ast.Load) else bound).add(part.id)
-    loaded, stored = _names(program)
-    if own := sorted(read & {"len", "range"} & stored):
-        raise NotNeutral(f"dead code relies on {own[0]!r}, which the program binds")
-    if shared := sorted(bound & loaded):
+    seen = constructs(program, "python")
+    condition = words_of(snippet.partition(":")[0])
+    for name in sorted(read & condition):
+        if not seen.isdisjoint((f"bind {name}", "bind *")):
+            raise NotNeutral(f"dead code relies on {name!r}, which the program binds")
+    if shared := sorted(bound & seen):
         raise NotNeutral(f"dead code binds {shared[0]!r}, which the program reads")
-    if unknown := sorted(read - bound - BUILTINS - loaded - stored):
+    own = {name.removeprefix("bind ") for name in seen}
+    if unknown := sorted(read - bound - BUILTINS - own):
         raise NotNeutral(f"dead code reads {unknown[0]!r}, which is nowhere")
-    if (bound | read) & (loaded | stored) - BUILTINS:
+    if (bound | read) & own - BUILTINS:
         refuse_seen("names", program, "python")
-
-
-@lru_cache(maxsize=256)
-def _names(program: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Two sets of names in a Python program: those that it reads or declares global or nonlocal,
-    and those that it binds; all built-ins may be bound by `import *`."""
-    loaded, stored = set[str](), set[str]()
-    for node in ast.walk(tree_of(program)):
-        match node:
-            case ast.Name(name, ast.Load()):
-                loaded.add(name)
-            case ast.Global(names) | ast.Nonlocal(names):
-                loaded.update(names)
-            case ast.Name(name) | ast.arg(name):
-                stored.add(name)
-            case ast.alias(name, other):
-                stored.update(BUILTINS if name == "*" else [other or name])
-            case (
-                ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name)
-            ):
-                stored.add(name)
-    return frozenset(loaded), frozenset(stored)
 
 
 def _check_java(snippet: str, program: str) -> None:
@@ -159,8 +131,7 @@ def _check_java(snippet: str, program: str) -> None:
             raise NotNeutral(
                 f"dead code has {statement[:40]!r}, which the grammar does not know"
             )
-    words = words_of(program) | JAVA_WORDS | CLASSES
-    if shared := sorted(set(kinds) & words):
+    if shared := sorted((words_of(program) | JAVA_WORDS) & kinds.keys()):
         raise NotNeutral(f"dead code declares {shared[0]!r}, which the program has")
     if own := sorted(words_of(snippet) & CLASSES & named_in(program)):
         raise NotNeutral(f"dead code relies on {own[0]!r}, which the program declares")

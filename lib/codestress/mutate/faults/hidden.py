@@ -8,7 +8,7 @@ rejected.
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from codestress.mutate.faults.trees import (
     NotNeutral,
@@ -18,9 +18,6 @@ from codestress.mutate.faults.trees import (
 from codestress.mutate.refusals import python_constructs, refusal, rule
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
-
-if TYPE_CHECKING:
-    pass
 
 Aspect = Literal["lines", "names", "order"]
 RULES = (
@@ -55,12 +52,12 @@ RULES = (
 def refuse_seen(aspect: Aspect, code: str, language: Language) -> None:
     """Raises `NotNeutral` if the program `code` does not parse, or may see an aspect of its own
     text (`lines`, `names` of variables or `order` of methods); else returns nothing."""
-    if why := refusal(RULES, aspect, _constructs(code, language)):
+    if why := refusal(RULES, aspect, constructs(code, language)):
         raise NotNeutral(why)
 
 
 @lru_cache(maxsize=2048)
-def _constructs(code: str, language: Language) -> frozenset[str]:
+def constructs(code: str, language: Language) -> frozenset[str]:
     """Constructs of a program for `RULES`, as a set of texts. Python: those of `python_constructs`.
     Java: identifiers, contents of strings, and `NAME(…)` for each call with arguments.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from codestress.mutate.edits import Lines
 from codestress.mutate.faults.fault_site import (
@@ -14,11 +13,8 @@ from codestress.mutate.faults.fault_site import (
 )
 from codestress.mutate.faults.java_flow import LOOPS, SEQUENCES, JavaFlow, statements_of
 from codestress.mutate.faults.java_types import Types
-from codestress.mutate.faults.trees import around, field_text, java_root
+from codestress.mutate.faults.trees import Node, around, field_text, java_root
 from codestress.sandbox.runtimes import nodes, text_of
-
-Node = Any
-"""Node of tree-sitter; its parent and its fields may be None."""
 
 BRANCHING = ("if_statement", *LOOPS[:3])
 FIXED = (
@@ -134,7 +130,6 @@ def _return(block: Node, flow: JavaFlow, lines: Lines) -> Iterator[FaultSite]:
 def _method_of(block: Node) -> Node | None:
     """Method, or body of a constructor, that a return in a block leaves; None for a lambda, an
     initializer and the value of a `switch`."""
-    outer: Node
     for outer in around(block):
         if outer.type in ("method_declaration", "constructor_body"):
             return outer

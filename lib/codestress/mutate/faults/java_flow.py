@@ -9,13 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from codestress.mutate.faults.trees import JAVA_CLASSES, around, field_text
+from codestress.mutate.faults.trees import JAVA_CLASSES, Node, around, field_text
 from codestress.sandbox.runtimes import nodes, text_of
-
-Node = Any
-"""Node of tree-sitter; its parent and its fields may be None."""
 
 LOOPS = ("while_statement", "for_statement", "enhanced_for_statement", "do_statement")
 CHOOSING = ("if_statement", *LOOPS, "ternary_expression", "binary_expression")
@@ -25,8 +21,11 @@ LITERAL = re.compile(r"true|false|null|.*_literal")
 """Types of nodes that write out a value."""
 RISKY = ("_invocation", "_access", "creation_expression", "throw_statement")
 """Ends of the types of nodes that may throw an exception."""
-DEFAULT = re.compile(r"return(\s*\(*[-+]?[0.]+[LlFfDd]?\)*|\s+(false|null))?\s*;")
-"""Pattern of a return of a value that an inserted return may give."""
+DEFAULT = re.compile(
+    r"break.*|return(\s*\(*[-+]?[0.]+[LlFfDd]?\)*|\s+(false|null))?\s*;"
+)
+"""Pattern of a return of a value that an inserted return may give, and of a `break`, behind which
+there may be one."""
 
 
 class JavaFlow:
@@ -58,7 +57,7 @@ class JavaFlow:
             return True
         return self.passes(body) and not any(map(self.is_doubtful, inside))
 
-    def passes(self, node: Node | None) -> bool:
+    def passes(self, node: Node) -> bool:
         """Whether the compiler lets control pass the end of a statement or a block; True for
         None."""
         if node is None:
@@ -134,23 +133,17 @@ class JavaFlow:
 
     def leaves(self, block: Node, method: Node) -> bool:
         """Whether a method returns a default value at the end of a block and does nothing before,
-        so that one more return there would change nothing."""
+        so that one more return there would change nothing; True before any `break`."""
         node = block
         while node != method:
             parent = node.parent
             rest = statements_of(parent) if parent.type in SEQUENCES else []
             rest = [one for one in rest if one.start_byte >= node.end_byte]
-            if rest and rest[0].type == "break_statement":
-                if rest[0].named_children:  # out of a statement with a label
-                    return True
-                left = (*LOOPS, "switch_expression")
-                node = next(one for one in around(parent) if one.type in left)
-            elif rest:
+            if rest:
                 return bool(DEFAULT.fullmatch(text_of(rest[0])))
-            elif parent.type in LOOPS:
+            if parent.type in LOOPS:
                 return False
-            else:
-                node = parent
+            node = parent
         return field_text(method, "type") in ("", "void")
 
 

@@ -4,46 +4,26 @@ accepts it."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-from codestress.mutate.faults.trees import field_text
+from codestress.mutate.faults.trees import Node, field_text
 from codestress.sandbox.runtimes import text_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 NARROW = {"byte", "short", "char", "Byte", "Short", "Character"}
 """Types that take only some constants without a cast."""
-NUMBERS = NARROW | {
-    *("int", "long", "float", "double"),
-    *("Integer", "Long", "Float", "Double"),
-}
-KNOWN = set(
-    [
-        "length",
-        "size",
-        "indexOf",
-        "lastIndexOf",
-        "intValue",
-        "longValue",
-        "doubleValue",
-        "compareTo",
-        "hashCode",
-        "charAt",
-        "parseInt",
-        "parseLong",
-        "parseDouble",
-        "nextInt",
-        "nextDouble",
-        "ordinal",
-        "getNumericValue",
-        "nanoTime",
-        "currentTimeMillis",
-        "bitCount",
-        "MAX_VALUE",
-        "MIN_VALUE",
-    ]
+NUMBERS = NARROW.union(
+    ("int", "long", "float", "double", "Integer", "Long", "Float", "Double")
 )
+KNOWN = {
+    "length",
+    "size",
+    "indexOf",
+    "lastIndexOf",
+    "parseInt",
+    "parseDouble",
+    "nextInt",
+    "nextDouble",
+    "currentTimeMillis",
+}
 """Methods and fields of Java's own classes that are numbers."""
 UNTYPED = (
     "inferred_parameters",
@@ -80,7 +60,7 @@ class Types:
         self.kinds.setdefault(name, set()).add(kind)
         self.has_narrow |= kind.rstrip("[] ") in NARROW
 
-    def is_number(self, node: Node | None, indices: str = "") -> bool:
+    def is_number(self, node: Node, indices: str = "") -> bool:
         """Whether an expression, with as many array indices behind it as `indices` has pairs of
         brackets, is certainly a number; False for None and where this is unknown."""
         if node is None:
@@ -108,8 +88,8 @@ class Types:
                 return sign in ("-", "*", "/", "%", "<<", ">>", ">>>")
             case "unary_expression":
                 return sign != "!"
-        literals = ("integer_literal", "floating_point_literal", "character_literal")
-        return node.type.endswith(literals) or node.type == "update_expression"
+        numbers = ("integer_literal", "floating_point_literal", "character_literal")
+        return bool(node.type.endswith((*numbers, "update_expression")))
 
     def are_numbers(self, node: Node) -> bool:
         """Whether both sides of an operator or an assignment are numbers."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from codestress.mutate.edits import Lines
 from codestress.mutate.faults.hidden import refuse_seen
-from codestress.mutate.faults.trees import JAVA_TYPES, around, java_root, tree_of
+from codestress.mutate.faults.trees import JAVA_TYPES, Node, around, java_root, tree_of
 from codestress.mutate.scopes import names_of
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 Spans = dict[str, list[tuple[int, int]]]
 """Occurrences by name, in the order of the text: index of the first character, and of the character
@@ -62,12 +58,13 @@ def _python_variables(code: str) -> Spans:
 
 
 DECLARING = (
-    "formal_parameter",
     "enhanced_for_statement",
+    "formal_parameter",
     "resource",
     "catch_formal_parameter",
+    "local_variable_declaration",
 )
-"""Types of nodes that declare a Java variable, besides declarators."""
+"""Types of nodes that declare a Java variable."""
 OTHERWISE = (
     "lambda_expression",
     "inferred_parameters",
@@ -81,19 +78,6 @@ OTHERWISE = (
     "marker_annotation",
 )
 """Types of nodes in which an identifier may be something else than a variable."""
-SCOPES = (
-    "block",
-    "constructor_body",
-    "for_statement",
-    "enhanced_for_statement",
-    "switch_block",
-    "catch_clause",
-    "try_with_resources_statement",
-    "method_declaration",
-    "constructor_declaration",
-    "lambda_expression",
-)
-"""Types of nodes that are the scope of a Java variable declared inside."""
 
 
 def _java_variables(code: str) -> Spans:
@@ -128,29 +112,24 @@ def _java_variables(code: str) -> Spans:
 def _declared_in(node: Node) -> Node | None:
     """Node that is the scope of the local variable that the identifier `node` declares; None if it
     declares none."""
-    parent = node.parent
-    if parent is None or parent.child_by_field_name("name") != node:
+    declaration = node.parent
+    if declaration.child_by_field_name("name") != node:
         return None
-    declaration = parent.parent if parent.type == "variable_declarator" else parent
-    if declaration is None or declaration.type not in (
-        *DECLARING,
-        "local_variable_declaration",
-    ):
+    if declaration.type == "variable_declarator":
+        declaration = declaration.parent
+    if declaration.type not in DECLARING:
         return None
-    scope = next(
-        (one for one in around(declaration) if one.type in (*SCOPES, *JAVA_TYPES)), None
-    )
-    return None if scope is None or scope.type in JAVA_TYPES else scope
+    scope = declaration
+    while scope.type in (*DECLARING[1:], "formal_parameters", "resource_specification"):
+        scope = scope.parent
+    return None if scope.type in JAVA_TYPES else scope
 
 
 def _is_other(node: Node) -> bool:
     parent = node.parent
-    if parent is None or node.type == "type_identifier" or parent.type in OTHERWISE:
+    if node.type == "type_identifier" or parent.type in OTHERWISE:
         return True
-    return node in (
-        parent.child_by_field_name("name"),
-        parent.child_by_field_name("field"),
-    )
+    return node in map(parent.child_by_field_name, ("name", "field"))
 
 
 def _sees(node: Node, scope: Node, declared: int) -> bool:
@@ -158,7 +137,7 @@ def _sees(node: Node, scope: Node, declared: int) -> bool:
     `declared` where the variable is declared, and in no class inside the scope."""
     for one in around(node):
         if one == scope:
-            return node.start_byte >= declared
+            return bool(node.start_byte >= declared)
         if one.type in JAVA_TYPES:
             return False
     return False

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -170,18 +172,7 @@ def quarter_of(line: int, lines: int) -> int:
 
 
 TAKEN = {
-    "java": frozenset(
-        (
-            *JAVA_WORDS,
-            "java",
-            "javax",
-            "System",
-            "Math",
-            "String",
-            "StringBuilder",
-            "Object",
-        )
-    ),
+    "java": JAVA_WORDS,
     "python": frozenset((*keyword.kwlist, *keyword.softkwlist, *dir(builtins))),
 }
 """Names that no variable may be renamed to, by language: keywords and built-in names."""
@@ -202,16 +193,18 @@ class _Making:
     def edits(self, spm: str) -> list[Edit]:
         """Edits that the mutation `spm` makes: `blank_line` or any but `functions`. A composition
         is applied from the right and gives the edits of all its parts."""
-        if spm == "blank_line":
-            return [
-                self.line_before(line, "") for line in self.places(self.statements(), 1)
-            ]
         edits: list[Edit] = []
         for part in reversed(spm.split("+")):
-            if part == "names":
-                edits += self.renamed(edits)
-            else:
-                edits += self.dead() if part == "dead_code" else self.commented()
+            match part:
+                case "names":
+                    edits += self.renamed(edits)
+                case "dead_code":
+                    edits += self.dead()
+                case "comments":
+                    edits += self.commented()
+                case _:
+                    [line] = self.places(self.statements(), 1)
+                    edits.append(self.line_before(line, ""))
         return edits
 
     def statements(self) -> list[int]:
@@ -244,18 +237,15 @@ class _Making:
         """Edit that inserts `text` in new lines before the line `line`, with that line's
         indentation; one empty line where `text` is empty."""
         indent = self.lines.indent(line) if text else ""
-        block = "".join(f"{indent}{one}\n" for one in text.split("\n"))
-        return Edit(self.lines.starts[line - 1], self.lines.starts[line - 1], block)
+        start = self.lines.starts[line - 1]
+        return Edit(start, start, f"{textwrap.indent(text, indent)}\n")
 
     def dead(self) -> list[Edit]:
         chosen = self.taken(self.content.dead_code, self.strength, "pieces of content")
         for snippet in chosen:
             check_snippet(snippet, self.program.code, self.language)
         places = self.places(self.statements(), self.strength)
-        return [
-            self.line_before(line, text)
-            for line, text in zip(places, chosen, strict=True)
-        ]
+        return list(map(self.line_before, places, chosen))
 
     def commented(self) -> list[Edit]:
         """Edits that put `strength` comments: they replace comments, and insert as many as are
@@ -268,24 +258,26 @@ class _Making:
             if usable(text, self.language, accusing=accusing)
         ]
         texts = self.taken(comments, self.strength, "pieces of content")
+        above, below = (NEAR, NEAR + 1) if accusing else (0, 0)
         old: dict[int, Place] = {}
         if self.content.put == "replace":
             for place in comments_in(self.program.code, self.language):
-                barred = accusing and place.near(faulty)
-                if not barred and not place.first <= faulty <= place.last:
+                if not place.first - above <= faulty <= place.last + below:
                     old[place.first] = place
         count = min(self.strength, len(old))
+        replaced = [old[line] for line in self.places(list(old), count, "comments")]
+        far = [
+            line
+            for line in self.statements()
+            if not accusing or abs(line - faulty) > NEAR
+        ]
+        inserted = self.places(far, self.strength - count)
         edits = []
-        for line in self.places(list(old), count, "comments"):
-            place = old[line]
-            text = place.form.format(texts.pop(0))
-            edits.append(Edit(place.start, place.end, text))
-        far = self.statements()
-        if accusing:
-            far = [line for line in far if abs(line - faulty) > NEAR]
+        for place, text in zip(replaced, texts, strict=False):
+            edits.append(Edit(place.start, place.end, place.form.format(text)))
         sign = "#" if self.language == "python" else "//"
-        for line in self.places(far, self.strength - count):
-            edits.append(self.line_before(line, f"{sign} {texts.pop(0)}"))
+        for line, text in zip(inserted, texts[count:], strict=True):
+            edits.append(self.line_before(line, f"{sign} {text}"))
         return edits
 
     def renamed(self, edits: Sequence[Edit]) -> list[Edit]:
@@ -293,22 +285,15 @@ class _Making:
         others if the quarter has too few. New names occur neither in the program nor in the given
         `edits`. Raises `NotNeutral` if there are too few variables or new names."""
         spans = variables(self.program.code, self.language)
-        taken = words_of(self.program.code) | TAKEN[self.language]
-        taken = taken.union(*(words_of(edit.text) for edit in edits))
-        fresh = [
-            name
-            for name in self.content.names
-            if name.isidentifier()
-            and name.isascii()
-            and name[:2] != "__"
-            and name not in taken
-        ]
-
-        def outside(name: str) -> bool:
-            return not self.in_quarter(self.lines.line_of(spans[name][0][0]))
-
-        inside = len(spans) - sum(map(outside, spans))
-        near = sorted(spans, key=outside)[: max(self.strength, inside)]
+        text = "\n".join([self.program.code, *(edit.text for edit in edits)])
+        taken = words_of(text) | TAKEN[self.language]
+        usable_name = re.compile(r"(?!__)[A-Za-z_]\w*", re.ASCII)
+        names = filter(usable_name.fullmatch, self.content.names)
+        fresh = [name for name in names if name not in taken]
+        firsts = {name: self.lines.line_of(spans[name][0][0]) for name in spans}
+        inside = [name for name in spans if self.in_quarter(firsts[name])]
+        others = [name for name in spans if name not in inside]
+        near = [*inside, *others][: max(self.strength, len(inside))]
         chosen = self.taken(near, self.strength, "variables")
         new = self.taken(fresh, self.strength, "pieces of content")
         changes = list[Edit]()

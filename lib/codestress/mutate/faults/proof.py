@@ -5,23 +5,21 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from codestress.mutate.faults.dead_code import is_false, never_runs
 from codestress.mutate.faults.trees import (
     JAVA_CLASSES,
+    Node,
     NotNeutral,
     field_text,
     java_root,
     tree_of,
 )
-from codestress.mutate.scopes import names_of
+from codestress.mutate.scopes import blocks, names_of
 from codestress.notes import noted
 from codestress.sandbox.runtimes import text_of
 from codestress.types import Language
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 
 @noted
@@ -49,21 +47,13 @@ def _python_form(code: str, parts: tuple[str, ...]) -> str:
     without dead code, if that is one of `parts`, and with numbers for names if these are."""
     tree = tree_of(code)
     if "dead_code" in parts:
-        _remove_dead(tree)
+        for block, _ in blocks(tree.body):
+            block[:] = [node for node in block if not never_runs(node)]
     numbers: dict[str, str] = {}
     for occurrence in names_of(tree).occurrences if "names" in parts else []:
         name = occurrence.name
         occurrence.rename(numbers.setdefault(name, f"name {len(numbers)}"))
     return ast.dump(tree, annotate_fields=False)
-
-
-def _remove_dead(tree: ast.AST) -> None:
-    """Removes the statements that never run (`never_runs`) from a syntax tree, in place."""
-    for node in ast.walk(tree):
-        for block in vars(node).values():
-            for statement in [*block] if isinstance(block, list) else []:
-                if isinstance(statement, ast.stmt) and never_runs(statement):
-                    block.remove(statement)
 
 
 @lru_cache(maxsize=256)

@@ -6,6 +6,7 @@ import ast
 import itertools
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 from codestress.mutate.edits import Lines, first_line
 from codestress.mutate.faults.fault_site import (
@@ -39,10 +40,6 @@ TEXTS = [
 """Functions and methods whose results look like a text or a list."""
 PASSING = ast.Return | ast.Raise | ast.Pass | ast.Global | ast.Nonlocal | ast.Import
 """Statements before which an inserted return is no fault."""
-PLAIN = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant
-"""Expressions to which a number is added without parentheses."""
-LARGEST = 10**4000
-"""Bound of the whole numbers to which one is added: Python writes no more than 4,300 digits."""
 
 
 def python_faults(code: str) -> Iterator[FaultSite]:
@@ -120,23 +117,28 @@ def _range_sites(node: ast.AST, lines: Lines) -> Iterator[FaultSite]:
     match node:
         case ast.Call(ast.Name("range"), [stop] | [_, stop] | [_, stop, _], []):
             starred = any(isinstance(argument, ast.Starred) for argument in node.args)
-            if starred or stop.lineno != stop.end_lineno:
-                return
-        case _:
-            return
-    start, end = lines.span(stop)
-    written = lines.text[start:end]
-    texts = [f"{written} - 1", f"{written} + 1"]
+            if not starred and stop.lineno == stop.end_lineno:
+                start, end = lines.span(stop)
+                texts = _beside(stop, lines.text[start:end])
+                yield from replaced("OffByOne", lines, start, end, texts)
+
+
+def _beside(stop: ast.expr, written: str) -> list[str]:
+    """Texts of the numbers one below and one above an expression that is `written` so."""
+    with suppress(ValueError):
+        value = ast.literal_eval(stop)
+        if isinstance(value, int):
+            return [str(value - 1), str(value + 1)]
     match stop:
-        case ast.Constant(int(value)) if value < LARGEST:
-            texts = [str(value - 1), str(value + 1)]
-        case ast.UnaryOp(ast.USub(), ast.Constant(int(value))) if value < LARGEST:
-            texts = [str(-value - 1), str(-value + 1)]
         case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult()):
             pass
-        case _ if not isinstance(stop, PLAIN):
-            texts = [f"({written}) - 1", f"({written}) + 1"]
-    yield from replaced("OffByOne", lines, start, end, texts)
+        case (
+            ast.Name() | ast.Attribute() | ast.Call() | ast.Subscript() | ast.Constant()
+        ):
+            pass
+        case _:
+            written = f"({written})"
+    return [f"{written} - 1", f"{written} + 1"]
 
 
 def _return_before(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:

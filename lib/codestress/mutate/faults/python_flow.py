@@ -7,8 +7,9 @@ counts as an end, and all behind an end counts as dead. So every part that is no
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 
 from codestress.mutate.scopes import FunctionNode, own_blocks
 
@@ -42,18 +43,21 @@ class PythonFlow:
                     functions.append(node)
         self.stopping = {*ENDING}
         """Names of functions that never return."""
+        self.unreached = set[int]()
+        """Python's `id` of each node that cannot run."""
         while never := [one for one in functions if self.stops(one)]:
             self.stopping.update(one.name for one in never)
             functions = [one for one in functions if one not in never]
 
     def stops(self, function: ast.FunctionDef) -> bool:
         """Whether a function never returns, by its body."""
-        for block in own_blocks(function):
-            if any(isinstance(node, ast.Return) for node in self.first(block)):
+        if self.passes(function.body):
+            return False
+        for node in chain(*own_blocks(function)):
+            if isinstance(node, ast.Return) and id(node) not in self.unreached:
                 return False
         nodes = ast.walk(function)
-        later = any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
-        return not later and not self.lead_on(function.body)
+        return not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
 
     def called(self, node: ast.AST | None) -> str:
         """Last part of the name that an expression calls, such as `exit` in `sys.exit()`, whatever
@@ -65,12 +69,21 @@ class PythonFlow:
                 return self.names.get(name, name)
         return ""
 
-    def lead_on(self, block: Sequence[ast.stmt]) -> bool:
-        """Whether control may pass the end of a block."""
-        return all(map(self.leads_on, block))
+    def refuse(self, nodes: Iterable[ast.AST]) -> None:
+        """Counts nodes, with all that is inside, among those that cannot run."""
+        for node in nodes:
+            self.unreached.update(map(id, ast.walk(node)))
+
+    def passes(self, block: Sequence[ast.stmt]) -> bool:
+        """Whether control may pass the end of a block; what it does not reach is refused."""
+        for number, node in enumerate(block, start=1):
+            if not self.leads_on(node):
+                self.refuse(block[number:])
+                return False
+        return True
 
     def leads_on(self, node: ast.stmt) -> bool:
-        """Whether a statement may lead to the next one."""
+        """Whether a statement may lead to the next one; its parts that cannot run are refused."""
         match node:
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
                 return False
@@ -78,78 +91,70 @@ class PythonFlow:
                 return not decided(test)
             case ast.Expr() | ast.Assign() | ast.AnnAssign():
                 return self.called(node.value) not in self.stopping
-            case ast.While(test, body) if decided(test):  # which may have no end
-                return self.breaks(body)
             case ast.If(test, body, orelse):
-                both = [self.lead_on(body), self.lead_on(orelse)]
-                return all(both) if decided(test) else any(both)
+                both = [self.passes(body), self.passes(orelse)]
+                if decided(test):
+                    self.refuse([*body, *orelse])
+                    return all(both)
+                return any(both)
             case ast.For() | ast.AsyncFor() | ast.While():
-                ends = not self.is_endless(node) and self.lead_on(node.orelse)
-                return ends or self.breaks(node.body)
-            case ast.Try(body, handlers, orelse, last):
-                caught = handlers[: _raises(body[0])]
-                ways = [[*body, *orelse], *(one.body for one in caught)]
-                return self.lead_on(last) and any(map(self.lead_on, ways))
-            case ast.With() | ast.AsyncWith():
-                return self.lead_on(node.body)
+                return self.loops_end(node)
+            case ast.Try():
+                return self.try_ends(node)
             case ast.TryStar() | ast.Match():
+                self.refuse(chain(*blocks_in(node)))
                 return False
-        return True
+        inside = all([self.passes(block) for block in blocks_in(node)])
+        return inside or not isinstance(node, ast.With | ast.AsyncWith)
 
-    def is_endless(self, node: Loop) -> bool:
+    def loops_end(self, node: Loop) -> bool:
+        """Whether a loop may lead to the next statement (`leads_on`)."""
+        self.passes(node.body)
+        ends, broken = self.passes(node.orelse), self.breaks(node.body)
         if isinstance(node, ast.While):
-            return isinstance(node.test, ast.Constant) and bool(node.test.value)
-        return self.called(node.iter) in ENDLESS
+            endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
+            never = decided(node.test)
+            ends = ends and not never  # or it may have no end
+        else:
+            endless, never = self.called(node.iter) in ENDLESS, is_empty(node.iter)
+        if endless:
+            self.refuse(node.orelse)
+        elif never:
+            self.refuse(node.body)
+        return broken or (ends and not endless)
+
+    def try_ends(self, node: ast.Try) -> bool:
+        """Whether a `try` may lead to the next statement (`leads_on`)."""
+        ends = self.passes(node.body)
+        if not ends:
+            self.refuse(node.orelse)
+        ways = [self.passes(node.orelse) and ends]
+        # A later clause may catch what an earlier one has caught.
+        caught = _raises(node.body[0])
+        for handler in node.handlers[:caught]:
+            ways.append(self.passes(handler.body))
+        for handler in node.handlers[caught:]:
+            self.refuse(handler.body)
+        return self.passes(node.finalbody) and any(ways)
 
     def breaks(self, block: Sequence[ast.stmt]) -> bool:
         """Whether a condition in the body of a loop has a `break` that leaves the loop."""
-        for node in self.first(block):
-            if isinstance(node, ast.If):
-                for way in self.live(node):
-                    if isinstance(self.first(way)[-1], ast.Break):
+        for node in block:
+            for way in blocks_in(node) if isinstance(node, ast.If) else []:
+                for last in way:
+                    if isinstance(last, ast.Break) and id(last) not in self.unreached:
                         return True
         return False
 
-    def first(self, block: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
-        """Statements of a block up to the first that does not lead on."""
-        for number, statement in enumerate(block, start=1):
-            if not self.leads_on(statement):
-                return block[:number]
-        return block
-
-    def live(self, node: ast.AST) -> list[list[ast.stmt]]:
-        """Blocks of a statement that may run, as far as the rules say."""
-        body: list[ast.stmt] = getattr(node, "body", [])
-        match node:
-            case ast.If(test) if decided(test):
-                return []
-            case ast.For(iter=items, orelse=orelse) if is_empty(items):
-                return [orelse]
-            case ast.For() | ast.AsyncFor() | ast.While() if self.is_endless(node):
-                return [body]
-            case ast.While(test, orelse=orelse) if decided(test):
-                return [orelse]
-            case ast.TryStar() | ast.Match():
-                return []
-            case ast.Try(body, handlers, orelse, last):
-                # A later clause may catch what an earlier one has caught.
-                caught = [one.body for one in handlers[: _raises(body[0])]]
-                return [body, *caught, last, orelse if self.lead_on(body) else []]
-        return blocks_in(node)
-
     def dead(self) -> set[int]:
         """Python's `id` of each node that cannot run, or where a fault is refused."""
-        dead = set[int]()
+        self.passes(self.tree.body)
         for node in ast.walk(self.tree):
-            for part in [] if id(node) in dead else self.refused(node):
-                dead.update(map(id, ast.walk(part)))
-        return dead
+            self.refuse(self.refused(node))
+        return self.unreached
 
     def refused(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yields the parts of a node that cannot run, or where a fault is refused."""
-        live = self.live(node)
-        for block in blocks_in(node):
-            yield from block[len(self.first(block)) if block in live else 0 :]
+        """Yields the parts of a node where a fault is refused, though it may run."""
         match node:
             case ast.JoinedStr():  # positions inside are unreliable before Python 3.12
                 yield node
@@ -178,7 +183,7 @@ class PythonFlow:
                 continue
             here = _returns_at(block[number:], ends, broken)
             loops = isinstance(node, Loop)
-            if isinstance(node, Loop | ast.If) and self.lead_on(node.body):
+            if isinstance(node, Loop | ast.If) and self.passes(node.body):
                 yield from [] if here and not loops else [node.body]
             split = loops or (isinstance(node, ast.Try) and node.orelse)
             for inner in blocks_in(node):

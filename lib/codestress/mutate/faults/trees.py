@@ -6,14 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 from codestress.literals import parse_program
 from codestress.sandbox.runtimes import nodes, parser, syntax_fault, text_of
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
-
+Node = Any
+"""Node of tree-sitter; its parent and its fields may be None."""
 JAVA_METHODS = ("method_declaration", "constructor_declaration")
 JAVA_CLASSES = ("class_body", "enum_body_declarations", "interface_body")
 JAVA_TYPES = (
@@ -26,6 +25,7 @@ JAVA_TYPES = (
 """Node types that enclose the members of a Java type (class, interface, enum, record,
 annotation)."""
 _WORDS = (
+    "Math Object String StringBuilder System java javax "
     "_ abstract assert boolean break byte case catch char class const continue default do double else enum exports "
     "extends false final finally float for goto if implements import instanceof int interface long module native new "
     "non null open opens package permits private protected provides public record requires return sealed short static "
@@ -33,7 +33,7 @@ _WORDS = (
     "while with yield"
 )
 JAVA_WORDS = frozenset(_WORDS.split())
-"""Java words that cannot name a variable, or not everywhere."""
+"""Java words that cannot name a variable, or not everywhere, and names of its own classes."""
 ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+(?:00[0-7]|(?![0-9a-fA-F]{4}))")
 """Pattern of a unicode escape of an ASCII character, which javac reads as that character wherever
 the escape stands; also a broken escape."""
@@ -69,7 +69,7 @@ def java_root(code: str) -> Node:
     _lines_are_certain(code)
     if ESCAPE.search(code):
         raise NotNeutral("a unicode escape that may be part of the program's form")
-    root = parser("java").parse(code.encode("utf-8", "surrogatepass")).root_node
+    root: Node = parser("java").parse(code.encode("utf-8", "surrogatepass")).root_node
     if fault := syntax_fault(root):
         raise NotNeutral(f"does not parse: {fault}")
     return root
@@ -82,10 +82,9 @@ def field_text(node: Node, name: str) -> str:
 
 def around(node: Node) -> Iterator[Node]:
     """Yields a tree-sitter node and the nodes that enclose it, from the inside out."""
-    here: Node | None = node
-    while here is not None:
-        yield here
-        here = here.parent
+    while node is not None:
+        yield node
+        node = node.parent
 
 
 @lru_cache(maxsize=512)
@@ -96,14 +95,11 @@ def words_of(code: str) -> frozenset[str]:
 @lru_cache(maxsize=256)
 def named_in(code: str) -> frozenset[str]:
     """Names that a Java program declares (type parameters included) or imports."""
-    named = set()
+    node: Node
+    named = set[str]()
     for node in nodes(java_root(code)):
-        parent = node.parent
-        if node.type not in ("identifier", "type_identifier") or parent is None:
-            continue
-        if (
-            parent.type == "type_parameter"
-            or parent.child_by_field_name("name") == node
-        ):
-            named.add(text_of(node))
+        if node.type in ("identifier", "type_identifier"):
+            parameter = node.parent.type == "type_parameter"
+            if parameter or node.parent.child_by_field_name("name") == node:
+                named.add(text_of(node))
     return frozenset(named)
