@@ -73,7 +73,7 @@ def test_every_artefact_of_every_profile_resolves_and_renders(
     for artefact in some(chosen, 6):
         try:
             trials = artefact.trials()
-            assert bool(trials.items) == (artefact.study_name not in ASK_NOTHING), (
+            assert bool(trials.items) == (artefact.file.study not in ASK_NOTHING), (
                 artefact.name
             )
             if trials.items:

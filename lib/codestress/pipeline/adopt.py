@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from codestress.errors import DataError
 from codestress.inference.registry import ModelEntry
@@ -21,10 +21,8 @@ from codestress.pipeline.plan import matches
 from codestress.types import Response, now
 
 
-@dataclass(frozen=True)
-class Adopted:
-    """Counts that `adopt` returns: completions imported, requests that had a response already or
-    have no completion, and completions that no request asks for."""
+class Adopted(NamedTuple):
+    """Counts of what `adopt` took and left out."""
 
     taken: int
     answered: int
@@ -57,35 +55,31 @@ def adopt(
     another server's response to one of them. The server behind the file's completions is unknown.
     """
     trials = artefact.trials().of(entry.name)
-    said_by = f"{file.name} sha256 {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}, taken over"
-    taken = answered = lacking = 0
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
+    said_by = f"{file.name} sha256 {digest}, taken over"
+    chosen = [trial for trial in trials.items if matches(trial, entry, where)]
     used: set[tuple[str, int]] = set()
-    belongs_here = belongs(entry)
-    with Store(store) as responses:
-        for trial in trials.items:
-            if not matches(trial, entry, where):
-                continue
-            texts = answers.get(trial.problem, ())
-            request = request_of(trials, trial, entry)
-            text = texts[trial.sample] if trial.sample < len(texts) else None
-            if text is None:
-                lacking += 1
-                continue
-            used.add((trial.problem, trial.sample))
-            if not responses.missing([request.key], belongs_here):
-                answered += 1
-                continue
-            response = Response(
-                form.replace("{}", text), "stop", answered_by=said_by, answered_at=now()
-            )
-            responses.put(request.key, entry.name, response)
-            taken += 1
+    found: dict[str, Response] = {}
+    lacking = 0
+    for trial in chosen:
+        text = dict(enumerate(answers.get(trial.problem, ()))).get(trial.sample)
+        if text is None:
+            lacking += 1
+            continue
+        used.add((trial.problem, trial.sample))
+        key = request_of(trials, trial, entry).key
+        text = form.replace("{}", text)
+        response = Response(text, "stop", answered_by=said_by, answered_at=now())
+        found.setdefault(key, response)
     if not used:
         raise DataError(
             f"{file}: no answer to any question of {artefact.name}: its problems are called "
             f"{trials.items[0].problem!r}, the file's {next(iter(answers), '')!r}; "
             f"see `codestress show {artefact.name}`"
         )
-    return Adopted(
-        taken, answered, lacking, sum(map(len, answers.values())) - len(used)
-    )
+    with Store(store) as responses:
+        missing = responses.missing(list(found), belongs(entry))
+        responses.put_all((key, entry.name, found[key]) for key in missing)
+    answered = len(chosen) - lacking - len(missing)
+    given = sum(map(len, answers.values()))
+    return Adopted(len(missing), answered, lacking, given - len(used))

@@ -21,7 +21,7 @@ from pathlib import Path
 from codestress.inference.registry import ENGINES
 from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown, visible
 from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.notebooks import plain_cells
+from codestress.pipeline.notebooks import plain_notebook
 from codestress.problems.problem_files import own_sets
 from codestress.rooms import module_of
 from codestress.sandbox.runtimes import missing
@@ -54,7 +54,7 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     inputs = {
         f"notebook {shown(artefact.notebook)}": _file_digest(artefact.notebook),
         "parameters": digest(artefact.parameters.model_dump_json().encode()),
-        "what is seen": digest(artefact.seen.encode()),
+        "what is seen": digest(artefact.file.seen.encode()),
         "environment": digest(json.dumps(environment()).encode()),
         f"data {shown(PARAMS / 'datasets.yaml')}": _file_digest(
             PARAMS / "datasets.yaml"
@@ -111,7 +111,7 @@ def closure(artefact: Artefact) -> dict[Path, str]:
     """Hashes by path of the files that `artefact` depends on: this package's files that its
     notebook, its study or its models' engines import, directly or not, and data files in their
     folders."""
-    paper = artefact.study_name.partition(".")[0]
+    paper = artefact.file.study.partition(".")[0]
     modules = {module_of(paper, "studies"), module_of(paper, "reading")}
     modules |= {ENGINES[model.engine] for model in artefact.models}
     return _closure(artefact.notebook, frozenset(modules))
@@ -156,11 +156,9 @@ def _imports_of(path: Path) -> frozenset[Path]:
     """Files of this package that the module or notebook at `path` may import directly, including
     the packages around them."""
     if path.suffix == ".ipynb":
-        code = "\n".join(
-            "".join(cell["source"])
-            for cell in plain_cells(path)
-            if cell["cell_type"] == "code"
-        )
+        cells = plain_notebook(path)["cells"]
+        codes = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        code = "\n".join(map("".join, codes))
     else:
         code = path.read_text(encoding="utf-8")
     names: set[str] = set()

@@ -3,7 +3,6 @@ cannot hold sockets, other repositories."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -28,9 +27,9 @@ GIT = (
 
 START_S = 120
 """Longest time in seconds that JupyterLab has to start; it needs some two."""
-LONGEST = 79
-"""Length in bytes from which on a folder's path is too long for sockets below it: a Mac's path of a
-socket has at most 103."""
+LONGEST = 55
+"""Length in bytes from which on a folder's path is too long for sockets two folders below it: a
+socket's path has at most 107, a Mac's 103."""
 
 
 def apart(folder: str) -> dict[str, str]:
@@ -112,13 +111,17 @@ def _no_jupyterlab(environment: dict[str, str]) -> str:
     return (done.stderr.strip() or "it ends the process").splitlines()[-1]
 
 
-def socket_folder() -> contextlib.AbstractContextManager[str]:
-    """Context with a new folder for Unix sockets, whose paths must be short: in the folder for
-    temporary files, or in /tmp; an empty text where neither will do."""
-    for place in (tempfile.gettempdir(), "/tmp"):
-        if len(os.fsencode(place)) < LONGEST and os.access(place, os.W_OK):
-            return tempfile.TemporaryDirectory(prefix="codestress-", dir=place)
-    return contextlib.nullcontext("")
+def socket_folder() -> tempfile.TemporaryDirectory[str]:
+    """New folder for Unix sockets, whose paths must be short: in the folder for temporary files,
+    or in /tmp; where neither will do, one that `holds_sockets` says no of."""
+    place = tempfile.gettempdir()
+    if len(os.fsencode(place)) >= LONGEST and os.access("/tmp", os.W_OK):
+        place = "/tmp"
+    return tempfile.TemporaryDirectory("", "codestress-", place, True)
+
+
+def holds_sockets(folder: str) -> bool:
+    return len(os.fsencode(Path(folder).parent)) < LONGEST
 
 
 def git(*arguments: str) -> subprocess.CompletedProcess[str]:
