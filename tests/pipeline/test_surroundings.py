@@ -231,11 +231,11 @@ def test_a_figure_is_drawn_from_matplotlib_s_defaults() -> None:
 
 
 SOCKETS = """
-import socket, tempfile
-from codestress.pipeline.execute import IpcKernelManager
+import socket
+from codestress.pipeline.execute import Manager
 from codestress.pipeline.surroundings import socket_folder
-with socket_folder() as tempfile.tempdir:
-    manager = IpcKernelManager()
+with socket_folder() as Manager.folder:
+    manager = Manager()
     with socket.socket(socket.AF_UNIX) as trial:
         trial.bind(f"{manager.ip}-5")
     print(manager.transport, manager.ip)

@@ -9,6 +9,7 @@ start_alone()
 
 import errno
 import gc
+import itertools
 import os
 import sys
 from typing import Any, TextIO, cast
@@ -38,7 +39,7 @@ def cli() -> None:
     )
 
 
-for _command in (
+_commands = [
     artefacts.build,
     artefacts.plan,
     artefacts.show,
@@ -57,8 +58,8 @@ for _command in (
     sources.doctor,
     trying.try_command,
     course,
-    *(command for commands in offered("commands", "COMMANDS") for command in commands),
-):
+]
+for _command in itertools.chain(_commands, *offered("commands", "COMMANDS")):
     cli.add_command(_command)
 
 

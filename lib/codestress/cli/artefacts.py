@@ -265,11 +265,9 @@ def explain(
 
     The figure of --profile, or what --models and --set made of it."""
     from codestress.pipeline.explain import explain as explained
-    from codestress.pipeline.plan import listed
 
-    outcomes = [*Outcome]
-    if outcome and outcome not in outcomes:
-        hint = nearest(outcome, outcomes)
+    if outcome and outcome not in [*Outcome]:
+        hint = nearest(outcome, Outcome)
         raise ParameterError(f"--outcome {outcome!r}: no such outcome{hint}")
     chosen, results, manifest = _answers(artefact, knobs)
     rules = results.answers[0].scores
@@ -277,11 +275,9 @@ def explain(
     counts = results.counts(rule)
     now = (results.requests_sha256(), counts)
     if manifest and (manifest.get("requests_sha256"), manifest.get("counts")) != now:
-        click.echo(
-            f"{artefact}: the figure has other answers or verdicts: code, models or answers have changed since; build "
-            f"it again: {manifest['command']}",
-            err=True,
-        )
+        again = f"build it again: {manifest['command']}"
+        line = f"{artefact}: the figure has other answers or verdicts than there are now; {again}"
+        click.echo(line, err=True)
     answers = explained(chosen, results, rule, where_of(where), outcome)
     rows = list(itertools.islice(answers, limit or None))
     if as_json:
@@ -289,20 +285,27 @@ def explain(
         return
     click.echo(f"{artefact}: {manifest.get('title', chosen.title)}")
     if manifest:
-        click.echo(
-            f"  {manifest['alt']}\n  numbers: {shown(chosen.folder / 'table.csv')}\n  again: {manifest['command']}"
-        )
+        numbers = shown(chosen.folder / "table.csv")
+        click.echo(f"  {manifest['alt']}\n  numbers: {numbers}")
+        click.echo(f"  again: {manifest['command']}")
     for model, by_outcome in counts.items():
         click.echo(f"  {model}: {_counted(by_outcome)} ({rule})")
     for row in rows:
-        read, by = row["extracted"] or "nothing", row["answered_by"] or "nobody"
-        verdicts = "; ".join(f"{name}: {row['verdicts'][name]}" for name in rules)
-        click.echo(f"\n=== {listed(row['factors'])}")
-        click.echo(f"=== {verdicts}; read: {read}; by {by}; key {row['key']}")
-        click.echo(f"--- asked, the last message\n{row['prompt']}")
-        click.echo(f"--- answered\n{row['text'] or row['error']}")
+        _print_answer(row)
     if not rows:
         click.echo("no answer matches", err=True)
+
+
+def _print_answer(row: dict[str, Any]) -> None:
+    from codestress.pipeline.plan import listed
+
+    read, by = row["extracted"] or "nothing", row["answered_by"] or "nobody"
+    click.echo(f"\n=== {listed(row['factors'])}")
+    click.echo(
+        f"=== {listed(row['verdicts'])}; read: {read}; by {by}; key {row['key']}"
+    )
+    click.echo(f"--- asked, the last message\n{row['prompt']}")
+    click.echo(f"--- answered\n{row['text'] or row['error']}")
 
 
 def _answers(name: str, knobs: Knobs) -> tuple[Artefact, Results, dict[str, Any]]:

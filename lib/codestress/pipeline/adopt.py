@@ -7,7 +7,7 @@ recorded as the responding model, so that the manifest of every figure names the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import matches
-from codestress.types import Response, now
+from codestress.types import Response, Trial, now
 
 
 class Adopted(NamedTuple):
@@ -43,9 +43,7 @@ def adopt(
     store: Path,
     form: str = "{}",
 ) -> Adopted:
-    """Imports a model's published completions into the store, as responses to the artefact's
-    requests, and returns counts of what was taken and left out (`Adopted`).
-
+    """Imports a model's published completions into the store, as responses to an artefact.
     `answers` are the completions of `file` by problem, one for each sample (None: no completion);
     of `file` itself only name and hash are used. `entry` is the model's registry row; `where` has
     the values, by factor, of the trials to take. Published completions are often cleaned: the text
@@ -58,28 +56,33 @@ def adopt(
     digest = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
     said_by = f"{file.name} sha256 {digest}, taken over"
     chosen = [trial for trial in trials.items if matches(trial, entry, where)]
-    used: set[tuple[str, int]] = set()
-    found: dict[str, Response] = {}
-    lacking = 0
-    for trial in chosen:
-        text = dict(enumerate(answers.get(trial.problem, ()))).get(trial.sample)
-        if text is None:
-            lacking += 1
-            continue
-        used.add((trial.problem, trial.sample))
-        key = request_of(trials, trial, entry).key
-        text = form.replace("{}", text)
-        response = Response(text, "stop", answered_by=said_by, answered_at=now())
-        found.setdefault(key, response)
+    pairs = list(_completed(chosen, answers))
+    used = {(trial.problem, trial.sample) for trial, _ in pairs}
     if not used:
         raise DataError(
             f"{file}: no answer to any question of {artefact.name}: its problems are called "
-            f"{trials.items[0].problem!r}, the file's {next(iter(answers), '')!r}; "
-            f"see `codestress show {artefact.name}`"
+            f"{trials.items[0].problem!r}, the file's {next(iter(answers), '')!r}"
         )
+    found: dict[str, Response] = {}
+    for trial, text in pairs:
+        key = request_of(trials, trial, entry).key
+        whole = form.replace("{}", text)
+        response = Response(whole, "stop", answered_by=said_by, answered_at=now())
+        found.setdefault(key, response)
     with Store(store) as responses:
         missing = responses.missing(list(found), belongs(entry))
         responses.put_all((key, entry.name, found[key]) for key in missing)
-    answered = len(chosen) - lacking - len(missing)
-    given = sum(map(len, answers.values()))
-    return Adopted(len(missing), answered, lacking, given - len(used))
+    taken, lacking = len(missing), len(chosen) - len(pairs)
+    unused = sum(map(len, answers.values())) - len(used)
+    return Adopted(taken, len(pairs) - taken, lacking, unused)
+
+
+def _completed(
+    trials: Iterable[Trial], answers: Mapping[str, Sequence[str | None]]
+) -> Iterator[tuple[Trial, str]]:
+    """Yields each of the `trials` that has a completion in `answers`, with it."""
+    for trial in trials:
+        texts = answers.get(trial.problem, ())
+        text = texts[trial.sample] if trial.sample < len(texts) else None
+        if text is not None:
+            yield trial, text

@@ -198,27 +198,10 @@ def resolve(
     for text in overrides.settings:
         key, value = parse_setting(text)
         given[key] = value, "--set"
-    artefacts = []
-    valid: set[str] = set()
-    for name in names:
-        file = read_artefact(name)
-        source = shown(artefact_path(name))
-        schema = load_study(file.study, source)
-        valid.update(schema.model_fields)
-        layers = file_layers(name, file, profile, profile_name)
-        plain = dict(layers.values)
-        own = {key: given[key] for key in given if key in schema.model_fields}
-        for key, (value, option) in own.items():
-            layers.put({key: schema.from_root(key, value, Path())}, option)
-        _check_notebook(file.notebook, source)
-        parameters = schema.checked(layers.values, layers.sources)
-        models = find_models(
-            parameters.models, dict(registry), layers.sources.get("models", source)
-        )
-        changed = _changes(plain, parameters, own)
-        artefacts.append(
-            Artefact(name, file, parameters, models, profile_name, changed)
-        )
+    artefacts = [
+        _resolved(name, profile, profile_name, given, registry) for name in names
+    ]
+    valid = set[str]().union(*(type(one.parameters).model_fields for one in artefacts))
     for key in given.keys() - valid:
         value, option = given[key]
         hint = nearest(key, valid)
@@ -228,6 +211,32 @@ def resolve(
             f"{option}: {key} = {value!r}: no chosen artefact has it{hint}"
         )
     return artefacts
+
+
+def _resolved(
+    name: str,
+    profile: Profile,
+    profile_name: str,
+    given: Mapping[str, tuple[Any, str]],
+    registry: Mapping[str, ModelEntry],
+) -> Artefact:
+    """The artefact `name`, with those values of `given` that its schema has; each has the option
+    that gave it."""
+    file = read_artefact(name)
+    source = shown(artefact_path(name))
+    schema = load_study(file.study, source)
+    layers = file_layers(name, file, profile, profile_name)
+    plain = dict(layers.values)
+    own = [key for key in given if key in schema.model_fields]
+    for key in own:
+        value, option = given[key]
+        layers.put({key: schema.from_root(key, value, Path())}, option)
+    _check_notebook(file.notebook, source)
+    parameters = schema.checked(layers.values, layers.sources)
+    asked_by = layers.sources.get("models", source)
+    models = find_models(parameters.models, dict(registry), asked_by)
+    changed = _changes(plain, parameters, own)
+    return Artefact(name, file, parameters, models, profile_name, changed)
 
 
 def _check_notebook(name: str, source: str) -> None:

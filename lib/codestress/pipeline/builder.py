@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
+from unittest.mock import patch
 
 import click
 from tqdm import tqdm
@@ -121,24 +122,34 @@ def build(
             why, not_run = standing(artefact, inputs[artefact.label])
             if why or force:
                 check_parameters_cell(artefact.notebook, type(artefact.parameters))
+                # A faulty file would only fail the notebook, after its questions were asked.
+                read_published(artefact.paper)
                 stale.append(artefact)
             else:
                 fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))
-        if not stale:
-            return fresh
-        for artefact in stale:
-            # A faulty file would only fail the notebook, after its questions were asked.
-            read_published(artefact.paper)
-            # Of a build that was killed.
-            shutil.rmtree(OUTPUTS / artefact.shelf / ".staging", ignore_errors=True)
-        # One for all artefacts, and for what their notebooks ask.
-        budget = Budget.from_environment()
-        with (
-            budget.shared(),
-            notes_kept(),
-            _Notebooks(min(jobs, len(stale)), stale, inputs, timeout_s) as notebooks,
-        ):
-            return fresh + ask_all(stale, notebooks, budget)
+        jobs = max(1, min(jobs, len(stale)))
+        return fresh + (_built(stale, jobs, inputs, timeout_s) if stale else [])
+
+
+def _built(
+    artefacts: Sequence[Artefact],
+    jobs: int,
+    inputs: dict[str, dict[str, str]],
+    timeout_s: float | None,
+) -> list[Outcome]:
+    for artefact in artefacts:
+        # Of a build that was killed.
+        shutil.rmtree(OUTPUTS / artefact.shelf / ".staging", ignore_errors=True)
+    # One for all artefacts, and for what their notebooks ask.
+    budget = Budget.from_environment()
+    with (
+        budget.shared(),
+        notes_kept(),
+        socket_folder() as folder,
+        patch.dict(os.environ, apart(folder), clear=True),
+        _Notebooks(jobs, artefacts, inputs, timeout_s, folder) as notebooks,
+    ):
+        return ask_all(artefacts, notebooks, budget)
 
 
 def _questions_of(
@@ -240,36 +251,30 @@ class _Notebooks:
         artefacts: Sequence[Artefact],
         inputs: dict[str, dict[str, str]],
         timeout_s: float | None,
+        folder: str,
     ) -> None:
         self.total = len(artefacts)
         self.inputs = inputs
         self.timeout_s = timeout_s
+        self.folder = folder
         self.outcomes: list[Outcome] = []
-        self.modules = dict.fromkeys(itertools.chain(*map(modules_of, artefacts)))
-        self.folder = socket_folder()
         self.progress: Progress | None = None
         self.pool = ThreadPoolExecutor(jobs)
         self.futures: list[Future[None]] = []
         self.shelves: set[str] = set()
         self.lock = threading.Lock()
+        start(dict.fromkeys(itertools.chain(*map(modules_of, artefacts))))
 
     def __enter__(self) -> _Notebooks:
-        self.before = dict(os.environ)
-        own = apart(self.folder.name)
-        for name in os.environ.keys() - own.keys():
-            del os.environ[name]
-        os.environ.update(own)
-        start(self.modules)
         self.pool.submit(prepare)  # while the models are asked
         return self
 
     def __exit__(self, *_: object) -> None:
         self.pool.shutdown(wait=False, cancel_futures=True)
-        kill_all()
+        while not all(future.done() for future in self.futures):
+            kill_all()  # again where one was about to start
+            time.sleep(0.1)
         self.pool.shutdown()
-        os.environ.clear()
-        os.environ.update(self.before)
-        self.folder.cleanup()
 
     def show(self, progress: Progress) -> None:
         """Shows the number of finished notebooks on the bar `progress` from now on, beside the
@@ -281,7 +286,7 @@ class _Notebooks:
         """Queues the notebook of an `artefact` whose responses are in the store; `programs` counts
         the programs that ran to make its trials and responses."""
         self.shelves.add(artefact.shelf)
-        self.futures.append(self.pool.submit(self._one, artefact, programs))
+        self.futures.append(self.pool.submit(self._execute, artefact, programs))
 
     def fail(self, artefact: Artefact, error: CodestressError) -> None:
         """Records the `Outcome` of an `artefact` whose notebook is not executed for the reason
@@ -295,21 +300,17 @@ class _Notebooks:
         while wait(self.futures, timeout=1).not_done:
             if self.progress:
                 self.progress.refresh()
-            while self.shelves:  # the report is due next, and this process only waits; what changes yet is read again
+            if self.shelves:  # the report is due next, and this process only waits
                 from codestress.report.gallery import gallery
 
-                with contextlib.suppress(
-                    Exception
-                ):  # what is wrong with it is told when it is due
+                # What changes yet is read again, and what is wrong is told when it is due.
+                with contextlib.suppress(Exception):
                     gallery(self.shelves.pop())
         for future in self.futures:
             future.result()
         return self.outcomes
 
-    def _one(self, artefact: Artefact, programs: ProgramCounts) -> None:
-        self._ended(self._executed(artefact, programs))
-
-    def _executed(self, artefact: Artefact, programs: ProgramCounts) -> Outcome:
+    def _execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
         from codestress.pipeline.execute import attempt
 
         started = time.monotonic()
@@ -318,19 +319,21 @@ class _Notebooks:
         prefix = artefact.name.replace("/", "-") + "-"
         staging = Path(tempfile.mkdtemp(prefix=prefix, dir=staging_root))
         inputs = self.inputs[artefact.label]
-        folder = self.folder.name
-        error = attempt(artefact, staging, folder, inputs, programs, self.timeout_s)
-        seconds = time.monotonic() - started
+        timeout_s = self.timeout_s
+        error = attempt(artefact, staging, self.folder, inputs, programs, timeout_s)
         kept = FAILED / artefact.shelf / artefact.label
+        state, not_run = "built", {}
         if error:
             (staging / "error.txt").write_text(error + "\n", encoding="utf-8")
             replace_folder(staging, kept)
             error += f"\nthe notebook as far as it came: {shown(kept)}"
-            return Outcome(artefact.label, "failed", seconds, error)
-        replace_folder(staging, artefact.folder)
-        shutil.rmtree(kept, ignore_errors=True)
-        not_run = read_manifest(artefact.folder)["not_run"]
-        return Outcome(artefact.label, "built", seconds, not_run=not_run)
+            state = "failed"
+        else:
+            replace_folder(staging, artefact.folder)
+            shutil.rmtree(kept, ignore_errors=True)
+            not_run = read_manifest(artefact.folder)["not_run"]
+        seconds = time.monotonic() - started
+        self._ended(Outcome(artefact.label, state, seconds, error, not_run))
 
     def _ended(self, outcome: Outcome) -> None:
         with self.lock:

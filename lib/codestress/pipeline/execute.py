@@ -107,7 +107,7 @@ def check_completed(notebook: nbformat.NotebookNode) -> None:
 
 
 def execute(
-    artefact: Artefact, staging: Path, manager: type[Manager], **found: object
+    artefact: Artefact, staging: Path, manager: type[Manager], found: dict[str, Any]
 ) -> None:
     """Runs the notebook of `artefact` into the folder `staging`, with a kernel of `manager`, and
     completes the manifest that the notebook published: `inputs` and `programs` are in `found`.
@@ -117,11 +117,10 @@ def execute(
     """
     output = staging / "notebook.ipynb"
     started = time.monotonic()
-    parameters = artefact.parameters.model_dump()
     notebook = papermill.execute_notebook(
         read_notebook(artefact.notebook),
         str(output),
-        parameters,
+        artefact.parameters.model_dump(),
         kernel_name="python3",  # these two also where a tool has stripped them
         language="python",
         kernel_manager_class=manager,
@@ -141,36 +140,44 @@ def execute(
             notebook.cells.append(nbformat.v4.new_markdown_cell(id="closing"))
         notebook.cells[-1].source = text
     nbformat.write(notebook, output)
+    found["build_seconds"] = round(time.monotonic() - started, 2)
+    manifest = _completed(artefact, staging, found)
+    page = notebook_page(notebook, artefact.label, manifest)
+    (staging / "notebook.html").write_text(page, encoding="utf-8")
+    manifest["sha256"] = sha256_of_files(staging)
+    text = json.dumps(manifest, indent=1) + "\n"
+    (staging / "manifest.json").write_text(text, encoding="utf-8")
+
+
+def _completed(
+    artefact: Artefact, staging: Path, found: dict[str, Any]
+) -> dict[str, Any]:
+    """Manifest of `artefact` in the folder `staging`, with what the notebook does not know: of
+    this, `found` has what the build counted. `CellsIncompleteError` where a file is missing."""
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
         raise CellsIncompleteError(
             f"the notebook ran, but did not publish {', '.join(missing)}"
         )
-    manifest = json.loads((staging / "manifest.json").read_text(encoding="utf-8"))
-    manifest["programs"]["while asking"] = found["programs"]
+    manifest: dict[str, Any] = json.loads((staging / "manifest.json").read_bytes())
+    manifest["programs"]["while asking"] = found.pop("programs")
     changes = "+changes" if git("status", "--porcelain").stdout else ""
     manifest |= {
         "title": artefact.title,
         "leaderboard": artefact.file.leaderboard,
         "profile": artefact.profile,
         "command": artefact.command,
-        "parameters": parameters,
+        "parameters": artefact.parameters.model_dump(),
         "environment": environment(),
         "commit": commit()[0] + changes,
         "built_at": now(),
-        "build_seconds": round(time.monotonic() - started, 2),
-        "inputs": found["inputs"],
+        **found,
     }
     if marks := artefact.marks:
         manifest["title"] += f" (changed: {marks['told']})"
         difference = compared(artefact.unchanged, staging, manifest)
         manifest["changed"] = marks | {"difference": difference}
-    page = notebook_page(notebook, artefact.label, manifest)
-    (staging / "notebook.html").write_text(page, encoding="utf-8")
-    manifest["sha256"] = sha256_of_files(staging)
-    (staging / "manifest.json").write_text(
-        json.dumps(manifest, indent=1) + "\n", encoding="utf-8"
-    )
+    return manifest
 
 
 def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[str]:
@@ -206,9 +213,8 @@ def attempt(
     own = {"folder": folder, "given": given, "timeout_s": timeout_s}
     try:
         manager = type("OwnManager", (Manager,), own)
-        execute(
-            artefact, staging, manager, inputs=inputs, programs=count_rows(programs)
-        )
+        found = {"inputs": inputs, "programs": count_rows(programs)}
+        execute(artefact, staging, manager, found)
     except Exception as error:  # whatever papermill, the kernel or the converter raise: reported, never lost
         if timeout_s and time.monotonic() - started >= timeout_s:
             file = f"params/profiles/{artefact.profile}.yaml"

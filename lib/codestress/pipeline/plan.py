@@ -123,7 +123,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
         prompts = trials.total(group[0].name for group in _groups(artefact, trials))
         largest[artefact.paper] = max(largest[artefact.paper], prompts)
     countable = [artefact for artefact in artefacts if artefact.label in trials_of]
-    import_known((entry for artefact in artefacts for entry in artefact.models), store)
+    import_known(itertools.chain(*(artefact.models for artefact in artefacts)), store)
     rows = []
     with Store(store) as responses, Progress(len(countable), "plan") as progress:
         planning = Planning(responses, errors, set())
