@@ -61,7 +61,7 @@ sys.modules[page.__name__] = page
 executing = ModuleType("codestress.pipeline.execute")
 executing.__dict__["attempt"] = attempt
 sys.modules[executing.__name__] = executing
-builder.start = lambda _: None
+builder.start = lambda *_: None
 builder.prepare = lambda: None
 if __name__ == "__main__":
     main()

@@ -275,9 +275,8 @@ def explain(
     counts = results.counts(rule)
     now = (results.requests_sha256(), counts)
     if manifest and (manifest.get("requests_sha256"), manifest.get("counts")) != now:
-        again = f"build it again: {manifest['command']}"
-        line = f"{artefact}: the figure has other answers or verdicts than there are now; {again}"
-        click.echo(line, err=True)
+        line = f"{artefact}: the figure has other answers or verdicts"
+        click.echo(f"{line}; build it again: {manifest['command']}", err=True)
     answers = explained(chosen, results, rule, where_of(where), outcome)
     rows = list(itertools.islice(answers, limit or None))
     if as_json:

@@ -43,18 +43,19 @@ def adopt(
     store: Path,
     form: str = "{}",
 ) -> Adopted:
-    """Imports a model's published completions into the store, as responses to an artefact.
+    """Imports a model's published completions into the store; returns counts.
+
     `answers` are the completions of `file` by problem, one for each sample (None: no completion);
     of `file` itself only name and hash are used. `entry` is the model's registry row; `where` has
-    the values, by factor, of the trials to take. Published completions are often cleaned: the text
-    `form`, with {} for the completion, restores the form that the artefact's prompts ask for.
+    the values, by factor, of the trials to take. `form`, with {} for a completion, restores the
+    form that the prompts ask for, because published completions are often cleaned.
 
     `DataError` when `file` has no completion for any request, `EngineError` when the store has
-    another server's response to one of them. The server behind the file's completions is unknown.
+    another server's response to one of them.
     """
     trials = artefact.trials().of(entry.name)
-    digest = hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-    said_by = f"{file.name} sha256 {digest}, taken over"
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    said_by = f"{file.name} sha256 {sha256[:16]}, taken over"
     chosen = [trial for trial in trials.items if matches(trial, entry, where)]
     pairs = list(_completed(chosen, answers))
     used = {(trial.problem, trial.sample) for trial, _ in pairs}
@@ -72,9 +73,8 @@ def adopt(
     with Store(store) as responses:
         missing = responses.missing(list(found), belongs(entry))
         responses.put_all((key, entry.name, found[key]) for key in missing)
-    taken, lacking = len(missing), len(chosen) - len(pairs)
-    unused = sum(map(len, answers.values())) - len(used)
-    return Adopted(taken, len(pairs) - taken, lacking, unused)
+    taken, unused = len(missing), sum(map(len, answers.values())) - len(used)
+    return Adopted(taken, len(pairs) - taken, len(chosen) - len(pairs), unused)
 
 
 def _completed(

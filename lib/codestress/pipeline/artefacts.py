@@ -194,22 +194,21 @@ def resolve(
     `registry` has the known models by name. `ParameterError` for wrong values and names, and for a
     setting that no artefact takes."""
     profile = load_profile(profile_name)
-    given = {"models": (list(overrides.models), "--models")} if overrides.models else {}
-    for text in overrides.settings:
-        key, value = parse_setting(text)
-        given[key] = value, "--set"
+    given = [(*parse_setting(text), "--set") for text in overrides.settings]
+    if overrides.models:
+        given.insert(0, ("models", list(overrides.models), "--models"))
     artefacts = [
         _resolved(name, profile, profile_name, given, registry) for name in names
     ]
     valid = set[str]().union(*(type(one.parameters).model_fields for one in artefacts))
-    for key in given.keys() - valid:
-        value, option = given[key]
-        hint = nearest(key, valid)
-        if key.startswith("per_model."):
-            hint = "; write --set 'per_model={MODEL: {PARAMETER: V}}'"
-        raise ParameterError(
-            f"{option}: {key} = {value!r}: no chosen artefact has it{hint}"
-        )
+    for key, value, option in given:
+        if key not in valid:
+            hint = nearest(key, valid)
+            if key.startswith("per_model."):
+                hint = "; write --set 'per_model={MODEL: {PARAMETER: V}}'"
+            raise ParameterError(
+                f"{option}: {key} = {value!r}: no chosen artefact has it{hint}"
+            )
     return artefacts
 
 
@@ -217,25 +216,24 @@ def _resolved(
     name: str,
     profile: Profile,
     profile_name: str,
-    given: Mapping[str, tuple[Any, str]],
+    given: Sequence[tuple[str, Any, str]],
     registry: Mapping[str, ModelEntry],
 ) -> Artefact:
-    """The artefact `name`, with those values of `given` that its schema has; each has the option
-    that gave it."""
+    """The artefact `name`, with those parameters of `given` (name, value, and the option that gave
+    it) that its schema has."""
     file = read_artefact(name)
     source = shown(artefact_path(name))
     schema = load_study(file.study, source)
     layers = file_layers(name, file, profile, profile_name)
     plain = dict(layers.values)
-    own = [key for key in given if key in schema.model_fields]
-    for key in own:
-        value, option = given[key]
+    own = [row for row in given if row[0] in schema.model_fields]
+    for key, value, option in own:
         layers.put({key: schema.from_root(key, value, Path())}, option)
     _check_notebook(file.notebook, source)
     parameters = schema.checked(layers.values, layers.sources)
     asked_by = layers.sources.get("models", source)
     models = find_models(parameters.models, dict(registry), asked_by)
-    changed = _changes(plain, parameters, own)
+    changed = _changes(plain, parameters, {key for key, _, _ in own})
     return Artefact(name, file, parameters, models, profile_name, changed)
 
 

@@ -263,7 +263,8 @@ class _Notebooks:
         self.futures: list[Future[None]] = []
         self.shelves: set[str] = set()
         self.lock = threading.Lock()
-        start(dict.fromkeys(itertools.chain(*map(modules_of, artefacts))))
+        modules = dict.fromkeys(itertools.chain(*map(modules_of, artefacts)))
+        start(modules, folder)
 
     def __enter__(self) -> _Notebooks:
         self.pool.submit(prepare)  # while the models are asked

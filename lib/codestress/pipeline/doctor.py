@@ -22,7 +22,6 @@ from codestress.pipeline.notebooks import check_parameters_cell, schemas
 from codestress.pipeline.surroundings import (
     commit,
     faulty_jupyter_settings,
-    holds_sockets,
     left_aside,
     socket_folder,
 )
@@ -133,11 +132,12 @@ def _around() -> Iterator[Finding]:
     settings that are left aside, or stop JupyterLab, and on the disk."""
     known, why = commit()
     yield found("commit", known, not known and f"not recorded: {why}")
-    with socket_folder() as folder:
-        where = f"in {folder}"
-        if not holds_sockets(folder):
-            where = "in no folder; kernels use TCP"
-        yield Finding("sockets", "ok", f"TMPDIR is {gettempdir()}: {where}")
+    try:
+        with socket_folder() as folder:
+            detail = f"TMPDIR is {gettempdir()}: in {folder}"
+            yield Finding("sockets", "ok", detail)
+    except CodestressError as error:
+        yield Finding("sockets", "broken", f"TMPDIR is {gettempdir()}: {error}")
     for setting in left_aside():
         yield Finding("left aside by builds", "ok", setting)
     for fault in faulty_jupyter_settings():

@@ -30,7 +30,7 @@ from codestress.pipeline.diff import differences
 from codestress.pipeline.inputs import environment
 from codestress.pipeline.kernels import Kernel, become_kernel
 from codestress.pipeline.notebooks import closing, read_notebook
-from codestress.pipeline.surroundings import commit, git, holds_sockets
+from codestress.pipeline.surroundings import commit, git
 from codestress.program_counts import ProgramCounts, count_rows
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page
@@ -56,9 +56,8 @@ class Provisioner(LocalProvisioner):
 
 
 class Manager(AsyncKernelManager):
-    """Manager of a kernel that talks over Unix sockets in a folder of the build: TCP ports clash
-    in parallel builds, and are for where no folder can hold such sockets. Each notebook has a
-    class of its own, with its attributes."""
+    """Manager of a kernel that talks over Unix sockets in a folder of the build, for TCP ports
+    clash in parallel builds. Each notebook has a class of its own, with its attributes."""
 
     folder: ClassVar[str]
     given: ClassVar[dict[str, str]]
@@ -69,8 +68,7 @@ class Manager(AsyncKernelManager):
         super().__init__(**kwargs)
         self.kernel_id = uuid.uuid4().hex[:8]
         self.connection_file = f"{self.folder}/{self.kernel_id}.json"
-        if holds_sockets(self.folder):
-            self.transport, self.ip = "ipc", f"{self.folder}/{self.kernel_id}"
+        self.transport, self.ip = "ipc", f"{self.folder}/{self.kernel_id}"
         self.provisioner = Provisioner(
             kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self
         )
@@ -130,10 +128,8 @@ def execute(
     )
     check_completed(notebook)
     # papermill writes down where both lay on this machine.
-    notebook.metadata.papermill |= {
-        "input_path": shown(artefact.notebook),
-        "output_path": output.name,
-    }
+    notebook.metadata.papermill["input_path"] = shown(artefact.notebook)
+    notebook.metadata.papermill["output_path"] = output.name
     if text := closing(artefact):
         # A notebook without words at its end keeps its last cell.
         if notebook.cells[-1].cell_type != "markdown":

@@ -13,12 +13,12 @@ import os
 import random
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Iterable
-from contextlib import ExitStack
 from multiprocessing import active_children, context, forkserver, get_context
-
-from codestress.paths import exported
+from pathlib import Path
+from unittest.mock import patch
 
 AVAILABLE = sys.platform == "linux"
 MODULES = "CODESTRESS_MODULES"
@@ -44,9 +44,9 @@ class Kernel(BASE):  # type: ignore[misc, valid-type]
             os.kill(self.pid, number)
 
 
-def start(modules: Iterable[str]) -> None:
+def start(modules: Iterable[str], folder: str) -> None:
     """Starts the process from which kernels are forked, so that it imports `modules`, and what
-    nearly every notebook needs, while this one goes on."""
+    nearly every notebook needs, while this one goes on; its socket lies beside `folder`."""
     # Each kernel would run this process's program again.
     vars(sys.modules["__main__"]).pop("__file__", None)
     if AVAILABLE:
@@ -57,9 +57,8 @@ def start(modules: Iterable[str]) -> None:
         # One thread for each kernel: several notebooks run side by side.
         for library in ("OMP", "OPENBLAS", "MKL"):
             own[f"{library}_NUM_THREADS"] = "1"
-        with ExitStack() as stack:
-            for name, value in own.items():
-                stack.enter_context(exported(name, value))
+        environment, beside = patch.dict(os.environ, own), str(Path(folder).parent)
+        with environment, patch.object(tempfile, "tempdir", beside):
             forkserver.ensure_running()
 
 
@@ -109,6 +108,7 @@ def become_kernel(
         np.random.seed()
         application.SYSTEM_CONFIG_DIRS.clear()
         application.ENV_CONFIG_DIRS.clear()
-        IPKernelApp.launch_instance(["-f", connection_file])
+        sys.argv = ["ipykernel_launcher", "-f", connection_file]
+        IPKernelApp.launch_instance()
     finally:
         os._exit(0)

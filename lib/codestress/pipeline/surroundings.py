@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from codestress.errors import CodestressError
 from codestress.paths import ROOT, visible, whole
 from codestress.start import ASIDE
 
@@ -27,9 +28,9 @@ GIT = (
 
 START_S = 120
 """Longest time in seconds that JupyterLab has to start; it needs some two."""
-LONGEST = 55
-"""Length in bytes from which on a folder's path is too long for sockets two folders below it: a
-socket's path has at most 107, a Mac's 103."""
+LONGEST = 70
+"""Length in bytes from which on a folder's path is too long for sockets in a folder below it: a
+Mac's path of a socket has at most 103."""
 
 
 def apart(folder: str) -> dict[str, str]:
@@ -113,15 +114,13 @@ def _no_jupyterlab(environment: dict[str, str]) -> str:
 
 def socket_folder() -> tempfile.TemporaryDirectory[str]:
     """New folder for Unix sockets, whose paths must be short: in the folder for temporary files,
-    or in /tmp; where neither will do, one that `holds_sockets` says no of."""
-    place = tempfile.gettempdir()
-    if len(os.fsencode(place)) >= LONGEST and os.access("/tmp", os.W_OK):
-        place = "/tmp"
-    return tempfile.TemporaryDirectory("", "codestress-", place, True)
-
-
-def holds_sockets(folder: str) -> bool:
-    return len(os.fsencode(Path(folder).parent)) < LONGEST
+    or in /tmp; `CodestressError` where neither will do."""
+    for place in (tempfile.gettempdir(), "/tmp"):
+        if len(os.fsencode(place)) < LONGEST and os.access(place, os.W_OK):
+            return tempfile.TemporaryDirectory("", "codestress-", place, True)
+    raise CodestressError(
+        "no folder can hold sockets; set TMPDIR to one with a short path"
+    )
 
 
 def git(*arguments: str) -> subprocess.CompletedProcess[str]:
