@@ -49,7 +49,6 @@ def adopt(
     of `file` itself only name and hash are used. `entry` is the model's registry row; `where` has
     the values, by factor, of the trials to take. `form`, with {} for a completion, restores the
     form that the prompts ask for, because published completions are often cleaned.
-
     `DataError` when `file` has no completion for any request, `EngineError` when the store has
     another server's response to one of them.
     """

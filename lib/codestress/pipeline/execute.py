@@ -79,13 +79,8 @@ class Manager(AsyncKernelManager):
         return KernelSpec(argv=["python"], language="python", display_name="codestress")
 
 
-class CellsIncompleteError(CodestressError):
-    """Raised when papermill reports success, but the notebook did not run to its end or did not
-    publish all files."""
-
-
 def check_completed(notebook: nbformat.NotebookNode) -> None:
-    """Raises `CellsIncompleteError` unless every code cell with content ran and none ended in an
+    """Raises `CodestressError` unless every code cell with content ran and none ended in an
     error. `notebook` is the executed notebook."""
     cells = [
         cell
@@ -97,11 +92,9 @@ def check_completed(notebook: nbformat.NotebookNode) -> None:
         place = f"code cell {number} of {len(cells)}"
         if errors:
             ending = f"{errors[0].ename}: {errors[0].evalue}"
-            raise CellsIncompleteError(f"{place} ended with {ending}")
+            raise CodestressError(f"{place} ended with {ending}")
         if cell.execution_count is None:
-            raise CellsIncompleteError(
-                f"{place} did not run: the kernel ended before it"
-            )
+            raise CodestressError(f"{place} did not run: the kernel ended before it")
 
 
 def execute(
@@ -110,7 +103,7 @@ def execute(
     """Runs the notebook of `artefact` into the folder `staging`, with a kernel of `manager`, and
     completes the manifest that the notebook published: `inputs` and `programs` are in `found`.
 
-    Raises papermill's error of a failed cell, and `CellsIncompleteError` when a cell did not run or
+    Raises papermill's error of a failed cell, and `CodestressError` when a cell did not run or
     a file of the artefact is missing.
     """
     output = staging / "notebook.ipynb"
@@ -149,10 +142,10 @@ def _completed(
     artefact: Artefact, staging: Path, found: dict[str, Any]
 ) -> dict[str, Any]:
     """Manifest of `artefact` in the folder `staging`, with what the notebook does not know: of
-    this, `found` has what the build counted. `CellsIncompleteError` where a file is missing."""
+    this, `found` has what the build counted. `CodestressError` where a file is missing."""
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
-        raise CellsIncompleteError(
+        raise CodestressError(
             f"the notebook ran, but did not publish {', '.join(missing)}"
         )
     manifest: dict[str, Any] = json.loads((staging / "manifest.json").read_bytes())
