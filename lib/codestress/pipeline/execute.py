@@ -28,7 +28,7 @@ from codestress.paths import FILES, ROOT, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.diff import differences
 from codestress.pipeline.inputs import environment
-from codestress.pipeline.kernels import Kernel, become_kernel
+from codestress.pipeline.kernels import OWN, Kernel, become_kernel
 from codestress.pipeline.notebooks import closing, read_notebook
 from codestress.pipeline.surroundings import commit, git
 from codestress.program_counts import ProgramCounts, count_rows
@@ -194,10 +194,11 @@ def attempt(
     sockets, `inputs` and `programs` (counts of those that ran while it was asked) are for its
     manifest."""
     started = time.monotonic()
-    given = os.environ | {
+    given = {
+        **os.environ,
+        **OWN,
         "CODESTRESS_STAGING": str(staging),
         "CODESTRESS_CHANGED": artefact.marks.get("told", ""),
-        "PYTHONHASHSEED": "0",
     }
     own = {"folder": folder, "given": given, "timeout_s": timeout_s}
     try:

@@ -23,6 +23,14 @@ from unittest.mock import patch
 AVAILABLE = sys.platform == "linux"
 MODULES = "CODESTRESS_MODULES"
 """Environment variable with the names of the modules that the notebooks of a build import."""
+OWN = {
+    "PYTHONHASHSEED": "0",
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+}
+"""Environment of kernels beside the build's: several notebooks run side by side, each in one
+thread."""
 BASE = context.ForkServerProcess if AVAILABLE else context.SpawnProcess
 
 
@@ -53,12 +61,12 @@ def start(modules: Iterable[str], folder: str) -> None:
         get_context("forkserver").set_forkserver_preload(
             ["codestress.pipeline.nursery"]
         )
-        own = {MODULES: " ".join(modules), "PYTHONHASHSEED": "0", "PYTHONSAFEPATH": "1"}
-        # One thread for each kernel: several notebooks run side by side.
-        for library in ("OMP", "OPENBLAS", "MKL"):
-            own[f"{library}_NUM_THREADS"] = "1"
-        environment, beside = patch.dict(os.environ, own), str(Path(folder).parent)
-        with environment, patch.object(tempfile, "tempdir", beside):
+        own = OWN | {MODULES: " ".join(modules), "PYTHONSAFEPATH": "1"}
+        beside = str(Path(folder).parent)
+        with (
+            patch.dict(os.environ, own),
+            patch.object(tempfile, "tempdir", beside),
+        ):
             forkserver.ensure_running()
 
 
