@@ -17,30 +17,19 @@ gc.disable()
 
 from pandas import DataFrame  # noqa: E402
 
-from codestress.inference.registry import ENGINES  # noqa: E402
 from codestress.pipeline.kernels import MODULES, quiet  # noqa: E402
 from codestress.report.style import styled_figure  # noqa: E402
 
 PACKAGES = (
     "ipykernel.kernelapp",
-    "ipykernel.ipkernel",
-    "IPython.display",
-    "matplotlib.figure",
     "ipykernel.debugger",
-    "matplotlib.backends.backend_agg",
-    "matplotlib.backends.backend_pdf",
-    "matplotlib.backends.backend_svg",
     "pyarrow.parquet",
-    "codestress.report.publish",
-    "codestress.report.claims",
-    "codestress.scoring.frames",
     "codestress.fitting.summaries",
     "codestress.inference.run",
+    "codestress.report.publish",
     "scipy.stats",
-    *ENGINES.values(),
 )
-"""Modules that nearly every notebook imports, and modules that ipykernel and matplotlib import
-late."""
+"""Modules that nearly every notebook imports, and modules that ipykernel imports late."""
 
 
 def draw_once() -> None:
