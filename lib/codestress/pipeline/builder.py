@@ -263,6 +263,7 @@ class _Notebooks:
         self.futures: list[Future[None]] = []
         self.shelves: set[str] = set()
         self.lock = threading.Lock()
+        self.left = False
         modules = dict.fromkeys(itertools.chain(*map(modules_of, artefacts)))
         start(modules, folder)
 
@@ -271,6 +272,7 @@ class _Notebooks:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.left = True
         self.pool.shutdown(wait=False, cancel_futures=True)
         while not all(future.done() for future in self.futures):
             kill_all()  # again where one was about to start
@@ -322,6 +324,8 @@ class _Notebooks:
         inputs = self.inputs[artefact.label]
         timeout_s = self.timeout_s
         error = attempt(artefact, staging, self.folder, inputs, programs, timeout_s)
+        if self.left:
+            return
         kept = FAILED / artefact.shelf / artefact.label
         state, not_run = "built", {}
         if error:
