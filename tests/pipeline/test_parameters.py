@@ -73,7 +73,7 @@ def test_every_artefact_of_every_profile_resolves_and_renders(
     for artefact in some(chosen, 6):
         try:
             trials = artefact.trials()
-            assert bool(trials.items) == (artefact.study_name not in ASK_NOTHING), (
+            assert bool(trials.items) == (artefact.file.study not in ASK_NOTHING), (
                 artefact.name
             )
             if trials.items:
@@ -367,3 +367,13 @@ def test_a_key_that_stands_twice_is_an_error(tmp_path: Path) -> None:
     )
     with refused(ParameterError, path, "'origin/fig02'", "line"):
         read_yaml(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["paper/semtrace/fig01", "mine/origin/fig04@seed=1", "origin/fig04@seed=1"]
+)
+def test_a_folder_of_outputs_names_no_artefact_and_the_options_are_said(
+    name: str,
+) -> None:
+    with refused(ParameterError, name, "--profile", "--models", "--set"):
+        select([name], load_profile("demo"))

@@ -193,9 +193,9 @@ def test_explanations_and_shown_requests_are_the_models_own(
         artefact.trials(), ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite"
     )
     told = {
-        one.factors["model"]: one.prompt
+        one["factors"]["model"]: one["prompt"]
         for one in explain(artefact, results, "strict", {})
-        if one.factors["position"] == 0
+        if one["factors"]["position"] == 0
     }
     assert told["sim-wide"].startswith(told["sim-near"])
     assert told["sim-wide"] != told["sim-near"]
@@ -265,7 +265,10 @@ INTEGER, DICTIONARY, ALIKE = "valid integer", "dictionary", ("prefill", "max_tok
         ("per_model=[a]", ("--set", "per_model = ['a']", DICTIONARY)),
         (f"per_model={{{GPT}: 3}}", ("--set", f"per_model.{GPT} = 3", DICTIONARY)),
         ("per_model={7: {prefill: user}}", ("--set", "per_model.7", "valid string")),
-        ("per_model.prefill=user", ("per_model.prefill = 'user'", "'per_model'")),
+        (
+            "per_model.prefill=user",
+            ("per_model.prefill = 'user'", "'per_model={MODEL: {PARAMETER: V}}'"),
+        ),
         ("per_modl.x.prefill=user", ("per_modl.x.prefill = 'user'",)),
     ],
 )

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -231,10 +232,10 @@ def test_a_figure_is_drawn_from_matplotlib_s_defaults() -> None:
 
 SOCKETS = """
 import socket
-from codestress.pipeline.execute import IpcKernelManager
+from codestress.pipeline.execute import Manager
 from codestress.pipeline.surroundings import socket_folder
-with socket_folder() as IpcKernelManager.sockets:
-    manager = IpcKernelManager()
+with socket_folder() as Manager.folder:
+    manager = Manager()
     with socket.socket(socket.AF_UNIX) as trial:
         trial.bind(f"{manager.ip}-5")
     print(manager.transport, manager.ip)
@@ -243,12 +244,11 @@ with socket_folder() as IpcKernelManager.sockets:
 
 @pytest.mark.parametrize("characters", [LONGEST - 1, LONGEST, 200])
 def test_sockets_lie_where_their_paths_are_short(
-    characters: int, tmp_path: Path
+    characters: int, request: pytest.FixtureRequest
 ) -> None:
-    parts = characters - len(str(tmp_path)) - 1
-    if parts < 1:
-        pytest.skip("pytest's own folder has a longer path")
-    temporary = tmp_path / ("t" * parts)
+    base = tempfile.mkdtemp(dir="/tmp")  # pytest's own folder has a longer path
+    request.addfinalizer(lambda: shutil.rmtree(base))
+    temporary = Path(base) / ("t" * (characters - len(base) - 1))
     temporary.mkdir()
     done = subprocess.run(
         [sys.executable, "-c", SOCKETS],

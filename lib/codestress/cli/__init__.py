@@ -39,7 +39,7 @@ def cli() -> None:
     )
 
 
-for _command in (
+_commands = [
     artefacts.build,
     artefacts.plan,
     artefacts.show,
@@ -59,7 +59,8 @@ for _command in (
     trying.try_command,
     course,
     *itertools.chain(*offered_by("commands", "COMMANDS").values()),
-):
+]
+for _command in _commands:
     cli.add_command(_command)
 
 

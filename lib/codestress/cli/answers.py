@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -30,6 +30,10 @@ from codestress.literals import printable
 from codestress.paths import OUTPUTS, STORE, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.types import Request, Response
+
+if TYPE_CHECKING:
+    from codestress.scoring.answer_files import Report
+    from codestress.scoring.answer_layouts import AnswerFile
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
 
@@ -60,30 +64,22 @@ def store_verify(repair: bool) -> None:
     from codestress.report.checked import changed_files
 
     with Store(STORE) as responses:
-        count, damaged, faults = (
-            responses.count(),
-            responses.damaged(),
-            responses.faults(),
-        )
+        count = responses.count()
+        damaged = responses.damaged()
+        faults = responses.faults()
         if damaged and repair:
             responses.set_aside(damaged)
-    state = (
-        "set aside, to be asked again"
-        if repair
-        else "damaged; --repair has it asked again"
-    )
-    for key in damaged.values():
-        click.echo(f"{key}: {state}")
-    for fault in faults:
-        click.echo(
-            f"{shown(STORE)}: {fault}: recover it: sqlite3 {shown(STORE)} .recover"
-        )
+    state = "damaged; --repair has it asked again"
+    if repair:
+        state = "set aside, to be asked again"
     changed = changed_files(OUTPUTS)
-    for file in changed:
-        click.echo(f"{file}: the next build of it makes it anew")
-    click.echo(
-        f"{shown(STORE)}: {count:,} responses, {len(damaged):,} of them damaged; {len(changed):,} files changed"
-    )
+    name = shown(STORE)
+    lines = [f"{key}: {state}" for key in damaged.values()]
+    lines += [f"{fault}: recover it: sqlite3 {name} .recover" for fault in faults]
+    lines += [f"{file}: the next build of it makes it anew" for file in changed]
+    sums = f"{count:,} responses, {len(damaged):,} of them damaged"
+    lines.append(f"{name}: {sums}; {len(changed):,} files changed")
+    click.echo("\n".join(lines))
     exit_where((damaged and not repair) or faults or changed)
 
 
@@ -264,13 +260,41 @@ def score(
     strict: values are parsed and compared by type; reference: what CRUXEval's own harness does. A row of
     the problems that is rejected makes its answers harness errors, and the others are scored.
     """
-    from codestress.problems.datasets import data_file
-    from codestress.problems.problem_files import read_problems
-    from codestress.sandbox.executor import Executor
-    from codestress.scoring.answer_files import check_matched, score_file
+    from codestress.scoring.answer_files import check_matched
     from codestress.scoring.answer_layouts import read_answers
 
     file = read_answers(answers_file, form)
+    report, manner = _scored(file, problems_file, task, rule, samples)
+    for warning in report.warnings:
+        click.echo(printable(f"warning: {warning}"), err=True)
+    check_matched(answers_file, file.answers, report)
+    content = {"format": file.format, **report.as_json()}
+    if as_json:
+        click.echo(json.dumps(content, indent=1))
+        return
+    names = [name for name in ("pass@1", "pass@5") if content[name] is not None]
+    shares = ", ".join(f"{name} {content[name]:.4%}" for name in names)
+    click.echo(f"{shares} ({rule}, {sum(report.counts.values()):,} answers)")
+    click.echo(f"  read as {file.format} ({file.fields})")
+    for reason, count in report.counts.items():
+        if count:
+            click.echo(f"  {reason:14} {count:>8,}")
+    click.echo(manner)
+
+
+def _scored(
+    file: AnswerFile,
+    problems_file: Path | None,
+    task: Literal["input", "output"],
+    rule: Literal["strict", "reference"],
+    samples: int | None,
+) -> tuple[Report, str]:
+    """Scores of the answers in `file`, and how the programs ran that this needed, if any."""
+    from codestress.problems.datasets import data_file
+    from codestress.problems.problem_files import read_problems
+    from codestress.sandbox.executor import Executor
+    from codestress.scoring.answer_files import score_file
+
     problems = read_problems(
         problems_file or data_file("cruxeval", "cruxeval/cruxeval.jsonl")
     )
@@ -285,24 +309,7 @@ def score(
             samples=samples,
             unread=file.faults,
         )
-    for warning in report.warnings:
-        click.echo(printable(f"warning: {warning}"), err=True)
-    check_matched(answers_file, file.answers, report)
     if rejected := len(problems.faults):
-        click.echo(
-            f"{rejected:,} of {len(report.scores):,} problems rejected", err=True
-        )
-    content = {"format": file.format, **report.as_json()}
-    if as_json:
-        click.echo(json.dumps(content, indent=1))
-        return
-    names = [name for name in ("pass@1", "pass@5") if content[name] is not None]
-    shares = ", ".join(f"{name} {content[name]:.4%}" for name in names)
-    asked = sum(report.counts.values())
-    click.echo(f"{shares} ({rule}, {asked:,} answers)")
-    click.echo(f"  read as {file.format} ({file.fields})")
-    for reason, count in report.counts.items():
-        if count:
-            click.echo(f"  {reason:14} {count:>8,}")
-    if executor:
-        click.echo(f"programs ran {executor.manner()}")
+        count = f"{rejected:,} of {len(report.scores):,} problems"
+        click.echo(f"{count} rejected", err=True)
+    return report, f"programs ran {executor.manner()}" if executor else ""

@@ -7,6 +7,7 @@ import itertools
 import json
 import os
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -33,8 +34,8 @@ from codestress.types import Outcome
 from codestress.validation import nearest
 
 if TYPE_CHECKING:
+    from codestress.inference.results import Results
     from codestress.pipeline.builder import Outcome as Built
-    from codestress.pipeline.explain import Explained
     from codestress.pipeline.plan import PlanRow
 
 ONE = click.argument("artefact", metavar="PAPER/ARTEFACT")
@@ -71,22 +72,13 @@ def build(
 
     with minutes_from_now(minutes):
         chosen = resolved(artefacts, knobs, ask=True)
-        outcomes = build_artefacts(
-            chosen,
-            jobs=jobs,
-            force=force,
-            timeout_s=load_profile(knobs.profile).timeout_s,
-        )
-    by_label = {artefact.label: artefact for artefact in chosen}
+        timeout_s = load_profile(knobs.profile).timeout_s
+        outcomes = build_artefacts(chosen, jobs=jobs, force=force, timeout_s=timeout_s)
+    states = Counter(sorted(outcome.state for outcome in outcomes))
     indexes = []
     for shelf in dict.fromkeys(artefact.shelf for artefact in chosen):
         index = OUTPUTS / shelf / "index.html"
-        ended = {
-            outcome.state
-            for outcome in outcomes
-            if by_label[outcome.name].shelf == shelf
-        }
-        if ended != {"up to date"} or not index.exists():
+        if len(states) > 1 or "up to date" not in states or not index.exists():
             from codestress.report.gallery import gallery
 
             index = gallery(shelf)
@@ -94,39 +86,33 @@ def build(
     if as_json:
         click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
     else:
-        states = Counter(sorted(outcome.state for outcome in outcomes))
-        counts = ", ".join(f"{count} {state}" for state, count in states.items())
-        click.echo(f"{counts}; gallery: {', '.join(indexes)}")
-        reasons = Counter(outcome.error for outcome in outcomes if outcome.error)
-        for reason, count in reasons.items():
-            if count > 1:
-                first = next(outcome for outcome in outcomes if outcome.error == reason)
-                click.echo(
-                    f"{count} × {first.state} for one reason, that of {first.name}"
-                )
-        _tell_not_run(outcomes)
+        click.echo(f"{_counted(states)}; gallery: {', '.join(indexes)}")
+        _tell_outcomes(outcomes)
+        by_label = {artefact.label: artefact for artefact in chosen}
         if minutes is not None:
             _tell_questions([by_label[o.name] for o in outcomes if o.state == "built"])
         for outcome in outcomes:
             if outcome.state not in ("failed", "stopped"):
                 _tell_changed(by_label[outcome.name])
     # Within minutes a stop is what was asked for; else figures are missing.
-    exit_where(
-        [
-            o
-            for o in outcomes
-            if o.state == "failed" or (o.state, minutes) == ("stopped", None)
-        ]
-    )
+    exit_where(states["failed"] or (minutes is None and states["stopped"]))
 
 
-def _tell_not_run(outcomes: list[Built]) -> None:
-    """Prints one line for each part of a study that could not run here, by the builds' `outcomes`,
-    with the reason and the artefacts that were built without it; nothing where all ran."""
+def _tell_outcomes(outcomes: list[Built]) -> None:
+    """Prints, by the builds' `outcomes`, a line for each error that several share, and one for
+    each part of a study that could not run here, with the reason and the artefacts that were built
+    without it."""
+    alike: dict[str, list[Built]] = {}
     without: dict[str, list[str]] = {}
     for outcome in outcomes:
+        alike.setdefault(outcome.error, []).append(outcome)
         for what, why in outcome.not_run.items():
             without.setdefault(f"{what}: not run here: {why}", []).append(outcome.name)
+    alike.pop("", None)
+    for first, *others in alike.values():
+        if others:
+            count = 1 + len(others)
+            click.echo(f"{count} × {first.state} for one reason, that of {first.name}")
     for told, names in without.items():
         click.echo(f"{told} (built without it: {', '.join(names)})")
 
@@ -147,10 +133,8 @@ def _tell_questions(artefacts: list[Artefact]) -> None:
         click.echo(f"see answers: {artefacts[0].typed('explain')}")
 
 
-def _counted(counts: dict[str, int]) -> str:
-    return ", ".join(
-        f"{count:,} {outcome}" for outcome, count in counts.items() if count
-    )
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{counts[name]:,} {name}" for name in counts if counts[name])
 
 
 def _tell_changed(artefact: Artefact) -> None:
@@ -185,64 +169,45 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     for name, error in errors.items():
         click.echo(printable(f"{name}: {error}"), err=True)
     if as_json:
-        click.echo(
-            json.dumps(
-                [asdict(row) | {"missing": row.missing} for row in rows], indent=1
-            )
-        )
+        content = [asdict(row) | {"missing": row.missing} for row in rows]
+        click.echo(json.dumps(content, indent=1))
     else:
         _tell_plan(rows)
     exit_where(errors)
 
 
+TABLE = "{:16} {:28} {:>8} {:>9} {:>9} {:>9} {:>10} {:>15} {:>8}  {}"
+"""A line of a plan's table."""
+LEGEND = """repeated: equal to a request above it; one answer serves both
+~: estimated from the prompts of a sample of the problems
+dollars: prompts alone, and with every answer as long as it may be, at 4 characters a token"""
+
+
 def _tell_plan(rows: list[PlanRow]) -> None:
-    click.echo(
-        f"{'artefact':16} {'model':28} {'problems':>8} {'requests':>9} {'answered':>9} {'repeated':>9} {'to ask':>10} "
-        f"{'characters':>15} {'minutes':>8}  dollars"
-    )
+    names = "artefact model problems requests answered repeated missing characters"
+    click.echo(TABLE.format(*names.split(), "minutes", "dollars"))
     for row in rows:
         about = "~" if row.rendered < 1 else ""
-        dollars = ""
+        counts = [f"{getattr(row, name):,}" for name in names.split()[2:6]]
+        guesses = [f"{about}{row.missing:,}", f"{about}{row.characters:,}"]
+        minutes = "" if row.seconds is None else f"{row.seconds / 60:.1f}"
+        dollars = "no price" if row.unpriced else ""
         if row.dollars_low is not None:
             dollars = f"{about}{row.dollars_low:.2f} to {row.dollars_high:.2f}"
-        minutes = "" if row.seconds is None else f"{row.seconds / 60:.1f}"
-        click.echo(
-            f"{row.artefact:16} {row.model:28} {row.problems:>8,} {row.requests:>9,} {row.answered:>9,} "
-            f"{row.repeated:>9,} {f'{about}{row.missing:,}':>10} {f'{about}{row.characters:,}':>15} {minutes:>8}  "
-            f"{dollars}".rstrip()
-        )
-    for row in rows:
+        cells = [row.artefact, row.model, *counts, *guesses, minutes, dollars]
+        click.echo(TABLE.format(*cells).rstrip())
         if row.too_long:
-            click.echo(
-                f"{row.artefact}: {row.too_long:,} prompts are longer than the window of {row.model}",
-                err=True,
-            )
+            line = f"{row.artefact}: {row.too_long:,} prompts are longer than the window of {row.model}"
+            click.echo(line, err=True)
     total = sum(row.missing for row in rows)
-    characters = sum(row.characters for row in rows)
-    click.echo(
-        f"{total:,} requests to ask at most, {characters:,} characters: about {characters // 4:,} tokens at 4 "
-        "characters each (a rule of thumb, no model's tokenizer)"
+    low, high = (
+        sum(getattr(row, name) or 0.0 for row in rows)
+        for name in ("dollars_low", "dollars_high")
     )
-    if any(row.repeated for row in rows):
-        click.echo(
-            "repeated: equal to a request above it in this plan; one answer serves both"
-        )
-    least = min((row.rendered for row in rows if row.problems), default=1.0)
-    if least < 1:
-        click.echo(
-            f"~ estimated: prompts of {least:.2%} of the problems or more were rendered"
-        )
-    lows = [row.dollars_low for row in rows if row.dollars_low is not None]
-    if lows:
-        highs = [row.dollars_high for row in rows if row.dollars_high is not None]
-        click.echo(
-            f"${sum(lows):.2f} to ${sum(highs):.2f}: prompts alone, and with every answer as long as it may be"
-        )
-    unpriced = sorted({row.model for row in rows if row.missing and row.unpriced})
-    if unpriced:
-        click.echo(
-            f"no price in params/models.yaml for {', '.join(unpriced)}", err=True
-        )
+    click.echo(
+        f"{total:,} requests to ask at most, {sum(row.characters for row in rows):,} "
+        f"characters, ${low:.2f} to ${high:.2f}\n{LEGEND}"
+    )
 
 
 @click.command()
@@ -257,7 +222,7 @@ def show(
     artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_json: bool
 ) -> None:
     """Shows the requests exactly as a model would get them, with their factors. Asks nothing."""
-    from codestress.pipeline.plan import show_requests
+    from codestress.pipeline.plan import listed, show_requests
 
     (chosen,) = resolved((artefact,), knobs)
     requests = itertools.islice(show_requests(chosen, where_of(where)), limit or None)
@@ -267,12 +232,8 @@ def show(
     request = None
     for request in requests:
         prompt = request["prompt"]
-        factors = ", ".join(
-            f"{name} = {value}" for name, value in request["factors"].items()
-        )
-        click.echo(
-            f"=== {factors}\n=== key {request['key']}, sampling {prompt['sampling']}"
-        )
+        key = f"key {request['key']}, sampling {prompt['sampling']}"
+        click.echo(f"=== {listed(request['factors'])}\n=== {key}")
         for message in prompt["messages"]:
             click.echo(f"--- {message['role']}\n{message['content']}")
         if prompt["prefill"]:
@@ -303,62 +264,64 @@ def explain(
     """Shows the answers behind a figure: the prompt, the completion, the answer read from it, and the outcome.
 
     The figure of --profile, or what --models and --set made of it."""
-    from codestress.pipeline.explain import answers_of
     from codestress.pipeline.explain import explain as explained
-    from codestress.report.checked import read_manifest
 
-    outcomes = [outcome.value for outcome in Outcome]
-    if outcome and outcome not in outcomes:
-        raise ParameterError(
-            f"--outcome {outcome!r}: no such outcome{nearest(outcome, outcomes)}"
-        )
-    (chosen,) = resolved((artefact,), knobs)
-    folder = chosen.folder
-    manifest: dict[str, Any] = {}
-    if (folder / "manifest.json").is_file():
-        manifest = read_manifest(folder)
-    results = answers_of(chosen, some=bool(manifest.get("not_asked")))
-    if not results.answers:
-        raise ParameterError(
-            f"{artefact}: nothing is asked for it; its numbers are facts, see its notebook"
-        )
+    if outcome and outcome not in [*Outcome]:
+        hint = nearest(outcome, Outcome)
+        raise ParameterError(f"--outcome {outcome!r}: no such outcome{hint}")
+    chosen, results, manifest = _answers(artefact, knobs)
     rules = results.answers[0].scores
     rule = manifest["rule"] if manifest.get("rule") in rules else next(iter(rules))
-    now = (results.requests_sha256(), results.counts(rule))
+    counts = results.counts(rule)
+    now = (results.requests_sha256(), counts)
     if manifest and (manifest.get("requests_sha256"), manifest.get("counts")) != now:
-        click.echo(
-            f"{artefact}: the figure has other answers or verdicts: code, models or answers have changed since; build "
-            f"it again: {manifest['command']}",
-            err=True,
-        )
+        line = f"{artefact}: the figure has other answers or verdicts"
+        click.echo(f"{line}; build it again: {manifest['command']}", err=True)
     answers = explained(chosen, results, rule, where_of(where), outcome)
     rows = list(itertools.islice(answers, limit or None))
     if as_json:
-        click.echo(
-            json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False)
-        )
+        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
     click.echo(f"{artefact}: {manifest.get('title', chosen.title)}")
     if manifest:
-        click.echo(
-            f"  {manifest['alt']}\n  numbers: {shown(folder / 'table.csv')}\n  again: {manifest['command']}"
-        )
-    for model, counts in results.counts(rule).items():
-        click.echo(f"  {model}: {_counted(counts)} ({rule})")
+        numbers = shown(chosen.folder / "table.csv")
+        click.echo(f"  {manifest['alt']}\n  numbers: {numbers}")
+        click.echo(f"  again: {manifest['command']}")
+    for model, by_outcome in counts.items():
+        click.echo(f"  {model}: {_counted(by_outcome)} ({rule})")
     for row in rows:
         _print_answer(row)
     if not rows:
         click.echo("no answer matches", err=True)
 
 
-def _print_answer(row: Explained) -> None:
-    factors = ", ".join(f"{name} = {value}" for name, value in row.factors.items())
-    verdicts = "; ".join(f"{name}: {verdict}" for name, verdict in row.verdicts.items())
-    read, by = row.extracted or "nothing", row.answered_by or "nobody"
-    click.echo(f"\n=== {factors}")
-    click.echo(f"=== {verdicts}; read: {read}; by {by}; key {row.key}")
-    click.echo(f"--- asked, the last message\n{row.prompt}")
-    click.echo(f"--- answered\n{row.text or row.error}")
+def _print_answer(row: dict[str, Any]) -> None:
+    from codestress.pipeline.plan import listed
+
+    read, by = row["extracted"] or "nothing", row["answered_by"] or "nobody"
+    click.echo(f"\n=== {listed(row['factors'])}")
+    click.echo(
+        f"=== {listed(row['verdicts'])}; read: {read}; by {by}; key {row['key']}"
+    )
+    click.echo(f"--- asked, the last message\n{row['prompt']}")
+    click.echo(f"--- answered\n{row['text'] or row['error']}")
+
+
+def _answers(name: str, knobs: Knobs) -> tuple[Artefact, Results, dict[str, Any]]:
+    """The artefact that `name` and `knobs` name, with its scored answers, and its manifest, empty
+    where it was not built. `ParameterError` where nothing is asked for it."""
+    from codestress.pipeline.explain import answers_of
+    from codestress.report.checked import read_manifest
+
+    (chosen,) = resolved((name,), knobs)
+    built = (chosen.folder / "manifest.json").is_file()
+    manifest = read_manifest(chosen.folder) if built else {}
+    results = answers_of(chosen, some=bool(manifest.get("not_asked")))
+    if not results.answers:
+        raise ParameterError(
+            f"{name}: nothing is asked for it; its numbers are facts, see its notebook"
+        )
+    return chosen, results, manifest
 
 
 @click.command()

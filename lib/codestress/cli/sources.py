@@ -55,12 +55,13 @@ def data_verify() -> None:
     """Hashes what is here; fails when a file is not what was pinned."""
     from codestress.problems.datasets import load_catalogue, state
 
-    states = [
-        (d.name, f.path, state(f)) for d in load_catalogue().values() for f in d.files
-    ]
-    for name, path, found in states:
-        click.echo(f"{name}: {path}: {found}")
-    exit_where(any(found not in ("ok", "missing") for _, _, found in states))
+    faulty = False
+    for dataset in load_catalogue().values():
+        for file in dataset.files:
+            found = state(file)
+            click.echo(f"{dataset.name}: {file.path}: {found}")
+            faulty |= found not in ("ok", "missing")
+    exit_where(faulty)
 
 
 @click.command()

@@ -7,9 +7,9 @@ recorded as the responding model, so that the manifest of every figure names the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from codestress.errors import DataError
 from codestress.inference.registry import ModelEntry
@@ -18,13 +18,11 @@ from codestress.inference.servers import belongs
 from codestress.inference.store import Store
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import matches
-from codestress.types import Response, now
+from codestress.types import Response, Trial, now
 
 
-@dataclass(frozen=True)
-class Adopted:
-    """Counts that `adopt` returns: completions imported, requests that had a response already or
-    have no completion, and completions that no request asks for."""
+class Adopted(NamedTuple):
+    """Counts of what `adopt` took and left out."""
 
     taken: int
     answered: int
@@ -45,47 +43,45 @@ def adopt(
     store: Path,
     form: str = "{}",
 ) -> Adopted:
-    """Imports a model's published completions into the store, as responses to the artefact's
-    requests, and returns counts of what was taken and left out (`Adopted`).
+    """Imports a model's published completions into the store; returns counts.
 
     `answers` are the completions of `file` by problem, one for each sample (None: no completion);
     of `file` itself only name and hash are used. `entry` is the model's registry row; `where` has
-    the values, by factor, of the trials to take. Published completions are often cleaned: the text
-    `form`, with {} for the completion, restores the form that the artefact's prompts ask for.
-
+    the values, by factor, of the trials to take. `form`, with {} for a completion, restores the
+    form that the prompts ask for, because published completions are often cleaned.
     `DataError` when `file` has no completion for any request, `EngineError` when the store has
-    another server's response to one of them. The server behind the file's completions is unknown.
+    another server's response to one of them.
     """
     trials = artefact.trials().of(entry.name)
-    said_by = f"{file.name} sha256 {hashlib.sha256(file.read_bytes()).hexdigest()[:16]}, taken over"
-    taken = answered = lacking = 0
-    used: set[tuple[str, int]] = set()
-    belongs_here = belongs(entry)
-    with Store(store) as responses:
-        for trial in trials.items:
-            if not matches(trial, entry, where):
-                continue
-            texts = answers.get(trial.problem, ())
-            request = request_of(trials, trial, entry)
-            text = texts[trial.sample] if trial.sample < len(texts) else None
-            if text is None:
-                lacking += 1
-                continue
-            used.add((trial.problem, trial.sample))
-            if not responses.missing([request.key], belongs_here):
-                answered += 1
-                continue
-            response = Response(
-                form.replace("{}", text), "stop", answered_by=said_by, answered_at=now()
-            )
-            responses.put(request.key, entry.name, response)
-            taken += 1
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    said_by = f"{file.name} sha256 {sha256[:16]}, taken over"
+    chosen = [trial for trial in trials.items if matches(trial, entry, where)]
+    pairs = list(_completed(chosen, answers))
+    used = {(trial.problem, trial.sample) for trial, _ in pairs}
     if not used:
         raise DataError(
             f"{file}: no answer to any question of {artefact.name}: its problems are called "
-            f"{trials.items[0].problem!r}, the file's {next(iter(answers), '')!r}; "
-            f"see `codestress show {artefact.name}`"
+            f"{trials.items[0].problem!r}, the file's {next(iter(answers), '')!r}"
         )
-    return Adopted(
-        taken, answered, lacking, sum(map(len, answers.values())) - len(used)
-    )
+    found: dict[str, Response] = {}
+    for trial, text in pairs:
+        key = request_of(trials, trial, entry).key
+        whole = form.replace("{}", text)
+        response = Response(whole, "stop", answered_by=said_by, answered_at=now())
+        found.setdefault(key, response)
+    with Store(store) as responses:
+        missing = responses.missing(list(found), belongs(entry))
+        responses.put_all((key, entry.name, found[key]) for key in missing)
+    taken, unused = len(missing), sum(map(len, answers.values())) - len(used)
+    return Adopted(taken, len(pairs) - taken, len(chosen) - len(pairs), unused)
+
+
+def _completed(
+    trials: Iterable[Trial], answers: Mapping[str, Sequence[str | None]]
+) -> Iterator[tuple[Trial, str]]:
+    """Yields each of the `trials` that has a completion in `answers`, with it."""
+    for trial in trials:
+        texts = answers.get(trial.problem, ())
+        text = texts[trial.sample] if trial.sample < len(texts) else None
+        if text is not None:
+            yield trial, text

@@ -9,12 +9,13 @@ from __future__ import annotations
 import fnmatch
 import importlib
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from codestress.artefact_files import (
+    ArtefactFile,
     Profile,
     artefact_names,
     artefact_path,
@@ -30,6 +31,7 @@ from codestress.pipeline.variants import (
     Change,
     parse_setting,
     short_name,
+    told,
     typed,
 )
 from codestress.rooms import module_of
@@ -39,20 +41,14 @@ from codestress.validation import nearest
 
 @dataclass(frozen=True)
 class Artefact:
-    """A figure or table to build: its notebook, study, models, profile, and checked, complete
-    parameters."""
+    """A figure or table to build: its file, models, profile, and checked, complete parameters."""
 
     name: str
     """Name of the artefact, PAPER/ARTEFACT."""
-    title: str
-    notebook: Path
-    study_name: str
+    file: ArtefactFile
     parameters: Facts
     models: list[ModelEntry]
     profile: str
-    leaderboard: bool
-    seen: str = ""
-    """Markdown sentences on what the demo shows for this artefact (`ArtefactFile.seen`)."""
     changed: tuple[Change, ...] = ()
     """Parameters that the command line changed; empty when all are the profile's."""
 
@@ -63,6 +59,14 @@ class Artefact:
         if not self.changed:
             return self.name
         return f"{self.name}@{short_name(self.profile, self.changed)}"
+
+    @property
+    def title(self) -> str:
+        return self.file.title
+
+    @property
+    def notebook(self) -> Path:
+        return NOTEBOOKS / self.file.notebook
 
     @property
     def model_names(self) -> list[str]:
@@ -94,6 +98,19 @@ class Artefact:
     def unchanged(self) -> Path:
         """Output folder of this artefact when built without the command line's changes."""
         return OUTPUTS / self.profile / self.name
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """Entry in the manifest on the command line's changes; empty without changes. Keys: `told`
+        (in words), `unchanged` (the folder in outputs/ of the artefact without changes), `remove`
+        (the shell command that deletes its own folder)."""
+        if not self.changed:
+            return {}
+        return {
+            "told": told(self.profile, self.changed),
+            "unchanged": str(self.unchanged.relative_to(OUTPUTS)),
+            "remove": f"rm -r {shlex.quote(shown(self.folder))}",
+        }
 
     @property
     def command(self) -> str:
@@ -133,15 +150,15 @@ def select(wanted: Sequence[str], profile: Profile) -> list[str]:
     `ParameterError` for any other word."""
     known = artefact_names()
     if not wanted:
-        matching = {
-            name for text in profile.artefacts for name in fnmatch.filter(known, text)
-        }
-        return [name for name in known if name in matching]
+        matching = [fnmatch.filter(known, text) for text in profile.artefacts]
+        return sorted(set().union(*matching), key=known.index)
     papers = {name.split("/")[0] for name in known}
     chosen = []
     for name in wanted:
         if name not in known and name not in papers:
             hint = nearest(name, [*known, *papers])
+            if "@" in name or name.count("/") > 1:
+                hint = ": name PAPER/ARTEFACT, and give --profile, --models and --set"
             raise ParameterError(f"artefact {name!r}: not in {shown(PARAMS)}{hint}")
         chosen += [k for k in known if name in (k, k.split("/")[0])]
     return list(dict.fromkeys(chosen))
@@ -173,104 +190,75 @@ def resolve(
     registry: Mapping[str, ModelEntry],
 ) -> list[Artefact]:
     """Artefacts of the `names` with complete and checked parameters: from their files, the profile
-    `profile_name`, then the command line (`overrides`). `registry` has the known models by name.
-    `ParameterError` for wrong values and names, and for a setting that no artefact takes."""
+    `profile_name`, then the command line (`overrides`), of which each takes what its schema has.
+    `registry` has the known models by name. `ParameterError` for wrong values and names, and for a
+    setting that no artefact takes."""
     profile = load_profile(profile_name)
-    settings = [parse_setting(text) for text in overrides.settings]
-    used: set[str] = set()
-    artefacts = []
-    for name in names:
-        artefact, applied = _resolve_one(
-            name,
-            profile,
-            profile_name,
-            overrides,
-            settings,
-            registry,
-            alone=len(names) == 1,
-        )
-        used.update(applied)
-        artefacts.append(artefact)
-    for key, value in settings:
-        if key not in used:
-            schemas = [type(artefact.parameters) for artefact in artefacts]
-            valid = {name for schema in schemas for name in schema.model_fields}
+    given = [(*parse_setting(text), "--set") for text in overrides.settings]
+    if overrides.models:
+        given.insert(0, ("models", list(overrides.models), "--models"))
+    artefacts = [
+        _resolved(name, profile, profile_name, given, registry) for name in names
+    ]
+    valid = set[str]().union(*(type(one.parameters).model_fields for one in artefacts))
+    for key, value, option in given:
+        if key not in valid:
+            hint = nearest(key, valid)
+            if key.startswith("per_model."):
+                hint = "; write --set 'per_model={MODEL: {PARAMETER: V}}'"
             raise ParameterError(
-                f"--set: {key} = {value!r}: no chosen artefact has it{nearest(key, valid)}"
+                f"{option}: {key} = {value!r}: no chosen artefact has it{hint}"
             )
     return artefacts
 
 
-def _resolve_one(
+def _resolved(
     name: str,
     profile: Profile,
     profile_name: str,
-    overrides: Overrides,
-    settings: Sequence[tuple[str, Any]],
+    given: Sequence[tuple[str, Any, str]],
     registry: Mapping[str, ModelEntry],
-    *,
-    alone: bool,
-) -> tuple[Artefact, list[str]]:
-    """Pair of the artefact `name` and the keys that the command line (`overrides`, with its parsed
-    `settings`) sets in it. With `alone`, as the only artefact, it takes all; else only settings of
-    its own parameters."""
-    path = artefact_path(name)
+) -> Artefact:
+    """The artefact `name`, with those parameters of `given` (name, value, and the option that gave
+    it) that its schema has."""
     file = read_artefact(name)
-    schema = load_study(file.study, shown(path))
+    source = shown(artefact_path(name))
+    schema = load_study(file.study, source)
     layers = file_layers(name, file, profile, profile_name)
     plain = dict(layers.values)
-    applied = []
-    if overrides.models:
-        applied.append("models")
-        layers.put({"models": list(overrides.models)}, "--models")
-    for key, value in settings:
-        if alone or key in schema.model_fields:
-            layers.put({key: schema.from_root(key, value, Path())}, "--set")
-            applied.append(key)
+    own = [row for row in given if row[0] in schema.model_fields]
+    for key, value, option in own:
+        layers.put({key: schema.from_root(key, value, Path())}, option)
+    _check_notebook(file.notebook, source)
     parameters = schema.checked(layers.values, layers.sources)
-    artefact = Artefact(
-        name=name,
-        title=file.title,
-        notebook=_notebook_path(file.notebook, path),
-        study_name=file.study,
-        parameters=parameters,
-        models=find_models(
-            parameters.models, dict(registry), layers.sources.get("models", shown(path))
-        ),
-        profile=profile_name,
-        leaderboard=file.leaderboard,
-        seen=file.seen,
-        changed=_changes(plain, parameters, applied),
-    )
-    return artefact, applied
+    asked_by = layers.sources.get("models", source)
+    models = find_models(parameters.models, dict(registry), asked_by)
+    changed = _changes(plain, parameters, {key for key, _, _ in own})
+    return Artefact(name, file, parameters, models, profile_name, changed)
 
 
-def _notebook_path(name: str, artefact_file: Path) -> Path:
-    notebook = NOTEBOOKS / name
-    if not notebook.is_file():
-        known = [
-            str(path.relative_to(NOTEBOOKS))
-            for path in visible(NOTEBOOKS, "**/*.ipynb")
-        ]
+def _check_notebook(name: str, source: str) -> None:
+    if not (NOTEBOOKS / name).is_file():
+        files = visible(NOTEBOOKS, "**/*.ipynb")
+        known = [str(path.relative_to(NOTEBOOKS)) for path in files]
         raise ParameterError(
-            f"{shown(artefact_file)}: notebook = {name!r}: no such file{nearest(name, known)}"
+            f"{source}: notebook = {name!r}: no such file{nearest(name, known)}"
         )
-    return notebook
 
 
 def _changes(
-    plain: Mapping[str, Any], parameters: Facts, applied: Sequence[str]
+    plain: Mapping[str, Any], parameters: Facts, keys: Iterable[str]
 ) -> tuple[Change, ...]:
-    """A `Change` for each parameter whose value the command line changed, `models` first, then by
-    name. `plain` holds the values before the command line, `parameters` those after it, and
-    `applied` the names that it set."""
-    changes, values = [], parameters.model_dump()
-    for key in sorted(set(applied), key=lambda name: (name != "models", name)):
+    """A `Change` for each parameter of `keys`, set on the command line, that has another value by
+    it, `models` first, then by name. `plain` holds the values before the command line,
+    `parameters` those after it."""
+    changes = []
+    for key in sorted(keys, key=lambda name: (name != "models", name)):
         field = type(parameters).model_fields[key]
         default = None
         if not field.is_required():
             default = field.get_default(call_default_factory=True)
-        before = plain.get(key, default)
-        if before != values[key]:
-            changes.append(Change(key, values[key], before))
+        before, now = plain.get(key, default), getattr(parameters, key)
+        if before != now:
+            changes.append(Change(key, now, before))
     return tuple(changes)

@@ -6,12 +6,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import itertools
-import json
 import os
-import shlex
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import threading
@@ -20,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from unittest.mock import patch
 
 import click
 from tqdm import tqdm
@@ -32,15 +28,14 @@ from codestress.notes import notes_kept
 from codestress.paths import FAILED, OUTPUTS, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.inputs import changes, inputs_of, modules_of
+from codestress.pipeline.kernels import kill_all, start
 from codestress.pipeline.notebooks import (
     check_parameters_cell,
-    closing,
     tell_ignored_values,
 )
-from codestress.pipeline.surroundings import apart
+from codestress.pipeline.surroundings import apart, socket_folder
 from codestress.pipeline.turns import ask_by_turns
-from codestress.pipeline.variants import told
-from codestress.program_counts import ProgramCounts, count_rows, programs_so_far
+from codestress.program_counts import ProgramCounts, programs_so_far
 from codestress.report.checked import changes_of_files, read_manifest
 from codestress.report.published import read_published
 from codestress.types import Trials
@@ -70,21 +65,17 @@ def build_lock() -> Iterator[None]:
     try:
         OUTPUTS.mkdir(parents=True, exist_ok=True)
         lock = (OUTPUTS / ".build.lock").open("w")
-    except OSError as error:
-        raise StoreError(
-            f"{OUTPUTS}: cannot be written: {error}; name another folder in CODESTRESS_OUTPUTS"
-        ) from None
-    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             click.echo("another build is running here; waiting for it to end", err=True)
             fcntl.flock(lock, fcntl.LOCK_EX)
-        except OSError as error:
-            raise StoreError(
-                f"{OUTPUTS}: its file system has no locks ({error}), which keep two builds and their answers apart; "
-                "name a folder on a local disk in CODESTRESS_OUTPUTS"
-            ) from None
+    except OSError as error:
+        raise StoreError(
+            f"{OUTPUTS}: {error}; it must be writable and have locks: name a folder on a "
+            "local disk in CODESTRESS_OUTPUTS"
+        ) from None
+    with lock:
         yield
 
 
@@ -96,12 +87,10 @@ def standing(
     build left out, with the reason. `inputs` are the hashes of today's inputs by name."""
     try:
         manifest = read_manifest(artefact.folder)
-        stale = changes_of_files(artefact.folder, manifest) or changes(
-            manifest["inputs"], inputs
-        )
-        stale += (
-            ["some of its questions were not asked"] if manifest["not_asked"] else []
-        )
+        stale = changes_of_files(artefact.folder, manifest)
+        stale += changes(manifest["inputs"], inputs)
+        if manifest["not_asked"]:
+            stale.append("some of its questions were not asked")
         return stale, manifest["not_run"]
     except (DataError, KeyError, TypeError, AttributeError):
         return ["not built yet"], {}
@@ -130,68 +119,65 @@ def build(
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
         fresh, stale = [], []
         for artefact in artefacts:
-            why, not_run = (
-                (["forced"], {})
-                if force
-                else standing(artefact, inputs[artefact.label])
-            )
-            if why:
+            why, not_run = standing(artefact, inputs[artefact.label])
+            if why or force:
                 check_parameters_cell(artefact.notebook, type(artefact.parameters))
+                # A faulty file would only fail the notebook, after its questions were asked.
+                read_published(artefact.paper)
                 stale.append(artefact)
             else:
                 fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))
-        if not stale:
-            return fresh
-        for paper in {artefact.paper for artefact in stale}:
-            # A faulty file would only fail the notebook, after its questions were asked.
-            read_published(paper)
-        for shelf in {artefact.shelf for artefact in stale}:
-            # Of a build that was killed.
-            shutil.rmtree(OUTPUTS / shelf / ".staging", ignore_errors=True)
-        # One for all artefacts, and for what their notebooks ask.
-        budget = Budget.from_environment()
-        workers = min(jobs, len(stale))
-        with (
-            budget.shared(),
-            notes_kept(),
-            _Notebooks(workers, len(stale), inputs, timeout_s) as notebooks,
-        ):
-            return fresh + ask_all(stale, notebooks, budget)
+        jobs = max(1, min(jobs, len(stale)))
+        return fresh + (_built(stale, jobs, inputs, timeout_s) if stale else [])
 
 
-def _trials_of(
+def _built(
+    artefacts: Sequence[Artefact],
+    jobs: int,
+    inputs: dict[str, dict[str, str]],
+    timeout_s: float | None,
+) -> list[Outcome]:
+    for artefact in artefacts:
+        # Of a build that was killed.
+        shutil.rmtree(OUTPUTS / artefact.shelf / ".staging", ignore_errors=True)
+    # One for all artefacts, and for what their notebooks ask.
+    budget = Budget.from_environment()
+    with (
+        budget.shared(),
+        notes_kept(),
+        socket_folder() as folder,
+        patch.dict(os.environ, apart(folder), clear=True),
+        _Notebooks(jobs, artefacts, inputs, timeout_s, folder) as notebooks,
+    ):
+        return ask_all(artefacts, notebooks, budget)
+
+
+def _questions_of(
     artefacts: Sequence[Artefact], notebooks: _Notebooks, budget: Budget
-) -> tuple[dict[str, Trials], dict[str, ProgramCounts]]:
-    """Two dictionaries by artefact label: the trials, and the counts of programs that ran to make
-    them. An artefact whose trials cannot be made has no trials and is recorded in `notebooks` as
-    failed; so is, unless `budget` limits the time, one with prompts too long for a model."""
+) -> Iterator[tuple[Artefact, Trials, ProgramCounts]]:
+    """Yields, for each artefact, its trials and the counts of programs that ran to make them. An
+    artefact whose trials cannot be made is recorded in `notebooks` as failed; so is, unless
+    `budget` limits the time, one with prompts too long for a model."""
     from codestress.pipeline.plan import check_windows
 
-    trials: dict[str, Trials] = {}
-    programs: dict[str, ProgramCounts] = {}
     for number, artefact in enumerate(artefacts, start=1):
-        label, before = artefact.label, programs_so_far()
+        before = programs_so_far()
         try:
-            if budget.until is not None:
-                if budget.over:
-                    notebooks.fail(
-                        artefact, f"nothing was asked: {budget.reached()}", "stopped"
-                    )
-                    continue
+            if budget.until is None:
+                trials = artefact.trials()
+                check_windows(artefact, trials)
+            elif budget.over:
+                raise BudgetReached(f"nothing was asked: {budget.reached()}")
+            else:
                 left = in_minutes(budget.until - time.monotonic())
                 place = f"{number} of {len(artefacts)}"
-                click.echo(
-                    f"making the questions of {artefact.name} ({place}); {left}",
-                    err=True,
-                )
-            trials[label] = artefact.trials()
-            if budget.until is None:
-                check_windows(artefact, trials[label])
+                line = f"making the questions of {artefact.name} ({place}); {left}"
+                click.echo(line, err=True)
+                trials = artefact.trials()
         except CodestressError as error:  # a data set that is not here, for instance
-            trials.pop(label, None)
-            notebooks.fail(artefact, str(error))
-        programs[label] = programs_so_far() - before
-    return trials, programs
+            notebooks.fail(artefact, error)
+        else:
+            yield artefact, trials, programs_so_far() - before
 
 
 def ask_all(
@@ -203,115 +189,55 @@ def ask_all(
     A model that cannot be reached fails all artefacts that need it, without another try for each.
     Only `StoreError` is raised; other errors fail their artefact.
     """
-    from codestress.inference.ask import ask  # here: it takes long to import
-
-    trials, programs = _trials_of(artefacts, notebooks, budget)
-    unreachable: dict[str, str] = {}
-    possible = [artefact for artefact in artefacts if artefact.label in trials]
-    totals = {a.label: trials[a.label].total(a.model_names) for a in possible}
-    with Progress(sum(totals.values()), "build", budget.until) as progress:
+    questions = list(_questions_of(artefacts, notebooks, budget))
+    totals = [trials.total(one.model_names) for one, trials, _ in questions]
+    unreachable: dict[str, CodestressError] = {}
+    with Progress(sum(totals), "build", budget.until) as progress:
         notebooks.show(progress)
+        shown_on = progress
         if budget.until is not None:
-            ask_by_turns(possible, trials, budget, progress)
-        for artefact in possible:
-            label, names = artefact.label, artefact.model_names
-            gone = [name for name in names if name in unreachable]
-            if gone and totals[label]:
-                progress.skip(totals[label])
-                notebooks.fail(artefact, unreachable[gone[0]])
+            ask_by_turns([question[:2] for question in questions], budget, progress)
+            shown_on = Progress(0, "", silent=True)  # the questions were counted
+        for (artefact, trials, ran), total in zip(questions, totals, strict=True):
+            gone = unreachable.keys() & artefact.model_names
+            if gone and total:
+                progress.skip(total)
+                notebooks.fail(artefact, unreachable[min(gone)])
                 continue
             before = programs_so_far()
-            # By turns the questions were counted already.
-            shown_on = (
-                progress if budget.until is None else Progress(0, "", silent=True)
-            )
             try:
-                asked = ask(
-                    trials[label],
-                    names,
-                    failures=artefact.failures,
-                    progress=shown_on,
-                    budget=budget,
-                )
-                reasons = [reply.left_out for reply in itertools.chain(*asked.replies)]
-                if reasons and all(reasons):
-                    why = " and ".join(dict.fromkeys(reasons))
-                    raise BudgetReached(f"nothing was asked: {why}")
-                ran = programs[label] + programs_so_far() - before
-                notebooks.execute(artefact, ran)
-            except EngineError as error:
-                unreachable[error.model] = str(error)
-                notebooks.fail(artefact, str(error))
+                _ask(artefact, trials, shown_on, budget)
             except StoreError:
                 raise
-            except BudgetReached as reached:
-                notebooks.fail(artefact, str(reached), "stopped")
             except CodestressError as error:
-                notebooks.fail(artefact, str(error))
+                if isinstance(error, EngineError):
+                    unreachable[error.model] = error
+                notebooks.fail(artefact, error)
+            else:
+                notebooks.execute(artefact, ran + programs_so_far() - before)
         progress.until = None  # what is left are figures
         notebooks.show(progress)
         return notebooks.wait()
 
 
-class _Worker:
-    """A process that executes notebooks one after the other, each in a fresh kernel (a process that
-    runs its code)."""
+def _ask(
+    artefact: Artefact, trials: Trials, progress: Progress, budget: Budget
+) -> None:
+    """Sends the missing requests of an artefact; `BudgetReached` where none was answered within
+    the limits of `budget`."""
+    from codestress.inference.ask import ask  # here: it takes long to import
 
-    def __init__(self) -> None:
-        # One thread for each kernel: several notebooks run side by side.
-        threads = dict.fromkeys(
-            ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"
-        )
-        self.folder = tempfile.TemporaryDirectory(
-            prefix="codestress-", ignore_cleanup_errors=True
-        )
-        self.log = tempfile.TemporaryFile(mode="w+", encoding="utf-8")  # noqa: SIM115  (lives as long as the worker)
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "codestress.pipeline.execute"],
-            cwd=self.folder.name,
-            env=apart(self.folder.name) | threads | {"PYTHONHASHSEED": "0"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self.log,
-            text=True,
-            start_new_session=True,
-        )
-
-    def execute(self, spec: dict[str, object], timeout_s: float | None) -> str:
-        """Executes the notebook that `spec` describes (the keys that `_Notebooks` sends); returns
-        the error as text, empty on success. After `timeout_s` seconds (None: no limit) or a crash
-        the worker is dead, which the error says."""
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        timer = threading.Timer(timeout_s or threading.TIMEOUT_MAX, self.kill)
-        started = time.monotonic()
-        timer.start()
-        try:
-            self.process.stdin.write(json.dumps(spec) + "\n")
-            self.process.stdin.flush()
-            reply = self.process.stdout.readline()
-        except OSError:
-            reply = ""
-        finally:
-            timer.cancel()
-        if reply:
-            return str(json.loads(reply)["error"])
-        self.process.wait()
-        if timeout_s and time.monotonic() - started >= timeout_s:
-            return f"stopped after {timeout_s:g} s; raise timeout_s in params/profiles/{spec['profile']}.yaml"
-        self.log.seek(0)
-        last = "\n".join(self.log.read().strip().splitlines()[-8:])
-        return f"the process that executed it ended with status {self.process.returncode}\n{last}".strip()
-
-    def kill(self) -> None:
-        """Kills the worker's process and its kernel, which form a group of their own; does nothing
-        when they have ended."""
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-
-    @property
-    def dead(self) -> bool:
-        return self.process.poll() is not None
+    asked = ask(
+        trials,
+        artefact.model_names,
+        failures=artefact.failures,
+        progress=progress,
+        budget=budget,
+    )
+    reasons = [reply.left_out for reply in itertools.chain(*asked.replies)]
+    if reasons and all(reasons):
+        why = " and ".join(dict.fromkeys(reasons))
+        raise BudgetReached(f"nothing was asked: {why}")
 
 
 class _Notebooks:
@@ -322,56 +248,54 @@ class _Notebooks:
     def __init__(
         self,
         jobs: int,
-        total: int,
+        artefacts: Sequence[Artefact],
         inputs: dict[str, dict[str, str]],
         timeout_s: float | None,
+        folder: str,
     ) -> None:
-        self.total = total
+        self.total = len(artefacts)
         self.inputs = inputs
         self.timeout_s = timeout_s
+        self.folder = folder
         self.outcomes: list[Outcome] = []
-        self.errors: dict[str, str] = {}
-        """Number, as printed (`[1/6]`), of the first artefact that ended with an error, by the error's
-        text."""
-        self.workers: dict[int, _Worker] = {}
-        self.waiting: list[_Worker] = []
         self.progress: Progress | None = None
-        self.pool = ThreadPoolExecutor(max(1, jobs))
+        self.pool = ThreadPoolExecutor(jobs)
         self.futures: list[Future[None]] = []
         self.shelves: set[str] = set()
         self.lock = threading.Lock()
+        self.left = False
+        modules = dict.fromkeys(itertools.chain(*map(modules_of, artefacts)))
+        start(modules, folder)
 
     def __enter__(self) -> _Notebooks:
-        self.waiting.append(
-            _Worker()
-        )  # imports what it needs while the models are asked
+        self.pool.submit(prepare)  # while the models are asked
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.left = True
         self.pool.shutdown(wait=False, cancel_futures=True)
-        for worker in [*self.workers.values(), *self.waiting]:
-            worker.kill()
+        while not all(future.done() for future in self.futures):
+            kill_all()  # again where one was about to start
+            time.sleep(0.1)
         self.pool.shutdown()
 
     def show(self, progress: Progress) -> None:
         """Shows the number of finished notebooks on the bar `progress` from now on, beside the
         number of responses."""
         self.progress = progress
-        progress.beside(self._told())
-
-    def _told(self) -> str:
-        return f"{len(self.outcomes)} of {self.total} notebooks"
+        progress.beside(f"{len(self.outcomes)} of {self.total} notebooks")
 
     def execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
         """Queues the notebook of an `artefact` whose responses are in the store; `programs` counts
         the programs that ran to make its trials and responses."""
         self.shelves.add(artefact.shelf)
-        self.futures.append(self.pool.submit(self._one, artefact, programs))
+        self.futures.append(self.pool.submit(self._execute, artefact, programs))
 
-    def fail(self, artefact: Artefact, error: str, state: str = "failed") -> None:
-        """Records the `Outcome` of an `artefact` whose notebook is not executed: `error` is the
-        reason, `state` is `failed`, or `stopped` at a limit of the budget."""
-        self._ended(Outcome(artefact.label, state, error=error))
+    def fail(self, artefact: Artefact, error: CodestressError) -> None:
+        """Records the `Outcome` of an `artefact` whose notebook is not executed for the reason
+        `error`: `stopped` at a limit of the budget, else `failed`."""
+        state = "stopped" if isinstance(error, BudgetReached) else "failed"
+        self._ended(Outcome(artefact.label, state, error=str(error)))
 
     def wait(self) -> list[Outcome]:
         """Waits for all queued notebooks; returns the `Outcome` of each artefact that was executed,
@@ -379,93 +303,64 @@ class _Notebooks:
         while wait(self.futures, timeout=1).not_done:
             if self.progress:
                 self.progress.refresh()
-            while self.shelves:  # the report is due next, and this process only waits; what changes yet is read again
+            if self.shelves:  # the report is due next, and this process only waits
                 from codestress.report.gallery import gallery
 
-                with contextlib.suppress(
-                    Exception
-                ):  # what is wrong with it is told when it is due
+                # What changes yet is read again, and what is wrong is told when it is due.
+                with contextlib.suppress(Exception):
                     gallery(self.shelves.pop())
         for future in self.futures:
             future.result()
         return self.outcomes
 
-    def _one(self, artefact: Artefact, programs: ProgramCounts) -> None:
-        mine = threading.get_ident()
-        if mine not in self.workers or self.workers[mine].dead:
-            with self.lock:
-                self.workers[mine] = self.waiting.pop() if self.waiting else _Worker()
-        self._ended(self._executed(self.workers[mine], artefact, programs))
+    def _execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
+        from codestress.pipeline.execute import attempt
 
-    def _executed(
-        self, worker: _Worker, artefact: Artefact, programs: ProgramCounts
-    ) -> Outcome:
         started = time.monotonic()
         staging_root = OUTPUTS / artefact.shelf / ".staging"
         staging_root.mkdir(parents=True, exist_ok=True)
         prefix = artefact.name.replace("/", "-") + "-"
         staging = Path(tempfile.mkdtemp(prefix=prefix, dir=staging_root))
-        error = worker.execute(
-            {
-                "artefact": artefact.label,
-                "title": artefact.title,
-                "leaderboard": artefact.leaderboard,
-                "profile": artefact.profile,
-                "notebook": str(artefact.notebook),
-                "parameters": artefact.parameters.model_dump(),
-                "closing": closing(artefact),
-                "staging": str(staging),
-                "inputs": self.inputs[artefact.label],
-                "modules": modules_of(artefact),
-                "programs": count_rows(programs),
-                "command": artefact.command,
-                "changed": marks(artefact),
-            },
-            self.timeout_s,
-        )
-        seconds = time.monotonic() - started
+        inputs = self.inputs[artefact.label]
+        timeout_s = self.timeout_s
+        error = attempt(artefact, staging, self.folder, inputs, programs, timeout_s)
+        if self.left:
+            return
         kept = FAILED / artefact.shelf / artefact.label
+        state, not_run = "built", {}
         if error:
             (staging / "error.txt").write_text(error + "\n", encoding="utf-8")
             replace_folder(staging, kept)
             error += f"\nthe notebook as far as it came: {shown(kept)}"
-            return Outcome(artefact.label, "failed", seconds, error)
-        replace_folder(staging, artefact.folder)
-        shutil.rmtree(kept, ignore_errors=True)
-        not_run = read_manifest(artefact.folder)["not_run"]
-        return Outcome(artefact.label, "built", seconds, not_run=not_run)
+            state = "failed"
+        else:
+            replace_folder(staging, artefact.folder)
+            shutil.rmtree(kept, ignore_errors=True)
+            not_run = read_manifest(artefact.folder)["not_run"]
+        seconds = time.monotonic() - started
+        self._ended(Outcome(artefact.label, state, seconds, error, not_run))
 
     def _ended(self, outcome: Outcome) -> None:
         with self.lock:
+            earlier = {ended.error for ended in self.outcomes}
             self.outcomes.append(outcome)
             if self.progress:
-                self.progress.beside(self._told())
+                self.show(self.progress)
             number = f"[{len(self.outcomes):>{len(str(self.total))}}/{self.total}]"
             line = f"{number} {outcome.name}  {outcome.state}"
             if outcome.seconds:
                 line += f"  {outcome.seconds:.1f} s"
-            first = self.errors.setdefault(outcome.error, number)
-            if outcome.error:
-                line += (
-                    f"\n{outcome.error}"
-                    if first == number
-                    else f"  for the reason at {first}"
-                )
+            if outcome.error and outcome.error not in earlier:
+                line += f"\n{outcome.error}"
             tqdm.write(line, file=sys.stderr)
 
 
-def marks(artefact: Artefact) -> dict[str, Any] | None:
-    """Entry in the manifest of `artefact` on the parameters that the command line changed; None
-    without changes. Keys: `told` (in words), `unchanged` (the folder in
-    outputs/ of the artefact without changes), `remove` (the shell command that deletes its own
-    folder)."""
-    if not artefact.changed:
-        return None
-    return {
-        "told": told(artefact.profile, artefact.changed),
-        "unchanged": str(artefact.unchanged.relative_to(OUTPUTS)),
-        "remove": f"rm -r {shlex.quote(shown(artefact.folder))}",
-    }
+def prepare() -> None:
+    """Imports what executes notebooks."""
+    from codestress.pipeline import execute  # noqa: F401
+    from codestress.report.notebook_page import prepare
+
+    prepare()
 
 
 def replace_folder(new: Path, folder: Path) -> None:

@@ -36,25 +36,22 @@ def diff(first: Path, second: Path) -> list[str]:
     """Differences, as lines of text, between two runs: the folders `first` and `second`, with built
     artefacts somewhere below. Empty when both have the same artefacts with the same parameters,
     inputs, numbers and figures. `ParameterError` when neither holds an artefact."""
-    before, after = (
-        {
-            str(path.parent.relative_to(root))
-            for path in visible(root, "**/manifest.json")
-        }
-        for root in (first, second)
-    )
+    before, after = _artefacts(first), _artefacts(second)
     if not before and not after:
         raise ParameterError(f"{first} and {second}: no artefact in either")
     lines = [f"{name}: only in {first}" for name in sorted(before - after)]
     lines += [f"{name}: only in {second}" for name in sorted(after - before)]
     for name in sorted(before & after):
-        where = (
-            "" if name == "." else f"{name}: "
-        )  # of two artefacts, and not of two profiles
-        lines += [
-            f"{where}{line}" for line in _diff_artefact(first / name, second / name)
-        ]
+        # Of two profiles the artefacts are named, of two artefacts they are not.
+        where = "" if name == "." else f"{name}: "
+        changes = _diff_artefact(first / name, second / name)
+        lines += [f"{where}{line}" for line in changes]
     return lines
+
+
+def _artefacts(root: Path) -> set[str]:
+    manifests = visible(root, "**/manifest.json")
+    return {str(path.parent.relative_to(root)) for path in manifests}
 
 
 def _diff_artefact(first: Path, second: Path) -> list[str]:
@@ -81,16 +78,12 @@ def differences(
         old, new = before.get(part), after.get(part)
         if old == new:
             continue
-        if isinstance(old, dict) and isinstance(new, dict):
-            keys = sorted(
-                key for key in old.keys() | new.keys() if old.get(key) != new.get(key)
-            )
-            lines += [
-                f"{part}.{key}: {_told(old.get(key))} -> {_told(new.get(key))}"
-                for key in keys
-            ]
-        else:
-            lines.append(f"{part}: {old} -> {new}")
+        if not (isinstance(old, dict) and isinstance(new, dict)):
+            old, new, part = {part: old}, {part: new}, ""
+        for key in sorted(old.keys() | new.keys()):
+            if old.get(key) != new.get(key):
+                name = f"{part}.{key}".strip(".")
+                lines.append(f"{name}: {_told(old.get(key))} -> {_told(new.get(key))}")
     return lines + _diff_numbers(first, second)
 
 

@@ -8,9 +8,8 @@ import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError
 from tempfile import gettempdir
+from typing import NamedTuple
 
 from codestress.artefact_files import artefact_names, load_profile, profile_names
 from codestress.errors import CodestressError, EngineError
@@ -38,55 +37,52 @@ NEEDS = (
 """Commands and figures that run untrusted programs."""
 
 
-def _programs() -> Iterator[Finding]:
-    """Yields a `Finding` on the sandbox for untrusted programs, on each of its protections, and on
-    each language that programs may have."""
-    try:
-        with Executor(workers=1) as executor:
-            detail = f"{executor.backend}: {executor.described()}"
-            yield Finding("sandbox", "ok", detail)
-            exposed = []
-            for language in probe.ATTACKS:
-                if runtimes.missing(language):
-                    continue
-                through = executor.exposed(language)
-                exposed += [LANGUAGE_NAMES[language]] if through else []
-                why = "; ".join(f"{name}: {way}" for name, way in through.items())
-                yield Finding(
-                    f"attacks in {LANGUAGE_NAMES[language]}",
-                    "missing" if through else "ok",
-                    why or "files, network and processes are protected",
-                )
-            detail = "run: make, make test, every artefact of the demo"
-            yield Finding("the kit's own programs", "ok", detail)
-            if executor.unprotected:
-                detail = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
-            elif exposed:
-                detail = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {remedy()}"
-            else:
-                detail = f"run isolated: {NEEDS}"
-            yield Finding(
-                "programs of strangers", "missing" if exposed else "ok", detail
-            )
-    except CodestressError as error:
-        yield Finding("sandbox", "broken", str(error))
-    why = runtimes.missing("javascript")
-    yield Finding(
-        "javascript",
-        "missing" if why else "ok",
-        why or runtimes.version(*runtimes.executables()),
-    )
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One finding of the check: a part of the installation, its state (`ok`, `missing` or
-    `broken`), and details or advice."""
+class Finding(NamedTuple):
+    """One finding of the check: a part of the installation, its state, and details or advice."""
 
     what: str
     state: str
     """`ok`, `missing` (something optional) or `broken`."""
     detail: str
+
+
+def found(
+    what: str, detail: str, fault: object = "", state: str = "missing"
+) -> Finding:
+    """Finding that all is well, with its `detail`; or, where there is a `fault` in words, `state`
+    with the fault."""
+    return Finding(what, state, str(fault)) if fault else Finding(what, "ok", detail)
+
+
+def _programs() -> Iterator[Finding]:
+    """Yields a `Finding` on the sandbox for untrusted programs, on each of its protections, and on
+    each language that programs may have."""
+    try:
+        with Executor(workers=1) as executor:
+            described = f"{executor.backend}: {executor.described()}"
+            yield Finding("sandbox", "ok", described)
+            exposed = []
+            for language in probe.ATTACKS:
+                if runtimes.missing(language):
+                    continue
+                name = LANGUAGE_NAMES[language]
+                ways = executor.exposed(language)
+                why = "; ".join(f"{attack}: {way}" for attack, way in ways.items())
+                exposed += [name] if ways else []
+                detail = "files, network and processes are protected"
+                yield found(f"attacks in {name}", detail, why)
+            detail = "run: make, make test, every artefact of the demo"
+            yield Finding("the kit's own programs", "ok", detail)
+            fault = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {remedy()}"
+            if executor.unprotected:
+                fault = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
+            detail = f"run isolated: {NEEDS}"
+            yield found("programs of strangers", detail, exposed and fault)
+    except CodestressError as error:
+        yield Finding("sandbox", "broken", str(error))
+    why = runtimes.missing("javascript") or ""
+    node = "" if why else runtimes.version(*runtimes.executables())
+    yield found("javascript", node, why)
 
 
 def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
@@ -98,11 +94,8 @@ def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
         if variable and not model.simulated:
             users[variable].append(model.name)
     for variable, names in sorted(users.items()):
-        if os.environ.get(variable):
-            yield Finding(f"key {variable}", "ok", "set")
-        else:
-            advice = f"not set; `export {variable}=…` to ask {', '.join(names)}"
-            yield Finding(f"key {variable}", "missing", advice)
+        advice = f"not set; `export {variable}=…` to ask {', '.join(names)}"
+        yield found(f"key {variable}", "set", not os.environ.get(variable) and advice)
 
 
 def _network() -> Finding:
@@ -111,15 +104,11 @@ def _network() -> Finding:
     address = "https://api.openai.com/v1"
     try:
         connection(address)
-        return Finding(
-            "network",
-            "ok",
-            f"servers elsewhere are asked{through(address) or ' directly'}",
-        )
     except EngineError as error:
-        return Finding(
-            "network", "missing", f"servers elsewhere cannot be asked: {error}"
-        )
+        fault = f"servers elsewhere cannot be asked: {error}"
+        return Finding("network", "missing", fault)
+    way = through(address) or " directly"
+    return Finding("network", "ok", f"servers elsewhere are asked{way}")
 
 
 def _data() -> Iterator[Finding]:
@@ -127,80 +116,72 @@ def _data() -> Iterator[Finding]:
     when files are missing and none is damaged."""
     for dataset in load_catalogue().values():
         states = {file.path: state(file) for file in dataset.files}
-        faults = {path: fault for path, fault in states.items() if fault != "ok"}
-        if not faults:
-            yield Finding(f"data {dataset.name}", "ok", "here")
-            continue
-        missing = set(faults.values()) == {"missing"}
-        files = ", ".join(f"{path}: {fault}" for path, fault in faults.items())
-        advice = f"{files}; run `codestress data fetch {dataset.name}`"
-        yield Finding(
-            f"data {dataset.name}", "missing" if missing else "broken", advice
-        )
+        faults = [f"{path}: {states[path]}" for path in states if states[path] != "ok"]
+        advice = f"{', '.join(faults)}; run `codestress data fetch {dataset.name}`"
+        damaged = set(states.values()) - {"ok", "missing"}
+        how = "broken" if damaged else "missing"
+        yield found(f"data {dataset.name}", "here", faults and advice, how)
 
 
 def _around() -> Iterator[Finding]:
-    """Yields a `Finding` on the commit, on the folder of kernels' sockets, and on each of a
-    person's settings that are left aside, or stop JupyterLab."""
+    """Yields a `Finding` on the commit, on the folder of kernels' sockets, on each of a person's
+    settings that are left aside, or stop JupyterLab, and on the disk."""
     known, why = commit()
-    yield Finding(
-        "commit", "ok" if known else "missing", known or f"not recorded: {why}"
-    )
-    with socket_folder() as folder:
-        where = f"in {folder}" if folder else "in no folder; kernels use TCP"
-        yield Finding("sockets", "ok", f"TMPDIR is {gettempdir()}: {where}")
+    yield found("commit", known, not known and f"not recorded: {why}")
+    try:
+        with socket_folder() as folder:
+            detail = f"TMPDIR is {gettempdir()}: in {folder}"
+            yield Finding("sockets", "ok", detail)
+    except CodestressError as error:
+        yield Finding("sockets", "broken", f"TMPDIR is {gettempdir()}: {error}")
     for setting in left_aside():
         yield Finding("left aside by builds", "ok", setting)
     for fault in faulty_jupyter_settings():
         yield Finding("Jupyter's settings stop `make lab`", "broken", fault)
+    free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free
+    detail = f"{free / 1e9:.1f} GB free"
+    yield found("disk", detail, free < 500e6 and f"{detail}; make room", "broken")
+
+
+def _project() -> Iterator[Finding]:
+    """Yields a `Finding` on each of packages, parameters, notebooks, models, keys, data and
+    store."""
+    packages = [f"{name} {at}" for name, at in environment().items()]
+    yield Finding("packages", "ok", ", ".join(packages))
+    profiles = profile_names()
+    for profile in profiles:
+        load_profile(profile)
+    detail = f"{len(artefact_names())} artefacts, profiles {', '.join(profiles)}"
+    yield Finding("parameters", "ok", detail)
+    notebooks = schemas()
+    for notebook, (schema, _) in notebooks.items():
+        check_parameters_cell(notebook, schema)
+    detail = f"{len(notebooks)} notebooks agree with their schemas"
+    yield Finding("notebooks", "ok", detail)
+    registry = load_registry()
+    simulated = sum(model.simulated for model in registry.values())
+    detail = f"{len(registry)} in the registry, {simulated} simulated"
+    yield Finding("models", "ok", detail)
+    yield from _keys(registry)
+    yield from _data()
+    detail = "empty, made by the first build"
+    if STORE.exists():
+        with Store(STORE) as store:
+            detail = f"{store.count():,} responses"
+    yield Finding("store", "ok", f"{shown(STORE)}: {detail}")
 
 
 def examine() -> Iterator[Finding]:
     """Yields a `Finding` on each of Python, packages, parameters, notebooks, models, keys, data,
-    store, sandbox, what lies around the kit, and disk. The first error in the project's files is a
-    finding too (`broken`); the checks then go on at the sandbox."""
-    supported = sys.version_info >= (3, 11)
+    store, network, sandbox, what lies around the kit, and disk. The first error in the project's
+    files is a finding too (`broken`); the checks then go on at the network."""
+    old = sys.version_info < (3, 11)
     version = f"{platform.python_version()} (3.11 or later)"
-    yield Finding("Python", "ok" if supported else "broken", version)
+    yield found("Python", version, old and version, "broken")
     try:
-        packages = [
-            f"{name} {at}" for name, at in environment().items() if name != "python"
-        ]
-        yield Finding("packages", "ok", ", ".join(packages))
-    except PackageNotFoundError as error:
-        yield Finding("packages", "broken", f"{error} is not installed; run `make`")
-    try:
-        profiles = profile_names()
-        for profile in profiles:
-            load_profile(profile)
-        detail = f"{len(artefact_names())} artefacts, profiles {', '.join(profiles)}"
-        yield Finding("parameters", "ok", detail)
-        notebooks = schemas()
-        for notebook, (schema, _) in notebooks.items():
-            check_parameters_cell(notebook, schema)
-        yield Finding(
-            "notebooks", "ok", f"{len(notebooks)} notebooks agree with their schemas"
-        )
-        registry = load_registry()
-        simulated = sum(model.simulated for model in registry.values())
-        yield Finding(
-            "models", "ok", f"{len(registry)} in the registry, {simulated} simulated"
-        )
-        yield from _keys(registry)
-        yield from _data()
-        detail = "empty, made by the first build"
-        if STORE.exists():
-            with Store(STORE) as store:
-                detail = f"{store.count():,} responses"
-        yield Finding("store", "ok", f"{shown(STORE)}: {detail}")
+        yield from _project()
     except CodestressError as error:
         yield Finding("project", "broken", str(error))
     yield _network()
     yield from _programs()
     yield from _around()
-    free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free
-    detail = f"{free / 1e9:.1f} GB free"
-    if free > 500e6:
-        yield Finding("disk", "ok", detail)
-    else:
-        yield Finding("disk", "broken", f"{detail}; make room")

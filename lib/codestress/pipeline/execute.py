@@ -1,29 +1,20 @@
-"""Executes notebooks, each in its own kernel: one JSON specification per line on stdin, one JSON
-reply on stdout.
+"""Executes notebooks, each in its own kernel.
 
 Success needs more than papermill's: every code cell completed, no cell output an error (papermill
 accepts `sys.exit(0)` in a cell), and all files of the artefact exist.
 """
 
-# ruff: noqa: E402
 from __future__ import annotations
 
 import json
+import logging
 import os
-import sys
 import time
 import traceback
 import uuid
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from codestress.pipeline import quick_nbformat  # noqa: F401
-from codestress.pipeline.kernels import AVAILABLE, Forked, Nursery
-
-# Forked before what this process imports, so that both import at the same time.
-NURSERY = Nursery() if AVAILABLE and __name__ == "__main__" else None
+from typing import Any, ClassVar
 
 import nbformat
 import papermill
@@ -31,86 +22,65 @@ from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from papermill.exceptions import PapermillExecutionError
-from traitlets import default
 
 from codestress.errors import CodestressError, DataError
-from codestress.paths import FILES, OUTPUTS, ROOT, shown
+from codestress.paths import FILES, ROOT, shown
+from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.diff import differences
 from codestress.pipeline.inputs import environment
-from codestress.pipeline.notebooks import read_notebook
-from codestress.pipeline.surroundings import commit, git, socket_folder
+from codestress.pipeline.kernels import OWN, Kernel, become_kernel
+from codestress.pipeline.notebooks import closing, read_notebook
+from codestress.pipeline.surroundings import commit, git
+from codestress.program_counts import ProgramCounts, count_rows
 from codestress.report.checked import read_manifest, sha256_of_files
-from codestress.report.notebook_page import notebook_page, prepare
+from codestress.report.notebook_page import notebook_page
 from codestress.types import now
 
+# On what papermill and its packages use, and on parameters without a line in the cell.
+warnings.simplefilter("ignore")
+logging.getLogger("papermill").setLevel(logging.ERROR)
 
-class ForkProvisioner(LocalProvisioner):
-    """Provisioner of jupyter_client that starts kernels by forking a process with the packages,
-    which is faster than a new interpreter."""
 
-    nursery: Nursery
-    modules: Sequence[str]
-    """Names of the modules that the notebook imports."""
+class Provisioner(LocalProvisioner):
+    """Provisioner of jupyter_client that starts this kit's kernels."""
 
-    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:
-        request = {"start": cmd[cmd.index("-f") + 1], "modules": self.modules}
-        pid = self.nursery.ask(
-            **request, env=kwargs["env"], cwd=kwargs.get("cwd") or str(Path.cwd())
-        )
-        self.process = Forked(self.nursery, pid)  # type: ignore[assignment]
-        self.pid = self.pgid = pid
+    async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:  # noqa: ARG002
+        manager: Any = self.parent
+        folder = kwargs.get("cwd") or str(Path.cwd())
+        given = manager.given, folder, manager.connection_file, manager.timeout_s
+        process = Kernel(target=become_kernel, args=given)
+        process.start()
+        self.process = process
+        self.pid = self.pgid = process.pid
         return self.connection_info
 
 
-class IpcKernelManager(AsyncKernelManager):
-    """Manager of kernels of this Python that talk over Unix sockets in a folder of their own: TCP
-    ports clash in parallel builds, and are for where no folder can hold such sockets."""
+class Manager(AsyncKernelManager):
+    """Manager of a kernel that talks over Unix sockets in a folder of the build, for TCP ports
+    clash in parallel builds. Each notebook has a class of its own, with its attributes."""
 
-    modules: Sequence[str] = ()
-    """Names of the modules that the next notebook imports; they are imported before its kernel is
-    forked."""
+    folder: ClassVar[str]
+    given: ClassVar[dict[str, str]]
+    """Environment of the kernel."""
+    timeout_s: ClassVar[float | None]
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if NURSERY is not None:
-            self.kernel_id = str(uuid.uuid4())
-            self.provisioner = ForkProvisioner(
-                kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self
-            )
-            self.provisioner.nursery, self.provisioner.modules = NURSERY, self.modules
-
-    @default("transport")
-    def _transport_default(self) -> str:
-        return "ipc" if self.sockets else "tcp"
-
-    sockets = ""
-    """Folder of the sockets, new for each kernel; empty: none can hold them."""
-
-    @default("ip")
-    def _ip_default(self) -> str:
-        return str(Path(self.sockets) / "k") if self.sockets else "127.0.0.1"
+        self.kernel_id = uuid.uuid4().hex[:8]
+        self.connection_file = f"{self.folder}/{self.kernel_id}.json"
+        self.transport, self.ip = "ipc", f"{self.folder}/{self.kernel_id}"
+        self.provisioner = Provisioner(
+            kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self
+        )
 
     @property
     def kernel_spec(self) -> KernelSpec:
         # Not the installed kernel called python3, which may be another Python's.
-        argv = [
-            sys.executable,
-            "-P",
-            "-m",
-            Nursery.__module__,
-            "-f",
-            "{connection_file}",
-        ]
-        return KernelSpec(argv=argv, language="python", display_name="codestress")
-
-
-class CellsIncompleteError(CodestressError):
-    """Raised when papermill reports success, but the notebook did not run to its end or did not
-    publish all files."""
+        return KernelSpec(argv=["python"], language="python", display_name="codestress")
 
 
 def check_completed(notebook: nbformat.NotebookNode) -> None:
-    """Raises `CellsIncompleteError` unless every code cell with content ran and none ended in an
+    """Raises `CodestressError` unless every code cell with content ran and none ended in an
     error. `notebook` is the executed notebook."""
     cells = [
         cell
@@ -122,76 +92,81 @@ def check_completed(notebook: nbformat.NotebookNode) -> None:
         place = f"code cell {number} of {len(cells)}"
         if errors:
             ending = f"{errors[0].ename}: {errors[0].evalue}"
-            raise CellsIncompleteError(f"{place} ended with {ending}")
+            raise CodestressError(f"{place} ended with {ending}")
         if cell.execution_count is None:
-            raise CellsIncompleteError(
-                f"{place} did not run: the kernel ended before it"
-            )
+            raise CodestressError(f"{place} did not run: the kernel ended before it")
 
 
-def execute(spec: dict[str, Any]) -> None:
-    """Runs the notebook `spec["notebook"]` into the folder `spec["staging"]` and completes the
-    manifest that the notebook published. `spec` has the keys that `_Notebooks` in builder.py sends.
+def execute(
+    artefact: Artefact, staging: Path, manager: type[Manager], found: dict[str, Any]
+) -> None:
+    """Runs the notebook of `artefact` into the folder `staging`, with a kernel of `manager`, and
+    completes the manifest that the notebook published: `inputs` and `programs` are in `found`.
 
-    Raises papermill's error of a failed cell, and `CellsIncompleteError` when a cell did not run or
+    Raises papermill's error of a failed cell, and `CodestressError` when a cell did not run or
     a file of the artefact is missing.
     """
-    staging = Path(spec["staging"])
     output = staging / "notebook.ipynb"
     started = time.monotonic()
-    IpcKernelManager.modules = spec["modules"]
-    with warnings.catch_warnings(), socket_folder() as IpcKernelManager.sockets:
-        warnings.simplefilter("ignore")
-        notebook = papermill.execute_notebook(
-            read_notebook(Path(spec["notebook"])),
-            str(output),
-            spec["parameters"],
-            kernel_name="python3",  # these two also where a tool has stripped them
-            language="python",
-            kernel_manager_class=IpcKernelManager,
-            progress_bar=False,
-            start_timeout=120,
-            cwd=str(ROOT),
-        )
+    notebook = papermill.execute_notebook(
+        read_notebook(artefact.notebook),
+        str(output),
+        artefact.parameters.model_dump(),
+        kernel_name="python3",  # these two also where a tool has stripped them
+        language="python",
+        kernel_manager_class=manager,
+        progress_bar=False,
+        start_timeout=120,
+        cwd=str(ROOT),
+    )
     check_completed(notebook)
     # papermill writes down where both lay on this machine.
-    notebook.metadata.papermill |= {
-        "input_path": shown(Path(spec["notebook"])),
-        "output_path": output.name,
-    }
-    if spec["closing"]:
+    notebook.metadata.papermill["input_path"] = shown(artefact.notebook)
+    notebook.metadata.papermill["output_path"] = output.name
+    if text := closing(artefact):
         # A notebook without words at its end keeps its last cell.
         if notebook.cells[-1].cell_type != "markdown":
             notebook.cells.append(nbformat.v4.new_markdown_cell(id="closing"))
-        notebook.cells[-1].source = spec["closing"]
+        notebook.cells[-1].source = text
     nbformat.write(notebook, output)
-    missing = [name for name in FILES if not (staging / name).is_file()]
-    if missing:
-        raise CellsIncompleteError(
-            f"the notebook ran, but did not publish {', '.join(missing)}"
-        )
-    manifest = json.loads((staging / "manifest.json").read_text(encoding="utf-8"))
-    manifest["programs"]["while asking"] = spec["programs"]
-    named = ("title", "leaderboard", "profile", "command", "parameters")
-    manifest |= {name: spec[name] for name in named}
-    manifest |= {
-        "environment": environment(),
-        "commit": commit()[0]
-        + ("+changes" if git("status", "--porcelain").stdout else ""),
-        "built_at": now(),
-        "build_seconds": round(time.monotonic() - started, 2),
-        "inputs": spec["inputs"],
-    }
-    if spec["changed"]:
-        manifest["title"] += f" (changed: {spec['changed']['told']})"
-        difference = compared(OUTPUTS / spec["changed"]["unchanged"], staging, manifest)
-        manifest["changed"] = spec["changed"] | {"difference": difference}
-    page = notebook_page(notebook, spec["artefact"], manifest)
+    found["build_seconds"] = round(time.monotonic() - started, 2)
+    manifest = _completed(artefact, staging, found)
+    page = notebook_page(notebook, artefact.label, manifest)
     (staging / "notebook.html").write_text(page, encoding="utf-8")
     manifest["sha256"] = sha256_of_files(staging)
-    (staging / "manifest.json").write_text(
-        json.dumps(manifest, indent=1) + "\n", encoding="utf-8"
-    )
+    text = json.dumps(manifest, indent=1) + "\n"
+    (staging / "manifest.json").write_text(text, encoding="utf-8")
+
+
+def _completed(
+    artefact: Artefact, staging: Path, found: dict[str, Any]
+) -> dict[str, Any]:
+    """Manifest of `artefact` in the folder `staging`, with what the notebook does not know: of
+    this, `found` has what the build counted. `CodestressError` where a file is missing."""
+    missing = [name for name in FILES if not (staging / name).is_file()]
+    if missing:
+        raise CodestressError(
+            f"the notebook ran, but did not publish {', '.join(missing)}"
+        )
+    manifest: dict[str, Any] = json.loads((staging / "manifest.json").read_bytes())
+    manifest["programs"]["while asking"] = found.pop("programs")
+    changes = "+changes" if git("status", "--porcelain").stdout else ""
+    manifest |= {
+        "title": artefact.title,
+        "leaderboard": artefact.file.leaderboard,
+        "profile": artefact.profile,
+        "command": artefact.command,
+        "parameters": artefact.parameters.model_dump(),
+        "environment": environment(),
+        "commit": commit()[0] + changes,
+        "built_at": now(),
+        **found,
+    }
+    if marks := artefact.marks:
+        manifest["title"] += f" (changed: {marks['told']})"
+        difference = compared(artefact.unchanged, staging, manifest)
+        manifest["changed"] = marks | {"difference": difference}
+    return manifest
 
 
 def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[str]:
@@ -206,37 +181,37 @@ def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[st
         return []
 
 
-def attempt(spec: dict[str, Any]) -> str:
-    """Executes the notebook that `spec` describes (`execute`); returns the error as text, empty
-    when the artefact is complete in its staging folder."""
-    os.environ["CODESTRESS_STAGING"] = spec["staging"]
-    os.environ["CODESTRESS_CHANGED"] = (
-        spec["changed"]["told"] if spec["changed"] else ""
-    )
+def attempt(
+    artefact: Artefact,
+    staging: Path,
+    folder: str,
+    inputs: dict[str, str],
+    programs: ProgramCounts,
+    timeout_s: float | None,
+) -> str:
+    """Executes the notebook of `artefact` for at most `timeout_s` seconds; returns the error as
+    text, empty when the artefact is complete in the folder `staging`. `folder` is for the kernel's
+    sockets, `inputs` and `programs` (counts of those that ran while it was asked) are for its
+    manifest."""
+    started = time.monotonic()
+    given = {
+        **os.environ,
+        **OWN,
+        "CODESTRESS_STAGING": str(staging),
+        "CODESTRESS_CHANGED": artefact.marks.get("told", ""),
+    }
+    own = {"folder": folder, "given": given, "timeout_s": timeout_s}
     try:
-        execute(spec)
-    except PapermillExecutionError as error:
-        return f"{error.ename}: {error.evalue}"
-    except (CodestressError, OSError) as error:
-        return str(error)
-    except (
-        Exception
-    ):  # whatever papermill, the kernel or the converter raise: reported, never lost
+        manager = type("OwnManager", (Manager,), own)
+        found = {"inputs": inputs, "programs": count_rows(programs)}
+        execute(artefact, staging, manager, found)
+    except Exception as error:  # whatever papermill, the kernel or the converter raise: reported, never lost
+        if timeout_s and time.monotonic() - started >= timeout_s:
+            file = f"params/profiles/{artefact.profile}.yaml"
+            return f"stopped after {timeout_s:g} s; raise timeout_s in {file}"
+        if isinstance(error, PapermillExecutionError):
+            return f"{error.ename}: {error.evalue}"
+        if isinstance(error, CodestressError | OSError):
+            return str(error)
         return traceback.format_exc(limit=-3)
     return ""
-
-
-def main() -> None:
-    """Executes a notebook for each line of stdin (a specification as JSON), until stdin ends, and
-    prints `{"error": …}` for each, with an empty text on success."""
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what libraries print must not end up among the replies
-    prepare()  # while the nursery imports, and models may still be asked
-    for line in sys.stdin:
-        print(
-            json.dumps({"error": attempt(json.loads(line))}), file=replies, flush=True
-        )
-
-
-if __name__ == "__main__":
-    main()

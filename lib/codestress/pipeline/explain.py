@@ -4,8 +4,8 @@ reason."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from codestress.artefact_files import PROFILES
 from codestress.errors import IncompleteError
@@ -17,25 +17,6 @@ from codestress.inference.store import stored_responses
 from codestress.paths import STORE, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.plan import factors_of, matches
-from codestress.types import Scalar
-
-
-@dataclass(frozen=True)
-class Explained:
-    """One trial behind a figure: its factors, the prompt, the response, the extracted answer, and
-    the outcomes by scoring rule. Without a response, `text` is empty and `error` says why."""
-
-    factors: dict[str, Scalar]
-    verdicts: dict[str, str]
-    """Outcomes (such as `correct`) by scoring rule."""
-    extracted: str
-    """Answer that the figure's scoring rule extracted, or a note on what was missing."""
-    key: str
-    answered_by: str
-    text: str
-    prompt: str
-    """Last message of the request that the completion replies to."""
-    error: str
 
 
 def answers_of(
@@ -65,10 +46,14 @@ def explain(
     rule: str,
     where: Mapping[str, str],
     outcome: str = "",
-) -> Iterator[Explained]:
-    """Yields an `Explained` for each scored response in `results` (of `artefact`) to a trial whose
-    factors have the values in `where`. `rule` is the scoring rule whose extracted answer is given;
-    with `outcome`, only responses with that outcome under `rule`. `ParameterError` for an unknown
+) -> Iterator[dict[str, Any]]:
+    """Yields a dictionary for each scored response in `results` (of `artefact`) to a trial whose
+    factors have the values in `where`: its `factors`; `verdicts` (outcomes, such as `correct`, by
+    scoring rule); `extracted` (the answer that the scoring rule `rule` extracted, or a note on what
+    was missing); `key`; `answered_by`; `text`, empty without a response, and `error`, which then
+    says why; `prompt` (the last message of the request).
+
+    With `outcome`, only responses with that outcome under `rule`. `ParameterError` for an unknown
     factor."""
     trials = artefact.trials()
     entries = {entry.name: entry for entry in results.models}
@@ -78,13 +63,14 @@ def explain(
         if outcome not in outcomes or not matches(answer.trial, entry, where):
             continue
         stored = stored_responses([answer.key, *answer.earlier])
-        yield Explained(
-            factors_of(answer.trial, entry),
-            {name: score.outcome.value for name, score in answer.scores.items()},
-            answer.scores[rule].detail,
-            answer.key,
-            answer.answered_by,
-            stored[answer.key].text if answer.key in stored else "",
-            last_prompt(trials, answer, stored).messages[-1].content,
-            answer.error,
-        )
+        scores = answer.scores
+        yield {
+            "factors": factors_of(answer.trial, entry),
+            "verdicts": {name: scores[name].outcome.value for name in scores},
+            "extracted": scores[rule].detail,
+            "key": answer.key,
+            "answered_by": answer.answered_by,
+            "text": stored[answer.key].text if answer.key in stored else "",
+            "prompt": last_prompt(trials, answer, stored).messages[-1].content,
+            "error": answer.error,
+        }

@@ -22,7 +22,7 @@ from pathlib import Path
 from codestress.inference.registry import ENGINES
 from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown, visible
 from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.notebooks import plain_cells
+from codestress.pipeline.notebooks import plain_notebook
 from codestress.problems.problem_files import own_sets
 from codestress.rooms import module_of
 from codestress.sandbox.runtimes import missing
@@ -53,34 +53,30 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
     """Hashes of the inputs of `artefact` (16 hexadecimal digits) by the inputs' names, such as
     `notebook PATH` or `model NAME`. A language's runtime has, in place of a hash, `here` or a text
     on what is missing."""
-    inputs = {
-        f"notebook {shown(artefact.notebook)}": _file_digest(artefact.notebook),
-        "parameters": digest(artefact.parameters.model_dump_json().encode()),
-        "what is seen": digest(artefact.seen.encode()),
-        "environment": digest(json.dumps(environment()).encode()),
-        f"data {shown(PARAMS / 'datasets.yaml')}": _file_digest(
-            PARAMS / "datasets.yaml"
-        ),
-    }
-    inputs |= {
-        f"model {m.name}": digest(m.model_dump_json().encode()) for m in artefact.models
-    }
-    inputs |= {
-        f"module {shown(path)}": sha256 for path, sha256 in closure(artefact).items()
-    }
     parameters = artefact.parameters.model_dump()
+    catalogue = PARAMS / "datasets.yaml"
+    texts = {
+        "parameters": artefact.parameters.model_dump_json(),
+        "what is seen": artefact.file.seen,
+        "environment": json.dumps(environment()),
+    }
+    texts |= {f"model {m.name}": m.model_dump_json() for m in artefact.models}
+    inputs = {name: digest(text.encode()) for name, text in texts.items()}
+    for path, sha256 in closure(artefact).items():
+        inputs[f"module {shown(path)}"] = sha256
     named = parameters.get("problems", ())
     named = [named] if isinstance(named, str) else named
-    files = [ROOT / own.file for name, own in own_sets().items() if name in named]
-    files += artefact.parameters.files()
-    inputs |= {
-        f"data {shown(path)}": _file_digest(path) for path in files if path.is_file()
-    }
+    own = [ROOT / own.file for name, own in own_sets().items() if name in named]
+    published = PUBLISHED / f"{artefact.paper}.json"
+    for kind, files in (
+        ("notebook", [artefact.notebook]),
+        ("data", [catalogue, *own, *artefact.parameters.files()]),
+        ("published", [published]),
+    ):
+        for path in filter(Path.is_file, files):
+            inputs[f"{kind} {shown(path)}"] = _file_digest(path)
     if "javascript" in parameters.get("languages", ()):
         inputs["runtime javascript"] = missing("javascript") or "here"
-    published = PUBLISHED / f"{artefact.paper}.json"
-    if published.is_file():
-        inputs[f"published {shown(published)}"] = _file_digest(published)
     return inputs
 
 
@@ -113,7 +109,7 @@ def closure(artefact: Artefact) -> dict[Path, str]:
     """Hashes by path of the files that `artefact` depends on: this package's files that its
     notebook, its study or its models' engines import, directly or not, and data files in their
     folders."""
-    paper = artefact.study_name.partition(".")[0]
+    paper = artefact.file.study.partition(".")[0]
     modules = {module_of(paper, "studies"), module_of(paper, "reading")}
     modules |= {ENGINES[model.engine] for model in artefact.models}
     return _closure(artefact.notebook, frozenset(modules))
@@ -159,11 +155,9 @@ def _imports_of(path: Path) -> frozenset[Path]:
     the packages around them."""
     package = PACKAGE.name
     if path.suffix == ".ipynb":
-        code = "\n".join(
-            "".join(cell["source"])
-            for cell in plain_cells(path)
-            if cell["cell_type"] == "code"
-        )
+        cells = plain_notebook(path)["cells"]
+        codes = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
+        code = "\n".join(map("".join, codes))
     else:
         code = path.read_text(encoding="utf-8")
         package = ".".join(path.parent.relative_to(PACKAGE.parent).parts)

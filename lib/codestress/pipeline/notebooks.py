@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from pydantic import BaseModel, ValidationError
 
 import codestress.pipeline.quick_nbformat  # noqa: F401
 from codestress.artefact_files import (
@@ -42,8 +43,7 @@ def about(path: Path) -> About:
     """Metadata (`About`) of the notebook at `path` under `codestress`, with defaults where they are
     missing; `ParameterError` when they are malformed, `DataError` for a file that is no
     notebook."""
-    metadata = _parsed(path).get("metadata")
-    own = metadata.get("codestress", {}) if isinstance(metadata, dict) else {}
+    own = plain_notebook(path).get("metadata", {}).get("codestress", {})
     return check(About, own, f"{shown(path)}: metadata.codestress")
 
 
@@ -107,17 +107,15 @@ def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
             continue
         demo, sources = _demo(schema, name)
         right = parameters_cell(schema, demo, _knobs(path, schema)).splitlines()
+        users = [
+            one for one in names if NOTEBOOKS / read_artefact(one).notebook == path
+        ]
+        files = ", ".join(shown(artefact_path(one)) for one in users)
         for line in _read_cell(path).splitlines():
             key = line.partition(":")[0]
             if line not in right and key in demo and key != "artefact":
                 value = line.partition(" = ")[2].partition("  #")[0]
                 source = sources.get(key, shown(artefact_path(name)))
-                users = [
-                    one
-                    for one in names
-                    if NOTEBOOKS / read_artefact(one).notebook == path
-                ]
-                files = ", ".join(shown(artefact_path(one)) for one in users)
                 told = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
                 click.echo(
                     printable(f"{told}; files of this notebook: {files}"), err=True
@@ -147,7 +145,7 @@ def _shape(line: str) -> str:
 
 
 def _read_cell(path: Path) -> str:
-    for cell in plain_cells(path):
+    for cell in plain_notebook(path)["cells"]:
         if is_parameters(cell):
             return "".join(cell["source"])
     raise ParameterError(
@@ -155,19 +153,32 @@ def _read_cell(path: Path) -> str:
     )
 
 
-def plain_cells(path: Path) -> list[Any]:
-    """Cells (dictionaries) as they stand in the notebook at `path`, read without nbformat, whose
-    import takes a second. `DataError` for a file that is no notebook."""
-    return cells_of(_parsed(path), path)
+class _Cell(BaseModel):
+    cell_type: str
+    metadata: dict[str, Any]
+    source: str | list[str]
 
 
-def _parsed(path: Path) -> Any:
+class _Notebook(BaseModel):
+    """What the kit needs of a notebook's form; all else is nbformat's to check."""
+
+    cells: list[_Cell]
+    metadata: dict[str, Any] = {}
+
+
+def plain_notebook(path: Path) -> dict[str, Any]:
+    """Notebook at `path` as it stands in its file, with `cells` (dictionaries), read without
+    nbformat, whose import takes a second. `DataError` for a file that is no notebook."""
     try:
         notebook = parse_json(path.read_text(encoding="utf-8-sig"))
+        _Notebook.model_validate(notebook)
+        return dict(notebook)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     except (OSError, ValueError) as error:
-        raise DataError(f"{shown(path)}: not a notebook: {error}") from None
-    cells_of(notebook, path)
-    return notebook
+        why = str(error)
+    raise DataError(f"{shown(path)}: not a notebook: {why}")
 
 
 def is_parameters(cell: Any) -> bool:
@@ -182,41 +193,17 @@ def read_notebook(path: Path) -> Any:
     number as one; `DataError` for a file that is no notebook."""
     import nbformat
 
-    whole = {"metadata": {}, "nbformat": 4, "nbformat_minor": 5} | _parsed(path)
+    whole = {"metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    whole |= plain_notebook(path)
     try:
         notebook = nbformat.reads(json.dumps(whole), as_version=4)
     except Exception as error:  # whatever nbformat raises
         raise DataError(f"{shown(path)}: not a notebook: {error}") from None
-    for number, cell in enumerate(cells_of(notebook, path)):
+    for number, cell in enumerate(notebook.cells):
         if not re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", str(cell.get("id", ""))):
             cell["id"] = f"cell-{number}"
     notebook["nbformat_minor"] = max(5, notebook["nbformat_minor"])
     return notebook
-
-
-def cells_of(notebook: Any, path: Path) -> list[Any]:
-    """Cells (dictionaries) of the parsed `notebook`. `DataError` unless each has a type, metadata,
-    and a source of text or lines; the message names the notebook's file `path`."""
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    if not isinstance(cells, list):
-        raise DataError(f"{shown(path)}: not a notebook: it has no list of cells")
-    for number, cell in enumerate(cells, start=1):
-        if not isinstance(cell, dict):
-            raise DataError(
-                f"{shown(path)}: not a notebook: cell {number} is none: {cell!r:.60}"
-            )
-        source = cell.get("source")
-        lines = source if isinstance(source, list) else [source]
-        for key, right in (
-            ("cell_type", isinstance(cell.get("cell_type"), str)),
-            ("metadata", isinstance(cell.get("metadata"), dict)),
-            ("source", all(isinstance(line, str) for line in lines)),
-        ):
-            if not right:
-                raise DataError(
-                    f"{shown(path)}: not a notebook: cell {number}: {key}: {cell.get(key)!r:.60}"
-                )
-    return cells
 
 
 SEEN = "## What you have seen"
@@ -237,9 +224,8 @@ def closing(artefact: Artefact) -> str:
         f"What is to be seen in the demo's `{written_of}`, what it does not show, and three things to try stand at the "
         f"end of `{shown(artefact.notebook)}`."
     )
-    if not (demo and artefact.seen):
-        return elsewhere
-    return f"{SEEN}\n\n{artefact.seen.strip()}\n\n{elsewhere}"
+    seen = artefact.file.seen.strip() if demo else ""
+    return f"{SEEN}\n\n{seen}\n\n{elsewhere}" if seen else elsewhere
 
 
 def sync(*, write: bool) -> list[Path]:

@@ -30,6 +30,8 @@ from codestress.validation import nearest
 RENDERED = 4_000
 """Largest number of prompts that a plan renders for a paper's largest artefact; for larger
 artefacts it renders a sample of their problems."""
+COUNTED = ("requests", "answered", "repeated", "characters", "longest", "too_long")
+"""Counts of a sample that are scaled to all requests."""
 FEWEST_PROBLEMS = 10
 """Smallest number of problems in a sample."""
 
@@ -55,20 +57,20 @@ class PlanRow:
     """Characters in the messages of the requests still to be made."""
     longest: int
     """Number of tokens in all missing responses if each has its largest length."""
-    dollars_low: float | None
+    dollars_low: float | None = None
     """Price of the prompts alone in dollars, at one token per 4 characters; None without a price in
     the registry."""
-    dollars_high: float | None
+    dollars_high: float | None = None
     """Price in dollars if every response has its largest length; None without a price in the
     registry."""
-    seconds: float | None
+    seconds: float | None = None
     """Seconds at the rate of the model's last requests in the store; None without such requests."""
-    too_long: int
+    too_long: int = 0
     """Number of requests longer than the model's context window, at one token per 4 characters:
     they would fail."""
-    unpriced: bool
+    unpriced: bool = False
     """Whether the model's server charges for responses while the registry has no price."""
-    rendered: float
+    rendered: float = 1.0
     """Share of the problems whose prompts were rendered. Below 1, all counts but `problems` and
     `requests` are estimates: the sample's, scaled to all requests."""
 
@@ -121,7 +123,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
         prompts = trials.total(group[0].name for group in _groups(artefact, trials))
         largest[artefact.paper] = max(largest[artefact.paper], prompts)
     countable = [artefact for artefact in artefacts if artefact.label in trials_of]
-    import_known((entry for artefact in artefacts for entry in artefact.models), store)
+    import_known(itertools.chain(*(artefact.models for artefact in artefacts)), store)
     rows = []
     with Store(store) as responses, Progress(len(countable), "plan") as progress:
         planning = Planning(responses, errors, set())
@@ -171,41 +173,29 @@ def _rows(
                 sums[entry.name].update(counts)
         most = sum(asked.steps(trial) for trial in asked.items)
         for entry in entries:
-            scale = most / max(1, sums[entry.name]["steps"])
-            count = {name: round(scale * n) for name, n in sums[entry.name].items()}
-            rows[entry.name] = _row(
-                artefact, entry, len(problems), rendered, Counter(count), planning
+            count = sums[entry.name]
+            scale = most / max(1, count.pop("steps", 0))
+            scaled = {name: round(scale * count[name]) for name in COUNTED}
+            row = PlanRow(
+                artefact.name,
+                entry.name,
+                problems=len(problems),
+                rendered=rendered,
+                unpriced=entry.needs_key and entry.price is None,
+                **scaled,
             )
+            rows[entry.name] = _priced(row, entry, planning.responses)
     return [rows[entry.name] for entry in artefact.models]
 
 
-def _row(
-    artefact: Artefact,
-    entry: ModelEntry,
-    problems: int,
-    rendered: float,
-    count: Counter[str],
-    planning: Planning,
-) -> PlanRow:
-    tokens = count["characters"] / CHARACTERS_PER_TOKEN
-    missing = count["requests"] - count["answered"] - count["repeated"]
-    rate = None if entry.local else planning.responses.rate(entry.name)
-    return PlanRow(
-        artefact=artefact.name,
-        model=entry.name,
-        problems=problems,
-        requests=count["requests"],
-        answered=count["answered"],
-        repeated=count["repeated"],
-        characters=count["characters"],
-        longest=count["longest"],
-        dollars_low=cost(entry, tokens, 0) if entry.price else None,
-        dollars_high=cost(entry, tokens, count["longest"]) if entry.price else None,
-        seconds=missing / rate if rate else None,
-        too_long=count["too long"],
-        unpriced=entry.needs_key and entry.price is None,
-        rendered=rendered,
-    )
+def _priced(row: PlanRow, entry: ModelEntry, responses: Store) -> PlanRow:
+    """Return `row` with its price and its time."""
+    if entry.price:
+        tokens = row.characters / CHARACTERS_PER_TOKEN
+        low, high = (cost(entry, tokens, answers) for answers in (0, row.longest))
+        row = replace(row, dollars_low=low, dollars_high=high)
+    rate = None if entry.local else responses.rate(entry.name)
+    return replace(row, seconds=row.missing / rate) if rate else row
 
 
 def _counts(
@@ -243,7 +233,7 @@ def _counts(
         counts["repeated"] += left - missing
         counts["characters"] += missing * prompt.characters
         counts["longest"] += missing * prompt.sampling.max_tokens
-        counts["too long"] += beyond_window(prompt, entry)
+        counts["too_long"] += beyond_window(prompt, entry)
     return counts
 
 
@@ -268,9 +258,7 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
         for trial in part.items:
             prompt = part.render(trial)
             if beyond_window(prompt, smallest):
-                factors = ", ".join(
-                    f"{name} = {value}" for name, value in trial.factors.items()
-                )
+                factors = listed(trial.factors)
                 raise ParameterError(
                     f"{artefact.name}: a prompt has {prompt.characters:,} characters ({factors}); the window of "
                     f"{smallest.name} has {smallest.context:,} tokens.\n"
@@ -286,9 +274,8 @@ def show_requests(
     `ParameterError` for an unknown factor."""
     trials = artefact.trials()
     for entries in _groups(artefact, trials):
-        for trial, entry in itertools.product(
-            trials.of(entries[0].name).items, entries
-        ):
+        items = trials.of(entries[0].name).items
+        for trial, entry in itertools.product(items, entries):
             if matches(trial, entry, where):
                 request = request_of(trials, trial, entry)
                 yield {
@@ -309,16 +296,17 @@ def factors_of(trial: Trial, entry: ModelEntry) -> dict[str, Scalar]:
     }
 
 
+def listed(factors: Mapping[str, Scalar]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in factors.items())
+
+
 def matches(trial: Trial, entry: ModelEntry, where: Mapping[str, str]) -> bool:
     """Whether a `trial` asked of the model `entry` has the values in `where`, by the names in
     `factors_of`, compared as text regardless of case; `ParameterError` with the nearest name for an
     unknown one."""
     known = factors_of(trial, entry)
-    for name in where:
-        if name not in known:
-            raise ParameterError(
-                f"--where {name}: no such factor{nearest(name, known)}"
-            )
+    for name in where.keys() - known.keys():
+        raise ParameterError(f"--where {name}: no such factor{nearest(name, known)}")
     return all(
         str(known[name]).lower() == value.lower() for name, value in where.items()
     )

@@ -3,7 +3,6 @@ cannot hold sockets, other repositories."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from codestress.errors import CodestressError
 from codestress.paths import ROOT, visible, whole
 from codestress.start import ASIDE
 
@@ -28,9 +28,9 @@ GIT = (
 
 START_S = 120
 """Longest time in seconds that JupyterLab has to start; it needs some two."""
-LONGEST = 79
-"""Length in bytes from which on a folder's path is too long for sockets below it: a Mac's path of a
-socket has at most 103."""
+LONGEST = 70
+"""Length in bytes from which on a folder's path is too long for sockets in a folder below it: a
+Mac's path of a socket has at most 103."""
 
 
 def apart(folder: str) -> dict[str, str]:
@@ -112,13 +112,15 @@ def _no_jupyterlab(environment: dict[str, str]) -> str:
     return (done.stderr.strip() or "it ends the process").splitlines()[-1]
 
 
-def socket_folder() -> contextlib.AbstractContextManager[str]:
-    """Context with a new folder for Unix sockets, whose paths must be short: in the folder for
-    temporary files, or in /tmp; an empty text where neither will do."""
+def socket_folder() -> tempfile.TemporaryDirectory[str]:
+    """New folder for Unix sockets, whose paths must be short: in the folder for temporary files,
+    or in /tmp; `CodestressError` where neither will do."""
     for place in (tempfile.gettempdir(), "/tmp"):
         if len(os.fsencode(place)) < LONGEST and os.access(place, os.W_OK):
-            return tempfile.TemporaryDirectory(prefix="codestress-", dir=place)
-    return contextlib.nullcontext("")
+            return tempfile.TemporaryDirectory("", "codestress-", place, True)
+    raise CodestressError(
+        "no folder can hold sockets; set TMPDIR to one with a short path"
+    )
 
 
 def git(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,7 @@ at any stop."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from codestress.errors import CodestressError, StoreError
@@ -19,25 +19,24 @@ GROWTH = 1.5
 
 
 def ask_by_turns(
-    artefacts: Sequence[Artefact],
-    trials: Mapping[str, Trials],
+    questions: Sequence[tuple[Artefact, Trials]],
     budget: Budget,
     progress: Progress,
 ) -> None:
-    """Ask one problem of each of `artefacts`, then more of each, until all are asked or the minutes
+    """Ask one problem of each artefact, then more of each, until all are asked or the minutes
     of `budget` are over; responses go to the store, and `progress` shows their number.
 
-    `trials` are the artefacts' trials by label. A problem is asked in all its conditions, so that
+    `questions` are the artefacts with their trials. A problem is asked in all its conditions, so that
     conditions have about equally many responses at any stop. Only `StoreError` is raised; any other
     error ends the turns, and comes again when the build next asks for the same artefact.
     """
     from codestress.inference.ask import ask  # here: it takes long to import
 
     before, end = 0, 1
-    most = max((len(part.items) for part in trials.values()), default=0)
+    most = max((len(trials.items) for _, trials in questions), default=0)
     while before < most and not budget.over:
-        for artefact in artefacts:
-            turn = problems_between(trials[artefact.label], before, end)
+        for artefact, trials in questions:
+            turn = problems_between(trials, before, end)
             try:
                 ask(
                     turn,

@@ -31,9 +31,9 @@ UNSAFE = re.compile(r"[^\w.=,@+-]+", re.ASCII)
 def parse_setting(text: str) -> tuple[str, Any]:
     """Returns the parameter's name and its value, from a `text` KEY=VALUE with the value in YAML;
     `ParameterError` for other texts."""
-    name, separator, written = text.partition("=")
+    name, _, written = text.partition("=")
     name = name.strip()
-    if not separator or not name:
+    if "=" not in text or not name:
         raise ParameterError(
             f"--set {text!r}: expected KEY=VALUE, for instance --set seed=1 or --set 'd=[1, 15]'"
         )
@@ -99,13 +99,10 @@ def told(profile: str, changes: Sequence[Change]) -> str:
 def typed(changes: Sequence[Change]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Pair of the models and the settings (texts KEY=VALUE) that stand for `changes` on the command
     line; no models where they did not change."""
-    models, settings = tuple[str, ...](), []
-    for change in changes:
-        if change.key == "models":
-            models = tuple(change.now)
-        else:
-            settings.append(f"{change.key}={json.dumps(change.now)}")
-    return models, tuple(settings)
+    now = {change.key: change.now for change in changes}
+    models = now.pop("models", [])
+    settings = [f"{key}={json.dumps(value)}" for key, value in now.items()]
+    return tuple(models), tuple(settings)
 
 
 def _short(value: Any) -> str:

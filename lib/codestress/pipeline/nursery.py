@@ -1,0 +1,50 @@
+"""Imports of nearly every notebook, made once: the process that imports this module is the one from
+which kernels are forked."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import io
+import os
+
+INLINE = "module://matplotlib_inline.backend_inline"
+"""Value of MPLBACKEND in kernels; matplotlib reads it when it is imported."""
+
+os.environ["MPLBACKEND"] = INLINE
+gc.disable()
+
+from pandas import DataFrame  # noqa: E402
+
+from codestress.pipeline.kernels import MODULES, quiet  # noqa: E402
+from codestress.report.style import styled_figure  # noqa: E402
+
+PACKAGES = (
+    "ipykernel.kernelapp",
+    "ipykernel.debugger",
+    "pyarrow.parquet",
+    "codestress.fitting.summaries",
+    "codestress.inference.run",
+    "codestress.report.publish",
+    "scipy.stats",
+)
+"""Modules that nearly every notebook imports, and modules that ipykernel imports late."""
+
+
+def draw_once() -> None:
+    """Draws a figure and writes a table, so that fonts, templates and other first-use work are
+    done before kernels are forked."""
+    DataFrame({"a": [1.5]}).to_latex()
+    figure = styled_figure(1, 1)
+    figure.subplots().set_title("a title in bold", weight="bold")
+    for form in ("svg", "pdf", "png"):
+        figure.savefig(io.BytesIO(), format=form)
+
+
+quiet()
+for name in (*PACKAGES, *os.environ.get(MODULES, "").split()):
+    with contextlib.suppress(Exception):  # which the notebook meets again, and tells
+        importlib.import_module(name)
+draw_once()
+gc.freeze()  # no kernel looks for garbage among what it has from here
