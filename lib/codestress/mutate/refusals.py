@@ -10,9 +10,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
 
-from codestress.mutate.scopes import FunctionNode, names_of, reads_message
+from codestress.mutate.scopes import FunctionNode, names_of
 
 FINDERS = {
     "getattr",
@@ -36,25 +35,25 @@ PLAIN_METHODS = (
 )
 """Functions (`PLAIN_CALLS`) and methods whose calls change nothing and return the same for the same
 arguments."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Reason to reject some rewritings of a program: those in its `rewritings`, where the program
-    holds one of its `constructs`."""
-
-    rewritings: tuple[str, ...]
-    """Names of rewritings, or parts of the texts that rewritings insert."""
-    reason: str
-    constructs: frozenset[str]
-    """Constructs in the notation of `python_constructs`; `{para}` stands for the parameter that an
-    inserted text names."""
+SAYS_NAMES = {
+    "NameError",
+    "UnboundLocalError",
+    "TypeError",
+    "AttributeError",
+    "Exception",
+    "BaseException",
+}
+"""Exceptions whose messages may contain names of variables, parameters or functions."""
+Rule = tuple[Iterable[str], str, frozenset[str]]
+"""Reason to reject some rewritings of a program: names of rewritings, or parts of the texts that
+they insert; the reason; constructs in the notation of `python_constructs`, in which `{para}` stands
+for the parameter that an inserted text names."""
 
 
 def rule(rewritings: Iterable[str], reason: str, constructs: str) -> Rule:
     """Returns a `Rule` from names of rewritings, a reason, and constructs written in one text,
     separated by a comma and a space."""
-    return Rule(tuple(rewritings), reason, frozenset(constructs.split(", ")))
+    return rewritings, reason, frozenset(constructs.split(", "))
 
 
 def refusal(
@@ -67,13 +66,11 @@ def refusal(
     one of the rule's `rewritings`. `found` are the program's constructs; the parameter name `para`
     replaces `{para}` in the rule's constructs.
     """
-    for row in rules:
-        if any(piece in rewriting for piece in row.rewritings):
-            seen = found & {
-                construct.replace("{para}", para) for construct in row.constructs
-            }
-            if seen:
-                return f"{row.reason}: {min(seen)}"
+    for rewritings, reason, constructs in rules:
+        if any(piece in rewriting for piece in rewritings):
+            named = {construct.replace("{para}", para) for construct in constructs}
+            if seen := found & named:
+                return f"{reason}: {min(seen)}"
     return ""
 
 
@@ -160,9 +157,10 @@ def _described(node: ast.AST) -> Iterator[str]:
                 yield "half a character"
         case ast.Constant(float() | complex()):
             yield "a fraction"
-        case ast.ExceptHandler(name=str(name)):
+        case ast.ExceptHandler(kind, str(name)):
             yield f"del {name}"
-            if reads_message(node):
+            kinds = ast.walk(kind) if kind else ()
+            if any(getattr(part, "id", "") in SAYS_NAMES for part in kinds):
                 yield "the message of an exception"
         case ast.Call(func, _, keywords):
             if None in [keyword.arg for keyword in keywords]:

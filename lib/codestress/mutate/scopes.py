@@ -16,15 +16,6 @@ from typing import Literal
 Kind = Literal["parameter", "variable", "function", "class", "import"]
 """Ways in which a scope binds a name."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-SAYS_NAMES = {
-    "NameError",
-    "UnboundLocalError",
-    "TypeError",
-    "AttributeError",
-    "Exception",
-    "BaseException",
-}
-"""Exceptions whose messages may contain names of variables, parameters or functions."""
 
 
 @dataclass(eq=False)
@@ -115,33 +106,6 @@ def parameters(function: FunctionNode | ast.Lambda) -> list[ast.arg]:
 
 def parameter_names(function: FunctionNode | ast.Lambda) -> list[str]:
     return [one.arg for one in parameters(function)]
-
-
-def reads_message(handler: ast.ExceptHandler) -> bool:
-    """Whether an `except` clause may read names of the program in an exception's message.
-
-    True where the clause binds an exception of `SAYS_NAMES` to a variable `e` and uses `e` anywhere
-    but in `raise e`, `raise … from e`, `isinstance(e, …)` or `type(e)`.
-    """
-    if handler.name is None:
-        return False
-    if handler.type is None:
-        return False
-    kinds = [node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)]
-    if SAYS_NAMES.isdisjoint(kinds):
-        return False
-    allowed = set[int]()
-    uses = set[int]()
-    for node in ast.walk(ast.Module([*handler.body], [])):
-        match node:
-            case ast.Raise(raised, cause):
-                allowed.add(id(raised))
-                allowed.add(id(cause))
-            case ast.Call(ast.Name("isinstance" | "type"), given):
-                allowed.update(map(id, given))
-            case ast.Name(handler.name):
-                uses.add(id(node))
-    return not uses <= allowed
 
 
 Owner = FunctionNode | ast.ClassDef | None

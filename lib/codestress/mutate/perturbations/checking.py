@@ -31,7 +31,7 @@ from codestress.mutate.perturbations.inputs import (
     trial_inputs,
     with_values,
 )
-from codestress.mutate.perturbations.programs import program_of, vanilla
+from codestress.mutate.perturbations.programs import program_of, vanilla, why_refused
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor, Program
 from codestress.sandbox.executor import Outcome as Ending
@@ -239,7 +239,7 @@ def _differs_in_comments(before: Problem, after: Problem) -> bool:
     layout alone and do not read their own text; False for other languages."""
     if before.language != "python" or before.call != after.call:
         return False
-    return not program_of(before).refusal("MCC") and vanilla(after).code == before.code
+    return not why_refused(before, "MCC") and vanilla(after).code == before.code
 
 
 def _moved(before: Problem, after: Problem, arguments: str) -> str:

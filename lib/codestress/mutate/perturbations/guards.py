@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from codestress.mutate.refusals import python_constructs, refusal, rule
+from codestress.mutate.refusals import python_constructs, rule
 from codestress.problems.program import Problem
 
 EVERY = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "NCC", "MPS", "MHC", "BLANK")
@@ -120,7 +120,7 @@ IN_CONDITIONS = (
 
 
 @lru_cache(maxsize=4096)
-def _constructs(problem: Problem) -> frozenset[str]:
+def python_problem_constructs(problem: Problem) -> frozenset[str]:
     """Constructs of a Python problem's program and call, as `python_constructs` gives them; with
     the text `FOREIGN` where the program imports from outside `PLAIN_MODULES`."""
     found = python_constructs(
@@ -130,20 +130,3 @@ def _constructs(problem: Problem) -> frozenset[str]:
         one.removeprefix("import ") for one in found if one.startswith("import ")
     }
     return found if modules <= PLAIN_MODULES else found | {FOREIGN}
-
-
-def python_refusal(
-    problem: Problem, rewriting: str, condition: str = "", para: str = ""
-) -> str:
-    """Returns why the rules refuse a rewriting of a Python problem's program, as `REASON:
-    CONSTRUCT`; empty where they allow it.
-
-    `rewriting` is a perturbation's name, or a text that it inserts; `condition` the code of the
-    condition in the program that this text replaces, and `para` the parameter that this text names
-    (both empty without one).
-    """
-    why = refusal(RULES, rewriting, _constructs(problem), para)
-    if condition and not why:
-        parts = python_constructs(ast.parse(f"({condition})", mode="eval"))
-        why = refusal(IN_CONDITIONS, rewriting, parts)
-    return why

@@ -20,7 +20,6 @@ from codestress.mutate.perturbations.edits import (
     Place,
     stimuli,
 )
-from codestress.mutate.perturbations.javascript_guards import script_refusal
 from codestress.mutate.perturbations.javascript_names import (
     FUNCTIONS,
     around,
@@ -86,11 +85,6 @@ class JavaScriptProgram:
         return replace(self.problem, code=edited(self.problem.code, self.edits))
 
     # --- what may be done
-
-    def refusal(self, rewriting: str, _condition: str = "", para: str = "") -> str:
-        """Reason why the rules refuse to rewrite this program: the result of `script_refusal` for
-        the arguments `rewriting` and `para`; empty where the rules allow it."""
-        return script_refusal(self.problem, rewriting, para)
 
     def called_function(self) -> Node:
         """Definition of the function that the problem calls; raises `NotPerturbed` where the top

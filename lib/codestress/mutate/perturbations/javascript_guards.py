@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from codestress.mutate.perturbations.guards import EVERY
+from codestress.mutate.perturbations.guards import EVERY, GARBAGE, NAMES
 from codestress.mutate.perturbations.javascript_names import (
     FUNCTIONS,
     around,
@@ -18,7 +18,7 @@ from codestress.mutate.perturbations.javascript_names import (
     query_cursor,
     text_at,
 )
-from codestress.mutate.refusals import refusal, rule
+from codestress.mutate.refusals import rule
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import parser, text_of
 
@@ -52,8 +52,6 @@ FORMS = {"name": "{}", "property": ".{}", "called": "{}()"}
 TEXTS = {".name", ".toString", "String()"}
 """Constructs that make a function's name or text from a function that is passed on."""
 REWRITTEN = ("REN", "RTF", "GBC", "PSC-ALL")
-NAMES = ("REN", "PSC-ALL")
-GARBAGE = ("GBC", "PSC-ALL")
 RULES = (
     rule(
         EVERY,
@@ -86,16 +84,8 @@ RULES = (
 )
 
 
-def script_refusal(problem: Problem, rewriting: str, para: str = "") -> str:
-    """Returns why the rules refuse a rewriting of a JavaScript problem's program, as `REASON:
-    CONSTRUCT`; empty where they allow it. `rewriting` is a perturbation's name or a text that it
-    inserts, `para` the parameter that the text names. No rule is about conditions: no JavaScript
-    template evaluates a condition twice."""
-    return refusal(RULES, rewriting, _constructs(problem), para)
-
-
 @lru_cache(maxsize=4096)
-def _constructs(problem: Problem) -> frozenset[str]:
+def script_constructs(problem: Problem) -> frozenset[str]:
     """Constructs of a JavaScript problem's program, in the notation of `python_constructs` or with
     `@` and the name of a capture of `CONSTRUCTS`, and two for names: `let n` where `let`, `const`
     or a class declares n, which code above cannot read; `write n` where n need not hold an argument

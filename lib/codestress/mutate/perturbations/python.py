@@ -18,7 +18,6 @@ from codestress.mutate.perturbations.edits import (
     stimuli,
     unused,
 )
-from codestress.mutate.perturbations.guards import python_refusal
 from codestress.mutate.perturbations.python_sites import message_sites
 from codestress.mutate.scopes import (
     FunctionNode,
@@ -77,11 +76,6 @@ class PythonProgram:
         )
 
     # --- what may be done
-
-    def refusal(self, rewriting: str, condition: str = "", para: str = "") -> str:
-        """Reason why the rules refuse to rewrite this program: the result of `python_refusal` for
-        the given arguments; empty where the rules allow it."""
-        return python_refusal(self.problem, rewriting, condition, para)
 
     def called_function(self) -> FunctionNode:
         """Definition of the function that the problem calls; raises `NotPerturbed` where the top

@@ -14,11 +14,10 @@ from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import (
     GlobalNames,
     Perturbed,
-    Place,
     Site,
     unused,
 )
-from codestress.mutate.perturbations.programs import Program, program_of
+from codestress.mutate.perturbations.programs import Program, program_of, why_refused
 from codestress.problems.program import Problem
 
 N_CONTROL_FLOW, N_DEAD_LOOPS = 3, 2
@@ -36,27 +35,20 @@ def reformat_conditions(
     a condition for which all are refused stays. `original` is the program before all perturbations,
     whose constructs the rules look at; `problem` itself if None.
     """
-    program, rules = program_of(problem), program_of(original or problem)
+    program = program_of(problem)
     sites = list[Site]()
     for place in program.conditions():
-        drawn = draw.choice(place.templates)
+        forms = list[str]()
+        for template in _turned(place.templates, draw):
+            forms += [template, template.replace("{para}", program.truths[0])]
         para = draw.choice([*place.named, *program.truths])
-        template = _allowed(_from(place.templates, drawn), rules, place, para)
-        if template:
-            text = template.format(cond=place.text, para=para)
-            place.put(text)
-            sites.append(Site(place.line, "condition", f"{place.text} → {text}"))
+        for form in forms:
+            if not why_refused(original or problem, form, place.text, para):
+                text = form.format(cond=place.text, para=para)
+                place.put(text)
+                sites.append(Site(place.line, "condition", f"{place.text} → {text}"))
+                break
     return Perturbed(program.changed() if sites else problem, tuple(sites))
-
-
-def _allowed(templates: list[str], rules: Program, place: Place, para: str) -> str:
-    """Returns the first of `templates` that `rules` allow at a condition, as it is or with true for
-    `{para}`; empty where all are refused."""
-    for template in templates:
-        for form in (template, template.replace("{para}", rules.truths[0])):
-            if not rules.refusal(form, place.text, para):
-                return form
-    return ""
 
 
 def insert_garbage(
@@ -75,12 +67,12 @@ def insert_garbage(
     variables alone where there is no parameter. `original` is the program before all perturbations,
     whose constructs the rules look at; `problem` itself if None.
     """
-    program, rules = program_of(problem), program_of(original or problem)
+    program = program_of(problem)
     # Before garbage is put in, whose own names are none of the program's.
     names = program.hidden_names(variables=True)
     if globals_of == "parameters":
         names = program.hidden_names() or names
-    sites = _insert_snippets(program, rules, draw)
+    sites = _insert_snippets(program, original or problem, draw)
     for name in draw.sample(names, math.ceil(len(names) / 2)):
         text = program.declared.format(name=name, value=draw.integer(1, 100))
         program.put_first(text)
@@ -88,23 +80,28 @@ def insert_garbage(
     return Perturbed(program.changed() if sites else problem, tuple(sites))
 
 
-def _insert_snippets(program: Program, rules: Program, draw: Draw) -> list[Site]:
-    """Puts control flows and dead functions into the program, and returns what was put."""
+def _insert_snippets(program: Program, original: Problem, draw: Draw) -> list[Site]:
+    """Puts control flows and dead functions into the program, and returns what was put; the rules
+    look at the problem `original`."""
     sites = list[Site]()
     used, places, texts = program.used_names(), program.places(), program.texts
+    true = program.truths[0]
     snippets = draw.sample(texts["control_flow"], N_CONTROL_FLOW)
     snippets += draw.sample(texts["dead_loops"], N_DEAD_LOOPS)
     order = draw.sample(snippets, len(snippets)) if places else []
     for number, template in enumerate(order):
         place = draw.choice(places)
-        para = draw.choice(place.named) if place.named else rules.truths[0]
-        drawn = draw.choice(texts["false_conditions"])
-        if rules.refusal(template.replace("{para}", rules.truths[0])):
+        para = draw.choice(place.named) if place.named else true
+        conditions = _turned(texts["false_conditions"], draw)
+        if why_refused(original, template.replace("{para}", true)):
             continue
-        if rules.refusal("{para}", para=para):
-            para = rules.truths[0]
+        if why_refused(original, "{para}", para=para):
+            para = true
+        false = next(
+            one for one in conditions if not why_refused(original, one, para=para)
+        )
         text = template.format(
-            false=_false(_from(texts["false_conditions"], drawn), rules, para),
+            false=false.format(para=para),
             para=para,
             index=program.index,
             new=unused(f"Temp_Var_{number}", used),
@@ -116,14 +113,7 @@ def _insert_snippets(program: Program, rules: Program, draw: Draw) -> list[Site]
     return sites
 
 
-def _false(conditions: list[str], rules: Program, para: str) -> str:
-    """Returns the first of the false `conditions` that `rules` allow, about the parameter
-    `para`."""
-    allowed = (one for one in conditions if not rules.refusal(one, para=para))
-    return next(allowed).format(para=para)
-
-
-def _from(items: list[str], first: str) -> list[str]:
-    """The list `items` turned so that it begins with `first`: the items before it come last."""
-    at = items.index(first)
+def _turned(items: list[str], draw: Draw) -> list[str]:
+    """The list `items` turned so that it begins with one drawn: the items before it come last."""
+    at = items.index(draw.choice(items))
     return items[at:] + items[:at]

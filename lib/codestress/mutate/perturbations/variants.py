@@ -26,7 +26,7 @@ from codestress.mutate.perturbations.edits import (
     Site,
 )
 from codestress.mutate.perturbations.own import known_perturbation, rewrite
-from codestress.mutate.perturbations.programs import program_of
+from codestress.mutate.perturbations.programs import why_refused
 from codestress.mutate.perturbations.renaming import rename
 from codestress.mutate.perturbations.rewriting import (
     insert_garbage,
@@ -174,7 +174,7 @@ def _drawn(
         return Variant(problem, "unchanged")
     doubt = ""
     if settings.get("guard") == "tag":
-        doubt = program_of(problem).refusal(perturbation)
+        doubt = why_refused(problem, perturbation)
     return Variant(made.problem, "applied", made.sites, doubt=doubt)
 
 
@@ -196,7 +196,7 @@ def perturb(
     if perturbation not in PERTURBATIONS:
         return rewrite(problem, perturbation, draw)
     guarded = settings.get("guard", "refuse") == "refuse"
-    if guarded and (why := program_of(problem).refusal(perturbation)):
+    if guarded and (why := why_refused(problem, perturbation)):
         raise Refused(why)
     if perturbation in STYLES:
         return messages.insert_messages(
