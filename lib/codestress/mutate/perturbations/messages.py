@@ -88,17 +88,12 @@ def messages(which: Wording = "kit") -> Messages:
     """Returns pairs of claim and text of all messages, by kind of place: the kit's own, of which
     `printed` replaces four by those that CodeCrash prints (Table 3)."""
     content = stimuli("messages")
-    printed, kit = _by_kind(content.pop("printed")), _by_kind(content)
-    if which == "kit":
-        return kit
-    return kit | {kind: own + kit[kind][len(own) :] for kind, own in printed.items()}
-
-
-def _by_kind(content: dict[str, Any]) -> Messages:
+    printed = content.pop("printed")
     found: Messages = {}
-    for kind, own in (content.pop("methods", {}) | content).items():
+    for kind, own in (content.pop("methods") | content).items():
+        first = printed.get(kind, []) if which == "printed" else []
         found[kind] = []
-        for message in own:
+        for message in [*first, *own[len(first) :]]:
             found[kind] += message.items()
     return found
 
@@ -238,10 +233,12 @@ def useless_value(seen: frozenset[str]) -> str:
             values.append(parse_literal(text).value)
     candidates = list[str]()
     for value in sorted(values, key=repr):
-        own = USELESS.get(type(value).__name__, ())
-        candidates += [text for text in own if text not in seen]
-    candidates += [text for text in ANY if text not in seen]
-    return next(one for one in candidates if parse_literal(one).value not in values)
+        candidates += USELESS.get(type(value).__name__, ())
+    return next(
+        text
+        for text in [*candidates, *ANY]
+        if text not in seen and parse_literal(text).value not in values
+    )
 
 
 def hint(problem: Problem, value: str, task: Task) -> Perturbed:

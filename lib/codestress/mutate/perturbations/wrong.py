@@ -3,7 +3,6 @@ or an input that gives another output."""
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
@@ -11,10 +10,10 @@ from codestress.literals import UNREADABLE, parse_literal, same_value
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import Call, Checked, run_calls
 from codestress.mutate.perturbations.inputs import (
+    argument_text,
     argument_values,
     other_inputs,
     other_value,
-    with_values,
 )
 from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Executor
@@ -67,8 +66,7 @@ def _inputs(problem: Problem, seed: int) -> Iterator[str]:
         values = argument_values(problem)
         for changed in (values[::-1], [None] * len(values), [0] * len(values)):
             if not same_value(changed, values):
-                texts = [literal_text(value, problem.language) for value in changed]
-                yield with_values(problem, texts)
+                yield argument_text(problem, changed)
 
 
 def _output(problem: Problem, seed: int, written: Mapping[str, str] | None) -> str:
@@ -81,7 +79,7 @@ def _output(problem: Problem, seed: int, written: Mapping[str, str] | None) -> s
             text = written.get(problem.id, "")
             return "" if same_value(parse_literal(text).value, right) else text
         for _ in range(CANDIDATES):
-            other = other_value(copy.deepcopy(right), draw)
+            other = other_value(right, draw)
             if not same_value(other, right):
                 return literal_text(other, problem.language)
     return ""
