@@ -7,10 +7,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from tree_sitter import Node
 
 
 @dataclass(frozen=True)

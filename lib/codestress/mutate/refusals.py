@@ -79,8 +79,9 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
 
     The text `eval` is a name that is read, `.pop` an attribute, `bind print` a name that is bound,
     `del n` a name that may be unbound again, `n=` a keyword argument, `import math` a module,
-    `__name__` a word at any place, `ClassDef` a kind of node, `a call` a call that may change
-    something.
+    `__name__` a word at any place, `text of n` a variable that `str` and the like turn into text,
+    `ClassDef` a kind of node, `a call` a call that may change something (in programs without own
+    classes).
     """
     found = set[str]()
     nodes = list(ast.walk(tree))
@@ -91,12 +92,10 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
     if any(re.match("_[^_].*__.", name) for name in bound):
         found.add("a mangled name")
     functions = {node.name for node in nodes if isinstance(node, FunctionNode)}
-    shown = set[str]()
     for node in nodes:
         found.add(type(node).__name__)
         found.update(_constructs(node))
-        shown.update(_as_text(node))
-    if shown & functions:
+    if any(f"text of {name}" in found for name in functions):
         found.add("a function as a text")
     if found & FINDERS:
         found.update(_spelled(nodes))
@@ -111,17 +110,6 @@ def _spelled(nodes: Iterable[ast.AST]) -> Iterator[str]:
             case ast.Constant(str(text)) if re.fullmatch(r"[\w.]+", text):
                 for word in text.split("."):
                     yield from (word, f".{word}", f"import {word}")
-
-
-def _as_text(node: ast.AST) -> list[str]:
-    """Names of variables that a node turns into text: arguments of `str`, `repr`, `ascii`, `format`
-    and `print`, or a value in an f-string; empty for other nodes."""
-    match node:
-        case ast.Call(ast.Name("str" | "repr" | "ascii" | "format" | "print"), values):
-            return [value.id for value in values if isinstance(value, ast.Name)]
-        case ast.FormattedValue(ast.Name(name)):
-            return [name]
-    return []
 
 
 def _constructs(node: ast.AST) -> Iterator[str]:
@@ -162,19 +150,13 @@ def _described(node: ast.AST) -> Iterator[str]:
             kinds = ast.walk(kind) if kind else ()
             if any(getattr(part, "id", "") in SAYS_NAMES for part in kinds):
                 yield "the message of an exception"
-        case ast.Call(func, _, keywords):
+        case ast.FormattedValue(ast.Name(name)):
+            yield f"text of {name}"
+        case ast.Call(func, values, keywords):
+            name, method = getattr(func, "id", ""), getattr(func, "attr", "")
+            if name in ("str", "repr", "ascii", "format", "print"):
+                yield from (f"text of {getattr(value, 'id', '')}" for value in values)
             if None in [keyword.arg for keyword in keywords]:
                 yield "**"
-            if not _is_plain(func):
+            if name not in PLAIN_CALLS and method not in PLAIN_METHODS:
                 yield "a call"
-
-
-def _is_plain(called: ast.expr) -> bool:
-    """Whether the called expression is one of `PLAIN_CALLS` or `PLAIN_METHODS`, whose calls change
-    nothing and return the same for the same arguments; holds in programs without own classes."""
-    match called:
-        case ast.Name(name):
-            return name in PLAIN_CALLS
-        case ast.Attribute(attr=name):
-            return name in PLAIN_METHODS
-    return False

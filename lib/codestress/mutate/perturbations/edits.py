@@ -82,11 +82,6 @@ class NotPerturbed(ValueError):
     """Raised where a perturbation cannot be made on a program; the message gives the reason."""
 
 
-class Refused(ValueError):
-    """Raised where a program holds a construct for which the rules in guards.py or
-    javascript_guards.py refuse the perturbation; the message gives the reason."""
-
-
 def stimuli(name: str) -> Any:
     """Returns the parsed content of the YAML file called `name` (without .yaml) in this folder,
     which holds texts that perturbations insert."""

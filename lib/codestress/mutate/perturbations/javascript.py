@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+
+from tree_sitter import Node
 
 from codestress.mutate.edits import Edit, Lines, edited
 from codestress.mutate.perturbations.edits import (
@@ -33,9 +34,6 @@ from codestress.mutate.perturbations.javascript_names import (
 from codestress.mutate.perturbations.javascript_sites import message_sites
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser, text_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 NOT_MOVED = ("yield_expression", "await_expression", "if_statement", "while_statement")
 """Types of nodes that a condition must not contain if it is to be rewritten."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING
+
+import tree_sitter
+import tree_sitter_javascript
+from tree_sitter import Node
 
 from codestress.sandbox.runtimes import nodes, text_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node, QueryCursor
 
 FUNCTIONS = (
     "function_declaration",
@@ -38,9 +38,11 @@ DECLARATIONS = """
 [(function_expression name: (_) @function) (generator_function name: (_) @expression) (class name: (_) @expression)]
 (class_declaration name: (_) @class_block)
 (variable_declaration (variable_declarator name: (_) @variable_hoisted))
-(variable_declaration (variable_declarator name: (_) @function_hoisted value: [(arrow_function) (function_expression)]))
+(variable_declaration (variable_declarator name: (_) @function_hoisted
+  value: [(arrow_function) (function_expression) (generator_function) (class)]))
 (lexical_declaration (variable_declarator name: (_) @variable_block))
-(lexical_declaration (variable_declarator name: (_) @function_block value: [(arrow_function) (function_expression)]))
+(lexical_declaration (variable_declarator name: (_) @function_block
+  value: [(arrow_function) (function_expression) (generator_function) (class)]))
 (for_in_statement kind: "var" left: (_) @variable_hoisted)
 (for_in_statement kind: ["let" "const"] left: (_) @variable)
 [(_ parameters: (_) @variable) (_ parameter: (_) @variable)]
@@ -51,10 +53,7 @@ around, else in the declaring node."""
 
 
 @cache
-def query_cursor(query: str) -> QueryCursor:
-    import tree_sitter
-    import tree_sitter_javascript
-
+def query_cursor(query: str) -> tree_sitter.QueryCursor:
     language = tree_sitter.Language(tree_sitter_javascript.language())
     return tree_sitter.QueryCursor(tree_sitter.Query(language, query))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+
+from tree_sitter import Node
 
 from codestress.mutate.perturbations.edits import MessageSite
 from codestress.mutate.perturbations.javascript_names import (
@@ -13,9 +14,6 @@ from codestress.mutate.perturbations.javascript_names import (
     text_at,
 )
 from codestress.sandbox.runtimes import nodes
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 METHODS = {
     "push": "append",

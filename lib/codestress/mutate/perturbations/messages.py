@@ -27,7 +27,7 @@ from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import MessageSite, Perturbed, Site, stimuli
 from codestress.mutate.perturbations.neutral import neutral_text
 from codestress.mutate.perturbations.programs import program_of, vanilla
-from codestress.mutate.perturbations.tracing import METHODS
+from codestress.mutate.perturbations.python_sites import METHODS
 from codestress.problems.program import Problem, literal_text
 from codestress.types import Language, Task
 

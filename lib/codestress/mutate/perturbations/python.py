@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from codestress.mutate.edits import first_line
-from codestress.mutate.perturbations import tracing
 from codestress.mutate.perturbations.edits import (
     MessageSite,
     NotPerturbed,
@@ -18,7 +17,11 @@ from codestress.mutate.perturbations.edits import (
     stimuli,
     unused,
 )
-from codestress.mutate.perturbations.python_sites import message_sites
+from codestress.mutate.perturbations.python_sites import (
+    NOTING,
+    add_notes,
+    message_sites,
+)
 from codestress.mutate.scopes import (
     FunctionNode,
     Names,
@@ -203,16 +206,16 @@ class PythonProgram:
     # --- running it
 
     def traced(self) -> Problem:
-        """Returns the problem with the tracing code `tracing.NOTING` and, in place of its call, a
+        """Returns the problem with the tracing code `NOTING` and, in place of its call, a
         call that returns a record of the run: values of return statements, and places for messages
         reached."""
         every = [node for node, _ in statements(self.tree.body)]
         returns = [node for node in every if isinstance(node, ast.Return)]
-        tracing.add_notes(self.tree)
+        add_notes(self.tree)
         for ordinal, node in enumerate(returns):
             given = [ast.Constant(ordinal), node.value or ast.Constant(None)]
             node.value = ast.Call(ast.Name("note_return", ast.Load()), given, [])
-        self.put_first(tracing.NOTING.replace("FUNCTION", self.problem.function))
+        self.put_first(NOTING.replace("FUNCTION", self.problem.function))
         return replace(self.problem, code=self.code, function="traced_returns")
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Literal
@@ -28,11 +28,12 @@ from codestress.mutate.perturbations.javascript_names import (
     line_of,
 )
 from codestress.mutate.perturbations.python import PythonProgram, read_in_classes
-from codestress.mutate.scopes import FunctionNode, Names, Scope, resolve
+from codestress.mutate.scopes import FunctionNode, Names, Occurrence, Scope, resolve
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, text_of
 
-Occurrence = tuple[int, str, Literal["function", "variable"], Callable[[str], None]]
+Kind = Literal["function", "variable"]
+Named = tuple[int, str, Kind, Callable[[str], None]]
 """One place where a name stands: its line, the name, the kind of the named thing, and a function
 that puts another name there."""
 KEEPING = ("cache", "lru_cache", "wraps")
@@ -55,7 +56,7 @@ def rename(problem: Problem) -> Perturbed:
 def _renamed(
     program: PythonProgram | JavaScriptProgram,
     functions: Iterable[str],
-    occurrences: Iterable[Occurrence],
+    occurrences: Sequence[Named],
     kept: set[str],
 ) -> Perturbed:
     """Returns the problem with all `occurrences` renamed: the function that the problem calls
@@ -90,17 +91,14 @@ def _rename_script(problem: Problem) -> Perturbed:
     kept = classes | program.used_names() - functions - kinds["variable"]
     if "f" in kept:
         raise NotPerturbed("the name f is taken")
-    occurrences: list[Occurrence] = []
-    in_order = list[str]()
+    occurrences: list[Named] = []
     for node in nodes(program.root):
         name, put = text_of(node), partial(program.rename, node)
-        if node.type not in IDENTIFIERS:
-            continue
-        if name in functions:
-            in_order += [name] * (node.type == "identifier")
+        if node.type in IDENTIFIERS and name in functions:
             occurrences.append((line_of(node), name, "function", put))
-        elif name in variables:
+        elif node.type in IDENTIFIERS and name in variables:
             occurrences.append((line_of(node), name, "variable", put))
+    in_order = [name for _, name, kind, _ in occurrences if kind == "function"]
     renamed = _renamed(program, in_order, occurrences, kept)
     return replace(renamed, problem=replace(renamed.problem, function="f"))
 
@@ -108,79 +106,66 @@ def _rename_script(problem: Problem) -> Perturbed:
 def _rename_python(problem: Problem) -> Perturbed:
     program = PythonProgram(problem)
     names = program.names
-    keywords = [*_keywords(program.tree, names)]
-    opaque = {keyword.arg for keyword, scope in keywords if scope is None}
+    keywords, opaque = _keywords(program.tree, names)
     in_call = {id(node) for node in ast.walk(program.call)}
     in_classes = read_in_classes(names)
     free = set[tuple[Scope, str]]()
     kept = set[str]()
     functions = list[tuple[int, str]]()
     for scope in names.scopes:
-        inside = id(scope.node) in in_call
-        for name in scope.bound:
-            seen = inside or (scope.kind == "module" and name in in_classes)
-            if seen or not _may_be_renamed(scope, name, opaque):
+        fixed = scope.kind == "class" or id(scope.node) in in_call
+        for name, kinds in scope.bound.items():
+            if (
+                fixed
+                or not kinds <= {"parameter", "variable", "function"}
+                or (scope.kind == "module" and name in in_classes)
+                or ("parameter" in kinds and name in opaque)
+                or name.startswith("__")
+            ):
                 kept.add(name)
                 continue
             free.add((scope, name))
             if name in scope.functions:
                 functions.append((scope.functions[name][0].lineno, name))
-    occurrences: list[Occurrence] = []
-    for one in names.occurrences:
+    occurrences: list[Named] = []
+    in_order = sorted(names.occurrences, key=lambda one: getattr(one.node, "lineno", 0))
+    for one in [*in_order, *keywords]:
         binding = names.binding(one)
         if binding is None or (binding, one.name) not in free:
             kept.add(one.name)
-        else:
-            line, kind = getattr(one.node, "lineno", 0), _kind(binding, one.name)
-            occurrences.append((line, one.name, kind, one.rename))
-    occurrences.sort(key=lambda occurrence: occurrence[0])
-    for keyword, function in keywords:
-        if function is not None and keyword.arg and (function, keyword.arg) in free:
-            put = partial(setattr, keyword, "arg")
-            occurrences.append((0, keyword.arg, _kind(function, keyword.arg), put))
-    in_order = [name for _, name in sorted(functions)]
-    if problem.function in in_order and "f" in kept:
+            continue
+        kind: Kind = "function" if one.name in binding.functions else "variable"
+        line = getattr(one.node, "lineno", 0)
+        occurrences.append((line, one.name, kind, one.rename))
+    defined = [name for _, name in sorted(functions)]
+    if problem.function in defined and "f" in kept:
         raise NotPerturbed("the name f is taken by an import or a class")
-    return _renamed(program, in_order, occurrences, kept)
+    return _renamed(program, defined, occurrences, kept)
 
 
-def _kind(scope: Scope, name: str) -> Literal["function", "variable"]:
-    return "function" if name in scope.functions else "variable"
-
-
-def _may_be_renamed(scope: Scope, name: str, opaque: set[str | None]) -> bool:
-    kinds = scope.bound[name]
-    if scope.kind == "class" or name.startswith("__"):
-        return False
-    if "parameter" in kinds:
-        in_class = scope.parent is not None and scope.parent.kind == "class"
-        if name in opaque or (in_class and name in ("self", "cls")):
-            return False
-    return kinds <= {"parameter", "variable", "function"}
-
-
-def _keywords(
-    tree: ast.Module, names: Names
-) -> Iterator[tuple[ast.keyword, Scope | None]]:
-    """Yields each keyword of a call with the scope of the program's function whose parameter the
-    keyword names, or with None where that is uncertain: then parameters of that name are not
-    renamed. Keywords that a `**` parameter collects are left out."""
+def _keywords(tree: ast.Module, names: Names) -> tuple[list[Occurrence], set[str]]:
+    """Returns the keywords of calls that name a parameter of the program's functions, as
+    occurrences in the function's scope; and the names of parameters that are not renamed: `self`,
+    `cls`, and keywords of which it is uncertain what they name. Keywords that a `**` parameter
+    collects are left out."""
     scopes = {id(occurrence.node): occurrence.scope for occurrence in names.occurrences}
     inner = {id(scope.node): scope for scope in names.scopes}
+    resolved = list[Occurrence]()
+    opaque = {"self", "cls"}
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call | ast.ClassDef):
-            continue
         functions: list[FunctionNode] = []
         match node:
             case ast.Call(ast.Name(name) as called):
                 owner = resolve(name, scopes[id(called)])
                 functions = _definitions(owner, name) if owner else []
-        for keyword in node.keywords:
+        for keyword in getattr(node, "keywords", []):
             named = [keyword.arg in _parameters(function) for function in functions]
-            if keyword.arg is None or (named and not any(named)):
-                continue
-            sure = named and all(named)
-            yield keyword, inner[id(functions[0])] if sure else None
+            if named and all(named):
+                scope, put = inner[id(functions[0])], partial(setattr, keyword, "arg")
+                resolved.append(Occurrence(keyword, keyword.arg, scope, put))
+            elif keyword.arg is not None and (not named or any(named)):
+                opaque.add(keyword.arg)
+    return resolved, opaque
 
 
 def _definitions(owner: Scope, name: str) -> list[FunctionNode]:
