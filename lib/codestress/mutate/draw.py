@@ -32,11 +32,3 @@ class Draw:
         left = list(items)
         count = min(count, len(left))
         return [left.pop(self.integer(0, len(left) - 1)) for _ in range(count)]
-
-    def weighted(self, items: Sequence[tuple[float, T]]) -> T:
-        at = self._uniform() * sum(weight for weight, _ in items)
-        for weight, item in items:
-            at -= weight
-            if at < 0:
-                return item
-        return items[-1][1]

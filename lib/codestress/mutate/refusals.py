@@ -152,11 +152,16 @@ def _described(node: ast.AST) -> Iterator[str]:
                 yield "the message of an exception"
         case ast.FormattedValue(ast.Name(name)):
             yield f"text of {name}"
-        case ast.Call(func, values, keywords):
-            name, method = getattr(func, "id", ""), getattr(func, "attr", "")
-            if name in ("str", "repr", "ascii", "format", "print"):
-                yield from (f"text of {getattr(value, 'id', '')}" for value in values)
-            if None in [keyword.arg for keyword in keywords]:
-                yield "**"
-            if name not in PLAIN_CALLS and method not in PLAIN_METHODS:
-                yield "a call"
+        case ast.Call():
+            yield from _of_call(node)
+
+
+def _of_call(call: ast.Call) -> Iterator[str]:
+    name, method = getattr(call.func, "id", ""), getattr(call.func, "attr", "")
+    if name in ("str", "repr", "ascii", "format", "print"):
+        for value in call.args:
+            yield f"text of {getattr(value, 'id', '')}"
+    if None in [keyword.arg for keyword in call.keywords]:
+        yield "**"
+    if name not in PLAIN_CALLS and method not in PLAIN_METHODS:
+        yield "a call"

@@ -70,7 +70,6 @@ def resolve(name: str, scope: Scope) -> Scope | None:
         if here.kind != "class" or here is scope:
             if name in here.global_names:
                 here = _module(here)
-                return here if name in here.bound else None
             if name in here.bound and name not in here.nonlocal_names:
                 return here
         here = here.parent

@@ -35,12 +35,11 @@ from codestress.mutate.perturbations.inputs import (
 )
 from codestress.mutate.perturbations.programs import program_of, vanilla, why_refused
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Execution, Executor, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Execution, Executor, Outcome, Program
 from codestress.seeding import rng
 from codestress.types import Language, Source
 
-ENDED = (Ending.RETURNED, Ending.RAISED)
+ENDED = (Outcome.RETURNED, Outcome.RAISED)
 """Outcomes after which an input is kept."""
 Call = tuple[Problem, str]
 """A problem, and the argument text with which its function is called."""
@@ -89,7 +88,7 @@ def check_problems(
             faults[problem.id] = str(error)
             continue
         trace = messages.Trace()
-        if traced.outcome is Ending.RETURNED:
+        if traced.outcome is Outcome.RETURNED:
             trace = messages.read_trace(traced.value, problem.language)
         ended = {}
         for (_, text), run in zip(calls, runs, strict=False):
@@ -115,7 +114,7 @@ def _usable(problem: Problem, first: Execution, second: Execution) -> Problem:
     """Returns the problem with the output that its call gives where none is recorded. Raises
     `NotPerturbed` where the problem cannot be used, by two executions of its call: it returned no
     value, not the recorded output, or not the same twice."""
-    if first.outcome is not Ending.RETURNED:
+    if first.outcome is not Outcome.RETURNED:
         why = f"{first.outcome}: {first.detail}"
         raise NotPerturbed(f"its call does not return a value: {why}")
     if not _same(first, second):
@@ -163,8 +162,8 @@ def _run_scripts(
     for group, execution in zip(groups, executions, strict=True):
         if len(group) == 1:
             yield execution
-        elif execution.outcome is Ending.RETURNED:
-            yield from [Execution(Ending.RETURNED, value) for value in execution.value]
+        elif execution.outcome is Outcome.RETURNED:
+            yield from [Execution(Outcome.RETURNED, value) for value in execution.value]
         else:
             yield from run(group)
 
@@ -232,13 +231,13 @@ def _same(first: Execution, second: Execution) -> bool:
     exception; messages of exceptions and printed text are not compared."""
     if first.outcome is not second.outcome:
         return False
-    if first.outcome is Ending.RETURNED:
+    if first.outcome is Outcome.RETURNED:
         return same_value(first.value, second.value)
     return first.detail.partition(":")[0] == second.detail.partition(":")[0]
 
 
 def _shown(execution: Execution) -> str:
-    if execution.outcome is Ending.RETURNED:
+    if execution.outcome is Outcome.RETURNED:
         return shown_value(execution.value)[:60]
     return f"{execution.outcome} {execution.detail:.60}"
 

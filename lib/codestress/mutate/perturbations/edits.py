@@ -101,6 +101,11 @@ def numbered(prefix: str, names: Iterable[str], taken: set[str]) -> dict[str, st
     return dict(zip(names, free, strict=False))
 
 
+def without(names: list[str], seen: set[str]) -> list[str]:
+    """The different ones of `names` that are not in `seen`, in their order."""
+    return [name for name in dict.fromkeys(names) if name not in seen]
+
+
 def unused(name: str, used: set[str]) -> str:
     """Returns `name` with as few underscores appended as make it differ from all names in `used`,
     and adds the result to `used`."""

@@ -38,8 +38,8 @@ RULES = (
         "the program reads its own text",
         "import inspect, import traceback, import linecache, import dis, import ast, import tokenize, import trace, "
         "import symtable, import pdb, import bdb, import logging, import warnings, import tracemalloc, ._getframe, "
-        ".exc_info, .settrace, .setprofile, .gi_frame, .cr_frame, .tb_lineno, .tb_frame, .f_lineno, .f_locals, "
-        ".f_back, .co_varnames, .co_names, .cell_contents, .with_traceback, __traceback__, __code__, __file__, "
+        ".exc_info, .settrace, .setprofile, .gi_frame, .cr_frame, .tb_lineno, .tb_frame, "
+        ".co_varnames, .co_names, .with_traceback, __traceback__, __code__, __file__, "
         "__loader__, __globals__, __closure__, .get_type_hints",
     ),
     rule(

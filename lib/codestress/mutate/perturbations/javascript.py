@@ -20,6 +20,7 @@ from codestress.mutate.perturbations.edits import (
     NotPerturbed,
     Place,
     stimuli,
+    without,
 )
 from codestress.mutate.perturbations.javascript_names import (
     FUNCTIONS,
@@ -109,11 +110,10 @@ class JavaScriptProgram:
             inner = next((one for one in inside if one.type != "comment"), None)
             if inner is None or any(one.type in NOT_MOVED for one in nodes(inner)):
                 continue
-            kind = "constant" if inner.type in ("true", "false") else "general"
-            if (
-                inner.type == "binary_expression"
-                and text_at(inner, "operator") in COMPARING
-            ):
+            kind = "general"
+            if inner.type in ("true", "false"):
+                kind = "constant"
+            elif text_at(inner, "operator") in COMPARING:
                 kind = "comparison"
             put = partial(self.edit, *self.lines.span(inner))
             named = parameters(around(node, FUNCTIONS))
@@ -142,21 +142,21 @@ class JavaScriptProgram:
         indent += " " * (statement.start_point[1] - len(indent))
         self.edit(start, start, f"{text}\n".replace("\n", f"\n{indent}"))
 
-    def hidden_names(self, *, variables: bool = False) -> list[str]:
-        """Names that a global may have without effect: those of parameters, and with `variables`
-        also of local variables, after the parameters. Names that a function, class, top-level
-        declaration or global has are left out."""
+    def hidden_names(self) -> tuple[list[str], list[str]]:
+        """Names that a global may have without effect: those of parameters, and those of local
+        variables. Names that a function, class, top-level declaration or global has are left
+        out."""
         kept = free_names(self.root)
-        every = list[str]()
+        given, local = list[str](), list[str]()
         for function in nodes(self.root):
             if function.type in FUNCTIONS:
-                every += parameters(function)
+                given += parameters(function)
         for name, kind, place in declared(self.root):
             if kind in ("function", "class") or place == self.root.id:
                 kept.add(name)
-            if variables and kind == "variable":
-                every.append(name)
-        return [name for name in dict.fromkeys(every) if name not in kept]
+            if kind == "variable":
+                local.append(name)
+        return without(given, kept), without(local, kept)
 
     def put_first(self, text: str) -> None:
         self.edit(0, 0, f"{text}\n")

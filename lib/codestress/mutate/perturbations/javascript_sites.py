@@ -87,17 +87,16 @@ def _assignment(node: Node) -> str:
     statement = node.parent and node.parent.parent
     if statement is not None and statement.type == "for_statement":
         return ""
-    arithmetic = value.type == "binary_expression"
-    arithmetic = arithmetic and text_at(value, "operator") in ARITHMETIC
-    return "operator" if arithmetic else "assignment"
+    if value.type == "binary_expression" and text_at(value, "operator") in ARITHMETIC:
+        return "operator"
+    return "assignment"
 
 
 def _site(node: Node, kind: str, ordinal: int) -> MessageSite | None:
     """Place for messages at a node; None where no line of its own can stand there."""
     if kind in ("function", "while", "for", "condition"):
         block = part(node, "body", "consequence")
-        inside = _inside(block) if block is not None else None
-        if block is None or inside is None:
+        if block is None or (inside := _inside(block)) is None:
             return None
         line = inside[0] if kind in ("while", "for") else line_of(block)
         return MessageSite(kind, line, *inside)

@@ -53,7 +53,7 @@ USELESS: Mapping[str, Sequence[str]] = {
 }
 """Wrong values, as literals, that a message at a return may name, by the type of the returned
 value, best first."""
-NAMED: Mapping[bool | None, Truth] = {True: "true", False: "false", None: "undecidable"}
+NAMED: Mapping[bool | None, Truth] = {False: "false", True: "true", None: "undecidable"}
 ANY = ("None", "0", "''", "-1")
 """Wrong values that a message may name for other types, and for returns that are not reached."""
 
@@ -252,11 +252,9 @@ def hint(problem: Problem, value: str, task: Task) -> Perturbed:
     text = f"The function call is {problem.function}({value})"
     if task == "output":
         text = f"The return value is {value}"
-        line = last
+        line, between = last, "\n" + " " * indent
         if len(returns) == 1:
-            line = returns[0]
-        else:
-            between = "\n" + " " * indent
+            line, between = returns[0], "  "
     lines = problem.code.split("\n")
     lines[line - 1] += between + program.comment.format(text)
     site = Site(line, "hint", text, truth=False)

@@ -23,7 +23,7 @@ not thereby spoken of."""
 LONGEST = 90
 """Most characters of one sentence; longer texts have several sentences."""
 PART = 60
-NEUTRAL = re.compile(rf"(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+")
+NEUTRAL = rf"(?:(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+)"
 """Pattern of one neutral sentence, or of a row of full stops."""
 
 
@@ -49,10 +49,7 @@ def neutral_text(length: int, draw: Draw, program: str) -> str:
 def is_neutral(comment: str) -> bool:
     """Whether a comment's text, without its sign, consists of neutral sentences or full stops
     alone."""
-    return (
-        re.fullmatch(rf"(?:{NEUTRAL.pattern})(?: (?:{NEUTRAL.pattern}))*", comment)
-        is not None
-    )
+    return bool(re.fullmatch(f"{NEUTRAL}(?: {NEUTRAL})*", comment))
 
 
 def _sentence(

@@ -16,6 +16,7 @@ from codestress.mutate.perturbations.edits import (
     Place,
     stimuli,
     unused,
+    without,
 )
 from codestress.mutate.perturbations.python_sites import (
     NOTING,
@@ -137,25 +138,24 @@ class PythonProgram:
         )
         return unused("i", self.used_names()) if shared else "i"
 
-    def hidden_names(self, *, variables: bool = False) -> list[str]:
-        """Names that a global may have without effect: those of parameters, and with `variables`
-        also of local variables, after the parameters, that occur and nowhere stand for a global or
-        builtin. Left out are `self`, `cls` and names that a class body reads and binds."""
+    def hidden_names(self) -> tuple[list[str], list[str]]:
+        """Names that a global may have without effect: those of parameters, and those of local
+        variables, that nowhere stand for a global or builtin. Left out are `self`, `cls` and names
+        that a class body reads and binds."""
         seen = {"self", "cls"} | read_in_classes(self.names)
         for occurrence in self.names.occurrences:
             owner = self.names.binding(occurrence)
             if owner is None or owner.kind == "module":
                 seen.add(occurrence.name)
-        every = list[str]()
+        given, local = list[str](), list[str]()
         for node in ast.walk(self.tree):
             if isinstance(node, FunctionNode):
-                every += parameter_names(node)
-        for scope in self.names.scopes if variables else ():
-            if scope.kind not in ("module", "class"):
+                given += parameter_names(node)
+        for scope in self.names.scopes:
+            if scope.kind in ("function", "comprehension"):
                 bound = scope.bound.items()
-                every += [name for name, kinds in bound if kinds <= {"variable"}]
-        names = self.used_names() - seen
-        return [name for name in dict.fromkeys(every) if name in names]
+                local += [name for name, kinds in bound if kinds <= {"variable"}]
+        return without(given, seen), without(local, seen)
 
     def put_first(self, text: str) -> None:
         """Puts the statements in `text` after the program's docstring and its imports from
@@ -192,9 +192,8 @@ class PythonProgram:
         those of functions inside it."""
         lines = list[int]()
         for block in own_blocks(self.called_function()):
-            for statement in block:
-                if isinstance(statement, ast.Return):
-                    lines.append(statement.end_lineno or 0)
+            returns = [one for one in block if isinstance(one, ast.Return)]
+            lines += [one.end_lineno or 0 for one in returns]
         return lines
 
     def body(self) -> tuple[int, int, int]:

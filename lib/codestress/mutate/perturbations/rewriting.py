@@ -69,9 +69,10 @@ def insert_garbage(
     """
     program = program_of(problem)
     # Before garbage is put in, whose own names are none of the program's.
-    names = program.hidden_names(variables=True)
-    if globals_of == "parameters":
-        names = program.hidden_names() or names
+    given, local = program.hidden_names()
+    names = given or local
+    if globals_of == "both":
+        names = [*dict.fromkeys(given + local)]
     sites = _insert_snippets(program, original or problem, draw)
     for name in draw.sample(names, math.ceil(len(names) / 2)):
         text = program.declared.format(name=name, value=draw.integer(1, 100))

@@ -45,8 +45,7 @@ from codestress.mutate.perturbations.rewriting import (
     reformat_conditions,
 )
 from codestress.problems.program import Problem, from_stranger, literal_text
-from codestress.sandbox.executor import Executor
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Executor, Outcome
 from codestress.seeding import rng
 from codestress.types import Task
 
@@ -58,10 +57,9 @@ CONTROLS = ("AGAIN", "BLANK")
 NEUTRAL = "NCC"
 """Name of the control of MCC: neutral comments, as long as the misleading ones and at the same
 places."""
-TRUTHS: Sequence[messages.Truth] = ("false", "true", "undecidable")
 TAGGED = {
     f"{name}-{truth.upper()}": (name, truth)
-    for name, truth in product(("MCC", "MPS"), TRUTHS)
+    for name, truth in product(("MCC", "MPS"), messages.NAMED.values())
 }
 """Misleading comments and prints of one truth alone, such as `MCC-FALSE`: perturbation and truth,
 by name."""
@@ -76,6 +74,8 @@ CANDIDATES = 40
 """Most inputs near by, or other outputs, among which a wrong value for MHC is searched."""
 ATTEMPTS = 4
 """Most draws of a variant before the variant is rejected."""
+STEPS = ("RTF", "GBC", "REN")
+"""Perturbations of PSC-ALL, in their order: the names of garbage are renamed too."""
 STYLES: Mapping[str, messages.Format] = {
     "MCC": "comment",
     NEUTRAL: "neutral",
@@ -206,8 +206,8 @@ def _perturbed(
             problem,
             draw,
             style=STYLES[perturbation],
-            density=settings.get("density", 1.0),
             trace=checked.trace,
+            density=settings.get("density", 1.0),
             truth=settings.get("truth", "any"),
             wording=settings.get("wording", "kit"),
         )
@@ -217,16 +217,14 @@ def _perturbed(
         return messages.hint(problem, wrong, settings.get("task", "output"))
     if perturbation == "BLANK":
         return messages.add_blank_line(problem)
+    of = settings.get("globals_of", "parameters")
     sites: tuple[Site, ...] = ()
-    for step in ("RTF", "GBC", "REN"):
-        if perturbation not in (step, "PSC-ALL"):
-            continue
+    for step in STEPS if perturbation == "PSC-ALL" else (perturbation,):
         if step == "REN":
             done = rename(made)
         elif step == "RTF":
             done = reformat_conditions(made, draw, problem)
         else:
-            of = settings.get("globals_of", "parameters")
             done = insert_garbage(made, draw, problem, of)
         made, sites = done.problem, sites + done.sites
     return Perturbed(made, sites)
@@ -257,8 +255,8 @@ def _wrong_values(
     found: dict[str, str] = {}
     raising: dict[str, str] = {}
     for (problem, text), run in zip(calls, run_calls(calls, executor), strict=True):
-        name, returned = problem.id, run.outcome is Ending.RETURNED
-        if run.outcome is Ending.RAISED:
+        name, returned = problem.id, run.outcome is Outcome.RETURNED
+        if run.outcome is Outcome.RAISED:
             raising.setdefault(name, text)
         elif returned and not same_value(run.value, right[name]):
             found.setdefault(name, text)
