@@ -208,7 +208,8 @@ def differences(
     no input; it is run on the problem's own input alone.
     """
     found = dict.fromkeys(candidates, "")
-    calls: list[tuple[str, Call, Execution]] = []
+    calls: list[Call] = []
+    expected: list[tuple[str, Execution]] = []
     for name, after in candidates.items():
         one = checked[name]
         try:
@@ -217,11 +218,11 @@ def differences(
         except UNREADABLE as error:
             found[name] = reason_of(error)
             continue
-        for text, before in zip(texts, one.executions, strict=False):
-            calls.append((name, (after, text), before))
-    runs = run_calls([call for _, call, _ in calls], executor)
-    for (name, (_, text), first), second in zip(calls, runs, strict=True):
-        if not (found[name] or _same(first, second)):
+        calls += [(after, text) for text in texts]
+        expected += [(name, before) for before in one.executions[:tried]]
+    runs = zip(calls, expected, run_calls(calls, executor), strict=True)
+    for (_, text), (name, first), second in runs:
+        if not found[name] and not _same(first, second):
             found[name] = f"on {text:.60}: {_shown(first)} became {_shown(second)}"
     return found
 

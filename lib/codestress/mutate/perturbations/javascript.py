@@ -22,17 +22,17 @@ from codestress.mutate.perturbations.edits import (
     stimuli,
     without,
 )
-from codestress.mutate.perturbations.javascript_names import (
+from codestress.mutate.perturbations.javascript_syntax import (
     FUNCTIONS,
     around,
     declared,
     free_names,
     line_of,
+    message_sites,
     parameters,
     part,
     text_at,
 )
-from codestress.mutate.perturbations.javascript_sites import message_sites
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser, text_of
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from codestress.mutate.perturbations.guards import EVERY, GARBAGE, NAMES
-from codestress.mutate.perturbations.javascript_names import (
+from codestress.mutate.perturbations.javascript_syntax import (
     DECLARATIONS,
     FUNCTIONS,
     around,

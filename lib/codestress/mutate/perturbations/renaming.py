@@ -22,7 +22,7 @@ from codestress.mutate.perturbations.edits import (
     numbered,
 )
 from codestress.mutate.perturbations.javascript import JavaScriptProgram
-from codestress.mutate.perturbations.javascript_names import (
+from codestress.mutate.perturbations.javascript_syntax import (
     IDENTIFIERS,
     declared,
     line_of,
