@@ -18,6 +18,7 @@ class Draw:
         self._uniform = generator.random
 
     def chance(self, probability: float) -> bool:
+        """True with the given probability."""
         return self._uniform() < probability
 
     def integer(self, low: int, high: int) -> int:
@@ -25,6 +26,7 @@ class Draw:
         return low + int(self._uniform() * (high - low + 1))
 
     def choice(self, items: Sequence[T]) -> T:
+        """Returns one of `items`, each as likely."""
         return items[int(self._uniform() * len(items))]
 
     def sample(self, items: Iterable[T], count: int) -> list[T]:

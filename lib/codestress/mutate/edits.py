@@ -40,6 +40,7 @@ class Lines:
 
     @classmethod
     def of(cls, text: str) -> Lines:
+        """Returns the `Lines` of a text."""
         starts = [0]
         for line in text.split("\n"):
             starts.append(starts[-1] + len(line) + 1)

@@ -157,6 +157,7 @@ def _described(node: ast.AST) -> Iterator[str]:
 
 
 def _of_call(call: ast.Call) -> Iterator[str]:
+    """Yields the constructs that one call adds."""
     name, method = getattr(call.func, "id", ""), getattr(call.func, "attr", "")
     if name in ("str", "repr", "ascii", "format", "print"):
         for value in call.args:

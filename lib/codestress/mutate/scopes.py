@@ -17,6 +17,7 @@ from typing import Literal
 Kind = Literal["parameter", "variable", "function", "class", "import"]
 """Ways in which a scope binds a name."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+"""Definitions of functions in a syntax tree."""
 
 
 @dataclass(eq=False)
@@ -94,6 +95,7 @@ def parameters(function: FunctionNode | ast.Lambda) -> list[ast.arg]:
 
 
 def parameter_names(function: FunctionNode | ast.Lambda) -> list[str]:
+    """Names of all parameters of a function or lambda, in the order of `parameters`."""
     return [one.arg for one in parameters(function)]
 
 
@@ -143,6 +145,7 @@ def outside(scope: Scope) -> Scope:
 
 
 def _module(scope: Scope) -> Scope:
+    """Scope of the module that a scope is in."""
     while scope.parent is not None:
         scope = scope.parent
     return scope
@@ -194,6 +197,7 @@ class _Reader:
             _bind(name, scope, kind)
 
     def read(self, scope: Scope, *nodes: ast.AST | None) -> None:
+        """Records the scopes and occurrences in `nodes`, which stand in `scope`."""
         for node in nodes:
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
@@ -231,6 +235,7 @@ class _Reader:
             self.occurs(scope, node, field, "variable")
 
     def read_function(self, scope: Scope, node: FunctionNode | ast.Lambda) -> None:
+        """Records a function or lambda that stands in `scope`."""
         named = parameters(node)
         body: list[ast.stmt] = []
         if not isinstance(node, ast.Lambda):
@@ -252,6 +257,7 @@ class _Reader:
         node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
         *made: ast.expr,
     ) -> None:
+        """Records a comprehension that stands in `scope` and makes the expressions `made`."""
         inner = self.entered("comprehension", node, scope)
         outer = scope
         for loop in node.generators:

@@ -238,6 +238,7 @@ def _same(first: Execution, second: Execution) -> bool:
 
 
 def _shown(execution: Execution) -> str:
+    """Text of an execution for messages: its value, or how it ended."""
     if execution.outcome is Outcome.RETURNED:
         return shown_value(execution.value)[:60]
     return f"{execution.outcome} {execution.detail:.60}"

@@ -13,7 +13,9 @@ EVERY = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "NCC", "MPS", "MHC", "BLANK")
 """Names of whole perturbations; other rewritings in the rules are pieces of the texts that
 perturbations insert."""
 NAMES = ("REN", "PSC-ALL")
+"""Perturbations that rename."""
 GARBAGE = ("GBC", "PSC-ALL")
+"""Perturbations that put garbage in."""
 COMPARED = ("({cond}) ==", "({cond}) !=", "int(")
 TWICE = "bool(-~"
 """Piece of the template that evaluates a condition twice; templates with a piece of `COMPARED`
@@ -22,7 +24,9 @@ BUILTINS = (
     "bind bool, bind eval, bind int, bind iter, bind len, bind print, bind range, bind str, bind abs, bind ord, "
     "bind isinstance"
 )
+"""Builtins that inserted texts call, as names that a program binds."""
 FOREIGN = "another's module"
+"""Construct of programs that import from outside `PLAIN_MODULES`."""
 CLASSES = f"ClassDef, type, __class__, {FOREIGN}"
 """Constructs by which values may be instances of classes that the kit does not know."""
 PLAIN_MODULES = frozenset(
@@ -105,6 +109,7 @@ RULES = (
         f"{CLASSES}, .defaultdict, defaultdict",
     ),
 )
+"""Rules about whole programs."""
 IN_CONDITIONS = (
     rule(
         [TWICE],
@@ -117,6 +122,7 @@ IN_CONDITIONS = (
         "NamedExpr, Await, Yield, YieldFrom, super, __class__",
     ),
 )
+"""Rules about the condition that a text replaces."""
 
 
 @lru_cache(maxsize=4096)

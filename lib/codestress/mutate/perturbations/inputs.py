@@ -178,6 +178,7 @@ def call_of(problem: Problem) -> ast.Call:
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
+    """Expressions of a call's arguments, positional before keywords."""
     return [*call.args, *(one.value for one in call.keywords)]
 
 
@@ -219,6 +220,7 @@ def other_value(value: Any, draw: Draw) -> Any:
 
 
 def _text(text: str, draw: Draw) -> str:
+    """Returns another text than `text`, with one edit drawn."""
     if not text:
         return draw.choice("aexs01")
     at = draw.integer(0, len(text) - 1)
@@ -259,6 +261,7 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
 
 
 def _mapping(value: dict[Any, Any], draw: Draw) -> dict[Any, Any]:
+    """Returns another dictionary than `value`, with one value changed or one key less."""
     if not value:
         return {"a": 1}
     key = draw.choice(list(value))

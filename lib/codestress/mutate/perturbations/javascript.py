@@ -39,6 +39,7 @@ from codestress.sandbox.runtimes import nodes, parser, text_of
 NOT_MOVED = ("yield_expression", "await_expression", "if_statement", "while_statement")
 """Types of nodes that a condition must not contain if it is to be rewritten."""
 COMPARING = {"<", "<=", ">", ">=", "==", "===", "!=", "!==", "in", "instanceof"}
+"""Operators of comparisons."""
 NOTING = """const notedReturns = {}, notedRan = new Set();
 function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; (notedReturns[k] ??= new Set()).add(t); return v; }
 function noteRan(k) { notedRan.add(k); }
@@ -48,6 +49,8 @@ function traced_returns(...a) {
   return { returns, ran: [...notedRan], kept: {} };
 }
 """
+"""Tracing code that is put first in a program; its `traced_returns` calls FUNCTION and returns
+the record."""
 
 
 class JavaScriptProgram:
@@ -97,6 +100,7 @@ class JavaScriptProgram:
     # --- REN, RTF, GBC
 
     def used_names(self) -> set[str]:
+        """Names that stand in the program as identifiers."""
         return {text_of(node) for node in nodes(self.root) if node.type == "identifier"}
 
     def conditions(self) -> Iterator[Place]:
@@ -137,6 +141,7 @@ class JavaScriptProgram:
         return places
 
     def _put_before(self, statement: Node, text: str) -> None:
+        """Adds an edit that puts the lines `text` before a statement, with its indent."""
         start = self.lines.span(statement)[0]
         indent = self.lines.indent(line_of(statement))
         indent += " " * (statement.start_point[1] - len(indent))
@@ -159,6 +164,7 @@ class JavaScriptProgram:
         return without(given, kept), without(local, kept)
 
     def put_first(self, text: str) -> None:
+        """Adds an edit that puts `text` on a line before the program."""
         self.edit(0, 0, f"{text}\n")
 
     # --- MCC, MPS, MHC

@@ -47,6 +47,7 @@ NAMING = {"variable", "function", "class", "expression", "written"}
 TEXTS = {".name", ".toString", "String()"}
 """Constructs that make a function's name or text from a function that is passed on."""
 REWRITTEN = ("REN", "RTF", "GBC", "PSC-ALL")
+"""Perturbations that rewrite code."""
 RULES = (
     rule(
         EVERY,
@@ -77,6 +78,7 @@ RULES = (
     rule(["{para}"], "a name that may not be set yet", "let {para}"),
     rule(["{para} ===", "{para} !=="], "a parameter that may be NaN", "write {para}"),
 )
+"""Rules about whole programs."""
 
 
 @lru_cache(maxsize=4096)
@@ -138,6 +140,7 @@ def _uses(identifiers: list[Node], known: Counter[str]) -> Iterator[str]:
 
 
 def _is_global(this: Node) -> bool:
+    """Whether a `this` stands outside of classes and methods."""
     owner = around(this, ("class_body", *FUNCTIONS[:-1]))
     return owner is None or owner.type not in ("method_definition", "class_body")
 

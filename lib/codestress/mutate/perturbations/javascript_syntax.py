@@ -22,11 +22,13 @@ FUNCTIONS = (
     "method_definition",
     "arrow_function",
 )
+"""Types of the nodes of functions."""
 IDENTIFIERS = (
     "identifier",
     "shorthand_property_identifier",
     "shorthand_property_identifier_pattern",
 )
+"""Types of the nodes that are names of variables."""
 BLOCKS = (
     "statement_block",
     "for_statement",
@@ -35,6 +37,7 @@ BLOCKS = (
     "class_static_block",
     "program",
 )
+"""Types of the nodes to which `let` and `const` belong."""
 DECLARATIONS = """
 [(function_declaration name: (_) @function_hoisted) (generator_function_declaration name: (_) @function_hoisted)]
 [(function_expression name: (_) @function) (generator_function name: (_) @expression) (class name: (_) @expression)]
@@ -80,10 +83,12 @@ KINDS = {
 }
 """Kind of the place for messages at a node, by the node's type, where that alone decides."""
 ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
+"""Operators of calculations."""
 
 
 @cache
 def query_cursor(query: str) -> tree_sitter.QueryCursor:
+    """Returns a cursor that finds the nodes of a tree-sitter query, made once."""
     language = tree_sitter.Language(tree_sitter_javascript.language())
     return tree_sitter.QueryCursor(tree_sitter.Query(language, query))
 

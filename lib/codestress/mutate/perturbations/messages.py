@@ -54,6 +54,7 @@ USELESS: Mapping[str, Sequence[str]] = {
 """Wrong values, as literals, that a message at a return may name, by the type of the returned
 value, best first."""
 NAMED: Mapping[bool | None, Truth] = {False: "false", True: "true", None: "undecidable"}
+"""Names of truths, as parameters give them."""
 ANY = ("None", "0", "''", "-1")
 """Wrong values that a message may name for other types, and for returns that are not reached."""
 

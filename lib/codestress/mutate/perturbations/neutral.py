@@ -23,6 +23,7 @@ not thereby spoken of."""
 LONGEST = 90
 """Most characters of one sentence; longer texts have several sentences."""
 PART = 60
+"""Length in characters of the sentences that longer texts begin with."""
 NEUTRAL = rf"(?:(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+)"
 """Pattern of one neutral sentence, or of a row of full stops."""
 
@@ -79,4 +80,5 @@ def _sums(tails: Sequence[str]) -> list[set[int]]:
 
 
 def _words(text: str) -> set[str]:
+    """Words of a text, in lower case."""
     return {word.casefold() for word in re.findall(r"\w+", text)}

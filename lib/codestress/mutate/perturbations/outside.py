@@ -124,6 +124,8 @@ def _read(path: Path, language: Language) -> list[Line]:
 
 
 def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
+    """Returns the problem that a row holds; raises `ValueError` with the reason where it holds
+    none."""
     row = {"function": row.get("function_name", "f"), **row}
     for field in ("code", "input", "function"):
         if not isinstance(row.get(field), str):

@@ -13,6 +13,7 @@ from codestress.mutate.refusals import python_constructs, refusal
 from codestress.problems.program import Problem
 
 Program = PythonProgram | JavaScriptProgram
+"""Program that perturbations edit."""
 
 
 def program_of(problem: Problem) -> Program:

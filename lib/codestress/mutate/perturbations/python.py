@@ -61,6 +61,7 @@ class PythonProgram:
 
     @property
     def call(self) -> ast.Call:
+        """Call of the problem, as it stands in the tree."""
         return self.tree.body[-1].value  # type: ignore[attr-defined, no-any-return]
 
     @property
@@ -125,6 +126,7 @@ class PythonProgram:
         return names_of(self.tree)
 
     def used_names(self) -> set[str]:
+        """Names that occur in the program or its call."""
         return {occurrence.name for occurrence in self.names.occurrences}
 
     @property
@@ -262,9 +264,11 @@ def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
 
 
 def _put_before(block: list[ast.stmt], before: ast.stmt | None, text: str) -> None:
+    """Puts the statements in `text` into `block`, before the statement `before` or at the end."""
     at = len(block) if before is None else block.index(before)
     block[at:at] = ast.parse(text).body
 
 
 def _put_condition(node: ast.If | ast.While, text: str) -> None:
+    """Replaces the condition of `node` by the expression `text`."""
     node.test = ast.parse(f"({text})", mode="eval").body

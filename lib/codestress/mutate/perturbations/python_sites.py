@@ -45,6 +45,7 @@ def message_sites(block: list[ast.stmt]) -> Iterator[MessageSite]:
 
 
 def _kind(statement: ast.stmt) -> str:
+    """Kind of the place for messages at a statement; empty where none may stand."""
     match statement:
         case ast.Assign([ast.Name()], ast.BinOp()):
             return "operator"
@@ -127,6 +128,7 @@ def add_notes(tree: ast.Module) -> None:
 
 
 def _noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Returns the statements `block` with the tracing code behind each `note_ran(NUMBER, KIND)`."""
     found: list[ast.stmt] = []
     numbers: dict[str, int] = {}
     for statement in block:

@@ -33,6 +33,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, text_of
 
 Kind = Literal["function", "variable"]
+"""Kinds of things that are renamed."""
 Named = tuple[int, str, Kind, Callable[[str], None]]
 """One place where a name stands: its line, the name, the kind of the named thing, and a function
 that puts another name there."""
@@ -104,6 +105,7 @@ def _rename_script(problem: Problem) -> Perturbed:
 
 
 def _rename_python(problem: Problem) -> Perturbed:
+    """Returns a Python problem with REN: each occurrence of a name is resolved to its variable."""
     program = PythonProgram(problem)
     names = program.names
     keywords, opaque = _keywords(program.tree, names)
@@ -182,5 +184,6 @@ def _definitions(owner: Scope, name: str) -> list[FunctionNode]:
 
 
 def _parameters(function: FunctionNode) -> list[str]:
+    """Names of the parameters that a call may name by keyword."""
     given = function.args
     return [one.arg for one in (*given.args, *given.kwonlyargs)]

@@ -64,6 +64,7 @@ TAGGED = {
 """Misleading comments and prints of one truth alone, such as `MCC-FALSE`: perturbation and truth,
 by name."""
 PERTURBATIONS = (*PAPERS, *CONTROLS, NEUTRAL, *TAGGED)
+"""All perturbations of the kit."""
 Perturbation = Annotated[str, known_perturbation(*PERTURBATIONS)]
 """Name of one of the kit's perturbations, or of a custom one (params/perturbations.yaml)."""
 Status = Literal["applied", "unchanged", "refused", "rejected"]
