@@ -39,10 +39,10 @@ from codestress.mutate.perturbations.inputs import (
 )
 from codestress.mutate.perturbations.own import known_perturbation, rewrite
 from codestress.mutate.perturbations.programs import why_refused
-from codestress.mutate.perturbations.renaming import rename
 from codestress.mutate.perturbations.rewriting import (
     insert_garbage,
     reformat_conditions,
+    rename,
 )
 from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Executor, Outcome
