@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from codestress.errors import DataError
 from codestress.literals import UNREADABLE
-from codestress.mutate.perturbations.programs import program_of, vanilla
+from codestress.mutate.perturbations.programs import program_of, vanilla, why_refused
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.faultloc.programs import program_set
 from codestress.problems.pool import generated_problems
@@ -33,10 +33,11 @@ def refused(problems: list[Problem]) -> list[int]:
     counts = [0] * (1 + len(PERTURBATIONS))
     for problem in problems:
         try:
-            program = program_of(vanilla(problem))
+            clean = vanilla(problem)
+            program_of(clean)
         except UNREADABLE:
             continue
-        whys = [program.refusal(name) for name in PERTURBATIONS]
+        whys = [why_refused(clean, name) for name in PERTURBATIONS]
         counts = [n + bool(why) for n, why in zip(counts, ["read", *whys], strict=True)]
     return counts
 

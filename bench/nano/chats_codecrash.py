@@ -8,10 +8,10 @@ from chats import pick
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import NotPerturbed
 from codestress.mutate.perturbations.messages import Trace, insert_messages
-from codestress.mutate.perturbations.renaming import rename
 from codestress.mutate.perturbations.rewriting import (
     insert_garbage,
     reformat_conditions,
+    rename,
 )
 from codestress.problems.program import Problem
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from codestress.mutate.draw import Draw
+from codestress.mutate.draw import Draw, T
 from codestress.validation import read_yaml
 
 LETTERS = "aaabcdeeefghiiklmnnoooprrsssttuvwy"
@@ -16,6 +17,15 @@ GRAMMAR = read_yaml(Path(__file__).with_name("grammar.yaml"))
 
 class Values(Draw):
     """Maker of random choices, and of arguments by type."""
+
+    def weighted(self, items: Sequence[tuple[float, T]]) -> T:
+        """One of `items`, pairs of a weight and a value, by chance in proportion to the weight."""
+        at = self._uniform() * sum(weight for weight, _ in items)
+        for weight, item in items:
+            at -= weight
+            if at < 0:
+                return item
+        return items[-1][1]
 
     def value(self, kind: str) -> Any:
         """Random argument of the type `kind`: an integer for `int`, a list of integers for `ints`,

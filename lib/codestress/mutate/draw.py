@@ -18,6 +18,7 @@ class Draw:
         self._uniform = generator.random
 
     def chance(self, probability: float) -> bool:
+        """True with the given probability."""
         return self._uniform() < probability
 
     def integer(self, low: int, high: int) -> int:
@@ -25,6 +26,7 @@ class Draw:
         return low + int(self._uniform() * (high - low + 1))
 
     def choice(self, items: Sequence[T]) -> T:
+        """Returns one of `items`, each as likely."""
         return items[int(self._uniform() * len(items))]
 
     def sample(self, items: Iterable[T], count: int) -> list[T]:
@@ -32,11 +34,3 @@ class Draw:
         left = list(items)
         count = min(count, len(left))
         return [left.pop(self.integer(0, len(left) - 1)) for _ in range(count)]
-
-    def weighted(self, items: Sequence[tuple[float, T]]) -> T:
-        at = self._uniform() * sum(weight for weight, _ in items)
-        for weight, item in items:
-            at -= weight
-            if at < 0:
-                return item
-        return items[-1][1]

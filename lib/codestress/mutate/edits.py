@@ -6,11 +6,8 @@ import ast
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import accumulate
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tree_sitter import Node
+from tree_sitter import Node
 
 
 @dataclass(frozen=True)
@@ -43,12 +40,11 @@ class Lines:
 
     @classmethod
     def of(cls, text: str) -> Lines:
-        return cls(
-            text,
-            tuple(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))[
-                :-1
-            ],
-        )
+        """Returns the `Lines` of a text."""
+        starts = [0]
+        for line in text.split("\n"):
+            starts.append(starts[-1] + len(line) + 1)
+        return cls(text, tuple(starts[:-1]))
 
     def at(self, line: int, byte_column: int) -> int:
         """Index in the text, from 0, of the character at the line `line` (from 1) and at
@@ -56,11 +52,7 @@ class Lines:
         count."""
         start = self.starts[line - 1]
         content = self.text[start : start + byte_column]
-        return start + len(
-            content
-            if content.isascii()
-            else content.encode()[:byte_column].decode("utf-8", "ignore")
-        )
+        return start + len(content.encode()[:byte_column].decode("utf-8", "ignore"))
 
     def span(self, node: ast.expr | Node) -> tuple[int, int]:
         """Returns two indices, from 0: of a node's first character, and of the character after its

@@ -10,9 +10,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Set
-from dataclasses import dataclass
 
-from codestress.mutate.scopes import FunctionNode, names_of, reads_message
+from codestress.mutate.scopes import FunctionNode, names_of
 
 FINDERS = {
     "getattr",
@@ -36,25 +35,25 @@ PLAIN_METHODS = (
 )
 """Functions (`PLAIN_CALLS`) and methods whose calls change nothing and return the same for the same
 arguments."""
-
-
-@dataclass(frozen=True)
-class Rule:
-    """Reason to reject some rewritings of a program: those in its `rewritings`, where the program
-    holds one of its `constructs`."""
-
-    rewritings: tuple[str, ...]
-    """Names of rewritings, or parts of the texts that rewritings insert."""
-    reason: str
-    constructs: frozenset[str]
-    """Constructs in the notation of `python_constructs`; `{para}` stands for the parameter that an
-    inserted text names."""
+SAYS_NAMES = {
+    "NameError",
+    "UnboundLocalError",
+    "TypeError",
+    "AttributeError",
+    "Exception",
+    "BaseException",
+}
+"""Exceptions whose messages may contain names of variables, parameters or functions."""
+Rule = tuple[Iterable[str], str, frozenset[str]]
+"""Reason to reject some rewritings of a program: names of rewritings, or parts of the texts that
+they insert; the reason; constructs in the notation of `python_constructs`, in which `{para}` stands
+for the parameter that an inserted text names."""
 
 
 def rule(rewritings: Iterable[str], reason: str, constructs: str) -> Rule:
     """Returns a `Rule` from names of rewritings, a reason, and constructs written in one text,
     separated by a comma and a space."""
-    return Rule(tuple(rewritings), reason, frozenset(constructs.split(", ")))
+    return rewritings, reason, frozenset(constructs.split(", "))
 
 
 def refusal(
@@ -67,13 +66,11 @@ def refusal(
     one of the rule's `rewritings`. `found` are the program's constructs; the parameter name `para`
     replaces `{para}` in the rule's constructs.
     """
-    for row in rules:
-        if any(piece in rewriting for piece in row.rewritings):
-            seen = found & {
-                construct.replace("{para}", para) for construct in row.constructs
-            }
-            if seen:
-                return f"{row.reason}: {min(seen)}"
+    for rewritings, reason, constructs in rules:
+        if any(piece in rewriting for piece in rewritings):
+            named = {construct.replace("{para}", para) for construct in constructs}
+            if seen := found & named:
+                return f"{reason}: {min(seen)}"
     return ""
 
 
@@ -82,8 +79,9 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
 
     The text `eval` is a name that is read, `.pop` an attribute, `bind print` a name that is bound,
     `del n` a name that may be unbound again, `n=` a keyword argument, `import math` a module,
-    `__name__` a word at any place, `ClassDef` a kind of node, `a call` a call that may change
-    something.
+    `__name__` a word at any place, `text of n` a variable that `str` and the like turn into text,
+    `ClassDef` a kind of node, `a call` a call that may change something (in programs without own
+    classes).
     """
     found = set[str]()
     nodes = list(ast.walk(tree))
@@ -94,12 +92,10 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
     if any(re.match("_[^_].*__.", name) for name in bound):
         found.add("a mangled name")
     functions = {node.name for node in nodes if isinstance(node, FunctionNode)}
-    shown = set[str]()
     for node in nodes:
         found.add(type(node).__name__)
         found.update(_constructs(node))
-        shown.update(_as_text(node))
-    if shown & functions:
+    if any(f"text of {name}" in found for name in functions):
         found.add("a function as a text")
     if found & FINDERS:
         found.update(_spelled(nodes))
@@ -114,17 +110,6 @@ def _spelled(nodes: Iterable[ast.AST]) -> Iterator[str]:
             case ast.Constant(str(text)) if re.fullmatch(r"[\w.]+", text):
                 for word in text.split("."):
                     yield from (word, f".{word}", f"import {word}")
-
-
-def _as_text(node: ast.AST) -> list[str]:
-    """Names of variables that a node turns into text: arguments of `str`, `repr`, `ascii`, `format`
-    and `print`, or a value in an f-string; empty for other nodes."""
-    match node:
-        case ast.Call(ast.Name("str" | "repr" | "ascii" | "format" | "print"), values):
-            return [value.id for value in values if isinstance(value, ast.Name)]
-        case ast.FormattedValue(ast.Name(name)):
-            return [name]
-    return []
 
 
 def _constructs(node: ast.AST) -> Iterator[str]:
@@ -160,23 +145,24 @@ def _described(node: ast.AST) -> Iterator[str]:
                 yield "half a character"
         case ast.Constant(float() | complex()):
             yield "a fraction"
-        case ast.ExceptHandler(name=str(name)):
+        case ast.ExceptHandler(kind, str(name)):
             yield f"del {name}"
-            if reads_message(node):
+            kinds = ast.walk(kind) if kind else ()
+            if any(getattr(part, "id", "") in SAYS_NAMES for part in kinds):
                 yield "the message of an exception"
-        case ast.Call(func, _, keywords):
-            if None in [keyword.arg for keyword in keywords]:
-                yield "**"
-            if not _is_plain(func):
-                yield "a call"
+        case ast.FormattedValue(ast.Name(name)):
+            yield f"text of {name}"
+        case ast.Call():
+            yield from _of_call(node)
 
 
-def _is_plain(called: ast.expr) -> bool:
-    """Whether the called expression is one of `PLAIN_CALLS` or `PLAIN_METHODS`, whose calls change
-    nothing and return the same for the same arguments; holds in programs without own classes."""
-    match called:
-        case ast.Name(name):
-            return name in PLAIN_CALLS
-        case ast.Attribute(attr=name):
-            return name in PLAIN_METHODS
-    return False
+def _of_call(call: ast.Call) -> Iterator[str]:
+    """Yields the constructs that one call adds."""
+    name, method = getattr(call.func, "id", ""), getattr(call.func, "attr", "")
+    if name in ("str", "repr", "ascii", "format", "print"):
+        for value in call.args:
+            yield f"text of {getattr(value, 'id', '')}"
+    if None in [keyword.arg for keyword in call.keywords]:
+        yield "**"
+    if name not in PLAIN_CALLS and method not in PLAIN_METHODS:
+        yield "a call"

@@ -9,22 +9,15 @@ expression binds outside comprehensions.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 Kind = Literal["parameter", "variable", "function", "class", "import"]
 """Ways in which a scope binds a name."""
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
-SAYS_NAMES = {
-    "NameError",
-    "UnboundLocalError",
-    "TypeError",
-    "AttributeError",
-    "Exception",
-    "BaseException",
-}
-"""Exceptions whose messages may contain names of variables, parameters or functions."""
+"""Definitions of functions in a syntax tree."""
 
 
 @dataclass(eq=False)
@@ -45,25 +38,14 @@ class Scope:
 
 @dataclass(frozen=True, eq=False)
 class Occurrence:
-    """One place where a name occurs in a syntax tree: the attribute `field` of `node`, or the
-    element `index` of that attribute where it is a list."""
+    """One place where a name occurs in a syntax tree, at `node`."""
 
     node: ast.AST
-    field: str
+    name: str
     scope: Scope
     """Scope in which the name occurs."""
-    index: int | None = None
-
-    @property
-    def name(self) -> str:
-        held = getattr(self.node, self.field)
-        return str(held if self.index is None else held[self.index])
-
-    def rename(self, name: str) -> None:
-        if self.index is None:
-            setattr(self.node, self.field, name)
-        else:
-            getattr(self.node, self.field)[self.index] = name
+    rename: Callable[[str], None]
+    """Puts another name there; `name` stays."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +71,6 @@ def resolve(name: str, scope: Scope) -> Scope | None:
         if here.kind != "class" or here is scope:
             if name in here.global_names:
                 here = _module(here)
-                return here if name in here.bound else None
             if name in here.bound and name not in here.nonlocal_names:
                 return here
         here = here.parent
@@ -114,34 +95,8 @@ def parameters(function: FunctionNode | ast.Lambda) -> list[ast.arg]:
 
 
 def parameter_names(function: FunctionNode | ast.Lambda) -> list[str]:
+    """Names of all parameters of a function or lambda, in the order of `parameters`."""
     return [one.arg for one in parameters(function)]
-
-
-def reads_message(handler: ast.ExceptHandler) -> bool:
-    """Whether an `except` clause may read names of the program in an exception's message.
-
-    True where the clause binds an exception of `SAYS_NAMES` to a variable `e` and uses `e` anywhere
-    but in `raise e`, `raise … from e`, `isinstance(e, …)` or `type(e)`.
-    """
-    if handler.name is None:
-        return False
-    if handler.type is None:
-        return False
-    kinds = [node.id for node in ast.walk(handler.type) if isinstance(node, ast.Name)]
-    if SAYS_NAMES.isdisjoint(kinds):
-        return False
-    allowed = set[int]()
-    uses = set[int]()
-    for node in ast.walk(ast.Module([*handler.body], [])):
-        match node:
-            case ast.Raise(raised, cause):
-                allowed.add(id(raised))
-                allowed.add(id(cause))
-            case ast.Call(ast.Name("isinstance" | "type"), given):
-                allowed.update(map(id, given))
-            case ast.Name(handler.name):
-                uses.add(id(node))
-    return not uses <= allowed
 
 
 Owner = FunctionNode | ast.ClassDef | None
@@ -190,6 +145,7 @@ def outside(scope: Scope) -> Scope:
 
 
 def _module(scope: Scope) -> Scope:
+    """Scope of the module that a scope is in."""
     while scope.parent is not None:
         scope = scope.parent
     return scope
@@ -231,21 +187,17 @@ class _Reader:
         return scope
 
     def occurs(
-        self,
-        scope: Scope,
-        node: ast.AST,
-        field: str,
-        kind: Kind | None = None,
-        index: int | None = None,
+        self, scope: Scope, node: ast.AST, field: str, kind: Kind | None = None
     ) -> None:
-        """Records the attribute `field` of `node` (its element `index`, if given) as an occurrence
-        of a name in `scope`; with `kind`, the name is also bound."""
-        found = Occurrence(node, field, scope, index)
-        self.occurrences.append(found)
+        """Records the attribute `field` of `node` as an occurrence of a name in `scope`; with
+        `kind`, the name is also bound."""
+        name, rename = getattr(node, field), partial(setattr, node, field)
+        self.occurrences.append(Occurrence(node, name, scope, rename))
         if kind is not None:
-            _owner(found.name, scope).bound.setdefault(found.name, set()).add(kind)
+            _bind(name, scope, kind)
 
     def read(self, scope: Scope, *nodes: ast.AST | None) -> None:
+        """Records the scopes and occurrences in `nodes`, which stand in `scope`."""
         for node in nodes:
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
@@ -267,8 +219,7 @@ class _Reader:
                 case ast.Import(names) | ast.ImportFrom(names=names):
                     for alias in names:
                         name = alias.asname or alias.name.partition(".")[0]
-                        bound = _owner(name, scope).bound
-                        bound.setdefault(name, set()).add("import")
+                        _bind(name, scope, "import")
                 case ast.AST():
                     self.read(scope, *ast.iter_child_nodes(node))
                     self.read_names(scope, node)
@@ -276,21 +227,23 @@ class _Reader:
     def read_names(self, scope: Scope, node: ast.AST) -> None:
         """Records the names that a node has as texts."""
         if isinstance(node, ast.Global | ast.Nonlocal):
-            for index in range(len(node.names)):
-                self.occurs(scope, node, "names", index=index)
+            for index, name in enumerate(node.names):
+                put = partial(node.names.__setitem__, index)
+                self.occurrences.append(Occurrence(node, name, scope, put))
         field = NAMED.get(type(node), "")
         if field and getattr(node, field) is not None:
             self.occurs(scope, node, field, "variable")
 
     def read_function(self, scope: Scope, node: FunctionNode | ast.Lambda) -> None:
+        """Records a function or lambda that stands in `scope`."""
         named = parameters(node)
         body: list[ast.stmt] = []
         if not isinstance(node, ast.Lambda):
             body = node.body
             self.read(scope, *node.decorator_list, node.returns)
             self.occurs(scope, node, "name", "function")
-            functions = _owner(node.name, scope).functions
-            functions.setdefault(node.name, []).append(node)
+            owner = resolve(node.name, scope) or scope
+            owner.functions.setdefault(node.name, []).append(node)
         self.read(scope, *node.args.defaults, *node.args.kw_defaults)
         self.read(scope, *[one.annotation for one in named])
         inner = self.entered("function", node, scope, body)
@@ -304,20 +257,21 @@ class _Reader:
         node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
         *made: ast.expr,
     ) -> None:
-        first, *others = node.generators
-        self.read(scope, first.iter)
+        """Records a comprehension that stands in `scope` and makes the expressions `made`."""
         inner = self.entered("comprehension", node, scope)
-        self.read(inner, first.target, *first.ifs)
-        for loop in others:
-            self.read(inner, loop.target, *loop.ifs, loop.iter)
+        outer = scope
+        for loop in node.generators:
+            self.read(outer, loop.iter)
+            self.read(inner, loop.target, *loop.ifs)
+            outer = inner
         self.read(inner, *made)
 
 
-def _owner(name: str, scope: Scope) -> Scope:
-    """Scope that binds `name` when code in `scope` assigns to it: this scope, or the one that a
-    `global` or `nonlocal` statement refers to."""
+def _bind(name: str, scope: Scope, kind: Kind) -> None:
+    """Adds a binding of `name` by code in `scope` to the scope that it binds in: this scope, or the
+    one that a `global` or `nonlocal` statement refers to."""
     if name in scope.global_names:
-        return _module(scope)
-    if name in scope.nonlocal_names:
-        return resolve(name, scope) or scope
-    return scope
+        scope = _module(scope)
+    elif name in scope.nonlocal_names:
+        scope = resolve(name, scope) or scope
+    scope.bound.setdefault(name, set()).add(kind)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -16,13 +15,12 @@ from codestress.mutate.perturbations.checking import (
     check_problems,
     run_calls,
 )
-from codestress.mutate.perturbations.edits import NotPerturbed
 from codestress.mutate.perturbations.inputs import argument_values, trial_inputs
 from codestress.mutate.perturbations.variants import (
     Perturbation,
     Variant,
+    draw_variant,
     make_variants,
-    perturb,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.problems.pool import generated_problems
@@ -116,10 +114,7 @@ def test_the_guards_are_what_keeps_them(
     inputs = {str(number): list(one.others) for number, one in enumerate(PYTHON)}
     unrun = {}
     for one in hostile:
-        unrun[one.problem.id] = Variant(one.problem, "unchanged")
-        with suppress(NotPerturbed):
-            made = perturb(one, "REN", Draw(rng(0)), guard="tag")
-            unrun[one.problem.id] = Variant(made.problem, "applied")
+        unrun[one.problem.id] = draw_variant(one, "REN", Draw(rng(0)), guard="tag")
     assert differing(hostile, unrun, inputs, executor)
     for perturbation in ("REN", "GBC"):
         for seed in range(4):

@@ -7,7 +7,6 @@ import json
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import suppress
 
 import pytest
 from featured import UNSEEN, drawn
@@ -17,10 +16,9 @@ from hypothesis import strategies as st
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import Checked, run_calls
-from codestress.mutate.perturbations.edits import NotPerturbed, Refused
 from codestress.mutate.perturbations.messages import Trace
 from codestress.mutate.perturbations.programs import vanilla
-from codestress.mutate.perturbations.variants import Perturbation, perturb
+from codestress.mutate.perturbations.variants import Perturbation, draw_variant
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import executables, missing
@@ -85,16 +83,13 @@ def differences(
         zip(map(vanilla, problems), unseen, strict=True)
     ):
         for name in REWRITING:
-            made = None
-            with suppress(Refused, NotPerturbed):
-                made = perturb(
-                    Checked(problem, (), (), Trace()), name, Draw(rng(seed, name, number)),
-                    density=1, task="output", wrong="", guard="refuse",
-                )  # fmt: skip
-            counts[
-                f"{name} {'refused' if made is None else 'applied' if made.sites else 'unchanged'}"
-            ] += 1
-            if made is not None and made.sites:
+            made = draw_variant(
+                Checked(problem, (), (), Trace()), name, Draw(rng(seed, name, number)),
+                density=1, task="output", wrong="", guard="refuse",
+            )  # fmt: skip
+            status = "refused" if made.status == "rejected" else made.status
+            counts[f"{name} {status}"] += 1
+            if made.status == "applied":
                 pairs += [(name, problem, made.problem, text) for text in inputs]
     # Once each: the unperturbed calls are the same for all perturbations.
     calls = {

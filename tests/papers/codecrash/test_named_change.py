@@ -19,8 +19,8 @@ from codestress.mutate.perturbations.messages import Trace
 from codestress.mutate.perturbations.programs import program_of, vanilla
 from codestress.mutate.perturbations.variants import (
     Perturbation,
+    draw_variant,
     make_variants,
-    perturb,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.studies import assertion_to_complete
@@ -94,9 +94,12 @@ def perturbed(
         Checked(problem, (), (), Trace()),
         Draw(rng(seed, condition, problem.id)),
     )
-    return perturb(
+    made = draw_variant(
         checked, condition, draw, density=1, task=task, wrong="'no'", guard="tag"
     )
+    if made.status == "rejected":
+        raise NotPerturbed(made.why)
+    return Perturbed(made.problem, made.sites)
 
 
 def pieces(text: str) -> list[str]:

@@ -151,7 +151,7 @@ BIG = "1" * 5000
 PROGRAM = "def f(x):\n    return x"
 BROUGHT = {
     "digits in the program": (f"{PROGRAM} + {BIG}", "3", "line 2: | 4,300"),
-    "digits, hexadecimal": (f"{PROGRAM} + 0x{BIG}", "3", "return | 4,300"),
+    "digits, hexadecimal": (f"{PROGRAM} + 0x{BIG}", "3", "program | 4,300"),
     "digits in the input": (PROGRAM, BIG, "input | 4,300"),
     "digits in the result": (f"{PROGRAM} + 10 ** 5000", "3", "integer | 4,300"),
     "no literal": (f"{PROGRAM} and ...", "3", "return | a name"),

@@ -32,10 +32,10 @@ from codestress.mutate.perturbations.messages import (
     useless_value,
 )
 from codestress.mutate.perturbations.programs import program_of, vanilla
-from codestress.mutate.perturbations.renaming import rename
 from codestress.mutate.perturbations.rewriting import (
     insert_garbage,
     reformat_conditions,
+    rename,
 )
 from codestress.mutate.perturbations.variants import Perturbation, make_variants
 from codestress.papers.codecrash.contest_programs import contest_problems

@@ -16,10 +16,12 @@ from itertools import chain, groupby, islice
 
 from codestress.literals import (
     UNREADABLE,
+    NotLiteral,
     parse_literal,
     reason_of,
     same_value,
     shown_value,
+    written_out,
 )
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations import messages
@@ -31,14 +33,13 @@ from codestress.mutate.perturbations.inputs import (
     trial_inputs,
     with_values,
 )
-from codestress.mutate.perturbations.programs import program_of, vanilla
+from codestress.mutate.perturbations.programs import program_of, vanilla, why_refused
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Execution, Executor, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Execution, Executor, Outcome, Program
 from codestress.seeding import rng
 from codestress.types import Language, Source
 
-ENDED = (Ending.RETURNED, Ending.RAISED)
+ENDED = (Outcome.RETURNED, Outcome.RAISED)
 """Outcomes after which an input is kept."""
 Call = tuple[Problem, str]
 """A problem, and the argument text with which its function is called."""
@@ -63,7 +64,8 @@ def check_problems(
     from the id of each other problem to the reason against it.
 
     A problem cannot be used when it does not parse or lacks the called function, does not return
-    its recorded output, or does not behave the same twice. `seed` decides the other inputs on which
+    its recorded output, or does not behave the same twice. A problem whose `output` is empty gets
+    the output that its call returns. `seed` decides the other inputs on which
     the program, and later each variant, is run.
     """
     faults: dict[str, str] = {}
@@ -80,17 +82,19 @@ def check_problems(
     for calls in ready:
         *runs, again, traced = islice(executions, len(calls))
         problem = calls[0][0]
-        if fault := _fault(problem, runs[0], again):
-            faults[problem.id] = fault
+        try:
+            problem = _usable(problem, runs[0], again)
+        except NotPerturbed as error:
+            faults[problem.id] = str(error)
             continue
         trace = messages.Trace()
-        if traced.outcome is Ending.RETURNED:
+        if traced.outcome is Outcome.RETURNED:
             trace = messages.read_trace(traced.value, problem.language)
-        ended = [
-            run for run in zip(calls, runs, strict=False) if run[1].outcome in ENDED
-        ]
-        inputs = tuple(text for (_, text), _ in ended)
-        checked.append(Checked(problem, inputs, tuple(run for _, run in ended), trace))
+        ended = {}
+        for (_, text), run in zip(calls, runs, strict=False):
+            if run.outcome in ENDED:
+                ended[text] = run
+        checked.append(Checked(problem, (*ended,), (*ended.values(),), trace))
     return checked, faults
 
 
@@ -106,17 +110,28 @@ def _first_calls(problem: Problem, seed: int) -> list[Call]:
     return [*calls, (messages.traced(clean), problem.arguments)]
 
 
-def _fault(problem: Problem, first: Execution, second: Execution) -> str:
-    """Reason why a problem cannot be used, from two executions of its call: it returned no value,
-    not the recorded output, or not the same twice; empty where it can."""
-    if first.outcome is not Ending.RETURNED:
-        return f"its call does not return: {first.outcome} {first.detail}".strip()
+def _usable(problem: Problem, first: Execution, second: Execution) -> Problem:
+    """Returns the problem with the output that its call gives where none is recorded. Raises
+    `NotPerturbed` where the problem cannot be used, by two executions of its call: it returned no
+    value, not the recorded output, or not the same twice."""
+    if first.outcome is not Outcome.RETURNED:
+        why = f"{first.outcome}: {first.detail}"
+        raise NotPerturbed(f"its call does not return a value: {why}")
     if not _same(first, second):
-        return f"not deterministic: {_shown(first)}, then {_shown(second)}"
+        both = f"{_shown(first)}, then {_shown(second)}"
+        raise NotPerturbed(f"not deterministic: {both}")
+    if not problem.output:
+        try:
+            return replace(problem, output=written_out(first.value))
+        except NotLiteral as error:
+            why = f"what its call returns cannot be written out: {error}"
+            raise NotPerturbed(why) from None
     if not same_value(first.value, parse_literal(problem.output).value):
         recorded = f"{problem.output:.60}"
-        return f"its call returns {_shown(first)}, not the recorded {recorded}"
-    return ""
+        raise NotPerturbed(
+            f"its call returns {_shown(first)}, not the recorded {recorded}"
+        )
+    return problem
 
 
 # --- running ---
@@ -141,29 +156,22 @@ def _run_scripts(
     """Yields the executions of JavaScript calls, in order. Neighbouring calls of one of the kit's
     own programs, which keep no state between calls, share a process, because a process takes longer
     to start than the calls to run; where not all of them return, each has its own."""
-    groups = list[list[Program]]()
-    for (_, _, source), same in groupby(programs, _shared):
-        together = [*same]
-        kit = source is Source.KIT
-        groups += [together] if kit else [[program] for program in together]
+    groups = [[*same] for _, same in groupby(programs, _shared)]
     run = partial(executor.run, language="javascript")
-    first = [*run([_joined(group) for group in groups])]
-    apart = list[Program]()
-    for group, execution in zip(groups, first, strict=True):
-        if len(group) > 1 and execution.outcome is not Ending.RETURNED:
-            apart += group
-    second = run(apart)
-    for group, execution in zip(groups, first, strict=True):
+    executions = [*run([_joined(group) for group in groups])]
+    for group, execution in zip(groups, executions, strict=True):
         if len(group) == 1:
             yield execution
-        elif execution.outcome is Ending.RETURNED:
-            yield from [Execution(Ending.RETURNED, value) for value in execution.value]
+        elif execution.outcome is Outcome.RETURNED:
+            yield from [Execution(Outcome.RETURNED, value) for value in execution.value]
         else:
-            yield from islice(second, len(group))
+            yield from run(group)
 
 
-def _shared(program: Program) -> tuple[str, str, Source]:
-    return program.code, program.function, program.source
+def _shared(program: Program) -> tuple[str, str] | int:
+    """What programs that share a process have in common; other programs have nothing."""
+    kit = program.source is Source.KIT
+    return (program.code, program.function) if kit else id(program)
 
 
 def _joined(group: Sequence[Program]) -> Program:
@@ -200,7 +208,8 @@ def differences(
     no input; it is run on the problem's own input alone.
     """
     found = dict.fromkeys(candidates, "")
-    calls: list[tuple[str, Call, Execution]] = []
+    calls: list[Call] = []
+    expected: list[tuple[str, Execution]] = []
     for name, after in candidates.items():
         one = checked[name]
         try:
@@ -209,11 +218,11 @@ def differences(
         except UNREADABLE as error:
             found[name] = reason_of(error)
             continue
-        for text, before in zip(texts, one.executions, strict=False):
-            calls.append((name, (after, text), before))
-    runs = run_calls([call for _, call, _ in calls], executor)
-    for (name, (_, text), first), second in zip(calls, runs, strict=True):
-        if not (found[name] or _same(first, second)):
+        calls += [(after, text) for text in texts]
+        expected += [(name, before) for before in one.executions[:tried]]
+    runs = zip(calls, expected, run_calls(calls, executor), strict=True)
+    for (_, text), (name, first), second in runs:
+        if not found[name] and not _same(first, second):
             found[name] = f"on {text:.60}: {_shown(first)} became {_shown(second)}"
     return found
 
@@ -223,13 +232,14 @@ def _same(first: Execution, second: Execution) -> bool:
     exception; messages of exceptions and printed text are not compared."""
     if first.outcome is not second.outcome:
         return False
-    if first.outcome is Ending.RETURNED:
+    if first.outcome is Outcome.RETURNED:
         return same_value(first.value, second.value)
     return first.detail.partition(":")[0] == second.detail.partition(":")[0]
 
 
 def _shown(execution: Execution) -> str:
-    if execution.outcome is Ending.RETURNED:
+    """Text of an execution for messages: its value, or how it ended."""
+    if execution.outcome is Outcome.RETURNED:
         return shown_value(execution.value)[:60]
     return f"{execution.outcome} {execution.detail:.60}"
 
@@ -239,7 +249,7 @@ def _differs_in_comments(before: Problem, after: Problem) -> bool:
     layout alone and do not read their own text; False for other languages."""
     if before.language != "python" or before.call != after.call:
         return False
-    return not program_of(before).refusal("MCC") and vanilla(after).code == before.code
+    return not why_refused(before, "MCC") and vanilla(after).code == before.code
 
 
 def _moved(before: Problem, after: Problem, arguments: str) -> str:

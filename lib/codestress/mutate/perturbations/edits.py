@@ -82,11 +82,6 @@ class NotPerturbed(ValueError):
     """Raised where a perturbation cannot be made on a program; the message gives the reason."""
 
 
-class Refused(ValueError):
-    """Raised where a program holds a construct for which the rules in guards.py or
-    javascript_guards.py refuse the perturbation; the message gives the reason."""
-
-
 def stimuli(name: str) -> Any:
     """Returns the parsed content of the YAML file called `name` (without .yaml) in this folder,
     which holds texts that perturbations insert."""
@@ -104,6 +99,11 @@ def numbered(prefix: str, names: Iterable[str], taken: set[str]) -> dict[str, st
         if (name := f"{prefix}{number}") not in taken
     )
     return dict(zip(names, free, strict=False))
+
+
+def without(names: list[str], seen: set[str]) -> list[str]:
+    """The different ones of `names` that are not in `seen`, in their order."""
+    return [name for name in dict.fromkeys(names) if name not in seen]
 
 
 def unused(name: str, used: set[str]) -> str:

@@ -6,14 +6,16 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from codestress.mutate.refusals import python_constructs, refusal, rule
+from codestress.mutate.refusals import python_constructs, rule
 from codestress.problems.program import Problem
 
 EVERY = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "NCC", "MPS", "MHC", "BLANK")
 """Names of whole perturbations; other rewritings in the rules are pieces of the texts that
 perturbations insert."""
 NAMES = ("REN", "PSC-ALL")
+"""Perturbations that rename."""
 GARBAGE = ("GBC", "PSC-ALL")
+"""Perturbations that put garbage in."""
 COMPARED = ("({cond}) ==", "({cond}) !=", "int(")
 TWICE = "bool(-~"
 """Piece of the template that evaluates a condition twice; templates with a piece of `COMPARED`
@@ -22,7 +24,9 @@ BUILTINS = (
     "bind bool, bind eval, bind int, bind iter, bind len, bind print, bind range, bind str, bind abs, bind ord, "
     "bind isinstance"
 )
+"""Builtins that inserted texts call, as names that a program binds."""
 FOREIGN = "another's module"
+"""Construct of programs that import from outside `PLAIN_MODULES`."""
 CLASSES = f"ClassDef, type, __class__, {FOREIGN}"
 """Constructs by which values may be instances of classes that the kit does not know."""
 PLAIN_MODULES = frozenset(
@@ -38,8 +42,8 @@ RULES = (
         "the program reads its own text",
         "import inspect, import traceback, import linecache, import dis, import ast, import tokenize, import trace, "
         "import symtable, import pdb, import bdb, import logging, import warnings, import tracemalloc, ._getframe, "
-        ".exc_info, .settrace, .setprofile, .gi_frame, .cr_frame, .tb_lineno, .tb_frame, .f_lineno, .f_locals, "
-        ".f_back, .co_varnames, .co_names, .cell_contents, .with_traceback, __traceback__, __code__, __file__, "
+        ".exc_info, .settrace, .setprofile, .gi_frame, .cr_frame, .tb_lineno, .tb_frame, "
+        ".co_varnames, .co_names, .with_traceback, __traceback__, __code__, __file__, "
         "__loader__, __globals__, __closure__, .get_type_hints",
     ),
     rule(
@@ -105,6 +109,7 @@ RULES = (
         f"{CLASSES}, .defaultdict, defaultdict",
     ),
 )
+"""Rules about whole programs."""
 IN_CONDITIONS = (
     rule(
         [TWICE],
@@ -117,10 +122,11 @@ IN_CONDITIONS = (
         "NamedExpr, Await, Yield, YieldFrom, super, __class__",
     ),
 )
+"""Rules about the condition that a text replaces."""
 
 
 @lru_cache(maxsize=4096)
-def _constructs(problem: Problem) -> frozenset[str]:
+def python_problem_constructs(problem: Problem) -> frozenset[str]:
     """Constructs of a Python problem's program and call, as `python_constructs` gives them; with
     the text `FOREIGN` where the program imports from outside `PLAIN_MODULES`."""
     found = python_constructs(
@@ -130,20 +136,3 @@ def _constructs(problem: Problem) -> frozenset[str]:
         one.removeprefix("import ") for one in found if one.startswith("import ")
     }
     return found if modules <= PLAIN_MODULES else found | {FOREIGN}
-
-
-def python_refusal(
-    problem: Problem, rewriting: str, condition: str = "", para: str = ""
-) -> str:
-    """Returns why the rules refuse a rewriting of a Python problem's program, as `REASON:
-    CONSTRUCT`; empty where they allow it.
-
-    `rewriting` is a perturbation's name, or a text that it inserts; `condition` the code of the
-    condition in the program that this text replaces, and `para` the parameter that this text names
-    (both empty without one).
-    """
-    why = refusal(RULES, rewriting, _constructs(problem), para)
-    if condition and not why:
-        parts = python_constructs(ast.parse(f"({condition})", mode="eval"))
-        why = refusal(IN_CONDITIONS, rewriting, parts)
-    return why

@@ -4,12 +4,10 @@ are tried, and plausible wrong values for hints."""
 from __future__ import annotations
 
 import ast
-import copy
 import json
 import math
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import lru_cache
 from typing import Any
 
 from codestress.literals import UNREADABLE, NotLiteral, literal_of, reason_of
@@ -33,26 +31,28 @@ def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
     with suppress(*UNREADABLE):
         own = argument_values(problem)
         constants = _constants(problem)
-        edges = [_edges(value, constants.get(type(value), [])) for value in own]
+        edges = [_edges(value, constants) for value in own]
         for turn in range(INPUTS):
             for place, values in enumerate(edges):
                 if turn < len(values):
                     changed = [*own[:place], values[turn], *own[place + 1 :]]
-                    found.append(_argument_text(problem, changed))
+                    found.append(argument_text(problem, changed))
     return [text for text in dict.fromkeys(found) if text != problem.arguments][:INPUTS]
 
 
 def _edges(value: Any, constants: list[Any]) -> list[Any]:
-    """Other values of the type of `value`: the `constants`, and values such as zero or an empty
-    list; empty for None and types that are no plain data."""
+    """Other values of the type of `value`: those of the `constants`, and values such as zero or an
+    empty list; empty for None and types that are no plain data."""
+    same = [one for one in constants if type(one) is type(value)]
+    same = [*dict.fromkeys(same)][:CONSTANTS]
     match value:
         case bool():
             return [not value]
         case int() | float():
-            beyond = [one + 1 for one in constants]
-            return [*beyond, *constants, value * 0, -value - 1, value * 2 + 1]
+            beyond = [one + 1 for one in same]
+            return [*beyond, *same, value * 0, -value - 1, value * 2 + 1]
         case str() | bytes() | list():
-            return [*constants, value[:0], value[::-1], value * 2]
+            return [*same, value[:0], value[::-1], value * 2]
         case tuple():
             return [value[::-1]]
         case dict() | set() | frozenset():
@@ -60,19 +60,16 @@ def _edges(value: Any, constants: list[Any]) -> list[Any]:
     return []
 
 
-def _constants(problem: Problem) -> dict[type, list[Any]]:
-    """Integers, booleans and texts of fewer than 12 characters that a Python program writes, up to
-    `CONSTANTS` of each type, by type; empty for JavaScript."""
-    found: dict[type, list[Any]] = {}
-    if problem.language == "javascript":
-        return found
-    for node in ast.walk(ast.parse(problem.code)):
+def _constants(problem: Problem) -> list[Any]:
+    """Integers, booleans and texts of fewer than 12 characters that a Python program writes; empty
+    for JavaScript."""
+    found = []
+    code = problem.code if problem.language == "python" else ""
+    for node in ast.walk(ast.parse(code)):
         match node:
             case ast.Constant(int() | str() as value) if len(str(value)) < 12:
-                found.setdefault(type(value), []).append(value)
-    return {
-        kind: [*dict.fromkeys(values)][:CONSTANTS] for kind, values in found.items()
-    }
+                found.append(value)
+    return found
 
 
 def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
@@ -87,21 +84,21 @@ def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
     for _ in range(3 * count if own else 0):
         if len(found) == count:
             break
-        values = copy.deepcopy(own)
+        values = list(own)
         with suppress(NoOtherValue):
             for _ in range(1 + len(found) // 4):
                 at = draw.integer(0, len(values) - 1)
                 values[at] = other_value(values[at], draw)
         if values != own:
             with suppress(*UNREADABLE):  # an integer may have too many digits by now
-                found[_argument_text(problem, values)] = None
+                found[argument_text(problem, values)] = None
     return list(found)
 
 
-def _argument_text(problem: Problem, values: list[Any]) -> str:
-    return with_values(
-        problem, [literal_text(value, problem.language) for value in values]
-    )
+def argument_text(problem: Problem, values: list[Any]) -> str:
+    """Returns the problem's argument text with `values`, plain data, in place of its own."""
+    texts = [literal_text(value, problem.language) for value in values]
+    return with_values(problem, texts)
 
 
 def argument_values(problem: Problem) -> list[Any]:
@@ -170,7 +167,6 @@ def with_values(problem: Problem, texts: Sequence[str]) -> str:
     )
 
 
-@lru_cache(maxsize=64)
 def call_of(problem: Problem) -> ast.Call:
     """Syntax tree of the call of a function with a Python problem's arguments. Raises `NotLiteral`
     where these hold `**` or end the call early, as `1), (2` does; `SyntaxError` where they do not
@@ -182,6 +178,7 @@ def call_of(problem: Problem) -> ast.Call:
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
+    """Expressions of a call's arguments, positional before keywords."""
     return [*call.args, *(one.value for one in call.keywords)]
 
 
@@ -217,14 +214,13 @@ def other_value(value: Any, draw: Draw) -> Any:
             return _mapping(value, draw)
         case set() | frozenset():
             items = sorted(value, key=repr)
-            if not items:
-                return type(value)({0})
             changed = type(value)(_elements(items, draw, fixed=False))
             return changed if changed != value else type(value)(items[1:])
     raise NoOtherValue(f"no other value of the type {type(value).__name__}")
 
 
 def _text(text: str, draw: Draw) -> str:
+    """Returns another text than `text`, with one edit drawn."""
     if not text:
         return draw.choice("aexs01")
     at = draw.integer(0, len(text) - 1)
@@ -248,15 +244,11 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
         edits += ["drop", "swap"]
     edit = draw.choice(edits)
     at = draw.integer(0, len(items) - 1)
-    changed = list(items)
     if edit == "drop":
-        del changed[at]
-        return changed
+        return items[:at] + items[at + 1 :]
     if edit == "swap":
-        changed[at], changed[at - len(items) + 1] = (
-            items[at - len(items) + 1],
-            items[at],
-        )
+        changed, after = list(items), at - len(items) + 1
+        changed[at], changed[after] = items[after], items[at]
         if changed != items:
             return changed
     for place in (*range(at, len(items)), *range(at)):
@@ -269,6 +261,7 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
 
 
 def _mapping(value: dict[Any, Any], draw: Draw) -> dict[Any, Any]:
+    """Returns another dictionary than `value`, with one value changed or one key less."""
     if not value:
         return {"a": 1}
     key = draw.choice(list(value))

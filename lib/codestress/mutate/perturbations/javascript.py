@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+
+from tree_sitter import Node
 
 from codestress.mutate.edits import Edit, Lines, edited
 from codestress.mutate.perturbations.edits import (
@@ -19,28 +20,26 @@ from codestress.mutate.perturbations.edits import (
     NotPerturbed,
     Place,
     stimuli,
+    without,
 )
-from codestress.mutate.perturbations.javascript_guards import script_refusal
-from codestress.mutate.perturbations.javascript_names import (
+from codestress.mutate.perturbations.javascript_syntax import (
     FUNCTIONS,
     around,
     declared,
     free_names,
     line_of,
+    message_sites,
     parameters,
     part,
     text_at,
 )
-from codestress.mutate.perturbations.javascript_sites import message_sites
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import nodes, parser, text_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 NOT_MOVED = ("yield_expression", "await_expression", "if_statement", "while_statement")
 """Types of nodes that a condition must not contain if it is to be rewritten."""
 COMPARING = {"<", "<=", ">", ">=", "==", "===", "!=", "!==", "in", "instanceof"}
+"""Operators of comparisons."""
 NOTING = """const notedReturns = {}, notedRan = new Set();
 function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; (notedReturns[k] ??= new Set()).add(t); return v; }
 function noteRan(k) { notedRan.add(k); }
@@ -50,6 +49,8 @@ function traced_returns(...a) {
   return { returns, ran: [...notedRan], kept: {} };
 }
 """
+"""Tracing code that is put first in a program; its `traced_returns` calls FUNCTION and returns
+the record."""
 
 
 class JavaScriptProgram:
@@ -87,11 +88,6 @@ class JavaScriptProgram:
 
     # --- what may be done
 
-    def refusal(self, rewriting: str, _condition: str = "", para: str = "") -> str:
-        """Reason why the rules refuse to rewrite this program: the result of `script_refusal` for
-        the arguments `rewriting` and `para`; empty where the rules allow it."""
-        return script_refusal(self.problem, rewriting, para)
-
     def called_function(self) -> Node:
         """Definition of the function that the problem calls; raises `NotPerturbed` where the top
         level has none."""
@@ -104,6 +100,7 @@ class JavaScriptProgram:
     # --- REN, RTF, GBC
 
     def used_names(self) -> set[str]:
+        """Names that stand in the program as identifiers."""
         return {text_of(node) for node in nodes(self.root) if node.type == "identifier"}
 
     def conditions(self) -> Iterator[Place]:
@@ -117,11 +114,10 @@ class JavaScriptProgram:
             inner = next((one for one in inside if one.type != "comment"), None)
             if inner is None or any(one.type in NOT_MOVED for one in nodes(inner)):
                 continue
-            kind = "constant" if inner.type in ("true", "false") else "general"
-            if (
-                inner.type == "binary_expression"
-                and text_at(inner, "operator") in COMPARING
-            ):
+            kind = "general"
+            if inner.type in ("true", "false"):
+                kind = "constant"
+            elif text_at(inner, "operator") in COMPARING:
                 kind = "comparison"
             put = partial(self.edit, *self.lines.span(inner))
             named = parameters(around(node, FUNCTIONS))
@@ -145,28 +141,30 @@ class JavaScriptProgram:
         return places
 
     def _put_before(self, statement: Node, text: str) -> None:
+        """Adds an edit that puts the lines `text` before a statement, with its indent."""
         start = self.lines.span(statement)[0]
         indent = self.lines.indent(line_of(statement))
         indent += " " * (statement.start_point[1] - len(indent))
         self.edit(start, start, f"{text}\n".replace("\n", f"\n{indent}"))
 
-    def hidden_names(self, *, variables: bool = False) -> list[str]:
-        """Names that a global may have without effect: those of parameters, and with `variables`
-        also of local variables, after the parameters. Names that a function, class, top-level
-        declaration or global has are left out."""
+    def hidden_names(self) -> tuple[list[str], list[str]]:
+        """Names that a global may have without effect: those of parameters, and those of local
+        variables. Names that a function, class, top-level declaration or global has are left
+        out."""
         kept = free_names(self.root)
-        every = list[str]()
+        given, local = list[str](), list[str]()
         for function in nodes(self.root):
             if function.type in FUNCTIONS:
-                every += parameters(function)
+                given += parameters(function)
         for name, kind, place in declared(self.root):
             if kind in ("function", "class") or place == self.root.id:
                 kept.add(name)
-            if variables and kind == "variable":
-                every.append(name)
-        return [name for name in dict.fromkeys(every) if name not in kept]
+            if kind == "variable":
+                local.append(name)
+        return without(given, kept), without(local, kept)
 
     def put_first(self, text: str) -> None:
+        """Adds an edit that puts `text` on a line before the program."""
         self.edit(0, 0, f"{text}\n")
 
     # --- MCC, MPS, MHC

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
+from collections.abc import Iterator
 from functools import lru_cache
-from itertools import chain
-from typing import TYPE_CHECKING
 
-from codestress.mutate.perturbations.guards import EVERY
-from codestress.mutate.perturbations.javascript_names import (
+from tree_sitter import Node
+
+from codestress.mutate.perturbations.guards import EVERY, GARBAGE, NAMES
+from codestress.mutate.perturbations.javascript_syntax import (
+    DECLARATIONS,
     FUNCTIONS,
     around,
     bound,
-    declared,
     free_names,
     part,
     query_cursor,
     text_at,
 )
-from codestress.mutate.refusals import refusal, rule
+from codestress.mutate.refusals import rule
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import parser, text_of
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 CONSTRUCTS = """
 [(identifier) (shorthand_property_identifier)] @name
@@ -35,25 +33,21 @@ CONSTRUCTS = """
 (with_statement) @with
 (catch_clause parameter: (_) @caught)
 (expression_statement (string) @directive)
-(_ name: (identifier) @function value: [(arrow_function) (function_expression) (generator_function) (class)])
-(_ left: (_) @function right: [(arrow_function) (function_expression) (generator_function) (class)])
-[(function_declaration name: (_) @function) (generator_function_declaration name: (_) @function)]
-(function_expression name: (_) @function)
-(lexical_declaration (variable_declarator name: (_) @let))
-(class_declaration name: (_) @let)
+(_ left: (identifier) @function right: [(arrow_function) (function_expression) (generator_function) (class)])
 (assignment_expression left: (_) @written)
 (augmented_assignment_expression left: (_) @written)
 (update_expression argument: (_) @written)
 (for_in_statement !kind left: (_) @written)
 """
-"""Tree-sitter query for the nodes that the rules are about."""
+"""Tree-sitter query for the nodes that the rules are about, beside those of `DECLARATIONS`."""
 FORMS = {"name": "{}", "property": ".{}", "called": "{}()"}
 """Forms of the constructs that are named after a node's text, by capture."""
+NAMING = {"variable", "function", "class", "expression", "written"}
+"""Captures, before an underscore, of nodes that bind or change names."""
 TEXTS = {".name", ".toString", "String()"}
 """Constructs that make a function's name or text from a function that is passed on."""
 REWRITTEN = ("REN", "RTF", "GBC", "PSC-ALL")
-NAMES = ("REN", "PSC-ALL")
-GARBAGE = ("GBC", "PSC-ALL")
+"""Perturbations that rewrite code."""
 RULES = (
     rule(
         EVERY,
@@ -84,66 +78,69 @@ RULES = (
     rule(["{para}"], "a name that may not be set yet", "let {para}"),
     rule(["{para} ===", "{para} !=="], "a parameter that may be NaN", "write {para}"),
 )
-
-
-def script_refusal(problem: Problem, rewriting: str, para: str = "") -> str:
-    """Returns why the rules refuse a rewriting of a JavaScript problem's program, as `REASON:
-    CONSTRUCT`; empty where they allow it. `rewriting` is a perturbation's name or a text that it
-    inserts, `para` the parameter that the text names. No rule is about conditions: no JavaScript
-    template evaluates a condition twice."""
-    return refusal(RULES, rewriting, _constructs(problem), para)
+"""Rules about whole programs."""
 
 
 @lru_cache(maxsize=4096)
-def _constructs(problem: Problem) -> frozenset[str]:
+def script_constructs(problem: Problem) -> frozenset[str]:
     """Constructs of a JavaScript problem's program, in the notation of `python_constructs` or with
     `@` and the name of a capture of `CONSTRUCTS`, and two for names: `let n` where `let`, `const`
     or a class declares n, which code above cannot read; `write n` where n need not hold an argument
     of the problem's call, since it is no parameter of the called function or gets a value twice, or
     that function is named elsewhere too."""
     root = parser("javascript").parse(problem.code.encode()).root_node
-    captures = defaultdict(list, query_cursor(CONSTRUCTS).captures(root))
-    found = {f"@{capture}" for capture in captures}
-    for capture, form in FORMS.items():
-        found |= {form.format(text_of(node)) for node in captures[capture]}
-    names = [name for name, _, _ in declared(root)]
-    names += chain.from_iterable(map(bound, captures["written"]))
-    found |= {f"bind {name}" for name in names}
-    later = chain.from_iterable(map(bound, captures["let"]))
-    found |= {f"let {name}" for name in later}
-    used = [text_of(node) for node in captures["name"]]
-    functions = {problem.function, *map(text_of, captures["function"])}
-    found |= _uses(captures["name"], functions)
+    captures = query_cursor(DECLARATIONS + CONSTRUCTS).captures(root)
+    counts = Counter[str](f"@{capture}" for capture in captures)
+    for capture, captured in captures.items():
+        for node in captured:
+            counts.update(_captured(capture, node))
+    counts[f"function {problem.function}"] += 1
+    identifiers = captures.get("name", [])
+    found = {*counts, *_uses(identifiers, counts)}
     if "a function passed on" in found and found & TEXTS:
         found.add("a function as a value")
-    if any(map(_is_global, captures["this"])):
+    if any(map(_is_global, captures.get("this", []))):
         found.add("this outside of classes")
-    if (free_names(root) - {problem.function}) & set(names):
-        found.add("a global's name")
+    for name in free_names(root) - {problem.function}:
+        if f"bind {name}" in found:
+            found.add("a global's name")
     fixed = set[str]()
+    used = [text_of(node) for node in identifiers]
     if "arguments" not in found and used.count(problem.function) == 1:
         fixed = _arguments(root, problem.function)
-    for name, count in Counter(names).items():
-        if count > 1 or name not in fixed:
+    for construct, count in counts.items():
+        kind, _, name = construct.partition(" ")
+        if kind == "bind" and (count > 1 or name not in fixed):
             found.add(f"write {name}")
     return frozenset(found)
 
 
-def _uses(identifiers: list[Node], functions: set[str]) -> set[str]:
-    """Constructs that the names of `functions` add, where they neither declare nor call the
-    function."""
-    found = set[str]()
+def _captured(capture: str, node: Node) -> Iterator[str]:
+    """Yields the constructs that a node adds by one capture of the queries."""
+    kind, _, where = capture.partition("_")
+    if kind in FORMS:
+        yield FORMS[kind].format(text_of(node))
+    for name in bound(node) if kind in NAMING else ():
+        yield f"bind {name}"
+        if kind == "function":
+            yield f"function {name}"
+        if where == "block":
+            yield f"let {name}"
+
+
+def _uses(identifiers: list[Node], known: Counter[str]) -> Iterator[str]:
+    """Yields the constructs that the names of functions add, where they neither declare nor call
+    the function; `known` has `function n` for each function n."""
     for node in identifiers:
         parent = node.parent
         declares = node in (part(parent, "name"), part(parent, "function"))
-        if text_of(node) not in functions or declares:
-            continue
-        passed = parent is not None and parent.type == "arguments"
-        found.add("a function passed on" if passed else "a function as a value")
-    return found
+        if f"function {text_of(node)}" in known and not declares:
+            passed = parent is not None and parent.type == "arguments"
+            yield "a function passed on" if passed else "a function as a value"
 
 
 def _is_global(this: Node) -> bool:
+    """Whether a `this` stands outside of classes and methods."""
     owner = around(this, ("class_body", *FUNCTIONS[:-1]))
     return owner is None or owner.type not in ("method_definition", "class_body")
 

@@ -27,7 +27,7 @@ from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import MessageSite, Perturbed, Site, stimuli
 from codestress.mutate.perturbations.neutral import neutral_text
 from codestress.mutate.perturbations.programs import program_of, vanilla
-from codestress.mutate.perturbations.tracing import METHODS
+from codestress.mutate.perturbations.python_sites import METHODS
 from codestress.problems.program import Problem, literal_text
 from codestress.types import Language, Task
 
@@ -53,7 +53,8 @@ USELESS: Mapping[str, Sequence[str]] = {
 }
 """Wrong values, as literals, that a message at a return may name, by the type of the returned
 value, best first."""
-NAMED: Mapping[bool | None, Truth] = {True: "true", False: "false", None: "undecidable"}
+NAMED: Mapping[bool | None, Truth] = {False: "false", True: "true", None: "undecidable"}
+"""Names of truths, as parameters give them."""
 ANY = ("None", "0", "''", "-1")
 """Wrong values that a message may name for other types, and for returns that are not reached."""
 
@@ -88,17 +89,12 @@ def messages(which: Wording = "kit") -> Messages:
     """Returns pairs of claim and text of all messages, by kind of place: the kit's own, of which
     `printed` replaces four by those that CodeCrash prints (Table 3)."""
     content = stimuli("messages")
-    printed, kit = _by_kind(content.pop("printed")), _by_kind(content)
-    if which == "kit":
-        return kit
-    return kit | {kind: own + kit[kind][len(own) :] for kind, own in printed.items()}
-
-
-def _by_kind(content: dict[str, Any]) -> Messages:
+    printed = content.pop("printed")
     found: Messages = {}
-    for kind, own in (content.pop("methods", {}) | content).items():
+    for kind, own in (content.pop("methods") | content).items():
+        first = printed.get(kind, []) if which == "printed" else []
         found[kind] = []
-        for message in own:
+        for message in [*first, *own[len(first) :]]:
             found[kind] += message.items()
     return found
 
@@ -238,10 +234,12 @@ def useless_value(seen: frozenset[str]) -> str:
             values.append(parse_literal(text).value)
     candidates = list[str]()
     for value in sorted(values, key=repr):
-        own = USELESS.get(type(value).__name__, ())
-        candidates += [text for text in own if text not in seen]
-    candidates += [text for text in ANY if text not in seen]
-    return next(one for one in candidates if parse_literal(one).value not in values)
+        candidates += USELESS.get(type(value).__name__, ())
+    return next(
+        text
+        for text in [*candidates, *ANY]
+        if text not in seen and parse_literal(text).value not in values
+    )
 
 
 def hint(problem: Problem, value: str, task: Task) -> Perturbed:
@@ -255,11 +253,9 @@ def hint(problem: Problem, value: str, task: Task) -> Perturbed:
     text = f"The function call is {problem.function}({value})"
     if task == "output":
         text = f"The return value is {value}"
-        line = last
+        line, between = last, "\n" + " " * indent
         if len(returns) == 1:
-            line = returns[0]
-        else:
-            between = "\n" + " " * indent
+            line, between = returns[0], "  "
     lines = problem.code.split("\n")
     lines[line - 1] += between + program.comment.format(text)
     site = Site(line, "hint", text, truth=False)

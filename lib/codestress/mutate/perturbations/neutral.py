@@ -23,7 +23,8 @@ not thereby spoken of."""
 LONGEST = 90
 """Most characters of one sentence; longer texts have several sentences."""
 PART = 60
-NEUTRAL = re.compile(rf"(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+")
+"""Length in characters of the sentences that longer texts begin with."""
+NEUTRAL = rf"(?:(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+)"
 """Pattern of one neutral sentence, or of a row of full stops."""
 
 
@@ -49,10 +50,7 @@ def neutral_text(length: int, draw: Draw, program: str) -> str:
 def is_neutral(comment: str) -> bool:
     """Whether a comment's text, without its sign, consists of neutral sentences or full stops
     alone."""
-    return (
-        re.fullmatch(rf"(?:{NEUTRAL.pattern})(?: (?:{NEUTRAL.pattern}))*", comment)
-        is not None
-    )
+    return bool(re.fullmatch(f"{NEUTRAL}(?: {NEUTRAL})*", comment))
 
 
 def _sentence(
@@ -82,4 +80,5 @@ def _sums(tails: Sequence[str]) -> list[set[int]]:
 
 
 def _words(text: str) -> set[str]:
+    """Words of a text, in lower case."""
     return {word.casefold() for word in re.findall(r"\w+", text)}

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from keyword import iskeyword
 from pathlib import Path
@@ -18,9 +18,8 @@ from codestress.literals import (
     parse_expression,
     parse_program,
     reason_of,
-    written_out,
 )
-from codestress.mutate.perturbations.checking import check_problems, run_calls
+from codestress.mutate.perturbations.checking import check_problems
 from codestress.mutate.perturbations.inputs import json_values
 from codestress.mutate.perturbations.messages import Truth
 from codestress.mutate.perturbations.variants import (
@@ -32,7 +31,7 @@ from codestress.mutate.perturbations.variants import (
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, parse_row
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Executor, Outcome
+from codestress.sandbox.executor import Executor
 from codestress.types import Language
 
 
@@ -45,7 +44,7 @@ class Line:
     place: str
     """File, line and id in words."""
     problem: Problem | None = None
-    """Problem with the output `None` until it is run."""
+    """Problem without an output; the run of its call gives one."""
     fault: str = ""
 
 
@@ -68,8 +67,7 @@ def perturbed_rows(
     """
     lines = _read(path, language)
     with Executor() as executor:
-        _run(lines, executor)
-        problems = [one.problem for one in lines if one.problem and not one.fault]
+        problems = [one.problem for one in lines if one.problem]
         checked, faults = check_problems(problems, executor, seed)
         made = {
             one: make_variants(checked, one, executor, seed=seed, truth=truth)
@@ -86,40 +84,18 @@ def _row(
 ) -> dict[str, Any]:
     """Returns one row of the result, `rejected` where there is no `variant`. `faults` has reasons
     against problems by id."""
-    state, reason, problem = "rejected", "", line.problem
-    if variant is None:
-        reason = f"{line.place}: {line.fault or faults[line.id]}"
-    else:
-        state, reason, problem = variant.status, variant.why, variant.problem
+    problem = variant.problem if variant else line.problem
+    reason = line.fault or faults.get(line.id, "")
     return {
         "id": line.id,
         "condition": condition,
-        "state": state,
-        "reason": reason,
+        "state": variant.status if variant else "rejected",
+        "reason": variant.why if variant else f"{line.place}: {reason}",
         "code": problem and problem.code,
         "function": problem and problem.function,
         "input": problem and problem.arguments,
         "messages": _messages(condition, variant) if variant else [],
     }
-
-
-def _run(lines: Sequence[Line], executor: Executor) -> None:
-    """Gives each line's problem the output that its call returns, or the line a fault."""
-    calls = [(one.problem, one.problem.arguments) for one in lines if one.problem]
-    executions = iter(run_calls(calls, executor))
-    for line in lines:
-        if line.problem is None:
-            continue
-        execution = next(executions)
-        if execution.outcome is not Outcome.RETURNED:
-            why = f"{execution.outcome}: {execution.detail}"
-            line.fault = f"its call does not return a value: {why}"
-            continue
-        try:
-            output = written_out(execution.value)
-            line.problem = replace(line.problem, output=output)
-        except NotLiteral as error:
-            line.fault = f"what its call returns cannot be written out: {error}"
 
 
 def _read(path: Path, language: Language) -> list[Line]:
@@ -148,33 +124,32 @@ def _read(path: Path, language: Language) -> list[Line]:
 
 
 def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
+    """Returns the problem that a row holds; raises `ValueError` with the reason where it holds
+    none."""
     row = {"function": row.get("function_name", "f"), **row}
     for field in ("code", "input", "function"):
-        value = row.get(field)
-        if not isinstance(value, str):
-            raise ValueError(f"{field} is {value!r}, not a text")
-    function = row["function"]
+        if not isinstance(row.get(field), str):
+            raise ValueError(f"{field} is {row.get(field)!r}, not a text")
+    code, function, arguments = row["code"], row["function"], row["input"].strip()
     if not function.isidentifier() or (language == "python" and iskeyword(function)):
         raise ValueError(f"function is {function!r}, not a name")
-    arguments = row["input"].strip()
-    if arguments.startswith(f"{function}(") and arguments.endswith(
-        ")"
-    ):  # as LiveCodeBench has it
-        arguments = arguments[len(function) + 1 : -1]
+    if arguments.startswith(f"{function}(") and arguments.endswith(")"):
+        arguments = arguments[len(function) + 1 : -1]  # as LiveCodeBench has it
+    fault = ""
     if language == "javascript":
         json_values(arguments)
-        if odd := odd_character(row["code"]):
-            raise ValueError(f"the program does not parse: {odd}")
+        fault = odd_character(code)
     else:
         try:
-            parse_program(row["code"])
-        except SyntaxError as error:
-            raise ValueError(f"the program does not parse: {error}") from None
-        try:
+            parse_program(code)
             parse_expression(f"{function}({arguments}\n)")
         except NotLiteral as error:
             raise ValueError(f"input is {error}") from None
-    return Problem(name, row["code"], function, arguments, "None", language)
+        except SyntaxError as error:
+            fault = str(error)
+    if fault:
+        raise ValueError(f"the program does not parse: {fault}")
+    return Problem(name, code, function, arguments, "", language)
 
 
 def _messages(condition: str, variant: Variant) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from codestress.problems.program import Problem, from_stranger
 from codestress.validation import Strict, one_of, read_rows
 
 FILE = PARAMS / "perturbations.yaml"
+"""File that names the custom perturbations."""
 
 
 class OwnPerturbation(Strict):
@@ -39,6 +40,7 @@ def own_perturbations() -> dict[str, OwnPerturbation]:
 
 @cache
 def _function(name: str) -> Callable[..., Any]:
+    """The user's function of the custom perturbation `name`."""
     rows = own_perturbations()
     if name not in rows:
         raise ParameterError(f"no perturbation {name!r} in the kit or in {shown(FILE)}")

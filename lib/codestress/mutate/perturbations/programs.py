@@ -6,11 +6,14 @@ import ast
 from dataclasses import replace
 
 from codestress.literals import parse_program
+from codestress.mutate.perturbations import guards, javascript_guards
 from codestress.mutate.perturbations.javascript import JavaScriptProgram
 from codestress.mutate.perturbations.python import PythonProgram
+from codestress.mutate.refusals import python_constructs, refusal
 from codestress.problems.program import Problem
 
 Program = PythonProgram | JavaScriptProgram
+"""Program that perturbations edit."""
 
 
 def program_of(problem: Problem) -> Program:
@@ -33,3 +36,25 @@ def vanilla(problem: Problem) -> Problem:
         if python
         else problem
     )
+
+
+def why_refused(
+    problem: Problem, rewriting: str, condition: str = "", para: str = ""
+) -> str:
+    """Returns why the rules refuse a rewriting of the problem's program, as `REASON: CONSTRUCT`;
+    empty where they allow it.
+
+    `rewriting` is a perturbation's name, or a text that it inserts; `condition` the code of the
+    condition in the program that this text replaces, and `para` the parameter that this text names
+    (both empty without one). No template evaluates a condition in JavaScript twice, so no rule
+    there is about conditions.
+    """
+    if problem.language == "javascript":
+        found = javascript_guards.script_constructs(problem)
+        return refusal(javascript_guards.RULES, rewriting, found, para)
+    found = guards.python_problem_constructs(problem)
+    why = refusal(guards.RULES, rewriting, found, para)
+    if condition and not why:
+        parts = python_constructs(ast.parse(f"({condition})", mode="eval"))
+        why = refusal(guards.IN_CONDITIONS, rewriting, parts)
+    return why

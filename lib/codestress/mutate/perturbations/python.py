@@ -10,16 +10,19 @@ from dataclasses import replace
 from functools import cached_property, partial
 
 from codestress.mutate.edits import first_line
-from codestress.mutate.perturbations import tracing
 from codestress.mutate.perturbations.edits import (
     MessageSite,
     NotPerturbed,
     Place,
     stimuli,
     unused,
+    without,
 )
-from codestress.mutate.perturbations.guards import python_refusal
-from codestress.mutate.perturbations.python_sites import message_sites
+from codestress.mutate.perturbations.python_sites import (
+    NOTING,
+    add_notes,
+    message_sites,
+)
 from codestress.mutate.scopes import (
     FunctionNode,
     Names,
@@ -58,6 +61,7 @@ class PythonProgram:
 
     @property
     def call(self) -> ast.Call:
+        """Call of the problem, as it stands in the tree."""
         return self.tree.body[-1].value  # type: ignore[attr-defined, no-any-return]
 
     @property
@@ -77,11 +81,6 @@ class PythonProgram:
         )
 
     # --- what may be done
-
-    def refusal(self, rewriting: str, condition: str = "", para: str = "") -> str:
-        """Reason why the rules refuse to rewrite this program: the result of `python_refusal` for
-        the given arguments; empty where the rules allow it."""
-        return python_refusal(self.problem, rewriting, condition, para)
 
     def called_function(self) -> FunctionNode:
         """Definition of the function that the problem calls; raises `NotPerturbed` where the top
@@ -127,6 +126,7 @@ class PythonProgram:
         return names_of(self.tree)
 
     def used_names(self) -> set[str]:
+        """Names that occur in the program or its call."""
         return {occurrence.name for occurrence in self.names.occurrences}
 
     @property
@@ -140,25 +140,24 @@ class PythonProgram:
         )
         return unused("i", self.used_names()) if shared else "i"
 
-    def hidden_names(self, *, variables: bool = False) -> list[str]:
-        """Names that a global may have without effect: those of parameters, and with `variables`
-        also of local variables, after the parameters, that occur and nowhere stand for a global or
-        builtin. Left out are `self`, `cls` and names that a class body reads and binds."""
+    def hidden_names(self) -> tuple[list[str], list[str]]:
+        """Names that a global may have without effect: those of parameters, and those of local
+        variables, that nowhere stand for a global or builtin. Left out are `self`, `cls` and names
+        that a class body reads and binds."""
         seen = {"self", "cls"} | read_in_classes(self.names)
         for occurrence in self.names.occurrences:
             owner = self.names.binding(occurrence)
             if owner is None or owner.kind == "module":
                 seen.add(occurrence.name)
-        every = list[str]()
+        given, local = list[str](), list[str]()
         for node in ast.walk(self.tree):
             if isinstance(node, FunctionNode):
-                every += parameter_names(node)
-        for scope in self.names.scopes if variables else ():
-            if scope.kind not in ("module", "class"):
+                given += parameter_names(node)
+        for scope in self.names.scopes:
+            if scope.kind in ("function", "comprehension"):
                 bound = scope.bound.items()
-                every += [name for name, kinds in bound if kinds <= {"variable"}]
-        names = self.used_names() - seen
-        return [name for name in dict.fromkeys(every) if name in names]
+                local += [name for name, kinds in bound if kinds <= {"variable"}]
+        return without(given, seen), without(local, seen)
 
     def put_first(self, text: str) -> None:
         """Puts the statements in `text` after the program's docstring and its imports from
@@ -195,9 +194,8 @@ class PythonProgram:
         those of functions inside it."""
         lines = list[int]()
         for block in own_blocks(self.called_function()):
-            for statement in block:
-                if isinstance(statement, ast.Return):
-                    lines.append(statement.end_lineno or 0)
+            returns = [one for one in block if isinstance(one, ast.Return)]
+            lines += [one.end_lineno or 0 for one in returns]
         return lines
 
     def body(self) -> tuple[int, int, int]:
@@ -209,16 +207,16 @@ class PythonProgram:
     # --- running it
 
     def traced(self) -> Problem:
-        """Returns the problem with the tracing code `tracing.NOTING` and, in place of its call, a
+        """Returns the problem with the tracing code `NOTING` and, in place of its call, a
         call that returns a record of the run: values of return statements, and places for messages
         reached."""
         every = [node for node, _ in statements(self.tree.body)]
         returns = [node for node in every if isinstance(node, ast.Return)]
-        tracing.add_notes(self.tree)
+        add_notes(self.tree)
         for ordinal, node in enumerate(returns):
             given = [ast.Constant(ordinal), node.value or ast.Constant(None)]
             node.value = ast.Call(ast.Name("note_return", ast.Load()), given, [])
-        self.put_first(tracing.NOTING.replace("FUNCTION", self.problem.function))
+        self.put_first(NOTING.replace("FUNCTION", self.problem.function))
         return replace(self.problem, code=self.code, function="traced_returns")
 
 
@@ -266,9 +264,11 @@ def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
 
 
 def _put_before(block: list[ast.stmt], before: ast.stmt | None, text: str) -> None:
+    """Puts the statements in `text` into `block`, before the statement `before` or at the end."""
     at = len(block) if before is None else block.index(before)
     block[at:at] = ast.parse(text).body
 
 
 def _put_condition(node: ast.If | ast.While, text: str) -> None:
+    """Replaces the condition of `node` by the expression `text`."""
     node.test = ast.parse(f"({text})", mode="eval").body

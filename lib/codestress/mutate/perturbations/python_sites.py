@@ -1,16 +1,25 @@
-"""Places for messages in Python programs."""
+"""Places for messages in Python programs; and tracing: code added to the program records the values
+of returns, the places for messages that the run of the call reached, and whether the value that an
+assignment or a method may change stayed the same. This decides whether messages about the program
+are true.
+"""
 
 from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from codestress.mutate.edits import first_line
 from codestress.mutate.perturbations.edits import MessageSite
-from codestress.mutate.perturbations.tracing import method_calls
-from codestress.mutate.scopes import statements
+from codestress.mutate.scopes import FunctionNode, statements
 
+METHODS = frozenset(
+    """
+    append extend insert remove pop sort reverse update add split join replace lower upper capitalize swapcase
+    """.split()  # noqa: SIM905
+)
+"""Methods of lists, sets, dictionaries and strings at whose calls a message may stand."""
 KINDS: dict[type[ast.stmt], str] = {
     ast.FunctionDef: "function",
     ast.AsyncFunctionDef: "function",
@@ -36,6 +45,7 @@ def message_sites(block: list[ast.stmt]) -> Iterator[MessageSite]:
 
 
 def _kind(statement: ast.stmt) -> str:
+    """Kind of the place for messages at a statement; empty where none may stand."""
     match statement:
         case ast.Assign([ast.Name()], ast.BinOp()):
             return "operator"
@@ -67,3 +77,115 @@ def _sites(statement: ast.stmt, kind: str, ordinal: int) -> Iterator[MessageSite
     start = inside if isinstance(statement, ast.If | ast.While) else above
     for method in dict.fromkeys(name for *_, name in found):
         yield MessageSite(method, header_end, *start)
+
+
+# --- tracing ---
+
+
+NOTING = """
+noted = {'returns': {}, 'ran': set(), 'kept': {}}
+def note_return(ordinal, value):
+    noted['returns'].setdefault(ordinal, set()).add(repr(value)[:200])
+    return value
+def note_ran(site, kind):
+    noted['ran'].add(site)
+def note_shown(look):
+    try:
+        return repr(look())
+    except Exception:
+        return None
+def note_kept(site, before, after):
+    if after is not None:
+        noted['kept'][site] = noted['kept'].get(site, True) and before == after
+def note_call(site, value, name, *given, **named):
+    joined = isinstance(value, str) and name == 'join' and bool(given)
+    given = ([*given[0]], *given[1:]) if joined else given
+    before = note_shown(lambda: value)
+    result = getattr(value, name)(*given, **named)
+    if joined:
+        note_kept(site, True, len(given[0]) < 2)
+    elif isinstance(value, str):
+        note_kept(site, before, repr(result[0] if result.__class__ is list and len(result) == 1 else result))
+    elif isinstance(value, (list, set, dict)):
+        note_kept(site, before, note_shown(lambda: value))
+    return result
+def traced_returns(*given, **named):
+    FUNCTION(*given, **named)
+    return noted
+"""
+"""Tracing code that is put first in a program; its `traced_returns` calls FUNCTION and returns the
+record."""
+
+
+def add_notes(tree: ast.Module) -> None:
+    """Adds to a program, in place, the tracing code of statements behind `note_ran(NUMBER, KIND)`,
+    which stands before each place for a message."""
+    for node in list(ast.walk(tree)):
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(node, name, None)
+            if isinstance(block, list):
+                block[:] = _noted(block)
+
+
+def _noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Returns the statements `block` with the tracing code behind each `note_ran(NUMBER, KIND)`."""
+    found: list[ast.stmt] = []
+    numbers: dict[str, int] = {}
+    for statement in block:
+        match statement:
+            case ast.Expr(ast.Call(ast.Name("note_ran"), [place, kind])):
+                # The first place of a kind; in a block, a condition's may come before.
+                numbers.setdefault(ast.literal_eval(kind), ast.literal_eval(place))
+                found.append(statement)
+                continue
+        for call, method in method_calls(statement):
+            if method.attr in numbers:
+                site = ast.Constant(numbers[method.attr])
+                call.args = [site, method.value, ast.Constant(method.attr), *call.args]
+                call.func = ast.Name("note_call", ast.Load())
+        number = numbers.get("operator", numbers.get("assignment"))
+        target = _changed(statement)
+        if number is None or not target:
+            found.append(statement)
+        else:
+            look = f"note_shown(lambda: {target})"
+            found += ast.parse(f"noted_{number} = {look}").body
+            found.append(statement)
+            found += ast.parse(f"note_kept({number}, noted_{number}, {look})").body
+        numbers = {}
+    return found
+
+
+def _changed(statement: ast.stmt) -> str:
+    """Text of the target that an assignment changes, such as `n`; empty where reading the target
+    may have an effect, where it is unclear what a claim about the assignment means, and for other
+    statements."""
+    match statement:
+        case ast.AugAssign(target):
+            calls = any(isinstance(part, ast.Call) for part in ast.walk(target))
+            return "" if calls else ast.unparse(target)
+        case ast.Assign([ast.Name(name)], value):
+            reads = any(
+                isinstance(part, ast.Name) and part.id == name
+                for part in ast.walk(value)
+            )
+            return name if reads or not isinstance(value, ast.BinOp) else ""
+        case ast.AnnAssign(ast.Name(name)):
+            return name
+    return ""
+
+
+def method_calls(statement: ast.stmt) -> list[tuple[ast.Call, ast.Attribute]]:
+    """Calls of methods of `METHODS` in a statement, each with what it calls, without those in
+    statements inside it; empty for definitions of functions and classes."""
+    calls: list[tuple[ast.Call, ast.Attribute]] = []
+    if isinstance(statement, FunctionNode | ast.ClassDef):
+        return calls
+    for part in ast.iter_child_nodes(statement):
+        if isinstance(part, ast.stmt | ast.ExceptHandler | ast.match_case):
+            continue
+        for node in ast.walk(part):
+            match node:
+                case ast.Call(ast.Attribute(attr=name) as method) if name in METHODS:
+                    calls.append((node, method))
+    return calls

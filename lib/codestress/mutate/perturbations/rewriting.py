@@ -1,4 +1,9 @@
-"""RTF and GBC: rewritten conditions, and garbage code (CodeCrash, appendix B.1).
+"""REN, RTF and GBC: renamed things, rewritten conditions, and garbage code (CodeCrash, appendix B.1).
+
+REN: variables and parameters become Var_1, Var_2, …, functions f, f1, … The paper collects names;
+here each occurrence is resolved to its variable, so that a parameter called `list` is renamed and
+the builtin in another function is not. A name stays if it is reached by attribute (methods,
+fields), imported, a class's, or a keyword of a call that cannot be resolved.
 
 GBC: the paper says that there are seven dead loops (its Code 5), but its text does not hold them:
 they are the kit's own. A condition that the paper prints as false, or a parameter that must equal
@@ -8,21 +13,49 @@ text of its kind replaces a text that the rules refuse (guards.py).
 
 from __future__ import annotations
 
+import ast
 import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Literal
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.edits import (
     GlobalNames,
+    NotPerturbed,
     Perturbed,
-    Place,
     Site,
+    numbered,
     unused,
 )
-from codestress.mutate.perturbations.programs import Program, program_of
+from codestress.mutate.perturbations.javascript import JavaScriptProgram
+from codestress.mutate.perturbations.javascript_syntax import (
+    IDENTIFIERS,
+    declared,
+    line_of,
+)
+from codestress.mutate.perturbations.programs import Program, program_of, why_refused
+from codestress.mutate.perturbations.python import PythonProgram, read_in_classes
+from codestress.mutate.scopes import FunctionNode, Names, Occurrence, Scope, resolve
 from codestress.problems.program import Problem
+from codestress.sandbox.runtimes import nodes, text_of
+
+Kind = Literal["function", "variable"]
+"""Kinds of things that are renamed."""
+Named = tuple[int, str, Kind, Callable[[str], None]]
+"""One place where a name stands: its line, the name, the kind of the named thing, and a function
+that puts another name there."""
+KEEPING = ("cache", "lru_cache", "wraps")
+"""Decorators that pass keyword arguments on with their names."""
+
 
 N_CONTROL_FLOW, N_DEAD_LOOPS = 3, 2
 """Numbers of control flows and dead functions that GBC puts into a program."""
+
+
+# --- RTF, GBC ---
 
 
 def reformat_conditions(
@@ -36,27 +69,20 @@ def reformat_conditions(
     a condition for which all are refused stays. `original` is the program before all perturbations,
     whose constructs the rules look at; `problem` itself if None.
     """
-    program, rules = program_of(problem), program_of(original or problem)
+    program = program_of(problem)
     sites = list[Site]()
     for place in program.conditions():
-        drawn = draw.choice(place.templates)
+        forms = list[str]()
+        for template in _turned(place.templates, draw):
+            forms += [template, template.replace("{para}", program.truths[0])]
         para = draw.choice([*place.named, *program.truths])
-        template = _allowed(_from(place.templates, drawn), rules, place, para)
-        if template:
-            text = template.format(cond=place.text, para=para)
-            place.put(text)
-            sites.append(Site(place.line, "condition", f"{place.text} → {text}"))
+        for form in forms:
+            if not why_refused(original or problem, form, place.text, para):
+                text = form.format(cond=place.text, para=para)
+                place.put(text)
+                sites.append(Site(place.line, "condition", f"{place.text} → {text}"))
+                break
     return Perturbed(program.changed() if sites else problem, tuple(sites))
-
-
-def _allowed(templates: list[str], rules: Program, place: Place, para: str) -> str:
-    """Returns the first of `templates` that `rules` allow at a condition, as it is or with true for
-    `{para}`; empty where all are refused."""
-    for template in templates:
-        for form in (template, template.replace("{para}", rules.truths[0])):
-            if not rules.refusal(form, place.text, para):
-                return form
-    return ""
 
 
 def insert_garbage(
@@ -75,12 +101,13 @@ def insert_garbage(
     variables alone where there is no parameter. `original` is the program before all perturbations,
     whose constructs the rules look at; `problem` itself if None.
     """
-    program, rules = program_of(problem), program_of(original or problem)
+    program = program_of(problem)
     # Before garbage is put in, whose own names are none of the program's.
-    names = program.hidden_names(variables=True)
-    if globals_of == "parameters":
-        names = program.hidden_names() or names
-    sites = _insert_snippets(program, rules, draw)
+    given, local = program.hidden_names()
+    names = given or local
+    if globals_of == "both":
+        names = [*dict.fromkeys(given + local)]
+    sites = _insert_snippets(program, original or problem, draw)
     for name in draw.sample(names, math.ceil(len(names) / 2)):
         text = program.declared.format(name=name, value=draw.integer(1, 100))
         program.put_first(text)
@@ -88,23 +115,28 @@ def insert_garbage(
     return Perturbed(program.changed() if sites else problem, tuple(sites))
 
 
-def _insert_snippets(program: Program, rules: Program, draw: Draw) -> list[Site]:
-    """Puts control flows and dead functions into the program, and returns what was put."""
+def _insert_snippets(program: Program, original: Problem, draw: Draw) -> list[Site]:
+    """Puts control flows and dead functions into the program, and returns what was put; the rules
+    look at the problem `original`."""
     sites = list[Site]()
     used, places, texts = program.used_names(), program.places(), program.texts
+    true = program.truths[0]
     snippets = draw.sample(texts["control_flow"], N_CONTROL_FLOW)
     snippets += draw.sample(texts["dead_loops"], N_DEAD_LOOPS)
     order = draw.sample(snippets, len(snippets)) if places else []
     for number, template in enumerate(order):
         place = draw.choice(places)
-        para = draw.choice(place.named) if place.named else rules.truths[0]
-        drawn = draw.choice(texts["false_conditions"])
-        if rules.refusal(template.replace("{para}", rules.truths[0])):
+        para = draw.choice(place.named) if place.named else true
+        conditions = _turned(texts["false_conditions"], draw)
+        if why_refused(original, template.replace("{para}", true)):
             continue
-        if rules.refusal("{para}", para=para):
-            para = rules.truths[0]
+        if why_refused(original, "{para}", para=para):
+            para = true
+        false = next(
+            one for one in conditions if not why_refused(original, one, para=para)
+        )
         text = template.format(
-            false=_false(_from(texts["false_conditions"], drawn), rules, para),
+            false=false.format(para=para),
             para=para,
             index=program.index,
             new=unused(f"Temp_Var_{number}", used),
@@ -116,14 +148,158 @@ def _insert_snippets(program: Program, rules: Program, draw: Draw) -> list[Site]
     return sites
 
 
-def _false(conditions: list[str], rules: Program, para: str) -> str:
-    """Returns the first of the false `conditions` that `rules` allow, about the parameter
-    `para`."""
-    allowed = (one for one in conditions if not rules.refusal(one, para=para))
-    return next(allowed).format(para=para)
-
-
-def _from(items: list[str], first: str) -> list[str]:
-    """The list `items` turned so that it begins with `first`: the items before it come last."""
-    at = items.index(first)
+def _turned(items: list[str], draw: Draw) -> list[str]:
+    """The list `items` turned so that it begins with one drawn: the items before it come last."""
+    at = items.index(draw.choice(items))
     return items[at:] + items[:at]
+
+
+# --- REN ---
+
+
+def rename(problem: Problem) -> Perturbed:
+    """Returns the problem with REN: everything that may be renamed has a new name, in keyword
+    arguments and the problem's call too. The result's `sites` is empty where no name changed.
+    Raises `NotPerturbed` where the name f is taken.
+
+    Functions become f (the called one), f1, … in the order of the text, variables Var_1, … in the
+    order of their names.
+    """
+    if problem.language == "javascript":
+        return _rename_script(problem)
+    return _rename_python(problem)
+
+
+def _renamed(
+    program: Program,
+    functions: Iterable[str],
+    occurrences: Sequence[Named],
+    kept: set[str],
+) -> Perturbed:
+    """Returns the problem with all `occurrences` renamed: the function that the problem calls
+    becomes f, other `functions` f1, …, and variables Var_1, …; numbers that give a name in `kept`
+    are skipped."""
+    called = program.problem.function
+    others = [name for name in dict.fromkeys(functions) if name != called]
+    variables = {name for _, name, kind, _ in occurrences if kind == "variable"}
+    new = {
+        "function": numbered("f", others, kept) | {called: "f"},
+        "variable": numbered("Var_", sorted(variables), kept),
+    }
+    sites: dict[str, Site] = {}
+    for line, old, kind, put in occurrences:
+        name = new[kind][old]
+        if name != old:
+            put(name)
+            sites.setdefault(name, Site(line, kind, f"{old} → {name}"))
+    changed = program.changed() if sites else program.problem
+    return Perturbed(changed, tuple(sites.values()))
+
+
+def _rename_script(problem: Problem) -> Perturbed:
+    """Returns a JavaScript problem with REN: each name is renamed everywhere alike, which keeps the
+    meaning as long as no variable has the name of something that is used without a declaration."""
+    program = JavaScriptProgram(problem)
+    kinds: dict[str, set[str]] = defaultdict(set)
+    for name, kind, _ in declared(program.root):
+        kinds[kind].add(name)
+    functions, classes = kinds["function"], kinds["class"]
+    variables = kinds["variable"] - functions - classes
+    kept = classes | program.used_names() - functions - kinds["variable"]
+    if "f" in kept:
+        raise NotPerturbed("the name f is taken")
+    occurrences: list[Named] = []
+    for node in nodes(program.root):
+        name, put = text_of(node), partial(program.rename, node)
+        if node.type in IDENTIFIERS and name in functions:
+            occurrences.append((line_of(node), name, "function", put))
+        elif node.type in IDENTIFIERS and name in variables:
+            occurrences.append((line_of(node), name, "variable", put))
+    in_order = [name for _, name, kind, _ in occurrences if kind == "function"]
+    renamed = _renamed(program, in_order, occurrences, kept)
+    return replace(renamed, problem=replace(renamed.problem, function="f"))
+
+
+def _rename_python(problem: Problem) -> Perturbed:
+    """Returns a Python problem with REN: each occurrence of a name is resolved to its variable."""
+    program = PythonProgram(problem)
+    names = program.names
+    keywords, opaque = _keywords(program.tree, names)
+    in_call = {id(node) for node in ast.walk(program.call)}
+    in_classes = read_in_classes(names)
+    free = set[tuple[Scope, str]]()
+    kept = set[str]()
+    functions = list[tuple[int, str]]()
+    for scope in names.scopes:
+        fixed = scope.kind == "class" or id(scope.node) in in_call
+        for name, kinds in scope.bound.items():
+            if (
+                fixed
+                or not kinds <= {"parameter", "variable", "function"}
+                or (scope.kind == "module" and name in in_classes)
+                or ("parameter" in kinds and name in opaque)
+                or name.startswith("__")
+            ):
+                kept.add(name)
+                continue
+            free.add((scope, name))
+            if name in scope.functions:
+                functions.append((scope.functions[name][0].lineno, name))
+    occurrences: list[Named] = []
+    in_order = sorted(names.occurrences, key=lambda one: getattr(one.node, "lineno", 0))
+    for one in [*in_order, *keywords]:
+        binding = names.binding(one)
+        if binding is None or (binding, one.name) not in free:
+            kept.add(one.name)
+            continue
+        kind: Kind = "function" if one.name in binding.functions else "variable"
+        line = getattr(one.node, "lineno", 0)
+        occurrences.append((line, one.name, kind, one.rename))
+    defined = [name for _, name in sorted(functions)]
+    if problem.function in defined and "f" in kept:
+        raise NotPerturbed("the name f is taken by an import or a class")
+    return _renamed(program, defined, occurrences, kept)
+
+
+def _keywords(tree: ast.Module, names: Names) -> tuple[list[Occurrence], set[str]]:
+    """Returns the keywords of calls that name a parameter of the program's functions, as
+    occurrences in the function's scope; and the names of parameters that are not renamed: `self`,
+    `cls`, and keywords of which it is uncertain what they name. Keywords that a `**` parameter
+    collects are left out."""
+    scopes = {id(occurrence.node): occurrence.scope for occurrence in names.occurrences}
+    inner = {id(scope.node): scope for scope in names.scopes}
+    resolved = list[Occurrence]()
+    opaque = {"self", "cls"}
+    for node in ast.walk(tree):
+        functions: list[FunctionNode] = []
+        match node:
+            case ast.Call(ast.Name(name) as called):
+                owner = resolve(name, scopes[id(called)])
+                functions = _definitions(owner, name) if owner else []
+        for keyword in getattr(node, "keywords", []):
+            named = [keyword.arg in _parameters(function) for function in functions]
+            if named and all(named):
+                scope, put = inner[id(functions[0])], partial(setattr, keyword, "arg")
+                resolved.append(Occurrence(keyword, keyword.arg, scope, put))
+            elif keyword.arg is not None and (not named or any(named)):
+                opaque.add(keyword.arg)
+    return resolved, opaque
+
+
+def _definitions(owner: Scope, name: str) -> list[FunctionNode]:
+    """Returns the definitions of the functions for which a name in the scope `owner` stands; empty
+    where it may stand for something else, or where a decorator may look at keyword arguments."""
+    if owner.kind == "class" or owner.bound[name] != {"function"}:
+        return []
+    for function in owner.functions[name]:
+        for decorator in function.decorator_list:
+            applied = getattr(decorator, "func", decorator)
+            if getattr(applied, "attr", getattr(applied, "id", "")) not in KEEPING:
+                return []
+    return owner.functions[name]
+
+
+def _parameters(function: FunctionNode) -> list[str]:
+    """Names of the parameters that a call may name by keyword."""
+    given = function.args
+    return [one.arg for one in (*given.args, *given.kwonlyargs)]

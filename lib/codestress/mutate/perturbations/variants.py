@@ -9,32 +9,43 @@ for constructs that a perturbation refuses (guards.py): a program with such a co
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Annotated, Literal, TypedDict, Unpack
 
-from codestress.literals import UNREADABLE, reason_of
+from codestress.literals import UNREADABLE, parse_literal, reason_of, same_value
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations import messages
-from codestress.mutate.perturbations.checking import Checked, differences
+from codestress.mutate.perturbations.checking import (
+    Call,
+    Checked,
+    differences,
+    run_calls,
+)
 from codestress.mutate.perturbations.edits import (
     GlobalNames,
     Guard,
     NotPerturbed,
     Perturbed,
-    Refused,
     Site,
 )
+from codestress.mutate.perturbations.inputs import (
+    argument_text,
+    argument_values,
+    other_inputs,
+    other_value,
+)
 from codestress.mutate.perturbations.own import known_perturbation, rewrite
-from codestress.mutate.perturbations.programs import program_of
-from codestress.mutate.perturbations.renaming import rename
+from codestress.mutate.perturbations.programs import why_refused
 from codestress.mutate.perturbations.rewriting import (
     insert_garbage,
     reformat_conditions,
+    rename,
 )
-from codestress.mutate.perturbations.wrong import wrong_values
-from codestress.problems.program import Problem, from_stranger
-from codestress.sandbox.executor import Executor
+from codestress.problems.program import Problem, from_stranger, literal_text
+from codestress.sandbox.executor import Executor, Outcome
 from codestress.seeding import rng
 from codestress.types import Task
 
@@ -46,25 +57,26 @@ CONTROLS = ("AGAIN", "BLANK")
 NEUTRAL = "NCC"
 """Name of the control of MCC: neutral comments, as long as the misleading ones and at the same
 places."""
-TAGGED: Mapping[str, tuple[str, messages.Truth]] = {
-    "MCC-FALSE": ("MCC", "false"),
-    "MCC-TRUE": ("MCC", "true"),
-    "MCC-UNDECIDABLE": ("MCC", "undecidable"),
-    "MPS-FALSE": ("MPS", "false"),
-    "MPS-TRUE": ("MPS", "true"),
-    "MPS-UNDECIDABLE": ("MPS", "undecidable"),
+TAGGED = {
+    f"{name}-{truth.upper()}": (name, truth)
+    for name, truth in product(("MCC", "MPS"), messages.NAMED.values())
 }
 """Misleading comments and prints of one truth alone, such as `MCC-FALSE`: perturbation and truth,
 by name."""
 PERTURBATIONS = (*PAPERS, *CONTROLS, NEUTRAL, *TAGGED)
+"""All perturbations of the kit."""
 Perturbation = Annotated[str, known_perturbation(*PERTURBATIONS)]
 """Name of one of the kit's perturbations, or of a custom one (params/perturbations.yaml)."""
 Status = Literal["applied", "unchanged", "refused", "rejected"]
 """Result of a perturbation. `applied`: the variant behaves like its program on all inputs tried.
 `unchanged`: there was nothing to change. `refused`: a rule refuses the program, before any run.
 `rejected`: the variant could not be made, or every draw of it behaved differently."""
+CANDIDATES = 40
+"""Most inputs near by, or other outputs, among which a wrong value for MHC is searched."""
 ATTEMPTS = 4
 """Most draws of a variant before the variant is rejected."""
+STEPS = ("RTF", "GBC", "REN")
+"""Perturbations of PSC-ALL, in their order: the names of garbage are renamed too."""
 STYLES: Mapping[str, messages.Format] = {
     "MCC": "comment",
     NEUTRAL: "neutral",
@@ -130,7 +142,7 @@ def make_variants(
     wrong: Mapping[str, str] = {}
     if perturbation == "MHC":
         task = settings.get("task", "output")
-        wrong = wrong_values(problems, executor, seed, task, written_hints)
+        wrong = _wrong_values(problems, executor, seed, task, written_hints)
     # Neutral comments stand where misleading ones would.
     stream = "MCC" if perturbation == NEUTRAL else perturbation
     variants: dict[str, Variant] = {}
@@ -140,7 +152,7 @@ def make_variants(
         for name in pending:
             draw = Draw(rng(seed, "perturb", stream, name, attempt))
             text = wrong.get(name, "")
-            made = _drawn(checked[name], perturbation, draw, text, settings)
+            made = draw_variant(checked[name], perturbation, draw, text, **settings)
             if written_hints is not None:  # what a file says stands in the program
                 made = replace(made, problem=from_stranger(made.problem))
             variants[name] = replace(made, attempts=attempt)
@@ -154,57 +166,49 @@ def make_variants(
     return variants
 
 
-def _drawn(
+def draw_variant(
+    checked: Checked,
+    perturbation: Perturbation,
+    draw: Draw,
+    wrong: str = "",
+    **settings: Unpack[Settings],
+) -> Variant:
+    """Returns the variant that one draw makes, not yet run; the vanilla problem with the status
+    `refused`, `rejected` or `unchanged` where there is none. `wrong` is the value that MHC
+    names."""
+    problem, doubt = checked.problem, ""
+    try:
+        if perturbation in PERTURBATIONS:
+            doubt = why_refused(problem, perturbation)
+        if doubt and settings.get("guard", "refuse") == "refuse":
+            return Variant(problem, "refused", why=doubt)
+        made = _perturbed(checked, perturbation, draw, wrong, settings)
+    except UNREADABLE as error:
+        return Variant(problem, "rejected", why=reason_of(error))
+    if not made.sites:
+        return Variant(problem, "unchanged")
+    return Variant(made.problem, "applied", made.sites, doubt=doubt)
+
+
+def _perturbed(
     checked: Checked,
     perturbation: Perturbation,
     draw: Draw,
     wrong: str,
     settings: Settings,
-) -> Variant:
-    """Returns the variant that one draw makes, not yet run; the vanilla problem with the status
-    `refused`, `rejected` or `unchanged` where there is none."""
-    problem = checked.problem
-    try:
-        made = perturb(checked, perturbation, draw, wrong=wrong, **settings)
-    except Refused as refusal:
-        return Variant(problem, "refused", why=str(refusal))
-    except UNREADABLE as error:
-        return Variant(problem, "rejected", why=reason_of(error))
-    if not made.sites:
-        return Variant(problem, "unchanged")
-    doubt = ""
-    if settings.get("guard") == "tag":
-        doubt = program_of(problem).refusal(perturbation)
-    return Variant(made.problem, "applied", made.sites, doubt=doubt)
-
-
-def perturb(
-    checked: Checked,
-    perturbation: Perturbation,
-    draw: Draw,
-    *,
-    wrong: str = "",
-    **settings: Unpack[Settings],
 ) -> Perturbed:
-    """Returns the problem after one draw of a perturbation, not yet run; the result's `sites` is
-    empty where nothing could change. `wrong` is the value that MHC names.
-
-    Raises `Refused` where `guard` is `refuse` and a rule refuses the program, and `NotPerturbed`
-    where the perturbation cannot be made.
-    """
-    problem = checked.problem
+    """Returns the problem after one draw of a perturbation; raises `NotPerturbed` where the
+    perturbation cannot be made."""
+    problem = made = checked.problem
     if perturbation not in PERTURBATIONS:
         return rewrite(problem, perturbation, draw)
-    guarded = settings.get("guard", "refuse") == "refuse"
-    if guarded and (why := program_of(problem).refusal(perturbation)):
-        raise Refused(why)
     if perturbation in STYLES:
         return messages.insert_messages(
             problem,
             draw,
             style=STYLES[perturbation],
-            density=settings.get("density", 1.0),
             trace=checked.trace,
+            density=settings.get("density", 1.0),
             truth=settings.get("truth", "any"),
             wording=settings.get("wording", "kit"),
         )
@@ -215,21 +219,75 @@ def perturb(
     if perturbation == "BLANK":
         return messages.add_blank_line(problem)
     of = settings.get("globals_of", "parameters")
-    return _rewritten(problem, perturbation, draw, of)
-
-
-def _rewritten(
-    problem: Problem, perturbation: Perturbation, draw: Draw, globals_of: GlobalNames
-) -> Perturbed:
-    """Returns the problem with REN, RTF or GBC, or with all three for PSC-ALL."""
-    made = Perturbed(problem)
-    steps = ("RTF", "GBC", "REN") if perturbation == "PSC-ALL" else (perturbation,)
-    for step in steps:
+    sites: tuple[Site, ...] = ()
+    for step in STEPS if perturbation == "PSC-ALL" else (perturbation,):
         if step == "REN":
-            done = rename(made.problem)
+            done = rename(made)
         elif step == "RTF":
-            done = reformat_conditions(made.problem, draw, problem)
+            done = reformat_conditions(made, draw, problem)
         else:
-            done = insert_garbage(made.problem, draw, problem, globals_of)
-        made = Perturbed(done.problem, made.sites + done.sites)
-    return made
+            done = insert_garbage(made, draw, problem, of)
+        made, sites = done.problem, sites + done.sites
+    return Perturbed(made, sites)
+
+
+# --- wrong values that misleading hints name ---
+
+
+def _wrong_values(
+    problems: Sequence[Checked],
+    executor: Executor,
+    seed: int,
+    task: Task,
+    written: Mapping[str, str] | None,
+) -> dict[str, str]:
+    """Returns by the problem's id a wrong output or, if `task` is `input`, an input that gives
+    another output or, failing that, raises; missing or empty where none is found. `written` (values
+    by id) replaces the kit's own candidates."""
+    if task == "output":
+        return {one.problem.id: _output(one.problem, seed, written) for one in problems}
+    calls: list[Call] = []
+    for one in problems:
+        if written is None:
+            calls += [(one.problem, text) for text in _inputs(one.problem, seed)]
+        elif text := written.get(one.problem.id):
+            calls.append((from_stranger(one.problem), text))
+    right = {one.problem.id: one.executions[0].value for one in problems}
+    found: dict[str, str] = {}
+    raising: dict[str, str] = {}
+    for (problem, text), run in zip(calls, run_calls(calls, executor), strict=True):
+        name, returned = problem.id, run.outcome is Outcome.RETURNED
+        if run.outcome is Outcome.RAISED:
+            raising.setdefault(name, text)
+        elif returned and not same_value(run.value, right[name]):
+            found.setdefault(name, text)
+    return raising | found
+
+
+def _inputs(problem: Problem, seed: int) -> Iterator[str]:
+    """Yields inputs near a problem's own; then inputs that do not fit, for functions that give the
+    same output for every fitting input: arguments swapped, or of other types (CodeCrash, appendix
+    B.3, tells its model to do that). Yields nothing where an argument is no plain data."""
+    draw = Draw(rng(seed, "wrong input", problem.id))
+    yield from other_inputs(problem, draw, CANDIDATES)
+    with suppress(*UNREADABLE):
+        values = argument_values(problem)
+        for changed in (values[::-1], [None] * len(values), [0] * len(values)):
+            if not same_value(changed, values):
+                yield argument_text(problem, changed)
+
+
+def _output(problem: Problem, seed: int, written: Mapping[str, str] | None) -> str:
+    """Returns another output than a problem's own, of its type, as a literal, or the written one;
+    empty where this is right or no literal, or there is no other."""
+    right = parse_literal(problem.output).value
+    draw = Draw(rng(seed, "wrong output", problem.id))
+    with suppress(*UNREADABLE):
+        if written is not None:
+            text = written.get(problem.id, "")
+            return "" if same_value(parse_literal(text).value, right) else text
+        for _ in range(CANDIDATES):
+            other = other_value(right, draw)
+            if not same_value(other, right):
+                return literal_text(other, problem.language)
+    return ""

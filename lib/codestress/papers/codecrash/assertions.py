@@ -24,7 +24,7 @@ from codestress.literals import (
     parse_literal,
     parse_program,
 )
-from codestress.mutate.perturbations.javascript_names import part, text_at
+from codestress.mutate.perturbations.javascript_syntax import part, text_at
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Program, shared_executor
 from codestress.sandbox.runtimes import parser, text_of

@@ -1,0 +1,272 @@
+"""Syntax of JavaScript programs: the names that they declare, where these are known, and the places
+where a message may stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import chain
+
+import tree_sitter
+import tree_sitter_javascript
+from tree_sitter import Node
+
+from codestress.mutate.perturbations.edits import MessageSite
+from codestress.sandbox.runtimes import nodes, text_of
+
+FUNCTIONS = (
+    "function_declaration",
+    "function_expression",
+    "generator_function_declaration",
+    "generator_function",
+    "method_definition",
+    "arrow_function",
+)
+"""Types of the nodes of functions."""
+IDENTIFIERS = (
+    "identifier",
+    "shorthand_property_identifier",
+    "shorthand_property_identifier_pattern",
+)
+"""Types of the nodes that are names of variables."""
+BLOCKS = (
+    "statement_block",
+    "for_statement",
+    "for_in_statement",
+    "switch_body",
+    "class_static_block",
+    "program",
+)
+"""Types of the nodes to which `let` and `const` belong."""
+DECLARATIONS = """
+[(function_declaration name: (_) @function_hoisted) (generator_function_declaration name: (_) @function_hoisted)]
+[(function_expression name: (_) @function) (generator_function name: (_) @expression) (class name: (_) @expression)]
+(class_declaration name: (_) @class_block)
+(variable_declaration (variable_declarator name: (_) @variable_hoisted))
+(variable_declaration (variable_declarator name: (_) @function_hoisted
+  value: [(arrow_function) (function_expression) (generator_function) (class)]))
+(lexical_declaration (variable_declarator name: (_) @variable_block))
+(lexical_declaration (variable_declarator name: (_) @function_block
+  value: [(arrow_function) (function_expression) (generator_function) (class)]))
+(for_in_statement kind: "var" left: (_) @variable_hoisted)
+(for_in_statement kind: ["let" "const"] left: (_) @variable)
+[(_ parameters: (_) @variable) (_ parameter: (_) @variable)]
+"""
+"""Tree-sitter query for declared names. A capture says what a name is declared as (an expression's
+own name is known to that expression alone), and where the name is known: in the function or block
+around, else in the declaring node."""
+
+
+METHODS = {
+    "push": "append",
+    "concat": "extend",
+    "splice": "insert",
+    "unshift": "insert",
+    "delete": "remove",
+    "set": "update",
+    "replaceAll": "replace",
+    "toLowerCase": "lower",
+    "toUpperCase": "upper",
+}
+SAME_METHODS = ("pop", "sort", "reverse", "add", "split", "join", "replace")
+"""JavaScript methods, with the Python methods whose messages they get; `SAME_METHODS` get those of
+their own names."""
+KINDS = {
+    "function_declaration": "function",
+    "generator_function_declaration": "function",
+    "method_definition": "function",
+    "while_statement": "while",
+    "for_statement": "for",
+    "for_in_statement": "for",
+    "if_statement": "condition",
+    "augmented_assignment_expression": "operator",
+}
+"""Kind of the place for messages at a node, by the node's type, where that alone decides."""
+ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
+"""Operators of calculations."""
+
+
+@cache
+def query_cursor(query: str) -> tree_sitter.QueryCursor:
+    """Returns a cursor that finds the nodes of a tree-sitter query, made once."""
+    language = tree_sitter.Language(tree_sitter_javascript.language())
+    return tree_sitter.QueryCursor(tree_sitter.Query(language, query))
+
+
+def part(node: Node | None, *fields: str) -> Node | None:
+    """First child of a syntax-tree node under one of the field names `fields`, tried in order; None
+    if there is no such child or `node` is None."""
+    children = [node.child_by_field_name(field) for field in fields] if node else []
+    return next(filter(None, children), None)
+
+
+def text_at(node: Node | None, *fields: str) -> str:
+    """Text of the child of `node` that `part` finds under `fields`; empty without such a child."""
+    return text_of(part(node, *fields))
+
+
+def line_of(node: Node) -> int:
+    """Line on which a node begins, from 1."""
+    return node.start_point[0] + 1
+
+
+def around(node: Node | None, types: Sequence[str]) -> Node | None:
+    """Nearest node whose type is in `types`, from `node` itself upwards; None without such a
+    node."""
+    while node is not None and node.type not in types:
+        node = node.parent
+    return node
+
+
+def parameters(function: Node | None) -> list[str]:
+    """Names that the parameters of a function's node bind; empty where `function` is None."""
+    return bound(part(function, "parameter", "parameters"))
+
+
+def bound(pattern: Node | None) -> list[str]:
+    """Names that the node of a pattern (a parameter, or the left side of an assignment) binds,
+    without names in default values; empty where `pattern` is None."""
+    if pattern is None:
+        return []
+    match pattern.type:
+        case "identifier" | "shorthand_property_identifier_pattern":
+            return [text_of(pattern)]
+        case "assignment_pattern" | "object_assignment_pattern":
+            return bound(part(pattern, "left"))
+        case "pair_pattern":
+            return bound(part(pattern, "value"))
+    return [*chain.from_iterable(map(bound, pattern.named_children))]
+
+
+def declared(root: Node) -> Iterator[tuple[str, str, int]]:
+    """Yields each declared name, its kind of declaration (`function`, `variable`, `class`;
+    `expression` for the own name of a class or generator expression), and the id of the node inside
+    which the name is known. A variable whose value is a function is yielded twice, with both
+    kinds."""
+    within = {"hoisted": (*FUNCTIONS, "program"), "block": BLOCKS}
+    for capture, found in query_cursor(DECLARATIONS).captures(root).items():
+        kind, _, where = capture.partition("_")
+        # The order of one capture's nodes differs between processes.
+        for node in sorted(found, key=lambda node: (node.start_byte, node.end_byte)):
+            place = node.parent
+            if where and place is not None:
+                place = around(place.parent, within[where])
+            if place is not None:
+                yield from ((name, kind, place.id) for name in bound(node))
+
+
+def free_names(root: Node) -> set[str]:
+    """Names that are used where no declaration of the name holds: globals, or undefined names."""
+    scopes: dict[str, set[int]] = {}
+    for name, _, place in declared(root):
+        scopes.setdefault(name, set()).add(place)
+    free = set()
+    for node in nodes(root):
+        if node.type in IDENTIFIERS:
+            name = text_of(node)
+            here: Node | None = node
+            while here is not None and here.id not in scopes.get(name, ()):
+                here = here.parent
+            if here is None:
+                free.add(name)
+    return free
+
+
+# --- places for messages ---
+
+
+def message_sites(root: Node, code: str) -> Iterator[MessageSite]:
+    """Yields the places where a message may stand on a line of its own in the program `code` with
+    the syntax tree `root`, in the order of the text."""
+    inside = set[int]()
+    for node in nodes(root):
+        if node.type in ("template_string", "comment", "string"):
+            inside.update(range(node.start_point[0] + 1, node.end_point[0] + 1))
+    lines = code.split("\n")
+    ordinal = -1
+    for node in nodes(root):
+        kind = _kind(node)
+        ordinal += kind == "return"
+        site = _site(node, kind, ordinal) if kind else None
+        if site is None or inside & {site.line, site.print_line - 1}:
+            continue
+        if not lines[site.print_line - 1][: site.print_indent].strip():
+            yield site
+
+
+def _kind(node: Node) -> str:
+    """Kind (a key of messages.yaml) of the place for messages at a node; empty where no message may
+    stand."""
+    match node.type:
+        case "return_statement":
+            return "return" if node.named_children else ""
+        case "variable_declarator" | "assignment_expression":
+            return _assignment(node)
+        case "call_expression":
+            name = text_at(part(node, "function"), "property")
+            return name if name in SAME_METHODS else METHODS.get(name, "")
+    return KINDS.get(node.type, "")
+
+
+def _assignment(node: Node) -> str:
+    """Kind of the place at a declaration or assignment; empty for functions, patterns and the
+    counter of a loop."""
+    target, value = part(node, "name", "left"), part(node, "value", "right")
+    if target is None or target.type != "identifier":
+        return ""
+    if value is None or value.type in FUNCTIONS:
+        return ""
+    statement = node.parent and node.parent.parent
+    if statement is not None and statement.type == "for_statement":
+        return ""
+    if value.type == "binary_expression" and text_at(value, "operator") in ARITHMETIC:
+        return "operator"
+    return "assignment"
+
+
+def _site(node: Node, kind: str, ordinal: int) -> MessageSite | None:
+    """Place for messages at a node; None where no line of its own can stand there."""
+    if kind in ("function", "while", "for", "condition"):
+        block = part(node, "body", "consequence")
+        if block is None or (inside := _inside(block)) is None:
+            return None
+        line = inside[0] if kind in ("while", "for") else line_of(block)
+        return MessageSite(kind, line, *inside)
+    statement = _statement(node)
+    if statement is None:
+        return None
+    above = line_of(statement), statement.start_point[1]
+    if kind == "return":
+        return MessageSite(kind, node.end_point[0] + 1, *above, ordinal=ordinal)
+    return MessageSite(kind, _header(statement), *above)
+
+
+def _statement(node: Node) -> Node | None:
+    """Statement that holds a node and stands directly in a block or at the top level; None for a
+    node in the head of a function (but an arrow function), before which no line can stand."""
+    while node.parent is not None and node.parent.type not in (
+        "statement_block",
+        "program",
+    ):
+        if node.parent.type in FUNCTIONS and node.parent.type != "arrow_function":
+            return None
+        node = node.parent
+    return node if node.parent is not None else None
+
+
+def _header(statement: Node) -> int:
+    """Number of the line on which a statement's head ends, before the block; of the statement's
+    last line where it has no block."""
+    below = (one for one in nodes(statement) if one.type == "statement_block")
+    block = part(statement, "body", "consequence") or next(below, None)
+    return (block.start_point[0] if block is not None else statement.end_point[0]) + 1
+
+
+def _inside(block: Node) -> tuple[int, int] | None:
+    """Line (from 1) and indent in spaces of a block's first statement; None where the block has no
+    braces or no statement, or the statement begins on the block's own first line."""
+    statements = [child for child in block.named_children if child.type != "comment"]
+    if block.type != "statement_block" or not statements:
+        return None
+    row, indent = statements[0].start_point
+    return (row + 1, indent) if row != block.start_point[0] else None
