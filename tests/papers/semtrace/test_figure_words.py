@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -45,14 +46,13 @@ def told(answers: pd.DataFrame) -> tuple[str, pd.DataFrame]:
     table = removal.accuracy_by_share(answers, confidence=0.95)
     fits = removal.fit_removal(
         answers,
-        trend="exponential",
-        weighted=False,
-        confidence=0.95,
-        resamples=100,
-        seed=0,
+        SimpleNamespace(
+            trend="exponential", weighted=False, confidence=0.95, resamples=100, seed=0
+        ),
     )
     sensitivity = removal.recall_sensitivity(
-        answers, epsilon=1e-9, complete_wrong="left_out", confidence=0.95
+        answers,
+        SimpleNamespace(epsilon=1e-9, complete_wrong="left_out", confidence=0.95),
     )
     title = removal.removal_title(sensitivity)
     return title, removal.fitted_curves(table, fits)

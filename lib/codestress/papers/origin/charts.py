@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from codestress.fitting.proportions import DOUBTED
-from codestress.papers.origin.curves import FittedSide
+from codestress.papers.origin.curves import Sides, reach_of
 from codestress.report.curves import (
     draw_points,
     forest,
@@ -167,7 +167,7 @@ def _on_the_right(ax: Axes, words: Sequence[str]) -> None:
     right.spines["right"].set_visible(False)
 
 
-def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
+def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     """Figure of accuracy against the distance d. The table `shares` has the columns label,
     published (bool), d, accuracy, low, high (0 to 1), one row per point; `fits` are the curves of
     `fit_sides`.
@@ -186,15 +186,21 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
         width=0.9,
         models=True,
     )
-    for label, sides in groupby(fits, key=lambda fit: fit.label):
-        drawn = list(sides)
+    x = np.linspace(1, max(abs(d) for d in places), 200)
+    for label, sides in groupby(fits, key=lambda side: side[0]):
         dashes: dict[str, Any] = {"linestyle": "--", "linewidth": 1.0}
         dashes["color"] = colours[label]
-        for fit in drawn:
-            if np.isfinite(fit.reach):
-                x = np.linspace(1, max(abs(d) for d in places), 200)
-                ax.plot(fit.sign * x, 100 * fit.at(x), **dashes)
-        ax.plot([], [], label=fit_words(drawn), **dashes)
+        words = []
+        for side in sides:
+            fit, sign = fits[side], side[1]
+            reach, _ = reach_of(fit)
+            if np.isfinite(reach):
+                ax.plot(sign * x, 100 * fit.at(x - 1), **dashes)
+            halves = "no fit" if np.isnan(reach) else f"{reach * np.log(2):,.0f}"
+            known = "rejected" if fit.lack < DOUBTED else halves
+            words.append(f"{known} {'down' if sign > 0 else 'up'}")
+        named = f"fit to {label}, lines to halve: {', '.join(words)}"
+        ax.plot([], [], label=named, **dashes)
     ax.axvline(0, color="#999999", linewidth=0.6)
     ax.set(
         xlabel="lines down to the second link, d (negative: up)\nintervals: sizes taken as independent",
@@ -205,18 +211,6 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
     handles, names = ax.get_legend_handles_labels()
     figure.legend(handles[::-1], names[::-1], loc="outside upper left", ncols=1)
     return figure
-
-
-def fit_words(fits: Sequence[FittedSide]) -> str:
-    """Name of the curves fitted to both sides of one series: the lines over which each halves, or
-    that it is rejected, which means that it does not describe its points."""
-    words = []
-    for fit in fits:
-        halves = "no fit" if np.isnan(fit.reach) else f"{fit.reach * np.log(2):,.0f}"
-        words.append(
-            f"{'rejected' if fit.lack < DOUBTED else halves} {'down' if fit.sign > 0 else 'up'}"
-        )
-    return f"fit to {fits[0].label}, lines to halve: {', '.join(words)}"
 
 
 def length_curve(

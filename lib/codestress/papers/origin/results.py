@@ -14,9 +14,9 @@ import pandas as pd
 from codestress.fitting.proportions import UNKNOWN, newcombe, paired_difference
 from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
-from codestress.papers.origin.curves import FittedSide, fit_decay
+from codestress.papers.origin.curves import Sides, fit_decay, reach_of
 from codestress.papers.origin.published import by_size
-from codestress.parameters import Experiment
+from codestress.parameters import Experiment, Parameters
 from codestress.report.marks import with_cells
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
@@ -271,37 +271,31 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
 
 
-def fit_sides(
-    answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int
-) -> tuple[list[FittedSide], pd.DataFrame]:
+def fit_sides(answers: pd.DataFrame, given: Parameters) -> tuple[Sides, pd.DataFrame]:
     """Fits share = top * exp(-(|d| - 1) / reach) to the `answers` of each model, for d > 0 and for
-    d < 0.
+    d < 0; `given` has the scoring rule, the level of the intervals, the resamples and the seed.
 
-    Returns the list of curves (`FittedSide`), and a table with a row for each: model, side, top
+    Returns the curves by model and sign of d, and a table with a row for each: model, side, top
     (share at |d| = 1), reach_lines, the ends of both intervals (bootstrap over items), failed_fits
-    (resamples), lack_of_fit (p-value). A side with fewer than three distances is not fitted. `rule`
-    is the scoring rule of `answers`.
+    (resamples), lack_of_fit (p-value). A side with fewer than three distances is not fitted.
     """
-    fits, rows = [], []
+    fits, rows = {}, []
     for model, part in answers.groupby("model", sort=False):
         for sign, side in ((1, "d > 0"), (-1, "d < 0")):
             apart = part.assign(x=sign * part["d"]).query("x > 0")
-            wide = apart.pivot_table(f"value_{rule}", "problem", "x")
+            wide = apart.pivot_table(f"value_{given.rule}", "problem", "x")
             if wide.shape[1] < 3:
                 continue
-            fitted = fit_decay(
+            fit = fits[str(model), sign] = fit_decay(
                 wide.columns.to_numpy(float),
                 wide.to_numpy(float),
-                str(model),
-                sign,
-                confidence=confidence,
-                resamples=resamples,
-                rng=rng(seed, "decay", str(model), sign),
+                confidence=given.confidence,
+                resamples=given.resamples,
+                rng=rng(given.seed, "decay", str(model), sign),
             )
-            fits.append(fitted)
-            ends = *fitted.fit.interval("height"), *fitted.reach_interval
-            row = str(model), side, fitted.fit.height, fitted.reach, *ends
-            rows.append((*row, fitted.fit.failed, fitted.lack))
+            reach, ends = reach_of(fit)
+            row = str(model), side, fit.height, reach, *fit.interval("height"), *ends
+            rows.append((*row, fit.failed, fit.lack))
     return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 
