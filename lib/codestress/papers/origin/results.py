@@ -23,6 +23,7 @@ from codestress.seeding import rng
 from codestress.types import Outcome
 
 PAPER = "origin"
+RIGHT = Outcome.CORRECT.value
 
 
 def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
@@ -33,26 +34,19 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     characters, depth and bar (in %; each of these four nan where the figure lacks it), condition,
     published (True), accuracy, low, high (0 to 1; Wilson, from the counts), percent.
     """
-    numbers = published_numbers(artefact) or {"rows": []}
-    if "outcomes" in numbers:
-        outcomes = numbers["outcomes"].items()
-        rows = [
-            {"label": model, "correct": bits.count("1"), "n": len(bits)}
-            for model, bits in outcomes
-        ]
-    elif "correct" in numbers:
-        counts, bars = numbers["correct"].items(), numbers["bar_percent"]
-        rows = [
-            {"label": model, "correct": right, "n": numbers["n"], "bar": bars[model]}
-            for model, right in counts
-        ]
-    else:
-        rows = [
-            {"label": numbers["model"]} | row for row in numbers["rows"] if "n" in row
-        ]
-    frame = pd.DataFrame(
-        rows, columns=["label", "correct", "n", "d", "characters", "depth", "bar"]
-    )
+    numbers = published_numbers(artefact) or {}
+    rows = [
+        {"label": numbers["model"]} | row
+        for row in numbers.get("rows", [])
+        if "n" in row
+    ]
+    for model, bits in numbers.get("outcomes", {}).items():
+        rows.append({"label": model, "correct": bits.count("1"), "n": len(bits)})
+    for model, right in numbers.get("correct", {}).items():
+        bar = {"label": model, "bar": numbers["bar_percent"][model]}
+        rows.append(bar | {"correct": right, "n": numbers["n"]})
+    columns = ["label", "correct", "n", "d", "characters", "depth", "bar"]
+    frame = pd.DataFrame(rows, columns=columns)
     frame = with_accuracy(frame, "correct", "n", confidence)
     model = frame["label"].map(published_models(PAPER))
     return frame.assign(
@@ -157,9 +151,8 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
     name = artefact.partition("/")[2]
     shown = by_size(OUTCOMES_OF.get(name, name))
     shown = shown[shown["lines"] <= answers["lines"].max()]
-    outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
-    known = shown.assign(source="published", outcome=outcome)
-    rows = [part for _, part in known.groupby("model", sort=False)]
+    outcome = shown["right"].map({1: RIGHT, 0: Outcome.INCORRECT.value})
+    rows = [shown.assign(source="published", outcome=outcome)]
     several = answers["shuffled"].nunique() > 1
     for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
         most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
@@ -168,21 +161,17 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
         row = most.rename("outcome").reset_index()
         row = row.assign(model=model, shuffled=shuffled, source=source)
         rows.append(with_cells(row, ["model", "shuffled", "lines"]))
-    sources = list(SOURCES)
-    rows.sort(key=lambda row: (sources.index(row["source"].iloc[0]), -_right(row)))
     cells = pd.concat(rows, ignore_index=True)
+    wrong = (cells["outcome"] != RIGHT).groupby([cells["source"], cells["model"]])
+    place = cells["source"].map([*SOURCES].index)
+    cells = cells.assign(place=place, wrong=wrong.transform("mean"))
+    cells = cells.sort_values(["place", "wrong"], kind="stable", ignore_index=True)
     return cells[["source", "model", "lines", "outcome", "cell"]]
 
 
-def _right(cells: pd.DataFrame) -> int:
-    return int((cells["outcome"] == Outcome.CORRECT.value).sum())
-
-
 def _most(reasons: pd.Series) -> str:
-    right = reasons == Outcome.CORRECT.value
-    if right.mean() > 0.5:
-        return Outcome.CORRECT.value
-    return str(reasons[~right].mode().iloc[0])
+    right = reasons == RIGHT
+    return RIGHT if right.mean() > 0.5 else str(reasons[~right].mode().iloc[0])
 
 
 def largest(values: pd.Series, where: str) -> str:
