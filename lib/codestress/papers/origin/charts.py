@@ -281,6 +281,10 @@ def published_chart(pairs: pd.DataFrame) -> Figure:
         options: dict[str, Any] = {"label": "model", "value": "difference"}
         options |= {"scale": 100, "decided": True, "published": True}
         forest(ax, part, models, (-105, 105), **options)
+        for line in ax.lines:
+            hollow = line.get_markerfacecolor() == "white"
+            line.set_markerfacecolor("white" if hollow else PUBLISHED)
+            line.set_color(PUBLISHED)
         ax.set_xlabel("correct (points)")
     add_note(
         figure,
