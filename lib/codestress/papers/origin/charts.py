@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from codestress.fitting.exponential import ExponentialFit
 from codestress.fitting.proportions import DOUBTED
 from codestress.papers.origin.curves import Sides, reach_of
 from codestress.report.curves import (
@@ -157,14 +158,7 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     figure = styled_figure(WIDTHS["column"], 2.9)
     ax = figure.subplots()
     places = sorted(shares["d"].unique())
-    colours = draw_points(
-        ax,
-        shares,
-        lambda number, part: part["d"] + 0.5 * (number - 0.5),
-        line="",
-        width=0.9,
-        models=True,
-    )
+    colours = draw_points(ax, shares, _beside, line="", width=0.9, models=True)
     x = np.linspace(1, max(abs(d) for d in places), 200)
     for label, sides in groupby(fits, key=lambda side: side[0]):
         dashes: dict[str, Any] = {"linestyle": "--", "linewidth": 1.0}
@@ -175,9 +169,8 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
             reach, _ = reach_of(fit)
             if np.isfinite(reach):
                 ax.plot(sign * x, 100 * fit.at(x - 1), **dashes)
-            halves = "no fit" if np.isnan(reach) else f"{reach * np.log(2):,.0f}"
-            known = "rejected" if fit.lack < DOUBTED else halves
-            words.append(f"{known} {'down' if sign > 0 else 'up'}")
+            way = "down" if sign > 0 else "up"
+            words.append(f"{_halving(fit)} {way}")
         named = f"fit to {label}, lines to halve: {', '.join(words)}"
         ax.plot([], [], label=named, **dashes)
     ax.axvline(0, color="#999999", linewidth=0.6)
@@ -190,6 +183,19 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     handles, names = ax.get_legend_handles_labels()
     figure.legend(handles[::-1], names[::-1], loc="outside upper left", ncols=1)
     return figure
+
+
+def _beside(number: int, part: pd.DataFrame) -> pd.Series:
+    return part["d"] + 0.5 * (number - 0.5)
+
+
+def _halving(fit: ExponentialFit) -> str:
+    """Number of lines over which `fit` halves, in words, or that it is rejected, which means that
+    it does not describe its points."""
+    if fit.lack < DOUBTED:
+        return "rejected"
+    reach, _ = reach_of(fit)
+    return "no fit" if np.isnan(reach) else f"{reach * np.log(2):,.0f}"
 
 
 def length_curve(

@@ -35,11 +35,10 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     published (True), accuracy, low, high (0 to 1; Wilson, from the counts), percent.
     """
     numbers = published_numbers(artefact) or {}
-    rows = [
-        {"label": numbers["model"]} | row
-        for row in numbers.get("rows", [])
-        if "n" in row
-    ]
+    rows = []
+    for row in numbers.get("rows", []):
+        if "n" in row:
+            rows.append({"label": numbers["model"]} | row)
     for model, bits in numbers.get("outcomes", {}).items():
         rows.append({"label": model, "correct": bits.count("1"), "n": len(bits)})
     for model, right in numbers.get("correct", {}).items():

@@ -127,8 +127,10 @@ def _of_counts(known: Outcomes, models: Sequence[str]) -> Iterator[Row]:
         changes = [_of(_apart(known, model, ADJACENT, name))[0] for model in models]
         falls = sum(change < 0 for change in changes)
         yield ("models that lose", name, "all", falls, *nothing)
-    fail = [known[DOWN, model].min() == known[UP, model].min() == 0 for model in models]
-    yield ("models that fail", "", "all", sum(fail), *nothing)
+    fail = 0
+    for model in models:
+        fail += known[DOWN, model].min() == known[UP, model].min() == 0
+    yield ("models that fail", "", "all", fail, *nothing)
     longest = read_published("origin")["sec62"]["rows"][-1]["tokens"]
     context = load_registry()["gpt-4-turbo-2024-04-09"].context or math.nan
     yield ("share of the context", "", "GPT4-turbo", longest / context, *nothing)
