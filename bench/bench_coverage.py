@@ -33,7 +33,7 @@ from codestress.fitting.proportions import (
     ratio_of_shares,
     wilson,
 )
-from codestress.papers.origin.curves import fit_decay
+from codestress.papers.origin.curves import fit_decay, reach_of
 from codestress.papers.semtrace.results.largest_drops import OWN, numbers_of
 
 Array = NDArray[np.float64]
@@ -259,7 +259,7 @@ def decays(height: float, rate: float, items: int) -> dict[str, Check]:
         fit = fit_decay(
             1 + 10 * x[::2], study(random)[:, ::2], resamples=400, rng=random
         )
-        return contains(fit.reach_interval, 10 / rate if rate else np.inf)
+        return contains(reach_of(fit)[1], 10 / rate if rate else np.inf)
 
     return {
         "loss of a fitted exponential: smoothed bootstrap": loss,

@@ -16,7 +16,7 @@ from codestress.fitting.exponential import (
     fit_exponential,
 )
 from codestress.fitting.proportions import DOUBTED, cluster_weights
-from codestress.papers.origin.curves import fit_decay
+from codestress.papers.origin.curves import fit_decay, reach_of
 from conftest import some
 
 X = np.linspace(0, 1, 11)
@@ -266,8 +266,8 @@ def test_a_fall_in_one_step_has_a_reach_with_an_end(
 ) -> None:
     table = np.arange(problems)[:, None] < np.array(right)
     side = fit_decay(x, table, rng=np.random.default_rng(0))
-    low, high = side.reach_interval
-    assert low <= side.reach <= high < x[1] - x[0]
+    reach, (low, high) = reach_of(side)
+    assert low <= reach <= high < x[1] - x[0]
 
 
 def test_at_one_place_nothing_decays() -> None:

@@ -18,7 +18,7 @@ from codestress.fitting import (
 )
 from codestress.fitting.exponential import by_answers, equally, fit_exponential
 from codestress.fitting.proportions import Interval
-from codestress.papers.origin.curves import fit_decay
+from codestress.papers.origin.curves import fit_decay, reach_of
 from codestress.papers.semtrace.results import largest_drops, removal
 from conftest import SLOW
 
@@ -75,8 +75,8 @@ def curves(
     side = fit_decay(
         x + 1, np.where(asked > 0, right, np.nan), resamples=100, rng=random
     )
-    yield "top", side.fit.height, side.fit.interval("height")
-    yield "reach", side.reach, side.reach_interval
+    yield "top", side.height, side.interval("height")
+    yield "reach", *reach_of(side)
 
 
 def positions(random: np.random.Generator, right: np.ndarray) -> Iterator[Case]:

@@ -30,7 +30,6 @@ from codestress.papers.origin.charts import (
     outcome_map,
     share_rows,
 )
-from codestress.papers.origin.curves import FittedSide
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve
@@ -920,10 +919,10 @@ def test_figures_can_be_drawn_from_very_little() -> None:
         ),
         distance_curve(
             points,
-            [
-                FittedSide("m", 1, ExponentialFit(no_draws, 0.95, 0.5, 0.0, 0.0)),
-                FittedSide("m", -1, ExponentialFit(no_draws, 0.95)),
-            ],
+            {
+                ("m", 1): ExponentialFit(no_draws, 0.95, 0.5, 0.0, 0.0),
+                ("m", -1): ExponentialFit(no_draws, 0.95),
+            },
         ),
         length_curve(lengths, outcomes, ["solved"]),
     ):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -155,7 +156,8 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
         keys=False,
     )
     drops = largest_drops.largest_drops(
-        answers, metrics=["strict"], confidence=0.95, resamples=200, seed=0
+        answers,
+        SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=200, seed=0),
     )
     return {"drops": drops}
 
@@ -197,11 +199,9 @@ def removals(one: Statement, value: float, random: Random) -> Tables:
     answers["share_removed"] = answers["removed"] / 10
     fits = removal.fit_removal(
         answers,
-        trend="exponential",
-        weighted=False,
-        confidence=0.95,
-        resamples=200,
-        seed=0,
+        SimpleNamespace(
+            trend="exponential", weighted=False, confidence=0.95, resamples=200, seed=0
+        ),
     )
     return {
         "losses": removal.group_losses(fits, answers, 0.95).assign(problems="cruxeval")

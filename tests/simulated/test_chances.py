@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -211,7 +212,8 @@ def test_the_reach_of_a_readers_decay_is_recovered() -> None:
 
     def reach(table: pd.DataFrame) -> pd.DataFrame:
         _, sides = fit_sides(
-            table, rule="strict", confidence=0.95, resamples=100, seed=0
+            table,
+            SimpleNamespace(rule="strict", confidence=0.95, resamples=100, seed=0),
         )
         return ends(sides, ["reach_lines", "reach_low", "reach_high"])
 
@@ -230,7 +232,10 @@ def test_the_dip_in_the_middle_of_a_readers_context_is_recovered() -> None:
     recovered(answers, lambda table: shares(table, "depth"))
 
     def dip(table: pd.DataFrame) -> pd.DataFrame:
-        found = dips(table, metrics=["strict"], confidence=0.95, resamples=100, seed=0)
+        found = dips(
+            table,
+            SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=100, seed=0),
+        )
         return ends(found, ["dip_points", "dip_low", "dip_high"])
 
     recovered(answers, dip)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ def test_the_decay_fit_recovers_both_reaches(tmp_path: Path) -> None:
         lines_below=250,
     )
     _, fitted = fit_sides(
-        answers, rule="strict", confidence=0.99, resamples=300, seed=0
+        answers, SimpleNamespace(rule="strict", confidence=0.99, resamples=300, seed=0)
     )
     reader = READERS["sim-near"]
     for row, reach in zip(

@@ -12,7 +12,6 @@ from matplotlib.figure import Figure
 
 from codestress.fitting.exponential import ExponentialFit
 from codestress.papers.origin import charts, published, results
-from codestress.papers.origin.curves import FittedSide
 from codestress.report.style import PUBLISHED, TALLEST, looks
 from told import names
 
@@ -94,10 +93,10 @@ def test_outcomes_of_many_models_by_length_fit_a_page() -> None:
 def test_the_legend_says_over_how_many_lines_a_fit_halves_or_that_it_is_rejected() -> (
     None
 ):
-    fits = [
-        FittedSide("sim-wide", 1, fit_of(0.9, np.log(2) / 10)),
-        FittedSide("sim-wide", -1, fit_of(0.9, 0.2, lack=0.001)),
-    ]
+    fits = {
+        ("sim-wide", 1): fit_of(0.9, np.log(2) / 10),
+        ("sim-wide", -1): fit_of(0.9, 0.2, lack=0.001),
+    }
     points = pd.DataFrame(
         [("theirs (published)", True, 1), ("theirs (published)", True, 15)]
         + [("sim-wide", False, d) for d in (1, 15, -1, -15)],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -239,12 +240,14 @@ def test_programs_that_are_wrong_when_complete_are_left_out_or_lose_nothing() ->
     )
     for choice, mean, programs in (("left_out", 0.75 / 2, 2), ("zero", 0.75 / 3, 3)):
         found = recall_sensitivity(
-            answers, epsilon=1e-9, complete_wrong=choice, confidence=0.95
+            answers,
+            SimpleNamespace(epsilon=1e-9, complete_wrong=choice, confidence=0.95),
         ).iloc[0]
         assert found["sensitivity"] == pytest.approx(mean)
         assert (found["programs"], found["complete_wrong"]) == (programs, 1)
     half = recall_sensitivity(
-        answers, epsilon=1.0, complete_wrong="left_out", confidence=0.95
+        answers,
+        SimpleNamespace(epsilon=1.0, complete_wrong="left_out", confidence=0.95),
     ).iloc[0]
     assert half["sensitivity"] == pytest.approx(
         0.75 / 4

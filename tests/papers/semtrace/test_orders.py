@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -92,7 +93,8 @@ def test_tasks_and_ways_to_ask_are_compared_on_the_same_problems() -> None:
 
 def test_drops_of_a_family_are_compared_in_points_and_per_cent() -> None:
     drops = largest_drops.largest_drops(
-        made(0.3), metrics=["strict"], confidence=0.95, resamples=100, seed=0
+        made(0.3),
+        SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=100, seed=0),
     )
     found = orders.drop_orders(drops, 0.95).set_index("number")
     own = drops[drops["context"] == "any"].set_index("model")
@@ -111,7 +113,8 @@ def test_drops_are_compared_by_digits_and_never_of_predictions_with_keys() -> No
         [made(0.3), made(0.1).assign(digits=4), made(0.6).assign(keys=True, digits=4)]
     )
     drops = largest_drops.largest_drops(
-        answers, metrics=["strict"], confidence=0.95, resamples=100, seed=0
+        answers,
+        SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=100, seed=0),
     )
     found = orders.drop_orders(drops, 0.95).set_index(["number", "digits"])["value"]
     own = drops[(drops["context"] == "any") & ~drops["keys"]].set_index(
@@ -128,7 +131,8 @@ def test_drops_are_compared_by_digits_and_never_of_predictions_with_keys() -> No
 def test_drops_without_the_query_are_compared_with_those_of_the_same_model() -> None:
     answers = pd.concat([made(0.1), made(0.4).assign(qac=False)])
     drops = largest_drops.largest_drops(
-        answers, metrics=["strict"], confidence=0.95, resamples=100, seed=0
+        answers,
+        SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=100, seed=0),
     )
     found = orders.drop_orders(drops, 0.95).query("number == 'without - with, points'")
     own = drops[drops["context"] == "any"].set_index(["model", "qac"])["points"]

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import get_args
 
 import pandas as pd
@@ -314,7 +315,8 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     ]
     assert inputs["value_strict"].mean() > 0.15
     dips = by_position.dips(
-        answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0
+        answers,
+        SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=300, seed=0),
     )
     ends = dips[
         (dips["model"] == "sim-ends") & (dips["task"] == "line_retrieval")
@@ -322,10 +324,14 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     assert ends["dip_points"] > 20
     assert (dips[dips["model"] == "sim-all"]["drop_points"] <= 100).all()
     assert by_position.factor_differences(
-        answers, "qac", ["task"], confidence=0.95, resamples=100, seed=0
+        answers,
+        "qac",
+        ["task"],
+        SimpleNamespace(confidence=0.95, resamples=100, seed=0),
     ).empty
     table = by_position.accuracy_by_position(
-        answers, metrics=["strict"], confidence=0.95, resamples=300, seed=0
+        answers,
+        SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=300, seed=0),
     )
     assert table["n"].sum() == len(answers)
     assert table["relative"].max() == 1
@@ -490,7 +496,7 @@ def test_the_query_on_both_sides_is_compared_on_the_same_problems() -> None:
     frame = pd.DataFrame(rows)
     by = ["dataset", "task", "distractors"]
     found = by_position.factor_differences(
-        frame, "qac", by, confidence=0.95, resamples=500, seed=0
+        frame, "qac", by, SimpleNamespace(confidence=0.95, resamples=500, seed=0)
     ).iloc[0]
     assert (found["first"], found["second"], found["items"]) == ("False", "True", 100)
     assert found["difference"] == pytest.approx(0.10)
@@ -559,7 +565,8 @@ def test_drops_of_several_models_are_read_as_a_mean_or_a_maximum() -> None:
     }
     answers = pd.DataFrame(rows).assign(distractors=20, **setting)
     found = largest_drops.largest_drops(
-        answers, metrics=["strict"], confidence=0.95, resamples=200, seed=0
+        answers,
+        SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=200, seed=0),
     )
     group = found[(found["model"] == "larger") & (found["context"] == "any")].set_index(
         "reading"
@@ -603,7 +610,9 @@ def test_losses_of_several_models_are_read_in_five_ways() -> None:
         "resamples": 20,
         "seed": 0,
     }
-    losses = removal.group_losses(removal.fit_removal(answers, **how), answers, 0.95)  # type: ignore[arg-type]
+    losses = removal.group_losses(
+        removal.fit_removal(answers, SimpleNamespace(**how)), answers, 0.95
+    )  # type: ignore[arg-type]
     group = losses[losses["model"] == "larger"].set_index("reading")["loss_at_half"]
     assert group[removal.FITTED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
     assert group[removal.OBSERVED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
@@ -617,7 +626,9 @@ def test_losses_of_several_models_are_read_in_five_ways() -> None:
         (0.4 + 0.3) / 2, abs=0.01
     )
     without = answers[answers["removed"] != 1]
-    left = removal.group_losses(removal.fit_removal(without, **how), without, 0.95)  # type: ignore[arg-type]
+    left = removal.group_losses(
+        removal.fit_removal(without, SimpleNamespace(**how)), without, 0.95
+    )  # type: ignore[arg-type]
     assert removal.OBSERVED not in set(left["reading"]), (
         "no version lacks half of its lines"
     )

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -89,7 +90,9 @@ def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
     answers = answers_frame(
         run(questions(given), given.models, store=tmp_path / "s.sqlite")
     )
-    found = recall_sensitivity(answers, **HOW).set_index(["model", "task"])  # type: ignore[arg-type]
+    found = recall_sensitivity(answers, SimpleNamespace(**HOW)).set_index(
+        ["model", "task"]
+    )  # type: ignore[arg-type]
     wanted = np.mean(
         [closed_form(needed, idle) for needed, idle, _ in PROGRAMS.values()]
     )
@@ -119,7 +122,9 @@ def test_a_reader_that_does_not_look_loses_what_it_had_no_right_to() -> None:
         answers = pd.DataFrame(
             rows | {"value_strict": (random.random(480) < p).astype(float)}
         )
-        found = recall_sensitivity(answers.assign(model="m", task="t"), **HOW).iloc[0]  # type: ignore[arg-type]
+        found = recall_sensitivity(
+            answers.assign(model="m", task="t"), SimpleNamespace(**HOW)
+        ).iloc[0]  # type: ignore[arg-type]
         assert found["programs"] + found["complete_wrong"] == 60
         covered.append(found["low"] <= 1 - p <= found["high"])
     assert np.mean(covered) > 0.93
@@ -140,7 +145,9 @@ def test_traces_need_every_line_that_is_not_zero(tmp_path: Path) -> None:
     trials = questions(given)
     assert {trial.factors["task"] for trial in trials.items} == {"output_prediction"}
     answers = answers_frame(run(trials, ["python"], store=tmp_path / "s.sqlite"))
-    assert recall_sensitivity(answers, **HOW)["sensitivity"].iloc[0] == pytest.approx(1)  # type: ignore[arg-type]
+    assert recall_sensitivity(answers, SimpleNamespace(**HOW))["sensitivity"].iloc[
+        0
+    ] == pytest.approx(1)  # type: ignore[arg-type]
 
 
 def test_the_paper_profile_asks_the_paper_s_versions() -> None:

@@ -13,8 +13,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from codestress.fitting.exponential import ExponentialFit
 from codestress.fitting.proportions import DOUBTED
-from codestress.papers.origin.curves import FittedSide
+from codestress.papers.origin.curves import Sides, reach_of
 from codestress.report.curves import (
     draw_points,
     forest,
@@ -50,20 +51,16 @@ def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
 
     `sources` is a dict by title of tables with the columns model, lines (in equal steps), outcome.
     Correct is dark and plain, incorrect light and hatched, all else (truncated, refused, …) grey
-    and dotted. Numbers of correct answers stand on the right.
+    and dotted.
     """
     heights = [cells["model"].nunique() for cells in sources.values()]
     height = min(0.19 * sum(heights) + 0.5 * len(heights) + 0.5, TALLEST - 0.6)
     figure, axes = panels(list(sources), 1, height, height_ratios=heights, sharex=True)
     for ax, (title, cells) in zip(axes, sources.items(), strict=True):
         rows = dict(list(cells.groupby("model", sort=False)))
-        counts = []
         for y, row in enumerate(rows.values()):
             _outcome_row(ax, row, y, published=title.startswith("published"))
-            right = (row["outcome"] == "correct").sum()
-            counts.append(f"{right}/{len(row)}")
         name_rows(ax, list(rows))
-        _on_the_right(ax, counts)
         ax.margins(x=0)
         ax.grid(False)
         ax.spines[["left", "bottom"]].set_visible(False)
@@ -108,9 +105,8 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     for each label in it; `xlabel` names the axis. A table has the columns label, condition,
     accuracy, low, high (0 to 1), and may have cell, the answers behind a row.
 
-    One condition is drawn as bars. Several are points, each with its shape, every other one hollow.
-    Published ones, whose title or condition begins with `published`, are grey. The values stand on
-    the right, in the order of the conditions.
+    Each condition has its shape, and every other one is hollow. Published ones, whose title or
+    condition begins with `published`, are grey.
     """
     rows = [frame["label"].nunique() for frame in sources.values()]
     height = 0.5 + 0.2 * sum(rows) + 0.6 * len(rows)
@@ -120,14 +116,11 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     for ax, (title, frame) in zip(axes, sources.items(), strict=True):
         labels = list(dict.fromkeys(frame["label"]))
         conditions = frame.groupby("condition", sort=False)
-        values = []
         for number, (name, part) in enumerate(conditions):
             part = part.set_index("label").reindex(labels)
             published = "published" in (title[:9], str(name)[:9])
             _draw_shares(ax, part, (number, len(conditions)), str(name), published)
-            values.append([f"{100 * value:.0f}" for value in part["accuracy"]])
         name_rows(ax, labels)
-        _on_the_right(ax, [" / ".join(row) for row in zip(*values, strict=True)])
         ax.set_xlim(0, 101)
         ax.set_xticks(range(0, 101, 20))
         if len(conditions) > 1:
@@ -148,26 +141,13 @@ def _draw_shares(
     colour = PUBLISHED if published else colour
     places = np.arange(len(part)) + 0.7 * ((number + 0.5) / conditions - 0.5)
     share, reach = interval(part)
-    ends: dict[str, Any] = {"xerr": reach, "elinewidth": 0.9}
-    if conditions > 1:
-        ends |= {"mfc": "white" if number % 2 else colour, "markersize": 3.5}
-        ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)
-        mark(ax, part, share, places, published=published)
-    else:
-        ax.barh(places, share, 0.7, color=colour)
-        ax.errorbar(share, places, fmt="none", ecolor="#111111", capsize=2, **ends)
-        mark(ax, part, share / 2, places, share, 0.7, published=published)
+    dots: dict[str, Any] = {"color": colour, "markersize": 3.5, "elinewidth": 0.9}
+    dots["mfc"] = "white" if number % 2 else colour
+    ax.errorbar(share, places, None, reach, marker, label=name, **dots)
+    mark(ax, part, share, places, published=published)
 
 
-def _on_the_right(ax: Axes, words: Sequence[str]) -> None:
-    """Writes one of `words` on the right of each row of the panel `ax`."""
-    right = ax.secondary_yaxis("right")
-    right.set_yticks(range(len(words)), words)
-    right.tick_params(length=0)
-    right.spines["right"].set_visible(False)
-
-
-def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
+def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     """Figure of accuracy against the distance d. The table `shares` has the columns label,
     published (bool), d, accuracy, low, high (0 to 1), one row per point; `fits` are the curves of
     `fit_sides`.
@@ -178,23 +158,21 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
     figure = styled_figure(WIDTHS["column"], 2.9)
     ax = figure.subplots()
     places = sorted(shares["d"].unique())
-    colours = draw_points(
-        ax,
-        shares,
-        lambda number, part: part["d"] + 0.5 * (number - 0.5),
-        line="",
-        width=0.9,
-        models=True,
-    )
-    for label, sides in groupby(fits, key=lambda fit: fit.label):
-        drawn = list(sides)
+    colours = draw_points(ax, shares, _beside, line="", width=0.9, models=True)
+    x = np.linspace(1, max(abs(d) for d in places), 200)
+    for label, sides in groupby(fits, key=lambda side: side[0]):
         dashes: dict[str, Any] = {"linestyle": "--", "linewidth": 1.0}
         dashes["color"] = colours[label]
-        for fit in drawn:
-            if np.isfinite(fit.reach):
-                x = np.linspace(1, max(abs(d) for d in places), 200)
-                ax.plot(fit.sign * x, 100 * fit.at(x), **dashes)
-        ax.plot([], [], label=fit_words(drawn), **dashes)
+        words = []
+        for side in sides:
+            fit, sign = fits[side], side[1]
+            reach, _ = reach_of(fit)
+            if np.isfinite(reach):
+                ax.plot(sign * x, 100 * fit.at(x - 1), **dashes)
+            way = "down" if sign > 0 else "up"
+            words.append(f"{_halving(fit)} {way}")
+        named = f"fit to {label}, lines to halve: {', '.join(words)}"
+        ax.plot([], [], label=named, **dashes)
     ax.axvline(0, color="#999999", linewidth=0.6)
     ax.set(
         xlabel="lines down to the second link, d (negative: up)\nintervals: sizes taken as independent",
@@ -207,16 +185,17 @@ def distance_curve(shares: pd.DataFrame, fits: Sequence[FittedSide]) -> Figure:
     return figure
 
 
-def fit_words(fits: Sequence[FittedSide]) -> str:
-    """Name of the curves fitted to both sides of one series: the lines over which each halves, or
-    that it is rejected, which means that it does not describe its points."""
-    words = []
-    for fit in fits:
-        halves = "no fit" if np.isnan(fit.reach) else f"{fit.reach * np.log(2):,.0f}"
-        words.append(
-            f"{'rejected' if fit.lack < DOUBTED else halves} {'down' if fit.sign > 0 else 'up'}"
-        )
-    return f"fit to {fits[0].label}, lines to halve: {', '.join(words)}"
+def _beside(number: int, part: pd.DataFrame) -> pd.Series:
+    return part["d"] + 0.5 * (number - 0.5)
+
+
+def _halving(fit: ExponentialFit) -> str:
+    """Number of lines over which `fit` halves, in words, or that it is rejected, which means that
+    it does not describe its points."""
+    if fit.lack < DOUBTED:
+        return "rejected"
+    reach, _ = reach_of(fit)
+    return "no fit" if np.isnan(reach) else f"{reach * np.log(2):,.0f}"
 
 
 def length_curve(

@@ -14,15 +14,16 @@ import pandas as pd
 from codestress.fitting.proportions import UNKNOWN, newcombe, paired_difference
 from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
-from codestress.papers.origin.curves import FittedSide, fit_decay
+from codestress.papers.origin.curves import Sides, fit_decay, reach_of
 from codestress.papers.origin.published import by_size
-from codestress.parameters import Experiment
+from codestress.parameters import Experiment, Parameters
 from codestress.report.marks import with_cells
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
 from codestress.types import Outcome
 
 PAPER = "origin"
+RIGHT = Outcome.CORRECT.value
 
 
 def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
@@ -33,26 +34,18 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     characters, depth and bar (in %; each of these four nan where the figure lacks it), condition,
     published (True), accuracy, low, high (0 to 1; Wilson, from the counts), percent.
     """
-    numbers = published_numbers(artefact) or {"rows": []}
-    if "outcomes" in numbers:
-        outcomes = numbers["outcomes"].items()
-        rows = [
-            {"label": model, "correct": bits.count("1"), "n": len(bits)}
-            for model, bits in outcomes
-        ]
-    elif "correct" in numbers:
-        counts, bars = numbers["correct"].items(), numbers["bar_percent"]
-        rows = [
-            {"label": model, "correct": right, "n": numbers["n"], "bar": bars[model]}
-            for model, right in counts
-        ]
-    else:
-        rows = [
-            {"label": numbers["model"]} | row for row in numbers["rows"] if "n" in row
-        ]
-    frame = pd.DataFrame(
-        rows, columns=["label", "correct", "n", "d", "characters", "depth", "bar"]
-    )
+    numbers = published_numbers(artefact) or {}
+    rows = []
+    for row in numbers.get("rows", []):
+        if "n" in row:
+            rows.append({"label": numbers["model"]} | row)
+    for model, bits in numbers.get("outcomes", {}).items():
+        rows.append({"label": model, "correct": bits.count("1"), "n": len(bits)})
+    for model, right in numbers.get("correct", {}).items():
+        bar = {"label": model, "bar": numbers["bar_percent"][model]}
+        rows.append(bar | {"correct": right, "n": numbers["n"]})
+    columns = ["label", "correct", "n", "d", "characters", "depth", "bar"]
+    frame = pd.DataFrame(rows, columns=columns)
     frame = with_accuracy(frame, "correct", "n", confidence)
     model = frame["label"].map(published_models(PAPER))
     return frame.assign(
@@ -157,9 +150,8 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
     name = artefact.partition("/")[2]
     shown = by_size(OUTCOMES_OF.get(name, name))
     shown = shown[shown["lines"] <= answers["lines"].max()]
-    outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
-    known = shown.assign(source="published", outcome=outcome)
-    rows = [part for _, part in known.groupby("model", sort=False)]
+    outcome = shown["right"].map({1: RIGHT, 0: Outcome.INCORRECT.value})
+    rows = [shown.assign(source="published", outcome=outcome)]
     several = answers["shuffled"].nunique() > 1
     for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
         most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
@@ -168,21 +160,17 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
         row = most.rename("outcome").reset_index()
         row = row.assign(model=model, shuffled=shuffled, source=source)
         rows.append(with_cells(row, ["model", "shuffled", "lines"]))
-    sources = list(SOURCES)
-    rows.sort(key=lambda row: (sources.index(row["source"].iloc[0]), -_right(row)))
     cells = pd.concat(rows, ignore_index=True)
+    wrong = (cells["outcome"] != RIGHT).groupby([cells["source"], cells["model"]])
+    place = cells["source"].map([*SOURCES].index)
+    cells = cells.assign(place=place, wrong=wrong.transform("mean"))
+    cells = cells.sort_values(["place", "wrong"], kind="stable", ignore_index=True)
     return cells[["source", "model", "lines", "outcome", "cell"]]
 
 
-def _right(cells: pd.DataFrame) -> int:
-    return int((cells["outcome"] == Outcome.CORRECT.value).sum())
-
-
 def _most(reasons: pd.Series) -> str:
-    right = reasons == Outcome.CORRECT.value
-    if right.mean() > 0.5:
-        return Outcome.CORRECT.value
-    return str(reasons[~right].mode().iloc[0])
+    right = reasons == RIGHT
+    return RIGHT if right.mean() > 0.5 else str(reasons[~right].mode().iloc[0])
 
 
 def largest(values: pd.Series, where: str) -> str:
@@ -271,37 +259,31 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
 
 
-def fit_sides(
-    answers: pd.DataFrame, *, rule: str, confidence: float, resamples: int, seed: int
-) -> tuple[list[FittedSide], pd.DataFrame]:
+def fit_sides(answers: pd.DataFrame, given: Parameters) -> tuple[Sides, pd.DataFrame]:
     """Fits share = top * exp(-(|d| - 1) / reach) to the `answers` of each model, for d > 0 and for
-    d < 0.
+    d < 0; `given` has the scoring rule, the level of the intervals, the resamples and the seed.
 
-    Returns the list of curves (`FittedSide`), and a table with a row for each: model, side, top
+    Returns the curves by model and sign of d, and a table with a row for each: model, side, top
     (share at |d| = 1), reach_lines, the ends of both intervals (bootstrap over items), failed_fits
-    (resamples), lack_of_fit (p-value). A side with fewer than three distances is not fitted. `rule`
-    is the scoring rule of `answers`.
+    (resamples), lack_of_fit (p-value). A side with fewer than three distances is not fitted.
     """
-    fits, rows = [], []
+    fits, rows = {}, []
     for model, part in answers.groupby("model", sort=False):
         for sign, side in ((1, "d > 0"), (-1, "d < 0")):
             apart = part.assign(x=sign * part["d"]).query("x > 0")
-            wide = apart.pivot_table(f"value_{rule}", "problem", "x")
+            wide = apart.pivot_table(f"value_{given.rule}", "problem", "x")
             if wide.shape[1] < 3:
                 continue
-            fitted = fit_decay(
+            fit = fits[str(model), sign] = fit_decay(
                 wide.columns.to_numpy(float),
                 wide.to_numpy(float),
-                str(model),
-                sign,
-                confidence=confidence,
-                resamples=resamples,
-                rng=rng(seed, "decay", str(model), sign),
+                confidence=given.confidence,
+                resamples=given.resamples,
+                rng=rng(given.seed, "decay", str(model), sign),
             )
-            fits.append(fitted)
-            ends = *fitted.fit.interval("height"), *fitted.reach_interval
-            row = str(model), side, fitted.fit.height, fitted.reach, *ends
-            rows.append((*row, fitted.fit.failed, fitted.lack))
+            reach, ends = reach_of(fit)
+            row = str(model), side, fit.height, reach, *fit.interval("height"), *ends
+            rows.append((*row, fit.failed, fit.lack))
     return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 

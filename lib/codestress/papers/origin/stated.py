@@ -9,7 +9,7 @@ blocks of three sizes.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -26,14 +26,14 @@ ADJACENT, DOWN, UP, SHUFFLED = LISTS
 FAMILY = ("Llama3.1-8b", "Llama3.1-70b", "Llama3.1-405b")
 """Models whose numbers of parameters are published, smallest first."""
 GEMINI = ("Gemini-Pro", "Gemini-Flash")
+GPT4O = "GPT4o"
 SHORT = 12
 """Number of sizes that count as the shortest of a list: about a tenth, up to some 1,300 tokens."""
 
 Outcomes = Mapping[tuple[str, str], pd.Series]
 """Outcomes by list and model: right (1) or wrong (0), by size."""
 Terms = Sequence[tuple[float, pd.Series]]
-Key = tuple[str, str, str]
-"""Name of a number, list and model."""
+Row = tuple[object, ...]
 
 
 def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
@@ -45,20 +45,18 @@ def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
         names: part.set_index("size")["right"]
         for names, part in table.groupby(["list", "model"])
     }
-    terms: dict[Key, Terms] = {}
+    rows: list[Row] = []
     for model in models:
-        terms |= _of_model(known, model)
+        rows += _of_model(known, model)
     for name in LISTS:
-        terms |= _of_list(known, models, name)
-    rows: list[tuple[object, ...]] = [(*key, *_of(part)) for key, part in terms.items()]
+        rows += _of_list(known, models, name)
     rows += _of_counts(known, models)
     factor, ends = 1 / len(models), []
     for model in models:
         change = known[SHUFFLED, model] - known[DOWN, model]
         ends += [(factor, change.iloc[SHORT:]), (-factor, change.iloc[:SHORT])]
-    rows.append(
-        ("shuffling, beyond the shortest - shortest", SHUFFLED, "mean", *_of(ends))
-    )
+    shuffling = "shuffling, beyond the shortest - shortest"
+    rows.append((shuffling, SHUFFLED, "mean", *_of(ends)))
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -66,81 +64,76 @@ def _of(terms: Terms) -> tuple[float, float, float, int]:
     """Sum over `terms`, pairs of a factor and outcomes (1 or 0 by size), of each mean times its
     factor, with the widest of its intervals: value, low, high, items (blocks of three sizes)."""
     sizes = len(set().union(*(outcomes.index for _, outcomes in terms)))
-    intervals = []
+    ends: list[float] = []
     for block in (1, *BLOCKS):
         shares = [
             share(outcomes.set_axis(outcomes.index // block).astype(float)) * factor
             for factor, outcomes in terms
         ]
         moved = total(shares)
-        intervals.append(moved.interval(math.ceil(sizes / block)))
-    low, high = (
-        min(ends.low for ends in intervals),
-        max(ends.high for ends in intervals),
-    )
-    return moved.value, low, high, sizes // BLOCKS[0]
+        ends += moved.interval(math.ceil(sizes / block))
+    return moved.value, min(ends), max(ends), sizes // BLOCKS[0]
+
+
+def _less(second: pd.Series, first: pd.Series) -> Terms:
+    return [(1.0, second), (-1.0, first)]
 
 
 def _apart(known: Outcomes, model: str, first: str, second: str) -> Terms:
     """Terms (pairs of factor and outcomes) of the outcomes of `model` in the list `second` minus
     those in the list `first`, at the sizes that both have; `known` holds outcomes by list and
     model."""
-    one, other = (known[name, model] for name in (first, second))
-    same = one.index.intersection(other.index)
-    return [(1.0, other[same]), (-1.0, one[same])]
+    one, other = known[first, model].align(known[second, model], "inner")
+    return _less(other, one)
 
 
-def _of_model(known: Outcomes, model: str) -> dict[Key, Terms]:
-    terms: dict[Key, Terms] = {}
+def _of_model(known: Outcomes, model: str) -> Iterator[Row]:
     for name in LISTS:
         outcomes = known[name, model]
         longer = outcomes.index >= outcomes.index[len(outcomes) // 2]
-        halves = [(1.0, outcomes[longer]), (-1.0, outcomes[~longer])]
-        terms["longer half - shorter half", name, model] = halves
-    for name in (DOWN, UP):
-        terms["15 lines - adjacent", name, model] = _apart(known, model, ADJACENT, name)
-    terms["shuffled - in order", SHUFFLED, model] = _apart(known, model, DOWN, SHUFFLED)
-    terms["up - down", UP, model] = _apart(known, model, DOWN, UP)
-    return terms
+        halves = _of(_less(outcomes[longer], outcomes[~longer]))
+        yield ("longer half - shorter half", name, model, *halves)
+    for number, first, second in (
+        ("15 lines - adjacent", ADJACENT, DOWN),
+        ("15 lines - adjacent", ADJACENT, UP),
+        ("shuffled - in order", DOWN, SHUFFLED),
+        ("up - down", DOWN, UP),
+    ):
+        yield (number, second, model, *_of(_apart(known, model, first, second)))
 
 
-def _of_list(known: Outcomes, models: Sequence[str], name: str) -> dict[Key, Terms]:
-    terms: dict[Key, Terms] = {}
+def _of_list(known: Outcomes, models: Sequence[str], name: str) -> Iterator[Row]:
     for smaller, larger in pairwise(FAMILY):
-        sides = [(1.0, known[name, larger]), (-1.0, known[name, smaller])]
-        terms["larger - smaller", name, larger] = sides
-    others = [model for model in models if model != "GPT4o"]
-    mean = [(-1 / len(others), known[name, model]) for model in others]
-    terms["share - mean of the others", name, "GPT4o"] = [
-        (1.0, known[name, "GPT4o"]),
-        *mean,
-    ]
+        sides = _less(known[name, larger], known[name, smaller])
+        yield ("larger - smaller", name, larger, *_of(sides))
+    others = [model for model in models if model != GPT4O]
+    beside = [(1.0, known[name, GPT4O])]
+    beside += [(-1 / len(others), known[name, model]) for model in others]
+    yield ("share - mean of the others", name, GPT4O, *_of(beside))
     others = [model for model in models if model not in GEMINI]
     for model in GEMINI if name in (DOWN, UP) else ():
         changes = [*_apart(known, model, ADJACENT, name)]
         for other in others:
             apart = _apart(known, other, ADJACENT, name)
             changes += [(-factor / len(others), part) for factor, part in apart]
-        terms["15 lines - adjacent, beside the others", name, model] = changes
-    return terms
+        number = "15 lines - adjacent, beside the others"
+        yield (number, name, model, *_of(changes))
 
 
-def _of_counts(known: Outcomes, models: Sequence[str]) -> list[tuple[object, ...]]:
+def _of_counts(known: Outcomes, models: Sequence[str]) -> Iterator[Row]:
     nothing = (math.nan, math.nan, 0)
-    rows: list[tuple[object, ...]] = [("models", "", "all", len(models), *nothing)]
+    yield ("models", "", "all", len(models), *nothing)
     for name in (DOWN, UP):
-        falls = sum(
-            _of(_apart(known, model, ADJACENT, name))[0] < 0 for model in models
-        )
-        rows.append(("models that lose", name, "all", falls, *nothing))
-    wrong = sum(
-        known[DOWN, model].min() == known[UP, model].min() == 0 for model in models
-    )
-    rows.append(("models that fail", "", "all", wrong, *nothing))
+        changes = [_of(_apart(known, model, ADJACENT, name))[0] for model in models]
+        falls = sum(change < 0 for change in changes)
+        yield ("models that lose", name, "all", falls, *nothing)
+    fail = 0
+    for model in models:
+        fail += known[DOWN, model].min() == known[UP, model].min() == 0
+    yield ("models that fail", "", "all", fail, *nothing)
     longest = read_published("origin")["sec62"]["rows"][-1]["tokens"]
     context = load_registry()["gpt-4-turbo-2024-04-09"].context or math.nan
-    rows.append(("share of the context", "", "GPT4-turbo", longest / context, *nothing))
-    return rows
+    yield ("share of the context", "", "GPT4-turbo", longest / context, *nothing)
 
 
 def slopes(confidence: float) -> pd.DataFrame:

@@ -1,5 +1,5 @@
 """Sense and Sensitivity's charts: accuracy by position, by lines removed and without distractors,
-RoPE bases (Table 4), prompts (Figures 11 to 14), the published tables."""
+prompts (Figures 11 to 14), the published tables."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from codestress.report.curves import (
 )
 from codestress.report.findings import span
 from codestress.report.marks import mark, with_cells
-from codestress.report.style import COLOURS, HATCHES, PUBLISHED, looks, styled_figure
+from codestress.report.style import PUBLISHED, looks, styled_figure
 from codestress.types import Prompt
 
 
@@ -198,40 +198,6 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
         name_rows(ax, names)
     figure.supxlabel("right answers (%), without distractors", fontsize=8)
     legend_above(figure, axes[0])
-    return figure
-
-
-def rope_bases(table: pd.DataFrame, context: int) -> Figure:
-    """Figure with a bar for each model's RoPE base on a logarithmic scale, and a line at the
-    smallest base that suffices for `context` tokens; bars below it are hatched.
-
-    The table `table` is that of `architectures`. Columns used: name, rope_base (None where unknown:
-    words in place of the bar), smallest_base, reaches_bound (`yes` or `no`).
-    """
-    figure = styled_figure(3.3, 0.2 * len(table) + 0.9)
-    ax = figure.subplots()
-    for place, row in enumerate(table.itertuples()):
-        if pd.notna(row.rope_base):
-            short = int(row.reaches_bound == "no")
-            colour, hatch = COLOURS[short], HATCHES[short]
-            ax.barh(place, row.rope_base, color=colour, hatch=hatch, edgecolor="white")
-        else:
-            say(ax, "not published", (1.2e3, place), va="center", color="#555555")
-    bound = table["smallest_base"].iloc[0]
-    ax.axvline(bound, color="black", linestyle="--", linewidth=1)
-    say(
-        ax,
-        f"{context:,} tokens: {bound:,.0f}",
-        (bound, -0.75),
-        (-4, 0),
-        ha="right",
-        va="center",
-    )
-    ax.set_xscale("log")
-    ax.set_xlim(1e3, 3e6)
-    name_rows(ax, table["name"].tolist(), length=None)
-    ax.set_ylim(len(table) - 0.4, -1.1)
-    ax.set_xlabel("base of RoPE (hatched: too small)")
     return figure
 
 

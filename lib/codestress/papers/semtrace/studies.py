@@ -35,10 +35,10 @@ from codestress.papers.semtrace.contexts import (
     with_keys,
     without_lines,
 )
-from codestress.papers.semtrace.parameters import Registry
 from codestress.parameters import (
     Alike,
     Experiment,
+    Facts,
     Interval,
     Parameters,
     RecomputedByDraws,
@@ -648,18 +648,9 @@ class Templates(Seeded):
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """List of triples of task, number of distractors and prompt, for all four templates on the
     problem with the number `given.problem`, with the target in the middle of its distractors."""
-    values = {
-        "artefact": given.artefact,
-        "models": given.models,
-        "seed": given.seed,
-        "tasks": [*get_args(Task)],
-        "problems": [given.problems],
-        "n_problems": given.problem + 1,
-        "positions": 3,
-        "distractors": given.distractors,
-        "distractor_source": given.distractor_source,
-        "matched": given.matched,
-    }
+    values = given.model_dump(exclude={"problem", "rule"})
+    values |= {"tasks": [*get_args(Task)], "problems": [given.problems]}
+    values |= {"n_problems": given.problem + 1, "positions": 3}
     contexts = Contexts.model_validate(values)
     trials = list(contexts.trials())
     prompts = []
@@ -669,6 +660,19 @@ def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
         if trial.problem == trials[-1].problem and middle:
             prompts.append((str(trial.factors["task"]), count, contexts.render(trial)))
     return prompts
+
+
+class Registry(Facts):
+    """Parameters of appendices F and G, tables from the model registry without requests: its `show`
+    names the table (licences or architecture), its `longest_context` a context in tokens."""
+
+    show: Literal["licences", "architecture"] = Field(
+        "licences", description="which table"
+    )
+    longest_context: int = Field(
+        30_810, ge=1000, description="tokens; the paper: approximately 31k"
+    )
+    rule: Literal["strict"] = Field("strict", description="nothing is judged")
 
 
 STUDIES = {

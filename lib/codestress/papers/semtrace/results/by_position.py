@@ -13,7 +13,7 @@ from codestress.fitting.proportions import cluster_weights
 from codestress.fitting.significance import LEVEL
 from codestress.fitting.summaries import paired_differences, with_accuracy
 from codestress.papers.semtrace.results.tables import clear_effect
-from codestress.papers.semtrace.studies import Questions
+from codestress.papers.semtrace.studies import Positions, Questions
 from codestress.report.marks import with_cells
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
@@ -41,54 +41,39 @@ WORDS: dict[str, dict[Any, str]] = {
 for underscores, does not say it."""
 
 
-def accuracy_by_position(
-    answers: pd.DataFrame,
-    *,
-    metrics: Sequence[str],
-    confidence: float,
-    resamples: int,
-    seed: int,
-) -> pd.DataFrame:
+def accuracy_by_position(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """Accuracy table of `answers` with one row for each model, panel (dataset, task, digits, qac,
     keys, metric), number of distractors and position, with depth and the columns of `summarize`.
-    `metrics` names the scores: `strict`, `partial` or both.
+    The parameters `given` name the scores (`metrics`), the level of the intervals, the resamples
+    and the seed.
 
     The columns `relative`, `relative_low` and `relative_high` are shares of the curve's own maximum
     (nan where the maximum is 0, or no problem was asked at all positions), with joint intervals by
-    `resamples` of problems, since the maximum is an estimate too. The column `unresolved` counts
+    resamples of problems, since the maximum is an estimate too. The column `unresolved` counts
     answers with arithmetic left in.
     """
     by = [*CURVE, "position", "depth"]
-    parts = [
-        summarize(answers, by=by, rule=metric, confidence=confidence).assign(
-            metric=metric
-        )
-        for metric in metrics
-    ]
-    relative = _relative_curves(answers, metrics, confidence, resamples, seed)
-    table = pd.concat(parts).merge(
-        relative, on=[*CURVE, "metric", "position"], how="left"
-    )
+    parts = []
+    for metric in given.metrics:
+        part = summarize(answers, by=by, rule=metric, confidence=given.confidence)
+        parts.append(part.assign(metric=metric))
+    relative = _relative_curves(answers, given)
+    same = [*CURVE, "metric", "position"]
+    table = pd.concat(parts).merge(relative, on=same, how="left")
     unresolved = answers.groupby(by, sort=False)["unresolved_strict"].sum()
     return table.join(unresolved.rename("unresolved"), on=by)
 
 
-def _relative_curves(
-    answers: pd.DataFrame,
-    metrics: Sequence[str],
-    confidence: float,
-    resamples: int,
-    seed: int,
-) -> pd.DataFrame:
+def _relative_curves(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """Table of accuracies in `answers` as shares of their curve's maximum, on the problems that
     were asked at all positions: the columns `CURVE`, metric, position, relative, relative_low,
     relative_high. The share is nan where the maximum is 0."""
     rows: list[tuple[Any, ...]] = []
-    for curve, cells in _cells(answers, metrics):
-        random, count = _draws(seed, "relative", curve), len(cells)
-        weights = cluster_weights(count, resamples, random) / count
+    for curve, cells, random in _cells(answers, given, "relative"):
+        count = len(cells)
+        weights = cluster_weights(count, given.resamples, random) / count
         shares = cells.mean() / (cells.mean().max() or np.nan)
-        intervals = relative_to_best(cells.to_numpy(float), weights, confidence)
+        intervals = relative_to_best(cells.to_numpy(float), weights, given.confidence)
         rows += [
             (*curve, *one, *ends)
             for one, ends in zip(shares.items(), intervals, strict=True)
@@ -97,33 +82,25 @@ def _relative_curves(
 
 
 def _cells(
-    answers: pd.DataFrame, metrics: Sequence[str]
-) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame]]:
-    """Yields a pair for each curve in `answers` and each of `metrics`: the values of the columns
-    `CURVE` with the metric, and a table of scores, problems by positions. Problems without a score
-    at every position are left out."""
-    for metric in metrics:
+    answers: pd.DataFrame, given: Questions, name: str
+) -> Iterator[tuple[tuple[Any, ...], pd.DataFrame, np.random.Generator]]:
+    """Yields for each curve in `answers` and each metric of `given`: the values of the columns
+    `CURVE` with the metric, a table of scores, problems by positions, and the random numbers called
+    `name`. Problems without a score at every position are left out."""
+    for metric in given.metrics:
         for group, part in answers.groupby(CURVE, sort=False):
-            yield (
-                (*group, metric),
-                part.pivot_table(f"value_{metric}", "problem", "position").dropna(),
-            )
+            cells = part.pivot_table(f"value_{metric}", "problem", "position").dropna()
+            random = rng(given.seed, name, metric, *map(str, group))
+            yield (*group, metric), cells, random
 
 
-def _draws(seed: int, name: str, curve: tuple[Any, ...]) -> np.random.Generator:
-    return rng(seed, name, curve[-1], *map(str, curve[:-1]))
-
-
-def position_points(
-    table: pd.DataFrame, *, show: str, relative: bool, confidence: float
-) -> pd.DataFrame:
+def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
     """Table of the figure's points: model, row, column (labels of the panel), depth, cell (column
     values that select the point's answers), shown, low, high (0 to 1).
 
-    `table` is that of `accuracy_by_position`. `show`: `accuracy`, or `unresolved` for the share of
-    answers with arithmetic left in; `relative` takes accuracy relative to the curve's maximum. Rows
-    are named by the factors that differ between panels. Columns are numbers of distractors, or
-    numbers of digits when these differ. `confidence` is used for `unresolved` only.
+    `table` is that of `accuracy_by_position`, `given` the parameters, of which `show` and
+    `relative` say what is drawn. Rows are named by the factors that differ between panels. Columns
+    are numbers of distractors, or numbers of digits when these differ.
     """
     varying = [name for name in PANEL if name != "digits" and table[name].nunique() > 1]
     counted = "digits" if table["digits"].nunique() > 1 else "distractors"
@@ -131,11 +108,12 @@ def position_points(
     rows = [_panel_name(row, varying) for row in table.to_dict("records")]
     points = with_cells(table, [*CURVE, "depth"]).assign(row=rows, column=column)
     axes = ["model", "row", "column", "depth", "cell"]
-    if show == "unresolved":
-        points, relative = with_accuracy(points, show, "n", confidence), False
-    return points[[*axes, *(RELATIVE if relative else SHARE)]].set_axis(
-        [*axes, "shown", "low", "high"], axis=1
-    )
+    unresolved = given.show == "unresolved"
+    if unresolved:
+        points = with_accuracy(points, "unresolved", "n", given.confidence)
+    drawn = RELATIVE if given.relative and not unresolved else SHARE
+    names = [*axes, "shown", "low", "high"]
+    return points[[*axes, *drawn]].set_axis(names, axis=1)
 
 
 def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
@@ -163,16 +141,10 @@ DIP = [
 in points or in % of the best position."""
 
 
-def dips(
-    answers: pd.DataFrame,
-    *,
-    metrics: Sequence[str],
-    confidence: float,
-    resamples: int,
-    seed: int,
-) -> pd.DataFrame:
+def dips(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """Table of the dip in the middle and the largest drop over positions in `answers`, a row for
-    each model, dataset, task, digits, qac, keys, number of distractors and metric of `metrics`.
+    each model, dataset, task, digits, qac, keys, number of distractors and metric. The parameters
+    `given` have the metrics, the level of the intervals, the resamples and the seed.
 
     Further columns, in points: dip_points, dip_low, dip_high, drop_points, drop_low, drop_high,
     drop_without_effect; in % of the best position: dip_relative_pct, drop_relative_pct,
@@ -180,20 +152,21 @@ def dips(
     problems that were asked at all positions; nan with fewer than three positions.
     """
     rows = []
-    for curve, cells in _cells(answers, metrics):
-        random = _draws(seed, "dip", curve)
+    for curve, cells, random in _cells(answers, given, "dip"):
         dip = position_dip(
-            cells.to_numpy(), confidence=confidence, resamples=resamples, rng=random
+            cells.to_numpy(),
+            confidence=given.confidence,
+            resamples=given.resamples,
+            rng=random,
         )
         rows.append((*curve, *(100 * np.hstack(dip[:-2])), dip.p_value, dip.items))
     return pd.DataFrame(rows, columns=[*CURVE, "metric", *DIP, "p_value", "problems"])
 
 
-def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> str:
+def headline(dips: pd.DataFrame, queries: pd.DataFrame) -> str:
     """Title of the figure by position: how many models read the middle less well than both ends,
-    from `dips`, the table of `dips()`, in points or, if `relative`, in % of the best position; or,
-    where both were asked, what the query before the code changes, from `queries`, the table of
-    `factor_differences()`.
+    from `dips`, the table of `dips()`; or, where both were asked, what the query before the code
+    changes, from `queries`, the table of `factor_differences()`.
 
     A model's curves are tests of one family: the smallest p-value counts times their number.
     """
@@ -202,12 +175,7 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> st
     curves = dips.groupby("model")["p_value"].transform("size")
     sure = dips[(dips["dip_low"] > 0) & (dips["p_value"] * curves < LEVEL)]
     models = f"{sure['model'].nunique() or 'none'} of {dips['model'].nunique()} models"
-    head = f"A clear loss in the middle of the context for {models}"
-    if sure.empty:
-        return head
-    most = sure["dip_relative_pct" if relative else "dip_points"].max()
-    unit = "% of the best accuracy" if relative else "points"
-    return f"{head}: up to {most:.0f} {unit}"
+    return f"A clear loss in the middle of the context for {models}"
 
 
 def unresolved_headline(points: pd.DataFrame) -> str:
@@ -218,13 +186,7 @@ def unresolved_headline(points: pd.DataFrame) -> str:
 
 
 def factor_differences(
-    answers: pd.DataFrame,
-    factor: str,
-    by: Sequence[str],
-    *,
-    confidence: float,
-    resamples: int,
-    seed: int,
+    answers: pd.DataFrame, factor: str, by: Sequence[str], given: Questions
 ) -> pd.DataFrame:
     """Comparison of the answers with the two values of the column that `factor` names, True minus
     False, on the same problems at the same positions: the query on both sides or not (`qac`,
@@ -232,7 +194,7 @@ def factor_differences(
 
     A row for each model and combination of the columns `by`, with these columns and those of
     `paired_differences`; positions of one problem are dependent. Empty when `answers` have only one
-    value of the factor.
+    value of the factor. `given` has the level of the intervals, the resamples and the seed.
     """
     parts = []
     for group, part in answers.groupby(list(by), sort=False):
@@ -242,9 +204,9 @@ def factor_differences(
             part.assign(target=part["problem"], problem=names),
             factor,
             clusters="target",
-            confidence=confidence,
-            resamples=resamples,
-            seed=seed,
+            confidence=given.confidence,
+            resamples=given.resamples,
+            seed=given.seed,
         )
         parts.append(differences.assign(**dict(zip(by, group, strict=True))))
     return pd.concat(parts, ignore_index=True)

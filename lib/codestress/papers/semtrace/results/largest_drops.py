@@ -4,7 +4,7 @@ and for groups, and gains of one data set over another."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
@@ -19,6 +19,7 @@ from codestress.fitting.proportions import (
     ratio,
 )
 from codestress.papers.semtrace.results.by_position import PANEL
+from codestress.papers.semtrace.studies import Questions
 from codestress.report.published import read_published
 from codestress.seeding import rng
 
@@ -34,17 +35,11 @@ Curves = dict[tuple[str, int], Array]
 problems, then those of each resample."""
 
 
-def largest_drops(
-    answers: pd.DataFrame,
-    *,
-    metrics: Sequence[str],
-    confidence: float,
-    resamples: int,
-    seed: int,
-) -> pd.DataFrame:
+def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """Table of the largest drop (best minus worst position) in `answers`, in points and in % of the
-    best, for each model and for each of the paper's groups whose models were all asked. `metrics`
-    names the scores. Problems are resampled once for all models. Empty without answers.
+    best, for each model and for each of the paper's groups whose models were all asked. `given` has
+    the metrics (the scores), the level of the intervals, the resamples and the seed. Problems are
+    resampled once for all models. Empty without answers.
 
     Columns: model (or group), dataset, task, digits, qac, keys, metric, context (number of
     distractors, or `any`: the largest over all), reading (of "on average" and "up to": three for a
@@ -54,15 +49,16 @@ def largest_drops(
     """
     rows = []
     by = PANEL[:-1]
-    for metric in metrics:
+    for metric in given.metrics:
         for panel, part in answers.groupby(by, sort=False):
             names = {"metric": metric, **dict(zip(by, panel, strict=True))}
             names["problems"] = part["problem"].nunique()
-            random = rng(seed, "largest drops", metric, *map(str, panel))
-            curves = _curves(part, f"value_{metric}", resamples, random)
+            random = rng(given.seed, "largest drops", metric, *map(str, panel))
+            curves = _curves(part, f"value_{metric}", given.resamples, random)
             for row, chosen in _compared(curves):
                 for unit in ("points", "relative"):
-                    row |= numbers_of(chosen, unit, row["reading"], confidence)
+                    reading = row["reading"]
+                    row |= numbers_of(chosen, unit, reading, given.confidence)
                 rows.append(names | row)
     columns = ["model", *PANEL, "context", "reading", "problems", "relative"]
     return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
@@ -172,26 +168,26 @@ def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
 
 
 def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Table of the gains in accuracy on SemTrace over CRUXEval's outputs in `answers`, for each of
-    the paper's groups of models and each of three readings of "higher average accuracy".
+    """Table of the gains in accuracy on SemTrace over CRUXEval's outputs in `answers`, for the
+    paper's larger models and each of three readings of "higher average accuracy".
 
-    Columns: group, distractors, reading (in words), gain (% of CRUXEval's accuracy, or points),
-    low, high, problems (of the smaller set); a group has rows when all of its models were asked
-    both sets, and have a correct answer on CRUXEval. The two sets have different problems, the same
-    for all models. The interval of the ratio of means is MOVER's, the interval of the mean ratio is
-    linearized.
+    Columns: group (`larger`), distractors, reading (in words), gain (% of CRUXEval's accuracy, or
+    points), low, high, problems (of the smaller set); there are rows when all of the models were
+    asked both sets, and have a correct answer on CRUXEval. The two sets have different problems,
+    the same for all models. The interval of the ratio of means is MOVER's, the interval of the mean
+    ratio is linearized.
     """
-    rows = []
-    asked = answers[answers["task"] == "output_prediction"]
-    asked = asked[asked["dataset"].isin(["semtrace", "cruxeval"])]
-    for group, models in read_published("semtrace")["groups"].items():
-        own = asked[asked["model"].isin(models)]
-        for distractors, part in own.groupby("distractors"):
-            counts = part.groupby("dataset")[["model", "problem"]].nunique()
+    rows: list[tuple[Any, ...]] = []
+    models = read_published("semtrace")["groups"]["larger"]
+    own = answers[answers["model"].isin(models)]
+    own = own[own["task"] == "output_prediction"]
+    own = own[own["dataset"].isin(["semtrace", "cruxeval"])]
+    for distractors, part in own.groupby("distractors"):
+        counts = part.groupby("dataset")[["model", "problem"]].nunique()
+        if counts["model"].tolist() == [len(models)] * 2:
             sizes = counts["problem"]
-            if counts["model"].tolist() == [len(models)] * 2:
-                for gain in _gains(part, sizes, confidence):
-                    rows.append((group, distractors, *gain, sizes.min()))
+            for gain in _gains(part, sizes, confidence):
+                rows.append(("larger", distractors, *gain, sizes.min()))
     columns = ["group", "distractors", "reading", "gain", "low", "high", "problems"]
     return pd.DataFrame(rows, columns=columns)
 

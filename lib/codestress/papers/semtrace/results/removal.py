@@ -25,6 +25,7 @@ from codestress.fitting.proportions import (
     paired_difference,
     percentile_interval,
 )
+from codestress.papers.semtrace.studies import LineRemoval, Sensitivity
 from codestress.report.findings import listed
 from codestress.report.marks import with_cells
 from codestress.report.published import published_numbers, read_published
@@ -61,19 +62,11 @@ def with_fifths_removed(answers: pd.DataFrame) -> pd.DataFrame:
 
 
 def fit_removal(
-    answers: pd.DataFrame,
-    *,
-    trend: str,
-    weighted: bool,
-    confidence: float,
-    resamples: int,
-    seed: int,
+    answers: pd.DataFrame, given: LineRemoval
 ) -> dict[Curve, ExponentialFit]:
     """Dict of exponential fits through the accuracies in `answers` at each share of lines removed,
-    by model and task; programs are resampled, not their versions.
-
-    `trend`: `exponential`, or `exponential_with_floor`, whose curve may stay above 0. `weighted`
-    counts each share of lines by its number of programs, else all shares count alike.
+    by model and task; programs are resampled, not their versions. `given` has the parameters of the
+    fits: trend, weights, level of the intervals, resamples and seed.
     """
     fits = {}
     for (model, task), part in answers.groupby(["model", "task"], sort=False):
@@ -84,13 +77,13 @@ def fit_removal(
             right.columns,
             right,
             asked,
-            floor=trend == "exponential_with_floor",
-            weigh=by_answers if weighted else equally,
-            confidence=confidence,
-            resamples=resamples,
+            floor=given.trend == "exponential_with_floor",
+            weigh=by_answers if given.weighted else equally,
+            confidence=given.confidence,
+            resamples=given.resamples,
             check=True,
             # The same programs in each resample of all models.
-            rng=rng(seed, "removal"),
+            rng=rng(given.seed, "removal"),
         )
     return fits
 
@@ -247,11 +240,10 @@ def fitted_curves(
     return pd.concat(parts, ignore_index=True)
 
 
-def recall_sensitivity(
-    answers: pd.DataFrame, *, epsilon: float, complete_wrong: str, confidence: float
-) -> pd.DataFrame:
+def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFrame:
     """Table of Equation 5 from `answers`, a row for each model and task: the mean over programs of
-    (R(C) - R(C_inc)) / (R(C) + `epsilon`), a mean over incomplete versions C_inc of a program C.
+    (R(C) - R(C_inc)) / (R(C) + epsilon), a mean over incomplete versions C_inc of a program C.
+    `given` has epsilon, `complete_wrong` and the level of the intervals.
 
     Columns: model, task, sensitivity, low, high, programs (behind the mean), complete_wrong (number
     of programs that were answered incorrectly when complete); to_python, to_python_low,
@@ -267,18 +259,19 @@ def recall_sensitivity(
         part.groupby(by, sort=False)["value_strict"].mean()
         for part in (answers[answers["removed"] == 0], answers[answers["removed"] > 0])
     )
-    lost = (complete - incomplete) / (complete + epsilon)
-    worth = lost.where(complete > 0, 0.0 if complete_wrong == "zero" else np.nan)
+    lost = (complete - incomplete) / (complete + given.epsilon)
+    nothing = 0.0 if given.complete_wrong == "zero" else np.nan
+    worth = lost.where(complete > 0, nothing)
     each = pd.DataFrame({"complete": complete, "sensitivity": worth}).reset_index()
     python = each[each["model"] == INTERPRETER].set_index("problem")["sensitivity"]
     rows = []
     for (model, task), part in each.groupby(["model", "task"], sort=False):
         known = part.set_index("problem")["sensitivity"].dropna()
-        mean, ends, programs, _ = clustered_share(known, known.index, confidence)
+        mean, ends, programs, _ = clustered_share(known, known.index, given.confidence)
         wrong = int((part["complete"] == 0).sum())
         beside = task == OUTPUTS and model != INTERPRETER
         more = (known - (python if beside else python[:0])).dropna()
-        to_python = more.mean(), *paired_difference(more, confidence=confidence)
+        to_python = more.mean(), *paired_difference(more, confidence=given.confidence)
         rows.append((model, task, mean, *ends, programs, wrong, *to_python))
     columns = ["model", "task", "sensitivity", "low", "high", "programs"]
     columns += ["complete_wrong", "to_python", "to_python_low", "to_python_high"]
