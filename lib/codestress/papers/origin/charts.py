@@ -51,16 +51,20 @@ def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
 
     `sources` is a dict by title of tables with the columns model, lines (in equal steps), outcome.
     Correct is dark and plain, incorrect light and hatched, all else (truncated, refused, …) grey
-    and dotted.
+    and dotted. Numbers of correct answers stand on the right.
     """
     heights = [cells["model"].nunique() for cells in sources.values()]
     height = min(0.19 * sum(heights) + 0.5 * len(heights) + 0.5, TALLEST - 0.6)
     figure, axes = panels(list(sources), 1, height, height_ratios=heights, sharex=True)
     for ax, (title, cells) in zip(axes, sources.items(), strict=True):
         rows = dict(list(cells.groupby("model", sort=False)))
+        counts = []
         for y, row in enumerate(rows.values()):
             _outcome_row(ax, row, y, published=title.startswith("published"))
+            right = (row["outcome"] == "correct").sum()
+            counts.append(f"{right}/{len(row)}")
         name_rows(ax, list(rows))
+        _on_the_right(ax, counts)
         ax.margins(x=0)
         ax.grid(False)
         ax.spines[["left", "bottom"]].set_visible(False)
@@ -106,7 +110,8 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     accuracy, low, high (0 to 1), and may have cell, the answers behind a row.
 
     Each condition has its shape, and every other one is hollow. Published ones, whose title or
-    condition begins with `published`, are grey.
+    condition begins with `published`, are grey. The values stand on the right, in the order of the
+    conditions.
     """
     rows = [frame["label"].nunique() for frame in sources.values()]
     height = 0.5 + 0.2 * sum(rows) + 0.6 * len(rows)
@@ -116,11 +121,14 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     for ax, (title, frame) in zip(axes, sources.items(), strict=True):
         labels = list(dict.fromkeys(frame["label"]))
         conditions = frame.groupby("condition", sort=False)
+        values = []
         for number, (name, part) in enumerate(conditions):
             part = part.set_index("label").reindex(labels)
             published = "published" in (title[:9], str(name)[:9])
             _draw_shares(ax, part, (number, len(conditions)), str(name), published)
+            values.append([f"{100 * value:.0f}" for value in part["accuracy"]])
         name_rows(ax, labels)
+        _on_the_right(ax, [" / ".join(row) for row in zip(*values, strict=True)])
         ax.set_xlim(0, 101)
         ax.set_xticks(range(0, 101, 20))
         if len(conditions) > 1:
@@ -145,6 +153,14 @@ def _draw_shares(
     dots["mfc"] = "white" if number % 2 else colour
     ax.errorbar(share, places, None, reach, marker, label=name, **dots)
     mark(ax, part, share, places, published=published)
+
+
+def _on_the_right(ax: Axes, words: Sequence[str]) -> None:
+    """Writes one of `words` on the right of each row of the panel `ax`."""
+    right = ax.secondary_yaxis("right")
+    right.set_yticks(range(len(words)), words)
+    right.tick_params(length=0)
+    right.spines["right"].set_visible(False)
 
 
 def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:

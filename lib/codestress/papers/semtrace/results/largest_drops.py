@@ -168,26 +168,26 @@ def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
 
 
 def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Table of the gains in accuracy on SemTrace over CRUXEval's outputs in `answers`, for the
-    paper's larger models and each of three readings of "higher average accuracy".
+    """Table of the gains in accuracy on SemTrace over CRUXEval's outputs in `answers`, for each of
+    the paper's groups of models and each of three readings of "higher average accuracy".
 
-    Columns: group (`larger`), distractors, reading (in words), gain (% of CRUXEval's accuracy, or
-    points), low, high, problems (of the smaller set); there are rows when all of the models were
-    asked both sets, and have a correct answer on CRUXEval. The two sets have different problems,
-    the same for all models. The interval of the ratio of means is MOVER's, the interval of the mean
-    ratio is linearized.
+    Columns: group, distractors, reading (in words), gain (% of CRUXEval's accuracy, or points),
+    low, high, problems (of the smaller set); a group has rows when all of its models were asked
+    both sets, and have a correct answer on CRUXEval. The two sets have different problems, the same
+    for all models. The interval of the ratio of means is MOVER's, the interval of the mean ratio is
+    linearized.
     """
-    rows: list[tuple[Any, ...]] = []
-    models = read_published("semtrace")["groups"]["larger"]
-    own = answers[answers["model"].isin(models)]
-    own = own[own["task"] == "output_prediction"]
-    own = own[own["dataset"].isin(["semtrace", "cruxeval"])]
-    for distractors, part in own.groupby("distractors"):
-        counts = part.groupby("dataset")[["model", "problem"]].nunique()
-        if counts["model"].tolist() == [len(models)] * 2:
+    rows = []
+    asked = answers[answers["task"] == "output_prediction"]
+    asked = asked[asked["dataset"].isin(["semtrace", "cruxeval"])]
+    for group, models in read_published("semtrace")["groups"].items():
+        own = asked[asked["model"].isin(models)]
+        for distractors, part in own.groupby("distractors"):
+            counts = part.groupby("dataset")[["model", "problem"]].nunique()
             sizes = counts["problem"]
-            for gain in _gains(part, sizes, confidence):
-                rows.append(("larger", distractors, *gain, sizes.min()))
+            if counts["model"].tolist() == [len(models)] * 2:
+                for gain in _gains(part, sizes, confidence):
+                    rows.append((group, distractors, *gain, sizes.min()))
     columns = ["group", "distractors", "reading", "gain", "low", "high", "problems"]
     return pd.DataFrame(rows, columns=columns)
 
