@@ -94,26 +94,31 @@ def test_nothing_right_is_not_known() -> None:
     assert "nan %" in title  # which `publish` words as "(not known)"
 
 
-def dip(model: str, low: float, p_value: float) -> dict[str, object]:
+def dip(model: str, points: float, low: float, p_value: float) -> dict[str, object]:
     return {
         "model": model,
+        "dip_points": points,
         "dip_low": low,
+        "dip_relative_pct": 2 * points,
         "p_value": p_value,
     }
 
 
 def test_a_title_by_position_names_who_loses_in_the_middle() -> None:
     none = pd.DataFrame(columns=["low", "high"])
-    clear, doubtful = dip("phi-4", 12, 0.001), dip("gemma", -2, 0.2)
+    clear, doubtful = dip("phi-4", 30.4, 12, 0.001), dip("gemma", 9, -2, 0.2)
     dips = pd.DataFrame([clear, doubtful])
-    names(by_position.headline(dips, none), "middle", "1 of 2")
+    told = by_position.headline(dips, none, relative=False)
+    names(told, "middle", "30 points", "1 of 2")
+    told = by_position.headline(dips, none, relative=True)
+    names(told, "middle", "1 of 2", "61 %")
     # One clear curve of many is what noise makes.
-    many = pd.DataFrame([dip("phi-4", 12, 0.02), *[dip("phi-4", -9, 0.5)] * 4])
-    names(by_position.headline(many, none), "none of 1 models")
+    many = pd.DataFrame([dip("phi-4", 30, 12, 0.02), *[dip("phi-4", 1, -9, 0.5)] * 4])
+    names(by_position.headline(many, none, relative=False), "none of 1 models")
     # Of three tests one is left by Holm's correction.
     asked = pd.DataFrame({"p_value": [0.01, 0.03, 0.04]})
     names(
-        by_position.headline(dips, asked),
+        by_position.headline(dips, asked, relative=False),
         "clear effect",
         "query",
         "1 of 3",
@@ -138,14 +143,11 @@ def test_a_rejected_fit_is_dotted_and_has_no_band() -> None:
 
 
 def test_published_accuracies_stand_in_the_rows_of_the_same_models() -> None:
-    published = tables.published_baselines("semtrace/tab02", 0.95)
-    assert published["condition"].nunique() == 2
-    keyed = published[published["label"] == "gemma-3-12b"].assign(accuracy=[0.6, 0.8])
-    plain = keyed.assign(
-        condition=keyed["condition"].str.replace("with ", "without "),
-        accuracy=[0.5, 0.4],
+    published = tables.drawn_baselines("semtrace/tab02", 0.95)
+    assert published["condition"].nunique() == 4
+    here = published[published["label"] == "gemma-3-12b"].assign(
+        accuracy=[0.5, 0.4, 0.6, 0.8]
     )
-    here = pd.concat([plain, keyed])
     here[["low", "high"]] = 0.3, 0.9
     figure = charts.baseline_dots(here, published)
     inputs, outputs = figure.axes

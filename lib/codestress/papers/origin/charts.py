@@ -109,9 +109,9 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     for each label in it; `xlabel` names the axis. A table has the columns label, condition,
     accuracy, low, high (0 to 1), and may have cell, the answers behind a row.
 
-    Each condition has its shape, and every other one is hollow. Published ones, whose title or
-    condition begins with `published`, are grey. The values stand on the right, in the order of the
-    conditions.
+    One condition is drawn as bars. Several are points, each with its shape, every other one hollow.
+    Published ones, whose title or condition begins with `published`, are grey. The values stand on
+    the right, in the order of the conditions.
     """
     rows = [frame["label"].nunique() for frame in sources.values()]
     height = 0.5 + 0.2 * sum(rows) + 0.6 * len(rows)
@@ -149,10 +149,15 @@ def _draw_shares(
     colour = PUBLISHED if published else colour
     places = np.arange(len(part)) + 0.7 * ((number + 0.5) / conditions - 0.5)
     share, reach = interval(part)
-    dots: dict[str, Any] = {"color": colour, "markersize": 3.5, "elinewidth": 0.9}
-    dots["mfc"] = "white" if number % 2 else colour
-    ax.errorbar(share, places, None, reach, marker, label=name, **dots)
-    mark(ax, part, share, places, published=published)
+    ends: dict[str, Any] = {"xerr": reach, "elinewidth": 0.9}
+    if conditions > 1:
+        ends |= {"mfc": "white" if number % 2 else colour, "markersize": 3.5}
+        ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)
+        mark(ax, part, share, places, published=published)
+    else:
+        ax.barh(places, share, 0.7, color=colour)
+        ax.errorbar(share, places, fmt="none", ecolor="#111111", capsize=2, **ends)
+        mark(ax, part, share / 2, places, share, 0.7, published=published)
 
 
 def _on_the_right(ax: Axes, words: Sequence[str]) -> None:

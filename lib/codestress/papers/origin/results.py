@@ -23,7 +23,6 @@ from codestress.seeding import rng
 from codestress.types import Outcome
 
 PAPER = "origin"
-RIGHT = Outcome.CORRECT.value
 
 
 def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
@@ -150,8 +149,9 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
     name = artefact.partition("/")[2]
     shown = by_size(OUTCOMES_OF.get(name, name))
     shown = shown[shown["lines"] <= answers["lines"].max()]
-    outcome = shown["right"].map({1: RIGHT, 0: Outcome.INCORRECT.value})
-    rows = [shown.assign(source="published", outcome=outcome)]
+    outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
+    known = shown.assign(source="published", outcome=outcome)
+    rows = [part for _, part in known.groupby("model", sort=False)]
     several = answers["shuffled"].nunique() > 1
     for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
         most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
@@ -160,17 +160,21 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
         row = most.rename("outcome").reset_index()
         row = row.assign(model=model, shuffled=shuffled, source=source)
         rows.append(with_cells(row, ["model", "shuffled", "lines"]))
+    sources = list(SOURCES)
+    rows.sort(key=lambda row: (sources.index(row["source"].iloc[0]), -_right(row)))
     cells = pd.concat(rows, ignore_index=True)
-    wrong = (cells["outcome"] != RIGHT).groupby([cells["source"], cells["model"]])
-    place = cells["source"].map([*SOURCES].index)
-    cells = cells.assign(place=place, wrong=wrong.transform("mean"))
-    cells = cells.sort_values(["place", "wrong"], kind="stable", ignore_index=True)
     return cells[["source", "model", "lines", "outcome", "cell"]]
 
 
+def _right(cells: pd.DataFrame) -> int:
+    return int((cells["outcome"] == Outcome.CORRECT.value).sum())
+
+
 def _most(reasons: pd.Series) -> str:
-    right = reasons == RIGHT
-    return RIGHT if right.mean() > 0.5 else str(reasons[~right].mode().iloc[0])
+    right = reasons == Outcome.CORRECT.value
+    if right.mean() > 0.5:
+        return Outcome.CORRECT.value
+    return str(reasons[~right].mode().iloc[0])
 
 
 def largest(values: pd.Series, where: str) -> str:

@@ -163,10 +163,11 @@ def dips(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*CURVE, "metric", *DIP, "p_value", "problems"])
 
 
-def headline(dips: pd.DataFrame, queries: pd.DataFrame) -> str:
+def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> str:
     """Title of the figure by position: how many models read the middle less well than both ends,
-    from `dips`, the table of `dips()`; or, where both were asked, what the query before the code
-    changes, from `queries`, the table of `factor_differences()`.
+    from `dips`, the table of `dips()`, in points or, if `relative`, in % of the best position; or,
+    where both were asked, what the query before the code changes, from `queries`, the table of
+    `factor_differences()`.
 
     A model's curves are tests of one family: the smallest p-value counts times their number.
     """
@@ -175,7 +176,12 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame) -> str:
     curves = dips.groupby("model")["p_value"].transform("size")
     sure = dips[(dips["dip_low"] > 0) & (dips["p_value"] * curves < LEVEL)]
     models = f"{sure['model'].nunique() or 'none'} of {dips['model'].nunique()} models"
-    return f"A clear loss in the middle of the context for {models}"
+    head = f"A clear loss in the middle of the context for {models}"
+    if sure.empty:
+        return head
+    most = sure["dip_relative_pct" if relative else "dip_points"].max()
+    unit = "% of the best accuracy" if relative else "points"
+    return f"{head}: up to {most:.0f} {unit}"
 
 
 def unresolved_headline(points: pd.DataFrame) -> str:

@@ -62,6 +62,19 @@ def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     return table.assign(accuracy=cells["percent"] / 100)
 
 
+def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
+    """Table like that of `published_baselines`, with what the figure of Table 2 shows: its numbers
+    and, as the condition `without keys`, those of Table 1 for the same models and tasks."""
+    printed = published_baselines(artefact, confidence)
+    if not printed["condition"].str.endswith(", with keys").any():
+        return printed
+    plain = published_baselines("semtrace/tab01", confidence)
+    tasks = printed["condition"].str.removesuffix(", with keys")
+    same = plain["label"].isin(printed["label"]) & plain["condition"].isin(tasks)
+    plain = plain[same].assign(condition=plain["condition"] + ", without keys")
+    return pd.concat([plain, printed], ignore_index=True)
+
+
 def headline(
     regenerated: pd.DataFrame, published: pd.DataFrame, differences: pd.DataFrame
 ) -> str:
