@@ -20,7 +20,8 @@ def fact_list(table: pd.DataFrame) -> Figure:
     use_style()
     cells = [[name.replace("_", " ") for name in table]]
     for row in table.to_numpy():
-        cells.append([shorten(str(value), WIDEST, placeholder=" …") for value in row])
+        texts = [f"{v:,.9g}" if isinstance(v, float) else str(v) for v in row]
+        cells.append([shorten(text, WIDEST, placeholder=" …") for text in texts])
     longest = [max(map(len, column)) + 3 for column in zip(*cells, strict=True)]
     widths = [width / sum(longest) for width in longest]
     figure = Figure(figsize=(7.0, 0.2 * len(cells) + 0.2), layout="none")  # type: ignore[arg-type]  # not in the stubs
