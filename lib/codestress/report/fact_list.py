@@ -20,7 +20,7 @@ def fact_list(table: pd.DataFrame) -> Figure:
     use_style()
     cells = [[name.replace("_", " ") for name in table]]
     for row in table.to_numpy():
-        texts = [f"{v:,.9g}" if isinstance(v, float) else str(v) for v in row]
+        texts = [f"{v:,.9g}" if type(v) in (int, float) else str(v) for v in row]
         cells.append([shorten(text, WIDEST, placeholder=" …") for text in texts])
     longest = [max(map(len, column)) + 3 for column in zip(*cells, strict=True)]
     widths = [width / sum(longest) for width in longest]
