@@ -148,12 +148,29 @@ def _described(node: ast.AST) -> Iterator[str]:
         case ast.ExceptHandler(kind, str(name)):
             yield f"del {name}"
             kinds = ast.walk(kind) if kind else ()
-            if any(getattr(part, "id", "") in SAYS_NAMES for part in kinds):
+            says = any(getattr(part, "id", "") in SAYS_NAMES for part in kinds)
+            if says and reads_message(node):
                 yield "the message of an exception"
         case ast.FormattedValue(ast.Name(name)):
             yield f"text of {name}"
         case ast.Call():
             yield from _of_call(node)
+
+
+def reads_message(handler: ast.ExceptHandler) -> bool:
+    """Whether an `except` clause uses its exception `e` anywhere but in `raise e`,
+    `raise … from e`, `isinstance(e, …)` or `type(e)`."""
+    allowed = set[int]()
+    uses = set[int]()
+    for node in ast.walk(handler):
+        match node:
+            case ast.Raise(raised, cause):
+                allowed |= {id(raised), id(cause)}
+            case ast.Call(ast.Name("isinstance" | "type"), given):
+                allowed.update(map(id, given))
+            case ast.Name(handler.name):
+                uses.add(id(node))
+    return not uses <= allowed
 
 
 def _of_call(call: ast.Call) -> Iterator[str]:
