@@ -87,7 +87,7 @@ def test_when_nothing_is_left_the_build_says_why(tmp_path: Path) -> None:
         **bare,
     )
     assert done.returncode == 1
-    names(done.stderr, "JavaScript", "Node 18")
+    names(done.stderr, "javascript", "Node 18")
 
 
 def test_a_file_system_without_locks_is_refused_by_name(tmp_path: Path) -> None:
