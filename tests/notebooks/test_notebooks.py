@@ -196,7 +196,7 @@ def test_an_executed_notebook_ends_with_words_about_its_own_artefact(
     for artefact in resolve(artefact_names(), "demo", Overrides(), load_registry()):
         end = closing(artefact)
         assert (end == "") == (artefact.name in own)
-        assert artefact.name not in own or not artefact.seen
+        assert artefact.name not in own or not artefact.file.seen
         assert artefact.seen.strip() in end
         assert (HEADINGS[0] in end) == bool(artefact.seen)
     (nano,) = resolve(["origin/nano"], "demo", Overrides(), load_registry())

@@ -246,13 +246,18 @@ def final_word(text: str) -> str | None:
 QUOTE = r"\\?[\"'“”]?"
 """Pattern of quotes: Python's, a word processor's, or those of an object within a text."""
 BROKEN = re.compile(
-    rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]{{1,20}})\s*{QUOTE}\s*[,}}]"
+    rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]+)\s*{QUOTE}\s*[,}}]"
 )
 NamedLine = tuple[int, str | None]
 """A line's number, and the line itself where it was quoted."""
 
 
-DECODER = json.JSONDecoder(strict=False)
+def _integer(digits: str) -> int:
+    """Return the number of a line; one of over 20 digits names none, whatever it is cut to."""
+    return int(digits.strip()[:20])
+
+
+DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
 
 
 def json_objects(text: str) -> Iterator[tuple[int, int, Any]]:
@@ -290,7 +295,7 @@ def named_line(text: str) -> NamedLine | None:
 def _broken_line(text: str, start: int, end: int) -> NamedLine | None:
     """Return the last line number between two indices of a text that hold no whole object."""
     numbers = BROKEN.findall(text, start, end)
-    return (int(numbers[-1]), None) if numbers else None
+    return (_integer(numbers[-1]), None) if numbers else None
 
 
 def _line_in(value: Any) -> NamedLine | None:
@@ -311,10 +316,10 @@ def _line_in(value: Any) -> NamedLine | None:
 
 
 def _whole_number(value: Any) -> int | None:
-    """Return an integer as it is, and a text of digits as an integer (at most 20); None
+    """Return an integer as it is, and a text of digits as an integer (the first 20 digits); None
     for any other value, including True and 4.0."""
-    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]{1,20}\s*", value):
-        return int(value)
+    if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
+        return _integer(value)
     return value if type(value) is int else None
 
 
