@@ -197,14 +197,14 @@ def test_an_executed_notebook_ends_with_words_about_its_own_artefact(
         end = closing(artefact)
         assert (end == "") == (artefact.name in own)
         assert artefact.name not in own or not artefact.file.seen
-        assert artefact.seen.strip() in end
-        assert (HEADINGS[0] in end) == bool(artefact.seen)
+        assert artefact.file.seen.strip() in end
+        assert (HEADINGS[0] in end) == bool(artefact.file.seen)
     (nano,) = resolve(["origin/nano"], "demo", Overrides(), load_registry())
-    assert nano.seen.startswith("nano, a real")
+    assert nano.file.seen.startswith("nano, a real")
     (changed,) = resolve(
         ["origin/nano"], "demo", Overrides(settings=("seed=1",)), load_registry()
     )
-    assert nano.seen.strip() not in closing(changed)
+    assert nano.file.seen.strip() not in closing(changed)
     for name in smoke_names():
         last = (
             nbformat.read(smoke / "smoke" / name / "notebook.ipynb", 4).cells[-1].source
