@@ -98,6 +98,12 @@ def test_javascript_values() -> None:
         "() => 1",
         "new Map()",
         "0x10",
+        "007",
+        "1--",
+        "-true",
+        "-[1]",
+        "(1, 2)",
+        "{[a]: 1}",
         "{...a}",
         "{k: [1, 'b', , true, null]}",
         "{k: [, 1, 'b', true, null]}",
@@ -109,6 +115,25 @@ def test_javascript_values() -> None:
         is Outcome.SYNTAX_ERROR
     )
     assert score_assertion(one, "output", gold(one, "[" * 5000 + "]" * 5000)).value == 0
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        (".5", "0.5"),
+        ("5.", "5"),
+        ("-5.0", "-5"),
+        ("--1", "1"),
+        ("-(-1)", "1"),
+        ("[.5, (5.), 1e3]", "[0.5, 5, 1000]"),
+        ("{1: .5, 'a\\'\"b': 2}", "{'1': 0.5, 'a\\'\"b': 2}"),
+        ("9007199254740993", "9007199254740993"),
+    ],
+)
+def test_javascript_values_as_a_model_may_write_them(written: str, value: str) -> None:
+    one = Problem("p", "function f() {}", "f", "", value, "javascript")
+    score = score_assertion(one, "output", gold(one, written))
+    assert score.outcome is Outcome.CORRECT, score
 
 
 LONG = ("a million characters", "deep sum", "deep minus", "deep attributes")

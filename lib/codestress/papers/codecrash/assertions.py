@@ -15,7 +15,7 @@ import json
 import re
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from codestress.literals import (
     LONGEST_TEXT,
@@ -163,10 +163,14 @@ def _only_calls(assertion: str, problem: Problem) -> bool:
 # --- JavaScript: parsed by tree-sitter, never evaluated ---
 
 ASSERT = re.compile(r"^\s*(?:console\.)?assert\b|\s+$")
-DEEPEST = 200
-NESTED = ("array", "object", "pair", "unary_expression")
-WRITTEN = ("property_identifier", "number", "true", "false", "null", *"[]{},:-")
-"""Types of syntax-tree nodes that JSON writes as JavaScript does."""
+NESTED = (
+    *("array", "object", "pair"),
+    *("unary_expression", "update_expression", "parenthesized_expression"),
+)
+"""Types of syntax-tree nodes whose pieces, one after the other, are a literal."""
+NAMES = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
+PIECES: dict[str, str] = NAMES | {sign: sign for sign in ("--", *"[]{},:-()")}
+"""Python's text for nodes of these types."""
 
 
 def assertion_sides(text: str, function: str) -> tuple[str, str]:
@@ -185,63 +189,48 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
     statement = root.named_children[0] if len(root.named_children) == 1 else None
     if root.has_error or statement is None or statement.type != "expression_statement":
         raise SyntaxError("not an expression")
-    node = _inner(_parts(statement)[0])
-    if node.type == "binary_expression" and text_at(node, "operator") in ("==", "==="):
+    node = statement.named_children[0]
+    while node.type == "parenthesized_expression":
+        node = next(one for one in node.named_children if one.type != "comment")
+    if text_at(node, "operator") in ("==", "==="):
         left, right = part(node, "left"), part(node, "right")
-        call = left is not None and left.type == "call_expression"
-        if right is None or not call or text_at(left, "function") != function:
+        if right is None or text_at(left, "function") != function:
             raise ValueError(f"the left side is no call of {function}")
-        return text_of(left), repr(value_of(_inner(right)))
-    value = repr(value_of(node))
+        return text_of(left), python_value(right)
+    value = python_value(node)
     return value, value
 
 
-def _inner(node: Node) -> Node:
-    while node.type == "parenthesized_expression" and len(_parts(node)) == 1:
-        node = _parts(node)[0]
-    return node
+def python_value(node: Node) -> str:
+    """Returns the value of a JavaScript literal, the syntax tree's `node`, as Python writes it;
+    `None` for null and undefined. Raises `ValueError` for anything else, and where literals are
+    nested too deeply."""
+    texts, left = [], [node]
+    while left:
+        node = left.pop()
+        if node.type in NESTED:
+            left += reversed(node.children)
+        elif node.type != "comment":
+            texts.append(python_text(node))
+    return repr(parse_literal("".join(texts)).value)
 
 
-def _parts(node: Node) -> list[Node]:
-    return [child for child in node.named_children if child.type != "comment"]
-
-
-def value_of(node: Node) -> Any:
-    """Returns the value of a JavaScript literal, the syntax tree's `node`, as Python data; None for
-    null and undefined. Raises `ValueError` for anything else, and where literals are nested more
-    than `DEEPEST` deep."""
-    text = json_text(node)
-    try:
-        return json.loads(text, strict=False, parse_float=_number)
-    except ValueError:
-        raise ValueError(f"not a value: {text[:40]}") from None
-
-
-def json_text(node: Node, depth: int = 0) -> str:
-    """Returns the JavaScript literal `node`, with `depth` others around it, as JSON."""
+def python_text(node: Node) -> str:
+    """Returns the piece of a JavaScript literal at `node` as Python writes it: a text, a number, a
+    name, a key or a sign."""
     text = text_of(node)
-    if depth > DEEPEST:
-        raise ValueError("nested too deeply")
-    if node.type in NESTED:
-        children = [child for child in node.children if child.type != "comment"]
-        texts = [json_text(child, depth + 1) for child in children]
-        if node.type == "pair" and texts[0][0] != '"':
-            texts[0] = f'"{texts[0]}"'
-        if len(texts) > 3 and texts[-2] == ",":
-            del texts[-2]
-        return "".join(texts)
     if node.type == "string":
         content = re.sub(r"\\'", "'", text[1:-1])
         if text[0] == "'":
             content = re.sub(r'(?<!\\)"', '\\"', content)
-        return f'"{content}"'
-    if node.type in WRITTEN:
-        return text
-    if node.type == "undefined":
-        return "null"
-    raise ValueError(f"not a value: {node.type}")
-
-
-def _number(text: str) -> int | float:
-    value = float(text)
-    return int(value) if value.is_integer() and abs(value) < 2**53 else value
+        return repr(json.loads(f'"{content}"', strict=False))
+    after = node.next_sibling
+    if node.type in ("property_identifier", "number") and after and after.type == ":":
+        return repr(text)
+    if node.type == "number":
+        value = float(text)
+        whole = value.is_integer() and abs(value) < 2**53
+        return str(int(value)) if whole and not text.isdigit() else text
+    if node.type not in PIECES:
+        raise ValueError(f"not a value: {node.type}")
+    return PIECES[node.type]
