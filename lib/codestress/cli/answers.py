@@ -279,7 +279,8 @@ def score(
     for reason, count in report.counts.items():
         if count:
             click.echo(f"  {reason:14} {count:>8,}")
-    click.echo(manner)
+    if manner:
+        click.echo(manner)
 
 
 def _scored(

@@ -160,7 +160,7 @@ class _Cell(BaseModel):
 
 
 class _Notebook(BaseModel):
-    """What the kit needs of a notebook's form; all else is nbformat's to check."""
+    """Form of a notebook as far as the kit reads it; all else is nbformat's to check."""
 
     cells: list[_Cell]
     metadata: dict[str, Any] = {}

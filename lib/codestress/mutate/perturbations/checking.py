@@ -169,7 +169,7 @@ def _run_scripts(
 
 
 def _shared(program: Program) -> tuple[str, str] | int:
-    """What programs that share a process have in common; other programs have nothing."""
+    """Key of the process that runs `program`: programs with equal keys share one."""
     kit = program.source is Source.KIT
     return (program.code, program.function) if kit else id(program)
 
