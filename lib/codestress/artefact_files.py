@@ -14,9 +14,9 @@ from typing import Any, Literal, TypeGuard
 
 from pydantic import Field
 
-from codestress.errors import ParameterError
-from codestress.paths import PARAMS, shown, visible
-from codestress.validation import Strict, check, nearest, read_yaml
+from .errors import ParameterError
+from .paths import PARAMS, shown, visible
+from .validation import Strict, check, nearest, read_yaml
 
 PROFILES = PARAMS / "profiles"
 NOT_PAPERS = {"profiles", "published"}

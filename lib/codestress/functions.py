@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from codestress.errors import ParameterError
-from codestress.paths import ROOT, shown
+from .errors import ParameterError
+from .paths import ROOT, shown
 
 FunctionName = Annotated[str, Field(pattern=r"^.+\.py:[A-Za-z_]\w*$")]
 """Name of a user's function as FILE.py:NAME, with the file relative to the project's root."""

@@ -19,8 +19,8 @@ from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from codestress.paths import exported
-from codestress.types import hash_of
+from .paths import exported
+from .types import hash_of
 
 FOLDER = "CODESTRESS_NOTES"
 """Name of the environment variable with the path of the folder of a build's notes."""

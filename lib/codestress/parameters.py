@@ -12,11 +12,11 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, field_validator
 
-from codestress.artefact_files import Layers, demo_layers
-from codestress.errors import ParameterError
-from codestress.paths import ROOT, shown, whole
-from codestress.types import NotRun, Prompt, Response, Sampling, Score, Trial, Trials
-from codestress.validation import Strict, check, nearest
+from .artefact_files import Layers, demo_layers
+from .errors import ParameterError
+from .paths import ROOT, shown, whole
+from .types import NotRun, Prompt, Response, Sampling, Score, Trial, Trials
+from .validation import Strict, check, nearest
 
 
 class Alike(NamedTuple):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
-from codestress.errors import ParameterError
+from .errors import ParameterError
 
 PACKAGE = Path(__file__).resolve().parent
 PAPERS = PACKAGE / "papers"

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from codestress.types import Language, Source
+from .types import Language, Source
 
 ProgramCounts = Counter[tuple[Language, Source, str]]
 """Counts of programs by language, source and the sandbox backend that isolated them."""

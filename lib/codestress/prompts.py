@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 from string import Template
 
-from codestress.paths import PAPERS, visible
+from .paths import PAPERS, visible
 
 
 @cache

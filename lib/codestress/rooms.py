@@ -13,7 +13,7 @@ import importlib
 from functools import cache
 from typing import Any
 
-from codestress.paths import PAPERS, visible
+from .paths import PAPERS, visible
 
 
 @cache

@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 
-from codestress.types import hash_of
+from .types import hash_of
 
 
 def rng(seed: int, *names: str | int | float | bool) -> np.random.Generator:

@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
-from codestress.errors import ParameterError
-from codestress.paths import shown
+from .errors import ParameterError
+from .paths import shown
 
 
 class Strict(BaseModel):

@@ -17,12 +17,13 @@ from typing import Any, TextIO, cast
 import click
 
 from codestress import __version__
-from codestress.cli import answers, artefacts, exporting, sources, trying
 from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
 from codestress.literals import printable
 from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT
 from codestress.rooms import offered_by
+
+from . import answers, artefacts, exporting, sources, trying
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from codestress.cli.options import (
+from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.store import Store
+from codestress.literals import printable
+from codestress.paths import OUTPUTS, STORE, shown
+from codestress.pipeline.artefacts import Artefact
+from codestress.types import Request, Response
+
+from .options import (
     ARTEFACTS,
     AS_JSON,
     PROFILE,
@@ -24,12 +31,6 @@ from codestress.cli.options import (
     where_of,
     with_knobs,
 )
-from codestress.inference.registry import ModelEntry, load_registry
-from codestress.inference.store import Store
-from codestress.literals import printable
-from codestress.paths import OUTPUTS, STORE, shown
-from codestress.pipeline.artefacts import Artefact
-from codestress.types import Request, Response
 
 if TYPE_CHECKING:
     from codestress.scoring.answer_files import Report

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codestress.artefact_files import load_profile
-from codestress.cli.options import (
+from codestress.errors import ParameterError
+from codestress.literals import counted, printable
+from codestress.paths import MINE, OUTPUTS, STORE, shown
+from codestress.pipeline.artefacts import Artefact
+from codestress.types import Outcome
+from codestress.validation import nearest
+
+from .options import (
     ARTEFACTS,
     AS_JSON,
     PROFILE,
@@ -26,12 +33,6 @@ from codestress.cli.options import (
     where_of,
     with_knobs,
 )
-from codestress.errors import ParameterError
-from codestress.literals import counted, printable
-from codestress.paths import MINE, OUTPUTS, STORE, shown
-from codestress.pipeline.artefacts import Artefact
-from codestress.types import Outcome
-from codestress.validation import nearest
 
 if TYPE_CHECKING:
     from codestress.inference.results import Results

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
-from codestress.cli.options import ARTEFACTS, Knobs, exit_where, resolved, with_knobs
 from codestress.paths import OUTPUTS, shown
+
+from .options import ARTEFACTS, Knobs, exit_where, resolved, with_knobs
 
 
 @click.group()

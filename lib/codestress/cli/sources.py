@@ -8,10 +8,11 @@ import sys
 
 import click
 
-from codestress.cli.options import exit_where
 from codestress.errors import CodestressError
 from codestress.inference.registry import find_models, load_registry
 from codestress.paths import shown
+
+from .options import exit_where
 
 
 @click.group()

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import click
 
-from codestress.cli.artefacts import build
-from codestress.cli.options import KEY_ENV, MODEL_ID, minutes_option
 from codestress.errors import EngineError, ParameterError
+
+from .artefacts import build
+from .options import KEY_ENV, MODEL_ID, minutes_option
 
 LOCAL_SERVERS = {
     "Ollama": ("http://localhost:11434/v1", "ollama serve"),

@@ -11,11 +11,12 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from codestress.course.grading import Graded, grade, otter
 from codestress.errors import CodestressError, DataError, ParameterError
 from codestress.paths import NOTEBOOKS, shown, visible
 from codestress.pipeline.notebooks import read_notebook
 from codestress.validation import nearest
+
+from .grading import Graded, grade, otter
 
 MASTERS = NOTEBOOKS / "course"
 CHECKED_AS = "teacher"

@@ -24,7 +24,7 @@ def course() -> None:
 @course.command("build")
 def course_build() -> None:
     """Writes both versions of every assignment into outputs/course, and grades the solutions."""
-    from codestress.course.building import build_course
+    from .building import build_course
 
     for name, solution in build_course(BUILT):
         places = f"{shown(BUILT)}/student/{name} and teacher/{name}"
@@ -48,8 +48,8 @@ def course_grade(assignment: str, notebooks: Sequence[Path]) -> None:
     A file's name is the student's, which decides the hidden data: hand-ins are ada.ipynb, ben.ipynb, …
     The folder's is, where files have one name or the assignment's: ada/hw.ipynb, ben/hw.ipynb, …
     """
-    from codestress.course.building import tests_of
-    from codestress.course.grading import grade, students, write_feedback
+    from .building import tests_of
+    from .grading import grade, students, write_feedback
 
     names = students(notebooks, assignment)
     tests = tests_of(assignment, BUILT)

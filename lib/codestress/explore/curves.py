@@ -17,7 +17,15 @@ import traitlets
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from codestress.explore.controls import (
+from codestress.fitting.exponential import ExponentialFit, fit_exponential
+from codestress.fitting.summaries import with_accuracy
+from codestress.inference.results import Results
+from codestress.report.caption import SIMULATED_NOTE, description
+from codestress.report.curves import draw_points
+from codestress.report.style import styled_figure
+from codestress.scoring.frames import answers_frame
+
+from .controls import (
     artefact_chooser,
     control,
     dropdown,
@@ -27,14 +35,7 @@ from codestress.explore.controls import (
     showing,
     side_by_side,
 )
-from codestress.explore.questions import built
-from codestress.fitting.exponential import ExponentialFit, fit_exponential
-from codestress.fitting.summaries import with_accuracy
-from codestress.inference.results import Results
-from codestress.report.caption import SIMULATED_NOTE, description
-from codestress.report.curves import draw_points
-from codestress.report.style import styled_figure
-from codestress.scoring.frames import answers_frame
+from .questions import built
 
 RANGES = 12
 """Number of ranges into which a numeric factor with more values is cut."""

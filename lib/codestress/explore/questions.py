@@ -12,7 +12,16 @@ from typing import Any
 
 import ipywidgets as widgets
 
-from codestress.explore.controls import (
+from codestress.inference.registry import load_registry
+from codestress.inference.results import Answer, Results, last_prompt
+from codestress.inference.run import run
+from codestress.inference.store import stored_responses
+from codestress.pipeline.artefacts import Artefact
+from codestress.pipeline.explain import answers_of
+from codestress.report.notebook_page import page_environment
+from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar, Trial, Trials
+
+from .controls import (
     Questions,
     artefact_chooser,
     control,
@@ -29,14 +38,6 @@ from codestress.explore.controls import (
     side_by_side,
     values_by_name,
 )
-from codestress.inference.registry import load_registry
-from codestress.inference.results import Answer, Results, last_prompt
-from codestress.inference.run import run
-from codestress.inference.store import stored_responses
-from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.explain import answers_of
-from codestress.report.notebook_page import page_environment
-from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar, Trial, Trials
 
 ALL = "all"
 WRAPPED = "<style>select[size] option { white-space: normal; overflow-wrap: anywhere }</style>"

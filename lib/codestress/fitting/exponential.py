@@ -17,7 +17,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.proportions import (
+from .proportions import (
     Array,
     Interval,
     cluster_weights,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from codestress.fitting.proportions import UNKNOWN, Interval, normal_quantile
+from .proportions import UNKNOWN, Interval, normal_quantile
 
 
 @dataclass(frozen=True)

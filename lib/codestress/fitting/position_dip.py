@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.proportions import (
+from .proportions import (
     UNKNOWN,
     Array,
     Interval,

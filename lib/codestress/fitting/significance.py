@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from codestress.fitting.proportions import (
+from .proportions import (
     UNKNOWN,
     Array,
     Interval,

@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import bdtr
 
-from codestress.fitting.proportions import (
+from codestress.seeding import rng
+
+from .proportions import (
     UNKNOWN,
     Array,
     paired_difference,
     wilson,
 )
-from codestress.seeding import rng
 
 
 def with_accuracy(

@@ -14,7 +14,7 @@ import math
 from enum import StrEnum
 from typing import NamedTuple
 
-from codestress.fitting.proportions import Interval, normal_quantile, student_quantile
+from .proportions import Interval, normal_quantile, student_quantile
 
 FEWEST_CLUSTERS = 25
 """Fewest independent clusters with which a number can be reproduced."""

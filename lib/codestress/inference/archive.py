@@ -20,13 +20,14 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 
 from codestress.errors import ArchiveError
-from codestress.inference.registry import ModelEntry
-from codestress.inference.servers import belongs
-from codestress.inference.store import Store
 from codestress.literals import parse_json
 from codestress.paths import shown
 from codestress.problems.problem_files import opened
 from codestress.types import FinishReason, Request, Response, Usage, digest_of, hash_of
+
+from .registry import ModelEntry
+from .servers import belongs
+from .store import Store
 
 HEADER = "codestress archive"
 """Field of the first line that gives the format's number."""

@@ -15,10 +15,14 @@ from typing import Literal
 from weakref import WeakValueDictionary
 
 from codestress.errors import EngineError, IncompleteError
-from codestress.inference.archive import import_known
-from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.coroutines import first_error, run_coroutine
-from codestress.inference.engines.base import (
+from codestress.notes import remember, remembered
+from codestress.paths import STORE
+from codestress.types import Outcome, Response, Trials
+
+from .archive import import_known
+from .budget import Budget, BudgetReached
+from .coroutines import first_error, run_coroutine
+from .engines.base import (
     FAILURES_IN_A_ROW,
     AnswerTooLong,
     BatchEngine,
@@ -26,16 +30,16 @@ from codestress.inference.engines.base import (
     RequestFailed,
     open_engine,
 )
-from codestress.inference.engines.dialects import adapted
-from codestress.inference.progress import Progress
-from codestress.inference.registry import (
+from .engines.dialects import adapted
+from .progress import Progress
+from .registry import (
     REGISTRY,
     ModelEntry,
     find_models,
     keep,
     load_registry,
 )
-from codestress.inference.requests import (
+from .requests import (
     Asked,
     Prompts,
     as_sent,
@@ -44,11 +48,8 @@ from codestress.inference.requests import (
     looked_up,
     only_run,
 )
-from codestress.inference.servers import belongs, server_of
-from codestress.inference.store import Store
-from codestress.notes import remember, remembered
-from codestress.paths import STORE
-from codestress.types import Outcome, Response, Trials
+from .servers import belongs, server_of
+from .store import Store
 
 FAILED = "failed"
 """Name under which a build's notes (`codestress.notes`) keep failed requests, where

@@ -30,11 +30,12 @@ from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
-from codestress.inference.engines.base import Engine
-from codestress.inference.registry import ModelEntry
 from codestress.literals import parse_json
 from codestress.paths import STORE, exported, shown
 from codestress.types import Request, Response, hash_of
+
+from .engines.base import Engine
+from .registry import ModelEntry
 
 FEWEST_CHARACTERS_PER_TOKEN = 2
 """No tokenizer makes more tokens of code and English than one for two characters."""

@@ -6,21 +6,22 @@ The store keeps the response like any other, under a key with the row's revision
 from __future__ import annotations
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.ask import ask_each
-from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.coroutines import run_coroutine
-from codestress.inference.progress import Progress
-from codestress.inference.registry import (
+from codestress.paths import STORE, shown
+from codestress.types import Message, Prompt, Sampling, Trial, Trials
+
+from .ask import ask_each
+from .budget import Budget, BudgetReached
+from .coroutines import run_coroutine
+from .progress import Progress
+from .registry import (
     REGISTRY,
     SERVED,
     ModelEntry,
     keep,
     load_registry,
 )
-from codestress.inference.served import function_in, served_at
-from codestress.inference.store import Store
-from codestress.paths import STORE, shown
-from codestress.types import Message, Prompt, Sampling, Trial, Trials
+from .served import function_in, served_at
+from .store import Store
 
 CALLED = (
     "(messages, prefill=…, temperature=…, top_p=…, max_tokens=…, stop=…), "

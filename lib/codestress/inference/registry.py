@@ -125,7 +125,7 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
     for name, row in read_yaml(path).items():
         registry[name] = _entry(name, row, path)
     if path == REGISTRY and SERVED.is_file():
-        from codestress.inference.engines.dialects import adapted
+        from .engines.dialects import adapted
 
         for name, entry in load_registry(SERVED).items():
             changed = adapted(registry.setdefault(name, entry), entry.adapted)

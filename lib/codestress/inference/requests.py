@@ -20,12 +20,13 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from codestress.inference.engines.base import own_settings
-from codestress.inference.engines.dialects import shown_to
-from codestress.inference.registry import ModelEntry
-from codestress.inference.servers import belongs
-from codestress.inference.store import Store
 from codestress.types import Prompt, Request, Response, Trial, Trials
+
+from .engines.base import own_settings
+from .engines.dialects import shown_to
+from .registry import ModelEntry
+from .servers import belongs
+from .store import Store
 
 CHUNK = 256
 """Number of requests that one query looks up in the store."""

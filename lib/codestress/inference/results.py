@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Self
 
-from codestress.inference.registry import ModelEntry
 from codestress.literals import counted
 from codestress.types import (
     NotRun,
@@ -21,6 +20,8 @@ from codestress.types import (
     Trials,
     Usage,
 )
+
+from .registry import ModelEntry
 
 READ = (Outcome.CORRECT, Outcome.INCORRECT, Outcome.RAISED, Outcome.STEP_LIMIT)
 """Outcomes of completions from which an answer could be read."""

@@ -14,14 +14,15 @@ from typing import Literal
 
 from tqdm import tqdm
 
-from codestress.inference.ask import Replies, Reply, ask
-from codestress.inference.registry import REGISTRY
-from codestress.inference.requests import CHUNK
-from codestress.inference.results import Answer, Results
-from codestress.inference.store import Store
 from codestress.parameters import Facts, questions
 from codestress.paths import STORE
 from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials
+
+from .ask import Replies, Reply, ask
+from .registry import REGISTRY
+from .requests import CHUNK
+from .results import Answer, Results
+from .store import Store
 
 
 def run(

@@ -18,8 +18,12 @@ from urllib.parse import urlsplit
 from tqdm import tqdm
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.openai import fault_of_address, key_in
-from codestress.inference.network import (
+from codestress.literals import counted, parse_json
+from codestress.paths import ROOT, whole
+from codestress.validation import nearest, read_yaml
+
+from .engines.openai import fault_of_address, key_in
+from .network import (
     AROUND,
     PAUSE_S,
     Patience,
@@ -30,10 +34,7 @@ from codestress.inference.network import (
     sent_on,
     through,
 )
-from codestress.inference.registry import ModelEntry
-from codestress.literals import counted, parse_json
-from codestress.paths import ROOT, whole
-from codestress.validation import nearest, read_yaml
+from .registry import ModelEntry
 
 LOOK_S = 2.0
 """Seconds in which a server on loopback must list its models."""

@@ -12,9 +12,10 @@ from functools import cache
 from urllib.parse import urlsplit
 
 from codestress.errors import EngineError
-from codestress.inference.engines.base import own_settings
-from codestress.inference.registry import ModelEntry, engine_module
-from codestress.inference.store import Belongs
+
+from .engines.base import own_settings
+from .registry import ModelEntry, engine_module
+from .store import Belongs
 
 BY = " by "
 """Separator between an address and the environment variable that named it."""

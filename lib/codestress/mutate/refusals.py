@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Set
 
-from codestress.mutate.scopes import FunctionNode, names_of
+from .scopes import FunctionNode, names_of
 
 FINDERS = {
     "getattr",

@@ -19,13 +19,14 @@ from threadpoolctl import ThreadpoolController
 from codestress.errors import DataError, EngineError
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.registry import ModelEntry
-from codestress.nano.configuration import chatml, weights_folder
 from codestress.seeding import rng
 from codestress.types import Outcome, Request, Response, Usage, now
 from codestress.validation import Strict
 
+from .configuration import chatml, weights_folder
+
 if TYPE_CHECKING:
-    from codestress.nano.model import Nano
+    from .model import Nano
 
 
 class Settings(Strict):
@@ -131,7 +132,7 @@ def weights_hash(folder: Path) -> str:
 def open_engine(entry: ModelEntry) -> NanoEngine:
     """Returns the engine of `entry`, a registry row, with the weights in the folder that the row's
     settings name, by default the kit's; raises `EngineError` when they cannot be read."""
-    from codestress.nano.model import Nano
+    from .model import Nano
 
     settings = Settings.model_validate(entry.settings)
     try:

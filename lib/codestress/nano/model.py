@@ -18,8 +18,9 @@ from tokenizers import Tokenizer
 
 from codestress.errors import DataError
 from codestress.literals import parse_json
-from codestress.nano.configuration import END, WEIGHTS, Configuration
 from codestress.seeding import rng
+
+from .configuration import END, WEIGHTS, Configuration
 
 Array = NDArray[np.float32]
 

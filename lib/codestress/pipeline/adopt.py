@@ -16,9 +16,10 @@ from codestress.inference.registry import ModelEntry
 from codestress.inference.requests import request_of
 from codestress.inference.servers import belongs
 from codestress.inference.store import Store
-from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.plan import matches
 from codestress.types import Response, Trial, now
+
+from .artefacts import Artefact
+from .plan import matches
 
 
 class Adopted(NamedTuple):

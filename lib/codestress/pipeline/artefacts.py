@@ -27,16 +27,17 @@ from codestress.errors import ParameterError
 from codestress.inference.registry import ModelEntry, find_models
 from codestress.parameters import Asked, Facts, questions
 from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown, visible
-from codestress.pipeline.variants import (
+from codestress.rooms import module_of
+from codestress.types import Trials
+from codestress.validation import nearest
+
+from .variants import (
     Change,
     parse_setting,
     short_name,
     told,
     typed,
 )
-from codestress.rooms import module_of
-from codestress.types import Trials
-from codestress.validation import nearest
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from typing import NamedTuple
 
 from codestress.artefact_files import artefact_names
 from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, ROOT, shown, visible, write_whole
-from codestress.pipeline.surroundings import commit, git
 from codestress.report.checked import read_table
+
+from .surroundings import commit, git
 
 ISOLATIONS = (
     ["unshare", "--map-root-user", "--net"],

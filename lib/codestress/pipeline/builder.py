@@ -26,19 +26,20 @@ from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.progress import Progress, in_minutes
 from codestress.notes import notes_kept
 from codestress.paths import FAILED, OUTPUTS, shown
-from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.inputs import changes, inputs_of, modules_of
-from codestress.pipeline.kernels import kill_all, start
-from codestress.pipeline.notebooks import (
-    check_parameters_cell,
-    tell_ignored_values,
-)
-from codestress.pipeline.surroundings import apart, socket_folder
-from codestress.pipeline.turns import ask_by_turns
 from codestress.program_counts import ProgramCounts, programs_so_far
 from codestress.report.checked import changes_of_files, read_manifest
 from codestress.report.published import read_published
 from codestress.types import Trials
+
+from .artefacts import Artefact
+from .inputs import changes, inputs_of, modules_of
+from .kernels import kill_all, start
+from .notebooks import (
+    check_parameters_cell,
+    tell_ignored_values,
+)
+from .surroundings import apart, socket_folder
+from .turns import ask_by_turns
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,7 @@ def _questions_of(
     """Yields, for each artefact, its trials and the counts of programs that ran to make them. An
     artefact whose trials cannot be made is recorded in `notebooks` as failed; so is, unless
     `budget` limits the time, one with prompts too long for a model."""
-    from codestress.pipeline.plan import check_windows
+    from .plan import check_windows
 
     for number, artefact in enumerate(artefacts, start=1):
         before = programs_so_far()
@@ -314,7 +315,7 @@ class _Notebooks:
         return self.outcomes
 
     def _execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
-        from codestress.pipeline.execute import attempt
+        from .execute import attempt
 
         started = time.monotonic()
         staging_root = OUTPUTS / artefact.shelf / ".staging"
@@ -357,8 +358,9 @@ class _Notebooks:
 
 def prepare() -> None:
     """Imports what executes notebooks."""
-    from codestress.pipeline import execute  # noqa: F401
     from codestress.report.notebook_page import prepare
+
+    from . import execute  # noqa: F401
 
     prepare()
 

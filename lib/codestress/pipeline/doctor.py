@@ -17,18 +17,19 @@ from codestress.inference.network import connection, through
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.store import Store
 from codestress.paths import OUTPUTS, STORE, shown
-from codestress.pipeline.inputs import environment
-from codestress.pipeline.notebooks import check_parameters_cell, schemas
-from codestress.pipeline.surroundings import (
+from codestress.problems.datasets import load_catalogue, state
+from codestress.sandbox import probe, runtimes
+from codestress.sandbox.executor import UNPROTECTED, Executor, remedy
+from codestress.types import LANGUAGE_NAMES
+
+from .inputs import environment
+from .notebooks import check_parameters_cell, schemas
+from .surroundings import (
     commit,
     faulty_jupyter_settings,
     left_aside,
     socket_folder,
 )
-from codestress.problems.datasets import load_catalogue, state
-from codestress.sandbox import probe, runtimes
-from codestress.sandbox.executor import UNPROTECTED, Executor, remedy
-from codestress.types import LANGUAGE_NAMES
 
 NEEDS = (
     "codestress score --task input or --rule reference; write; course build and grade; "

@@ -25,16 +25,17 @@ from papermill.exceptions import PapermillExecutionError
 
 from codestress.errors import CodestressError, DataError
 from codestress.paths import FILES, ROOT, shown
-from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.diff import differences
-from codestress.pipeline.inputs import environment
-from codestress.pipeline.kernels import OWN, Kernel, become_kernel
-from codestress.pipeline.notebooks import closing, read_notebook
-from codestress.pipeline.surroundings import commit, git
 from codestress.program_counts import ProgramCounts, count_rows
 from codestress.report.checked import read_manifest, sha256_of_files
 from codestress.report.notebook_page import notebook_page
 from codestress.types import now
+
+from .artefacts import Artefact
+from .diff import differences
+from .inputs import environment
+from .kernels import OWN, Kernel, become_kernel
+from .notebooks import closing, read_notebook
+from .surroundings import commit, git
 
 # On what papermill and its packages use, and on parameters without a line in the cell.
 warnings.simplefilter("ignore")

@@ -15,8 +15,9 @@ from codestress.inference.results import Results, last_prompt
 from codestress.inference.run import score
 from codestress.inference.store import stored_responses
 from codestress.paths import STORE, shown
-from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.plan import factors_of, matches
+
+from .artefacts import Artefact
+from .plan import factors_of, matches
 
 
 def answers_of(

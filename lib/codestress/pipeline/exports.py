@@ -20,9 +20,10 @@ from codestress.inference.engines.base import conversation
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import Asked, request_of
 from codestress.paths import write_whole
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
-from codestress.pipeline.variants import typed
 from codestress.types import Trials
+
+from .artefacts import Artefact, Overrides, resolve
+from .variants import typed
 
 TEMPLATE = Path(__file__).with_name("inspect_task.txt")
 """Text of a task file, with placeholders."""

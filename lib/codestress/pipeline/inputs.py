@@ -21,11 +21,12 @@ from pathlib import Path
 
 from codestress.inference.registry import ENGINES
 from codestress.paths import PACKAGE, PARAMS, PUBLISHED, ROOT, shown, visible
-from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.notebooks import plain_notebook
 from codestress.problems.problem_files import own_sets
 from codestress.rooms import module_of
 from codestress.sandbox.runtimes import missing
+
+from .artefacts import Artefact
+from .notebooks import plain_notebook
 
 SUFFIXES = frozenset({".txt", ".mplstyle", ".yaml", ".json", ".js", ".java"})
 """Suffixes of data files that modules read from their own folder, and from its subfolders that are

@@ -12,8 +12,9 @@ from inspect_ai.solver import Generate, Solver, TaskState, solver
 
 from codestress.inference.engines.base import conversation
 from codestress.inference.requests import following
-from codestress.pipeline.exports import item_of
 from codestress.types import FinishReason, Response
+
+from .exports import item_of
 
 REASONS: dict[str, FinishReason] = {
     "max_tokens": "length",

@@ -23,8 +23,9 @@ from codestress.errors import DataError, ParameterError
 from codestress.literals import parse_json, printable
 from codestress.parameters import Facts, parameters_cell
 from codestress.paths import NOTEBOOKS, shown
-from codestress.pipeline.artefacts import Artefact, load_study
 from codestress.validation import Strict, check, nearest
+
+from .artefacts import Artefact, load_study
 
 
 class About(Strict):

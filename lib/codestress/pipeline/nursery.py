@@ -17,8 +17,9 @@ gc.disable()
 
 from pandas import DataFrame  # noqa: E402
 
-from codestress.pipeline.kernels import MODULES, quiet  # noqa: E402
 from codestress.report.style import styled_figure  # noqa: E402
+
+from .kernels import MODULES, quiet  # noqa: E402
 
 PACKAGES = (
     "ipykernel.kernelapp",

@@ -23,9 +23,10 @@ from codestress.inference.registry import ModelEntry
 from codestress.inference.requests import CHUNK, Prompts, looked_up, request_of
 from codestress.inference.servers import server_of
 from codestress.inference.store import Store
-from codestress.pipeline.artefacts import Artefact
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar, Trial, Trials
 from codestress.validation import nearest
+
+from .artefacts import Artefact
 
 RENDERED = 4_000
 """Largest number of prompts that a plan renders for a paper's largest artefact; for larger

@@ -10,9 +10,10 @@ from dataclasses import replace
 from codestress.errors import CodestressError, StoreError
 from codestress.inference.budget import Budget
 from codestress.inference.progress import Progress
-from codestress.pipeline.artefacts import Artefact
-from codestress.pipeline.plan import rank_of
 from codestress.types import Trials
+
+from .artefacts import Artefact
+from .plan import rank_of
 
 GROWTH = 1.5
 """Factor by which the number of problems asked of each artefact grows from round to round."""

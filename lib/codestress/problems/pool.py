@@ -14,9 +14,10 @@ from functools import cache
 from importlib.resources import files
 
 from codestress.errors import ParameterError
-from codestress.problems.program import Problem
 from codestress.seeding import rng
 from codestress.types import Source
+
+from .program import Problem
 
 POOL = 2000
 """Number of problems in the pool."""

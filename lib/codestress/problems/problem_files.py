@@ -29,9 +29,10 @@ from codestress.literals import (
     reason_of,
 )
 from codestress.paths import PARAMS, ROOT, shown
-from codestress.problems.datasets import at_hand, data_file, folders
-from codestress.problems.program import Problem
 from codestress.validation import Strict, one_of, read_rows
+
+from .datasets import at_hand, data_file, folders
+from .program import Problem
 
 FILE = PARAMS / "problems.yaml"
 GZIP = b"\x1f\x8b"

@@ -20,10 +20,11 @@ from codestress.inference.results import Answer, Results, last_prompt
 from codestress.inference.store import stored_responses
 from codestress.literals import printable
 from codestress.paths import STORE
-from codestress.report.marks import Box, Factors
-from codestress.report.notebook_page import render
-from codestress.report.published import provenance
 from codestress.types import Outcome
+
+from .marks import Box, Factors
+from .notebook_page import render
+from .published import provenance
 
 MOST_CELLS = 600
 MOST_ANSWERS = 240

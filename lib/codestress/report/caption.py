@@ -11,9 +11,10 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from codestress.inference.results import Results
-from codestress.report.published import without_numbers
-from codestress.report.style import NOTE, add_note
-from codestress.report.tables import number_text
+
+from .published import without_numbers
+from .style import NOTE, add_note
+from .tables import number_text
 
 READERS = "simulated readers (not models)"
 SIMULATED_NOTE = "simulated readers, not language models"

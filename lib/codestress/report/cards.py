@@ -13,11 +13,12 @@ from codestress.fitting.proportions import Interval
 from codestress.fitting.significance import holm
 from codestress.fitting.verdicts import Verdict, p_value
 from codestress.paths import PARAMS
-from codestress.report.claims import COLUMNS, SOURCES
-from codestress.report.headline import Headline
-from codestress.report.published import version_of
 from codestress.rooms import offered_by
 from codestress.validation import read_yaml
+
+from .claims import COLUMNS, SOURCES
+from .headline import Headline
+from .published import version_of
 
 SIGNS = {
     "reproduced": "✓",

@@ -24,8 +24,9 @@ from codestress.fitting.verdicts import (
     of_noise,
 )
 from codestress.parameters import Facts
-from codestress.report.checked import damaged, read_table
-from codestress.report.statements import Tables, comparison
+
+from .checked import damaged, read_table
+from .statements import Tables, comparison
 
 EVIDENCE = ("re-run", "recomputed")
 """Classes of evidence that count for or against a paper."""

@@ -11,8 +11,9 @@ from urllib.parse import quote
 
 from codestress.errors import DataError
 from codestress.paths import OUTPUTS, ROOT, shown, visible, write_whole
-from codestress.report.checked import read_manifest
 from codestress.validation import read_yaml
+
+from .checked import read_manifest
 
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 MISSING = "a crate is written by the package rocrate: uv pip install rocrate"

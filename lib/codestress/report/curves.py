@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from codestress.report.marks import mark
-from codestress.report.style import (
+from .marks import mark
+from .style import (
     COLOURS,
     MARKERS,
     PUBLISHED,

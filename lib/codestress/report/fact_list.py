@@ -8,7 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from codestress.report.style import OTHER, use_style
+from .style import OTHER, use_style
 
 WIDEST = 60
 """Maximum number of characters in a cell."""

@@ -13,7 +13,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
-from codestress.report.letters import make_readable
+from .letters import make_readable
 
 LAYOUT_TABLES = ("GSUB", "GPOS", "GDEF", "BASE", "kern")
 """Tables of a font for the layout of glyphs, which is settled before a figure is saved. Without

@@ -24,7 +24,8 @@ from codestress import __version__
 from codestress.fitting.verdicts import Verdict
 from codestress.literals import counted
 from codestress.paths import OUTPUTS, visible, write_whole
-from codestress.report.cards import (
+
+from .cards import (
     SIGNS,
     all_claims,
     folded,
@@ -32,12 +33,12 @@ from codestress.report.cards import (
     judged,
     waiting,
 )
-from codestress.report.checked import damaged, read_manifest
-from codestress.report.claims import EVIDENCE, read_ledger
-from codestress.report.model_table import board, models_by_task, write_board
-from codestress.report.notebook_page import render, resource
-from codestress.report.summary import INSTRUMENTS, added, did, shortfalls
-from codestress.report.tables import number_text
+from .checked import damaged, read_manifest
+from .claims import EVIDENCE, read_ledger
+from .model_table import board, models_by_task, write_board
+from .notebook_page import render, resource
+from .summary import INSTRUMENTS, added, did, shortfalls
+from .tables import number_text
 
 SPOTS = TypeAdapter(list[tuple[int, int, int, int, str, str]])
 """Places in a picture: left, top, width and height in thousandths, the anchor on the page of

@@ -12,11 +12,12 @@ import pandas as pd
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.results import hardly_read
 from codestress.paths import write_whole
-from codestress.report.published import read_published
-from codestress.report.summary import INSTRUMENTS
-from codestress.report.tables import markdown_table
 from codestress.rooms import offered_by
 from codestress.types import Outcome
+
+from .published import read_published
+from .summary import INSTRUMENTS
+from .tables import markdown_table
 
 COLUMNS = ["model", "task", "source", "accuracy", "low", "high", "n"]
 CELL = COLUMNS[:3]

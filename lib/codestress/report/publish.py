@@ -21,14 +21,15 @@ from codestress.parameters import Facts
 from codestress.paths import FILES, OUTPUTS
 from codestress.program_counts import count_rows, programs_so_far
 from codestress.prompts import prompt_hash
-from codestress.report.answers_page import Cell, write_answers
-from codestress.report.caption import add_words, name_readers, worded
-from codestress.report.figure_files import save_figure
-from codestress.report.marks import Box, marked
-from codestress.report.protocol import stamp
-from codestress.report.published import published_numbers, version_of
-from codestress.report.tables import with_not_run, without_cells, write_tables
 from codestress.scoring.frames import answers_frame
+
+from .answers_page import Cell, write_answers
+from .caption import add_words, name_readers, worded
+from .figure_files import save_figure
+from .marks import Box, marked
+from .protocol import stamp
+from .published import published_numbers, version_of
+from .tables import with_not_run, without_cells, write_tables
 
 
 def publish(

@@ -19,9 +19,10 @@ from pydantic import Field
 from codestress.errors import ParameterError
 from codestress.parameters import Facts
 from codestress.paths import PUBLISHED, shown
-from codestress.report.protocol import Deviation, deviations
-from codestress.report.published import read_published
 from codestress.validation import Strict, check, nearest
+
+from .protocol import Deviation, deviations
+from .published import read_published
 
 Evidence = Literal["re-run", "recomputed", "internal", "derived", "quoted", "finding"]
 """Class of evidence for a regenerated number: run here by the paper's protocol ("re-run"); computed

@@ -8,8 +8,9 @@ from typing import Any
 
 from codestress.inference.results import REASONS, hardly_read, number_read
 from codestress.literals import counted
-from codestress.report.findings import listed
 from codestress.types import Outcome
+
+from .findings import listed
 
 INSTRUMENTS = {
     "simulated": "simulated readers (not models)",

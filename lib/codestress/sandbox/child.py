@@ -17,8 +17,8 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-from codestress.sandbox import steps
-from codestress.sandbox.data import NotData, TooLarge, decode, encode
+from . import steps
+from .data import NotData, TooLarge, decode, encode
 
 FILENAME = "<program>"
 LONGEST_MESSAGE = 200

@@ -22,9 +22,10 @@ from typing import Any
 
 from codestress.errors import SandboxError
 from codestress.program_counts import RAN
-from codestress.sandbox import probe, runtimes, worker
-from codestress.sandbox.data import NotData, TooLarge, decode, encode
 from codestress.types import LANGUAGE_NAMES, Language, Source
+
+from . import probe, runtimes, worker
+from .data import NotData, TooLarge, decode, encode
 
 UNPROTECTED = "CODESTRESS_UNPROTECTED"
 """Environment variable: 1 lets untrusted programs run where protection is incomplete."""

@@ -20,7 +20,7 @@ import time
 from functools import partial
 from typing import Any
 
-from codestress.sandbox import child, layers
+from . import child, layers
 
 RESULT = 3
 """Number of a child's descriptor to which results are written."""

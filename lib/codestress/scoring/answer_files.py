@@ -14,9 +14,10 @@ from codestress.errors import NothingMatchedError
 from codestress.problems.problem_files import ProblemFile
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
-from codestress.scoring.forms import alone, without_thoughts
-from codestress.scoring.predictions import Answer, Rule, score_answers
 from codestress.types import Outcome, Score, Task
+
+from .forms import alone, without_thoughts
+from .predictions import Answer, Rule, score_answers
 
 Answers = Mapping[str, Sequence[str | None]]
 """Texts by problem id; None marks a missing answer."""

@@ -28,7 +28,8 @@ from codestress.errors import (
 )
 from codestress.literals import parse_json
 from codestress.problems.problem_files import LARGEST, decoded, unpacked
-from codestress.scoring.answer_fields import answer_texts, field_at, id_text
+
+from .answer_fields import answer_texts, field_at, id_text
 
 FILE = files(__package__) / "layouts.yaml"
 LAYOUTS: dict[str, tuple[list[str], list[str]]] = {

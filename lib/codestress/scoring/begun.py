@@ -12,9 +12,9 @@ import re
 from contextlib import suppress
 from typing import Literal
 
-from codestress.scoring.dress import FENCE, Ending, before_fence, outside_brackets
-from codestress.scoring.forms import alone, marked
-from codestress.scoring.input_answers import asserted_expression
+from .dress import FENCE, Ending, before_fence, outside_brackets
+from .forms import alone, marked
+from .input_answers import asserted_expression
 
 ReadingRule = Literal["first_fence", "last_assertion", "first_line"]
 """Rule for the part of an answer that counts where a prefill begins the answer: the text before the

@@ -16,7 +16,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from codestress.literals import parse_program
-from codestress.scoring.dress import (
+
+from .dress import (
     ANSWER_TAGS,
     BOX,
     CLOSING_TAG,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from codestress.scoring.forms import without_thoughts
 from codestress.types import Outcome, Response, Score
+
+from .forms import without_thoughts
 
 
 def unanswered(response: Response, detail: str = "") -> Score | None:

@@ -24,13 +24,14 @@ from codestress.literals import (
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor, Program
 from codestress.sandbox.executor import Outcome as Ending
-from codestress.scoring.input_answers import (
+from codestress.types import Outcome, Score, Task
+
+from .input_answers import (
     NotArguments,
     asserted,
     asserted_expression,
     parse_arguments,
 )
-from codestress.types import Outcome, Score, Task
 
 Rule = Literal["strict", "reference"]
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
 from codestress.rooms import offered_by
-from codestress.simulated.reading import Reading, Settings, read, summary
-from codestress.simulated.runs import run_together
 from codestress.types import CHARACTERS_PER_TOKEN, Request, Response, Usage, now
+
+from .reading import Reading, Settings, read, summary
+from .runs import run_together
 
 REVISION = "aaf498d05d35d335"
 """Revision of the readers' code, part of every request key of theirs. Each change of an answer

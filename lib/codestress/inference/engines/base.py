@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator, Sequence
 from typing import Any, Protocol
 
 from codestress.errors import EngineError
-from codestress.inference.registry import ModelEntry, engine_module
 from codestress.types import Outcome, Prompt, Request, Response
+
+from ..registry import ModelEntry, engine_module
 
 QUIET_S = 0.05
 """Seconds without a new request after which a batch begins, unless it is full before."""

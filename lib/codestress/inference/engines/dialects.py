@@ -18,10 +18,11 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from codestress.inference.engines.base import own_settings
-from codestress.inference.registry import ModelEntry
 from codestress.types import FinishReason, Message, Prompt
 from codestress.validation import read_yaml
+
+from ..registry import ModelEntry
+from .base import own_settings
 
 
 class Dialect(NamedTuple):

@@ -17,11 +17,12 @@ from typing import Any
 
 from codestress.errors import EngineError, ParameterError
 from codestress.functions import FunctionName, file_of, load_function
-from codestress.inference.engines.base import Engine, RequestFailed, conversation
-from codestress.inference.engines.replies import outcome_of
-from codestress.inference.registry import ModelEntry
 from codestress.types import Request, Response, now
 from codestress.validation import Strict
+
+from ..registry import ModelEntry
+from .base import Engine, RequestFailed, conversation
+from .replies import outcome_of
 
 
 class Settings(Strict):

@@ -15,12 +15,13 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from codestress.inference.engines.base import BatchEngine, Outcomes, RequestFailed
-from codestress.inference.registry import ModelEntry
 from codestress.sandbox.executor import Execution, Executor, Limits, Program
 from codestress.sandbox.executor import Outcome as Ending
 from codestress.types import Request, Response, now
 from codestress.validation import Strict
+
+from ..registry import ModelEntry
+from .base import BatchEngine, Outcomes, RequestFailed
 
 
 class Settings(Strict):

@@ -15,18 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field, HttpUrl, model_validator
 
 from codestress.errors import EngineError
-from codestress.inference.engines import dialects
-from codestress.inference.engines.base import conversation, served_identity
-from codestress.inference.network import AROUND, base_of, is_openai
-from codestress.inference.registry import ModelEntry
 from codestress.paths import PARAMS, shown, visible
 from codestress.types import Request
 from codestress.validation import Strict, nearest
 
+from ..network import AROUND, base_of, is_openai
+from ..registry import ModelEntry
+from . import dialects
+from .base import conversation, served_identity
+
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-    from codestress.inference.engines.openai_engine import OpenAIEngine
+    from .openai_engine import OpenAIEngine
 
 identity = served_identity
 TEMPLATES = PARAMS / "templates"
@@ -103,7 +104,7 @@ class Settings(Strict):
 def open_engine(entry: ModelEntry) -> OpenAIEngine:
     """Returns an engine that asks the model of the registry row `entry`; raises `EngineError`,
     before any request, where the key is unset or the address is invalid."""
-    from codestress.inference.engines.openai_engine import OpenAIEngine
+    from .openai_engine import OpenAIEngine
 
     return OpenAIEngine(entry, Settings.model_validate(entry.settings))
 

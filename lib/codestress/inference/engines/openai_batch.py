@@ -16,18 +16,19 @@ from pydantic import Field, TypeAdapter
 from tqdm import tqdm
 
 from codestress.errors import EngineError
-from codestress.inference.engines import openai
-from codestress.inference.engines.base import (
+from codestress.literals import parse_json
+from codestress.paths import OUTPUTS, shown, write_whole
+from codestress.types import Request, Response
+
+from ..registry import ModelEntry
+from . import openai
+from .base import (
     BatchEngine,
     Outcomes,
     RequestFailed,
     served_identity,
 )
-from codestress.inference.engines.replies import outcome_of, response_of, value_at
-from codestress.inference.registry import ModelEntry
-from codestress.literals import parse_json
-from codestress.paths import OUTPUTS, shown, write_whole
-from codestress.types import Request, Response
+from .replies import outcome_of, response_of, value_at
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -63,7 +64,7 @@ class OpenAIBatch(BatchEngine):
             raise EngineError(f"{entry.name}: batch mode is for endpoint: chat")
         self.concurrency = settings.batch
         # The client takes a second to import.
-        from codestress.inference.engines.openai_engine import OpenAIEngine
+        from .openai_engine import OpenAIEngine
 
         self._engine = OpenAIEngine(entry, settings)
         self._client = self._engine.client

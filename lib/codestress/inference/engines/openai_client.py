@@ -12,22 +12,16 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError
 
 from codestress.errors import CodestressError, EngineError
-from codestress.inference.budget import (
+from codestress.types import Outcome
+
+from ..budget import (
     FEWEST_CHARACTERS_PER_TOKEN,
     Budget,
     Sum,
     one_request,
     said_or_most,
 )
-from codestress.inference.engines.base import RequestFailed
-from codestress.inference.engines.openai import Settings
-from codestress.inference.engines.replies import (
-    OVERLOADED,
-    status_in,
-    usage_in,
-    value_at,
-)
-from codestress.inference.network import (
+from ..network import (
     PAUSE_S,
     Patience,
     Secret,
@@ -36,8 +30,15 @@ from codestress.inference.network import (
     sent_on,
     through,
 )
-from codestress.inference.registry import ModelEntry
-from codestress.types import Outcome
+from ..registry import ModelEntry
+from .base import RequestFailed
+from .openai import Settings
+from .replies import (
+    OVERLOADED,
+    status_in,
+    usage_in,
+    value_at,
+)
 
 CONNECT_S = 30.0
 LONGEST_WAIT_S = 120.0

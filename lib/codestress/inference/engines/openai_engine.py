@@ -20,22 +20,23 @@ from openai import AsyncOpenAI
 from tqdm import tqdm
 
 from codestress.errors import EngineError
-from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.engines import dialects
-from codestress.inference.engines.base import Engine
-from codestress.inference.engines.openai import (
+from codestress.literals import parse_json
+from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling
+
+from ..budget import Budget, BudgetReached
+from ..network import Secret, only_for_openai
+from ..registry import ModelEntry
+from . import dialects
+from .base import Engine
+from .openai import (
     Settings,
     fault_of_address,
     key_in,
     request_body,
 )
-from codestress.inference.engines.openai_client import Client
-from codestress.inference.engines.refusals import Dialogue
-from codestress.inference.engines.replies import response_of, usage_in, value_at
-from codestress.inference.network import Secret, only_for_openai
-from codestress.inference.registry import ModelEntry
-from codestress.literals import parse_json
-from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling
+from .openai_client import Client
+from .refusals import Dialogue
+from .replies import response_of, usage_in, value_at
 
 GARBLED_RETRIES = 2
 """Maximum number of retries of a request with an invalid reply."""

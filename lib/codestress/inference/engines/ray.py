@@ -22,20 +22,21 @@ import pyarrow.parquet as pq
 from pydantic import Field
 
 from codestress.errors import EngineError
-from codestress.inference.budget import LIMITS
-from codestress.inference.engines.base import (
+from codestress.paths import OUTPUTS, ROOT
+from codestress.types import Request, Response
+from codestress.validation import Strict
+
+from ..budget import LIMITS
+from ..registry import ModelEntry
+from .base import (
     BatchEngine,
     Outcomes,
     RequestFailed,
     served_identity,
 )
-from codestress.inference.engines.base import (
+from .base import (
     open_engine as open_worker,
 )
-from codestress.inference.registry import ModelEntry
-from codestress.paths import OUTPUTS, ROOT
-from codestress.types import Request, Response
-from codestress.validation import Strict
 
 identity = served_identity
 

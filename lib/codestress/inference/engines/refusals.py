@@ -10,12 +10,13 @@ from dataclasses import replace
 
 from openai import APIStatusError
 
-from codestress.inference.engines import dialects
-from codestress.inference.engines.base import AnswerTooLong, RequestFailed
-from codestress.inference.engines.openai import Settings, request_body
-from codestress.inference.engines.openai_client import Client
-from codestress.inference.engines.replies import NoTextError, crossed, shortened, signs
 from codestress.types import Outcome, Request, Response
+
+from . import dialects
+from .base import AnswerTooLong, RequestFailed
+from .openai import Settings, request_body
+from .openai_client import Client
+from .replies import NoTextError, crossed, shortened, signs
 
 MAY_BE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
 """Statuses of refusals that may mean that the server speaks a dialect."""

@@ -15,8 +15,6 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from codestress.inference.engines import dialects
-from codestress.inference.network import Secret
 from codestress.literals import parse_json
 from codestress.paths import PARAMS
 from codestress.types import (
@@ -29,6 +27,9 @@ from codestress.types import (
     now,
 )
 from codestress.validation import read_yaml
+
+from ..network import Secret
+from . import dialects
 
 FINISHED: tuple[FinishReason, ...] = ("stop", "length", "content_filter")
 """OpenAI's finish reasons of a completion without tools."""

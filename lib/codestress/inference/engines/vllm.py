@@ -14,16 +14,17 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.engines.base import (
+from codestress.types import Request, Response, Usage, now
+from codestress.validation import Strict
+
+from ..registry import ModelEntry
+from .base import (
     BatchEngine,
     Outcomes,
     RequestFailed,
     conversation,
     served_identity,
 )
-from codestress.inference.registry import ModelEntry
-from codestress.types import Request, Response, Usage, now
-from codestress.validation import Strict
 
 identity = served_identity
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from codestress.mutate.edits import Lines
-from codestress.mutate.faults.trees import NotNeutral, java_root
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
+
+from ..edits import Lines
+from .trees import NotNeutral, java_root
 
 ACCUSES = re.compile(
     r"\b(wrong|fault|faulty|bugs?|buggy|errors?|incorrect|incorrectly|fails?|fragile|broken|breaks|missing|mistakes?|"

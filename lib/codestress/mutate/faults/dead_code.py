@@ -13,16 +13,17 @@ import ast
 import builtins
 import re
 
-from codestress.mutate.faults.hidden import constructs, refuse_seen
-from codestress.mutate.faults.python_flow import is_empty
-from codestress.mutate.faults.trees import (
+from codestress.types import Language
+
+from .hidden import constructs, refuse_seen
+from .python_flow import is_empty
+from .trees import (
     JAVA_WORDS,
     NotNeutral,
     named_in,
     tree_of,
     words_of,
 )
-from codestress.types import Language
 
 FALSE = {
     *("False", "None", "0", "''", "not True", "not 1", "len('') > 0"),

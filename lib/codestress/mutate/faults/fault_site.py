@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from codestress.mutate.edits import Edit, Lines, edited
+from ..edits import Edit, Lines, edited
 
 Kind = Literal["OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

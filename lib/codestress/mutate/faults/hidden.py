@@ -10,14 +10,15 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Literal
 
-from codestress.mutate.faults.trees import (
+from codestress.sandbox.runtimes import nodes, text_of
+from codestress.types import Language
+
+from ..refusals import python_constructs, refusal, rule
+from .trees import (
     NotNeutral,
     java_root,
     tree_of,
 )
-from codestress.mutate.refusals import python_constructs, refusal, rule
-from codestress.sandbox.runtimes import nodes, text_of
-from codestress.types import Language
 
 Aspect = Literal["lines", "names", "order"]
 RULES = (

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from codestress.mutate.edits import Lines
-from codestress.mutate.faults.fault_site import (
+from codestress.sandbox.runtimes import nodes, text_of
+
+from ..edits import Lines
+from .fault_site import (
     FaultSite,
     Kind,
     return_behind,
     swapped,
 )
-from codestress.mutate.faults.java_flow import LOOPS, SEQUENCES, JavaFlow, statements_of
-from codestress.mutate.faults.java_types import Types
-from codestress.mutate.faults.trees import Node, around, field_text, java_root
-from codestress.sandbox.runtimes import nodes, text_of
+from .java_flow import LOOPS, SEQUENCES, JavaFlow, statements_of
+from .java_types import Types
+from .trees import Node, around, field_text, java_root
 
 BRANCHING = ("if_statement", *LOOPS[:3])
 FIXED = (

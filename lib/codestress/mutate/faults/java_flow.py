@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from codestress.mutate.faults.trees import JAVA_CLASSES, Node, around, field_text
 from codestress.sandbox.runtimes import nodes, text_of
+
+from .trees import JAVA_CLASSES, Node, around, field_text
 
 LOOPS = ("while_statement", "for_statement", "enhanced_for_statement", "do_statement")
 CHOOSING = ("if_statement", *LOOPS, "ternary_expression", "binary_expression")

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codestress.mutate.faults.trees import Node, field_text
 from codestress.sandbox.runtimes import text_of
+
+from .trees import Node, field_text
 
 NARROW = {"byte", "short", "char", "Byte", "Short", "Character"}
 """Types that take only some constants without a cast."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from codestress.mutate.edits import Lines
-from codestress.mutate.faults.hidden import refuse_seen
-from codestress.mutate.faults.trees import JAVA_TYPES, Node, around, java_root, tree_of
-from codestress.mutate.scopes import names_of
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
+
+from ..edits import Lines
+from ..scopes import names_of
+from .hidden import refuse_seen
+from .trees import JAVA_TYPES, Node, around, java_root, tree_of
 
 Spans = dict[str, list[tuple[int, int]]]
 """Occurrences by name, in the order of the text: index of the first character, and of the character

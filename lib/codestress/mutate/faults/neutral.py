@@ -21,21 +21,22 @@ from typing import Any, Literal, TypeVar, get_args
 
 import yaml
 
-from codestress.mutate.draw import Draw
-from codestress.mutate.edits import Edit, Lines, edited
-from codestress.mutate.faults.comments import NEAR, Place, comments_in, usable
-from codestress.mutate.faults.dead_code import check_snippet
-from codestress.mutate.faults.hidden import refuse_seen
-from codestress.mutate.faults.local_names import variables
-from codestress.mutate.faults.places import statement_lines
-from codestress.mutate.faults.proof import equivalence_error
-from codestress.mutate.faults.shuffling import movable
-from codestress.mutate.faults.trees import (
+from codestress.types import Language
+
+from ..draw import Draw
+from ..edits import Edit, Lines, edited
+from .comments import NEAR, Place, comments_in, usable
+from .dead_code import check_snippet
+from .hidden import refuse_seen
+from .local_names import variables
+from .places import statement_lines
+from .proof import equivalence_error
+from .shuffling import movable
+from .trees import (
     JAVA_WORDS,
     NotNeutral,
     words_of,
 )
-from codestress.types import Language
 
 Spm = Literal[
     "comments",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from codestress.mutate.edits import Lines, first_line
-from codestress.mutate.faults.trees import JAVA_METHODS, around, java_root, tree_of
-from codestress.mutate.scopes import FunctionNode, blocks
 from codestress.sandbox.runtimes import nodes
 from codestress.types import Language
+
+from ..edits import Lines, first_line
+from ..scopes import FunctionNode, blocks
+from .trees import JAVA_METHODS, around, java_root, tree_of
 
 NO_PLACE = ("global ", "nonlocal ", "elif ", "elif(")
 

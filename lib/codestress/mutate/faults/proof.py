@@ -7,8 +7,13 @@ import ast
 from functools import lru_cache
 from typing import Any
 
-from codestress.mutate.faults.dead_code import is_false, never_runs
-from codestress.mutate.faults.trees import (
+from codestress.notes import noted
+from codestress.sandbox.runtimes import text_of
+from codestress.types import Language
+
+from ..scopes import blocks, names_of
+from .dead_code import is_false, never_runs
+from .trees import (
     JAVA_CLASSES,
     Node,
     NotNeutral,
@@ -16,10 +21,6 @@ from codestress.mutate.faults.trees import (
     java_root,
     tree_of,
 )
-from codestress.mutate.scopes import blocks, names_of
-from codestress.notes import noted
-from codestress.sandbox.runtimes import text_of
-from codestress.types import Language
 
 
 @noted

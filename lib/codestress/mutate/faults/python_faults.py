@@ -8,16 +8,16 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from codestress.mutate.edits import Lines, first_line
-from codestress.mutate.faults.fault_site import (
+from ..edits import Lines, first_line
+from .fault_site import (
     FaultSite,
     Kind,
     replaced,
     return_behind,
     swapped,
 )
-from codestress.mutate.faults.python_flow import PythonFlow
-from codestress.mutate.faults.trees import tree_of
+from .python_flow import PythonFlow
+from .trees import tree_of
 
 COLLECTIONS = ast.JoinedStr | ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.Set
 TEXTS = [

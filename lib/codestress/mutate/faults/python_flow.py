@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 
-from codestress.mutate.scopes import FunctionNode, own_blocks
+from ..scopes import FunctionNode, own_blocks
 
 Loop = ast.For | ast.AsyncFor | ast.While
 ENDING = {"exit", "quit", "_exit", "abort"}

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from codestress.mutate.edits import Lines
-from codestress.mutate.faults.hidden import refuse_seen
-from codestress.mutate.faults.trees import JAVA_CLASSES, NotNeutral, java_root
 from codestress.sandbox.runtimes import nodes
 from codestress.types import Language
+
+from ..edits import Lines
+from .hidden import refuse_seen
+from .trees import JAVA_CLASSES, NotNeutral, java_root
 
 Methods = list[tuple[int, int]]
 """First and last line of each method, from 1."""

@@ -21,11 +21,12 @@ No fault is made in code that may never run (`python_flow.py`, `java_flow.py`), 
 
 from __future__ import annotations
 
-from codestress.mutate.faults.fault_site import FaultSite
-from codestress.mutate.faults.java_faults import java_faults
-from codestress.mutate.faults.python_faults import python_faults
-from codestress.mutate.faults.trees import NotNeutral
 from codestress.types import Language
+
+from .fault_site import FaultSite
+from .java_faults import java_faults
+from .python_faults import python_faults
+from .trees import NotNeutral
 
 
 def fault_sites(code: str, language: Language) -> list[FaultSite]:

@@ -23,21 +23,22 @@ from codestress.literals import (
     shown_value,
     written_out,
 )
-from codestress.mutate.draw import Draw
-from codestress.mutate.perturbations import messages
-from codestress.mutate.perturbations.edits import NotPerturbed
-from codestress.mutate.perturbations.inputs import (
+from codestress.problems.program import Problem
+from codestress.sandbox.executor import Execution, Executor, Outcome, Program
+from codestress.seeding import rng
+from codestress.types import Language, Source
+
+from ..draw import Draw
+from . import messages
+from .edits import NotPerturbed
+from .inputs import (
     argument_nodes,
     call_of,
     json_values,
     trial_inputs,
     with_values,
 )
-from codestress.mutate.perturbations.programs import program_of, vanilla, why_refused
-from codestress.problems.program import Problem
-from codestress.sandbox.executor import Execution, Executor, Outcome, Program
-from codestress.seeding import rng
-from codestress.types import Language, Source
+from .programs import program_of, vanilla, why_refused
 
 ENDED = (Outcome.RETURNED, Outcome.RAISED)
 """Outcomes after which an input is kept."""

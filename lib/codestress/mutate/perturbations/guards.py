@@ -6,8 +6,9 @@ from __future__ import annotations
 import ast
 from functools import lru_cache
 
-from codestress.mutate.refusals import python_constructs, rule
 from codestress.problems.program import Problem
+
+from ..refusals import python_constructs, rule
 
 EVERY = ("REN", "RTF", "GBC", "PSC-ALL", "MCC", "NCC", "MPS", "MHC", "BLANK")
 """Names of whole perturbations; other rewritings in the rules are pieces of the texts that

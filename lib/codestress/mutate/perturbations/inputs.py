@@ -11,8 +11,9 @@ from contextlib import suppress
 from typing import Any
 
 from codestress.literals import UNREADABLE, NotLiteral, literal_of, reason_of
-from codestress.mutate.draw import Draw
 from codestress.problems.program import Problem, literal_text
+
+from ..draw import Draw
 
 NEAR = 3
 """Number of inputs that differ a little from the problem's own; inputs that may reach other

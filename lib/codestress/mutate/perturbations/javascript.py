@@ -14,15 +14,18 @@ from functools import partial
 
 from tree_sitter import Node
 
-from codestress.mutate.edits import Edit, Lines, edited
-from codestress.mutate.perturbations.edits import (
+from codestress.problems.program import Problem
+from codestress.sandbox.runtimes import nodes, parser, text_of
+
+from ..edits import Edit, Lines, edited
+from .edits import (
     MessageSite,
     NotPerturbed,
     Place,
     stimuli,
     without,
 )
-from codestress.mutate.perturbations.javascript_syntax import (
+from .javascript_syntax import (
     FUNCTIONS,
     around,
     declared,
@@ -33,8 +36,6 @@ from codestress.mutate.perturbations.javascript_syntax import (
     part,
     text_at,
 )
-from codestress.problems.program import Problem
-from codestress.sandbox.runtimes import nodes, parser, text_of
 
 NOT_MOVED = ("yield_expression", "await_expression", "if_statement", "while_statement")
 """Types of nodes that a condition must not contain if it is to be rewritten."""

@@ -8,8 +8,12 @@ from functools import lru_cache
 
 from tree_sitter import Node
 
-from codestress.mutate.perturbations.guards import EVERY, GARBAGE, NAMES
-from codestress.mutate.perturbations.javascript_syntax import (
+from codestress.problems.program import Problem
+from codestress.sandbox.runtimes import parser, text_of
+
+from ..refusals import rule
+from .guards import EVERY, GARBAGE, NAMES
+from .javascript_syntax import (
     DECLARATIONS,
     FUNCTIONS,
     around,
@@ -19,9 +23,6 @@ from codestress.mutate.perturbations.javascript_syntax import (
     query_cursor,
     text_at,
 )
-from codestress.mutate.refusals import rule
-from codestress.problems.program import Problem
-from codestress.sandbox.runtimes import parser, text_of
 
 CONSTRUCTS = """
 [(identifier) (shorthand_property_identifier)] @name

@@ -11,8 +11,9 @@ import tree_sitter
 import tree_sitter_javascript
 from tree_sitter import Node
 
-from codestress.mutate.perturbations.edits import MessageSite
 from codestress.sandbox.runtimes import nodes, text_of
+
+from .edits import MessageSite
 
 FUNCTIONS = (
     "function_declaration",

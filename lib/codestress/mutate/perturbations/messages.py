@@ -23,13 +23,14 @@ from functools import cache
 from typing import Any, Literal
 
 from codestress.literals import NotLiteral, parse_literal
-from codestress.mutate.draw import Draw
-from codestress.mutate.perturbations.edits import MessageSite, Perturbed, Site, stimuli
-from codestress.mutate.perturbations.neutral import neutral_text
-from codestress.mutate.perturbations.programs import program_of, vanilla
-from codestress.mutate.perturbations.python_sites import METHODS
 from codestress.problems.program import Problem, literal_text
 from codestress.types import Language, Task
+
+from ..draw import Draw
+from .edits import MessageSite, Perturbed, Site, stimuli
+from .neutral import neutral_text
+from .programs import program_of, vanilla
+from .python_sites import METHODS
 
 Format = Literal["comment", "print", "neutral"]
 """Style of messages: comments, print statements, or neutral comments as long as the misleading ones

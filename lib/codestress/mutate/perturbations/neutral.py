@@ -12,8 +12,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from codestress.mutate.draw import Draw
-from codestress.mutate.perturbations.edits import stimuli
+from ..draw import Draw
+from .edits import stimuli
 
 HEADS, TAILS = stimuli("neutral").values()
 """Phrases that begin a neutral sentence, and phrases that may follow in this order."""

@@ -19,20 +19,21 @@ from codestress.literals import (
     parse_program,
     reason_of,
 )
-from codestress.mutate.perturbations.checking import check_problems
-from codestress.mutate.perturbations.inputs import json_values
-from codestress.mutate.perturbations.messages import Truth
-from codestress.mutate.perturbations.variants import (
-    NEUTRAL,
-    Perturbation,
-    Variant,
-    make_variants,
-)
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, parse_row
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.types import Language
+
+from .checking import check_problems
+from .inputs import json_values
+from .messages import Truth
+from .variants import (
+    NEUTRAL,
+    Perturbation,
+    Variant,
+    make_variants,
+)
 
 
 @dataclass

@@ -13,11 +13,12 @@ from typing import Any
 
 from codestress.errors import ParameterError
 from codestress.functions import FunctionName, load_function
-from codestress.mutate.draw import Draw
-from codestress.mutate.perturbations.edits import NotPerturbed, Perturbed, Site
 from codestress.paths import PARAMS, shown
 from codestress.problems.program import Problem, from_stranger
 from codestress.validation import Strict, one_of, read_rows
+
+from ..draw import Draw
+from .edits import NotPerturbed, Perturbed, Site
 
 FILE = PARAMS / "perturbations.yaml"
 """File that names the custom perturbations."""

@@ -6,11 +6,12 @@ import ast
 from dataclasses import replace
 
 from codestress.literals import parse_program
-from codestress.mutate.perturbations import guards, javascript_guards
-from codestress.mutate.perturbations.javascript import JavaScriptProgram
-from codestress.mutate.perturbations.python import PythonProgram
-from codestress.mutate.refusals import python_constructs, refusal
 from codestress.problems.program import Problem
+
+from ..refusals import python_constructs, refusal
+from . import guards, javascript_guards
+from .javascript import JavaScriptProgram
+from .python import PythonProgram
 
 Program = PythonProgram | JavaScriptProgram
 """Program that perturbations edit."""

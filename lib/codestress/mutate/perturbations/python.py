@@ -9,21 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property, partial
 
-from codestress.mutate.edits import first_line
-from codestress.mutate.perturbations.edits import (
-    MessageSite,
-    NotPerturbed,
-    Place,
-    stimuli,
-    unused,
-    without,
-)
-from codestress.mutate.perturbations.python_sites import (
-    NOTING,
-    add_notes,
-    message_sites,
-)
-from codestress.mutate.scopes import (
+from codestress.problems.program import Problem
+
+from ..edits import first_line
+from ..scopes import (
     FunctionNode,
     Names,
     blocks,
@@ -33,7 +22,19 @@ from codestress.mutate.scopes import (
     parameter_names,
     statements,
 )
-from codestress.problems.program import Problem
+from .edits import (
+    MessageSite,
+    NotPerturbed,
+    Place,
+    stimuli,
+    unused,
+    without,
+)
+from .python_sites import (
+    NOTING,
+    add_notes,
+    message_sites,
+)
 
 
 class PythonProgram:

@@ -10,9 +10,9 @@ import ast
 import itertools
 from collections.abc import Iterator, Sequence
 
-from codestress.mutate.edits import first_line
-from codestress.mutate.perturbations.edits import MessageSite
-from codestress.mutate.scopes import FunctionNode, statements
+from ..edits import first_line
+from ..scopes import FunctionNode, statements
+from .edits import MessageSite
 
 METHODS = frozenset(
     """

@@ -21,8 +21,12 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal
 
-from codestress.mutate.draw import Draw
-from codestress.mutate.perturbations.edits import (
+from codestress.problems.program import Problem
+from codestress.sandbox.runtimes import nodes, text_of
+
+from ..draw import Draw
+from ..scopes import FunctionNode, Names, Occurrence, Scope, resolve
+from .edits import (
     GlobalNames,
     NotPerturbed,
     Perturbed,
@@ -30,17 +34,14 @@ from codestress.mutate.perturbations.edits import (
     numbered,
     unused,
 )
-from codestress.mutate.perturbations.javascript import JavaScriptProgram
-from codestress.mutate.perturbations.javascript_syntax import (
+from .javascript import JavaScriptProgram
+from .javascript_syntax import (
     IDENTIFIERS,
     declared,
     line_of,
 )
-from codestress.mutate.perturbations.programs import Program, program_of, why_refused
-from codestress.mutate.perturbations.python import PythonProgram, read_in_classes
-from codestress.mutate.scopes import FunctionNode, Names, Occurrence, Scope, resolve
-from codestress.problems.program import Problem
-from codestress.sandbox.runtimes import nodes, text_of
+from .programs import Program, program_of, why_refused
+from .python import PythonProgram, read_in_classes
 
 Kind = Literal["function", "variable"]
 """Kinds of things that are renamed."""

@@ -16,38 +16,39 @@ from itertools import product
 from typing import Annotated, Literal, TypedDict, Unpack
 
 from codestress.literals import UNREADABLE, parse_literal, reason_of, same_value
-from codestress.mutate.draw import Draw
-from codestress.mutate.perturbations import messages
-from codestress.mutate.perturbations.checking import (
+from codestress.problems.program import Problem, from_stranger, literal_text
+from codestress.sandbox.executor import Executor, Outcome
+from codestress.seeding import rng
+from codestress.types import Task
+
+from ..draw import Draw
+from . import messages
+from .checking import (
     Call,
     Checked,
     differences,
     run_calls,
 )
-from codestress.mutate.perturbations.edits import (
+from .edits import (
     GlobalNames,
     Guard,
     NotPerturbed,
     Perturbed,
     Site,
 )
-from codestress.mutate.perturbations.inputs import (
+from .inputs import (
     argument_text,
     argument_values,
     other_inputs,
     other_value,
 )
-from codestress.mutate.perturbations.own import known_perturbation, rewrite
-from codestress.mutate.perturbations.programs import why_refused
-from codestress.mutate.perturbations.rewriting import (
+from .own import known_perturbation, rewrite
+from .programs import why_refused
+from .rewriting import (
     insert_garbage,
     reformat_conditions,
     rename,
 )
-from codestress.problems.program import Problem, from_stranger, literal_text
-from codestress.sandbox.executor import Executor, Outcome
-from codestress.seeding import rng
-from codestress.types import Task
 
 PAPERS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
 """Conditions of CodeCrash: unchanged program (VAN); names (REN); conditions (RTF); garbage (GBC);

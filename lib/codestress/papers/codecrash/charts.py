@@ -14,8 +14,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.fitting.proportions import DOUBTED
-from codestress.papers.codecrash.results.conditions import row_names, spelled
-from codestress.papers.codecrash.results.reasoning import Collapse
 from codestress.report.curves import (
     draw_curves,
     forest,
@@ -36,6 +34,9 @@ from codestress.report.style import (
     looks,
     styled_figure,
 )
+
+from .results.conditions import row_names, spelled
+from .results.reasoning import Collapse
 
 TALLEST_DRAWN = 7.9
 """Largest height of a figure in inches, without its title and the notes below it."""

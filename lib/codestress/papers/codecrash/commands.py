@@ -64,9 +64,10 @@ def write(
     Other rows of the file (JSON Lines) stay. What was rejected lies beside the file, each with its reason. Name the
     file in the parameter of the same name. Answers are stored: the same command again asks only what is missing.
     """
-    from codestress.papers.codecrash import writing
-    from codestress.papers.codecrash.studies import SOURCES, checked_problems
     from codestress.problems.problem_files import own_sets
+
+    from . import writing
+    from .studies import SOURCES, checked_problems
 
     sources = (*SOURCES, *own_sets())
     _check("--problems", problems, "source", sources, "params/problems.yaml")
@@ -80,9 +81,8 @@ def write(
     beside = output.with_name(f"{output.stem}.rejected.jsonl")
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(content, encoding="utf-8")
-    beside.write_text(
-        writing.with_other_rows(written, written.rejected, beside), encoding="utf-8"
-    )
+    rejected = writing.with_other_rows(written, written.rejected, beside)
+    beside.write_text(rejected, encoding="utf-8")
     counts = ", ".join(
         f"{count} {kind}" for kind, count in written.counts.most_common()
     )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from codestress.papers.codecrash.results import differences
 from codestress.report.headline import Headline
 from codestress.report.model_table import Printed
 from codestress.report.published import published_models
+
+from .results import differences
 
 HEADLINE = Headline(
     title="CodeCrash",

@@ -32,15 +32,6 @@ from codestress.mutate.perturbations.variants import (
     make_variants,
 )
 from codestress.notes import noted
-from codestress.papers.codecrash.assertions import (
-    score_assertion,
-    score_assertion_as_run,
-)
-from codestress.papers.codecrash.contest_programs import (
-    contest_files,
-    contest_problems,
-    positional,
-)
 from codestress.parameters import (
     Experiment,
     Interval,
@@ -76,6 +67,16 @@ from codestress.types import (
     Score,
     Task,
     Trial,
+)
+
+from .assertions import (
+    score_assertion,
+    score_assertion_as_run,
+)
+from .contest_programs import (
+    contest_files,
+    contest_problems,
+    positional,
 )
 
 SOURCES = ("cruxeval", "livecodebench", "generated", "contest")

@@ -21,8 +21,6 @@ from codestress.inference.store import stored_responses
 from codestress.literals import parse_literal, same_value
 from codestress.mutate.perturbations.checking import Checked, run_calls
 from codestress.mutate.perturbations.inputs import NEAR
-from codestress.papers.codecrash.assertions import assertion_parts
-from codestress.papers.codecrash.studies import javascript_arguments, read_rows
 from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
 from codestress.prompts import filled
@@ -42,6 +40,9 @@ from codestress.types import (
     Trial,
     Trials,
 )
+
+from .assertions import assertion_parts
+from .studies import javascript_arguments, read_rows
 
 TRIES = 3
 """Largest number of times that a model is asked for one piece of material; without an accepted

@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from codestress.papers.faultloc.results.localization import spoken
 from codestress.report.curves import (
     MEAN,
     draw_curves,
@@ -35,6 +34,8 @@ from codestress.report.style import (
     styled_figure,
 )
 from codestress.types import LANGUAGE_NAMES
+
+from .results.localization import spoken
 
 
 def length_bars(frames: Mapping[str, pd.DataFrame]) -> Figure:

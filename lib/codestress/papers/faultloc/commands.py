@@ -32,7 +32,7 @@ def faults(programs: tuple[Path, ...], as_json: bool) -> None:
     With --json also the line before and the whole program. Programs are parsed, not run. A file that cannot be read,
     or holds no program, is rejected; the others are not.
     """
-    from codestress.papers.faultloc.program_files import faulty_rows
+    from .program_files import faulty_rows
 
     nothing = dict.fromkeys(["fault", "line", "code", "before", "after"])
     for row in _rows(programs, lambda file, _: faulty_rows(file), [nothing]):
@@ -84,8 +84,9 @@ def mutate(
     Programs are parsed, not run. A file that cannot be read, or holds no program, is rejected; the others are not.
     """
     from codestress.mutate.faults.neutral import SPMS
-    from codestress.papers.faultloc.program_files import mutated_row
     from codestress.validation import nearest
+
+    from .program_files import mutated_row
 
     wanted: list[Any] = mutations.replace(",", " ").split()
     for name in wanted:
@@ -115,7 +116,7 @@ def _rows(
     that `made` returns for a program and the file's name. A file without a program is rejected: it
     has the rows of `nothing`, with the added column reason. At the end, says on standard error how
     many were rejected, if any, and exits with status 1 if a file could not be read."""
-    from codestress.papers.faultloc.program_files import read_program
+    from .program_files import read_program
 
     rejected, unread = 0, False
     for path in programs:

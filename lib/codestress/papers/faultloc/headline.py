@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from codestress.papers.faultloc.results.paper import published_localization
 from codestress.report.headline import Headline
 from codestress.report.model_table import Printed
+
+from .results.paper import published_localization
 
 HEADLINE = Headline(
     title="Fault Localizability",

@@ -29,11 +29,6 @@ from typing import Literal
 from pydantic import Field
 
 from codestress.mutate.faults.neutral import FaultyProgram
-from codestress.papers.faultloc.scoring import (
-    TOLERANCES,
-    score_location,
-    score_specification,
-)
 from codestress.parameters import Experiment
 from codestress.prompts import filled, prompt_text
 from codestress.types import (
@@ -44,6 +39,12 @@ from codestress.types import (
     Scalar,
     Score,
     Trial,
+)
+
+from .scoring import (
+    TOLERANCES,
+    score_location,
+    score_specification,
 )
 
 Question = Literal["specification", "faulty", "annotated", "edited", "figure 3"]

@@ -11,10 +11,11 @@ from tree_sitter import Node
 from codestress.errors import DataError
 from codestress.mutate.faults.neutral import FaultyProgram, Spm, bank
 from codestress.mutate.faults.sites import fault_sites
-from codestress.papers.faultloc.programs import parse_fault, parses
-from codestress.papers.faultloc.studies import drawn_mutation
 from codestress.sandbox.runtimes import parser
 from codestress.types import Language
+
+from .programs import parse_fault, parses
+from .studies import drawn_mutation
 
 DEEPEST = 300
 """Most levels of a Java program's syntax tree; Python's own parser bounds Python programs."""

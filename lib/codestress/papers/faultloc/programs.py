@@ -24,10 +24,11 @@ from typing import Literal
 from codestress.literals import UNREADABLE, odd_character, program_fault
 from codestress.mutate.edits import first_line
 from codestress.mutate.faults.fault_site import FaultSite
-from codestress.papers.faultloc.artifact import packed_rows
 from codestress.problems.installed import PACKAGES, installed_modules
 from codestress.sandbox.runtimes import parser, syntax_fault
 from codestress.types import Language
+
+from .artifact import packed_rows
 
 Source = Literal["installed", "java", "alpaca", "codesearchnet"]
 

@@ -36,18 +36,6 @@ from codestress.mutate.faults.neutral import (
 )
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
-from codestress.papers.faultloc.artifact import Audit, packed_rows
-from codestress.papers.faultloc.printed import Naming, Printed
-from codestress.papers.faultloc.programs import (
-    CorrectProgram,
-    Selection,
-    Source,
-    first_programs,
-    is_silent,
-    normalised,
-    parses,
-)
-from codestress.papers.faultloc.scoring import TOLERANCES, score_location
 from codestress.parameters import (
     Facts,
     Interval,
@@ -70,6 +58,19 @@ from codestress.types import (
     Score,
     Trial,
 )
+
+from .artifact import Audit, packed_rows
+from .printed import Naming, Printed
+from .programs import (
+    CorrectProgram,
+    Selection,
+    Source,
+    first_programs,
+    is_silent,
+    normalised,
+    parses,
+)
+from .scoring import TOLERANCES, score_location
 
 Strength = Annotated[int, Field(ge=1, le=8)]
 ATTEMPTS = 4

@@ -15,7 +15,6 @@ from matplotlib.patches import Patch
 
 from codestress.fitting.exponential import ExponentialFit
 from codestress.fitting.proportions import DOUBTED
-from codestress.papers.origin.curves import Sides, reach_of
 from codestress.report.curves import (
     draw_points,
     forest,
@@ -37,6 +36,8 @@ from codestress.report.style import (
     add_note,
     styled_figure,
 )
+
+from .curves import Sides, reach_of
 
 LOOKS: dict[str, dict[str, Any]] = {
     "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},

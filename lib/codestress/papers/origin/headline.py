@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from codestress.papers.origin.results import published_shares
 from codestress.report.headline import Headline
 from codestress.report.model_table import Printed
+
+from .results import published_shares
 
 HEADLINE = Headline(
     title="Find the Origin",

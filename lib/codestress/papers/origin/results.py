@@ -14,13 +14,14 @@ import pandas as pd
 from codestress.fitting.proportions import UNKNOWN, newcombe, paired_difference
 from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
-from codestress.papers.origin.curves import Sides, fit_decay, reach_of
-from codestress.papers.origin.published import by_size
 from codestress.parameters import Experiment, Parameters
 from codestress.report.marks import with_cells
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
 from codestress.types import Outcome
+
+from .curves import Sides, fit_decay, reach_of
+from .published import by_size
 
 PAPER = "origin"
 

@@ -18,8 +18,9 @@ import pandas as pd
 from codestress.fitting.influence import share, total
 from codestress.fitting.proportions import normal_quantile
 from codestress.inference.registry import load_registry
-from codestress.papers.origin.published import BLOCKS, LISTS, by_distance
 from codestress.report.published import read_published
+
+from .published import BLOCKS, LISTS, by_distance
 
 COLUMNS = ["number", "list", "model", "value", "low", "high", "items"]
 ADJACENT, DOWN, UP, SHUFFLED = LISTS

@@ -12,14 +12,6 @@ from typing import Annotated, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from codestress.papers.origin import connections, needles
-from codestress.papers.origin.scoring import (
-    score_clue,
-    score_inefficient_code,
-    score_reference,
-    score_strict,
-    score_unlock,
-)
 from codestress.parameters import (
     Experiment,
     Interval,
@@ -30,6 +22,15 @@ from codestress.problems.datasets import data_file
 from codestress.problems.words import word_list
 from codestress.prompts import filled, prompt_text
 from codestress.types import Message, Prompt, Response, Sampling, Score, Trial
+
+from . import connections, needles
+from .scoring import (
+    score_clue,
+    score_inefficient_code,
+    score_reference,
+    score_strict,
+    score_unlock,
+)
 
 Wording = Literal["as_run", "as_printed"]
 

@@ -38,11 +38,12 @@ def what_if(
     """
     from codestress.artefact_files import load_profile
     from codestress.inference.registry import load_registry
-    from codestress.papers.semtrace.results.tables import shares_by_reading
     from codestress.pipeline.artefacts import Overrides, resolve, select
     from codestress.pipeline.explain import answers_of
     from codestress.scoring.begun import ReadingRule
     from codestress.scoring.frames import answers_frame
+
+    from .results.tables import shares_by_reading
 
     overrides = Overrides(tuple(models.replace(",", " ").split()), settings)
     chosen, *others = resolve(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from codestress.papers.semtrace.results.tables import published_baselines
 from codestress.report.headline import Headline
 from codestress.report.model_table import Printed
+
+from .results.tables import published_baselines
 
 HEADLINE = Headline(
     title="Sense and Sensitivity",

@@ -18,23 +18,6 @@ import numpy as np
 from pydantic import Field
 
 from codestress.errors import ParameterError
-from codestress.papers.semtrace import recall
-from codestress.papers.semtrace.contexts import (
-    MOST_FRAGMENTS,
-    SEPARATORS,
-    Distractors,
-    Mixture,
-    Separator,
-    Shown,
-    Sized,
-    distractors,
-    line_keys,
-    mix,
-    removable,
-    trace_problems,
-    with_keys,
-    without_lines,
-)
 from codestress.parameters import (
     Alike,
     Experiment,
@@ -62,6 +45,24 @@ from codestress.types import (
     Trial,
 )
 from codestress.types import Source as ProgramSource
+
+from . import recall
+from .contexts import (
+    MOST_FRAGMENTS,
+    SEPARATORS,
+    Distractors,
+    Mixture,
+    Separator,
+    Shown,
+    Sized,
+    distractors,
+    line_keys,
+    mix,
+    removable,
+    trace_problems,
+    with_keys,
+    without_lines,
+)
 
 Source = Annotated[str, known_source("generated", "cruxeval")]
 Dataset = Annotated[str, known_source("generated", "cruxeval", "semtrace")]

@@ -12,8 +12,9 @@ import pandas as pd
 from codestress.errors import ParameterError
 from codestress.fitting.proportions import effective_number
 from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
-from codestress.papers.codecrash.studies import MESSAGES, Questions
 from codestress.types import LANGUAGE_NAMES
+
+from ..studies import MESSAGES, Questions
 
 SETTING = ["language", "task", "mode", "ignore", "refactor"]
 CELL = ["model", "dataset", *SETTING, "perturbation", "density"]

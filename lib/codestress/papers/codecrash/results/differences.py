@@ -20,7 +20,15 @@ from codestress.fitting.proportions import (
     ratio_of_shares,
 )
 from codestress.mutate.perturbations.variants import CONTROLS
-from codestress.papers.codecrash.results.conditions import (
+from codestress.report.published import (
+    published_cells,
+    published_models,
+    published_numbers,
+)
+from codestress.types import Response
+
+from ..studies import MESSAGES
+from .conditions import (
     CELL,
     MERGE,
     MODES,
@@ -34,13 +42,6 @@ from codestress.papers.codecrash.results.conditions import (
     scores_by_problem,
     undefended,
 )
-from codestress.papers.codecrash.studies import MESSAGES
-from codestress.report.published import (
-    published_cells,
-    published_models,
-    published_numbers,
-)
-from codestress.types import Response
 
 POINTS = ("points", "points_low", "points_high")
 RELATIVE = ("relative_pct", "relative_low", "relative_high")

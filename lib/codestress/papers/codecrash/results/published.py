@@ -18,7 +18,8 @@ from codestress.fitting.significance import (
     open_ranks,
     with_holm,
 )
-from codestress.papers.codecrash.results.differences import (
+
+from .differences import (
     INDEPENDENT,
     not_reasoning,
     pass_at_1,

@@ -13,12 +13,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from codestress.fitting.influence import share
 from codestress.fitting.proportions import clustered_mean
-from codestress.papers.codecrash.reasoning import (
+from codestress.report.published import published_models, published_numbers
+from codestress.scoring.forms import split_thoughts
+from codestress.seeding import rng
+from codestress.types import CHARACTERS_PER_TOKEN, Response
+
+from ..reasoning import (
     collapse_start,
     doubts,
     reasoning_tokens,
 )
-from codestress.papers.codecrash.results.conditions import (
+from .conditions import (
     CELL,
     NAMES,
     cells,
@@ -26,7 +31,7 @@ from codestress.papers.codecrash.results.conditions import (
     named,
     question_counts,
 )
-from codestress.papers.codecrash.results.differences import (
+from .differences import (
     HEADLINE,
     INDEPENDENT,
     POINTS,
@@ -36,10 +41,6 @@ from codestress.papers.codecrash.results.differences import (
     paired_differences,
     paired_scores,
 )
-from codestress.report.published import published_models, published_numbers
-from codestress.scoring.forms import split_thoughts
-from codestress.seeding import rng
-from codestress.types import CHARACTERS_PER_TOKEN, Response
 
 GROWTHS = 400
 """Number of curves that are drawn to see how far a fit lies from its points by chance."""

@@ -7,8 +7,14 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from codestress.papers.codecrash.results.conditions import MERGE, MODES, NAMES
-from codestress.papers.codecrash.results.differences import (
+from codestress.report.published import (
+    published_cells,
+    published_models,
+    published_numbers,
+)
+
+from .conditions import MERGE, MODES, NAMES
+from .differences import (
     HEADLINE,
     SMALL,
     average_losses,
@@ -16,12 +22,7 @@ from codestress.papers.codecrash.results.differences import (
     problem_counts,
     published_differences,
 )
-from codestress.papers.codecrash.results.reasoning import published_reasoning
-from codestress.report.published import (
-    published_cells,
-    published_models,
-    published_numbers,
-)
+from .reasoning import published_reasoning
 
 Number = tuple[str, str, float]
 """Number that the paper states, recomputed: its name, the reading of the paper's words (empty where

@@ -8,12 +8,13 @@ import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
 from codestress.mutate.perturbations.variants import Variant
-from codestress.papers.codecrash.results.conditions import spelled
-from codestress.papers.codecrash.studies import (
+
+from ..studies import (
     Perturbed,
     checked_problems,
     made_variants,
 )
+from .conditions import spelled
 
 STATUSES = ("applied", "unchanged", "refused", "rejected")
 

@@ -10,7 +10,12 @@ from typing import Any
 import pandas as pd
 
 from codestress.fitting.proportions import clustered_share
-from codestress.papers.codecrash.results.conditions import (
+from codestress.scoring.forms import fenced_program
+from codestress.seeding import rng
+from codestress.types import Response
+
+from ..studies import Questions
+from .conditions import (
     CELL,
     MERGE,
     MODES,
@@ -19,11 +24,7 @@ from codestress.papers.codecrash.results.conditions import (
     require_pairs,
     undefended,
 )
-from codestress.papers.codecrash.results.differences import PAIRED, paired_scores
-from codestress.papers.codecrash.studies import Questions
-from codestress.scoring.forms import fenced_program
-from codestress.seeding import rng
-from codestress.types import Response
+from .differences import PAIRED, paired_scores
 
 
 def changed_verdicts(

@@ -11,10 +11,11 @@ import pandas as pd
 
 from codestress.inference.results import Answer
 from codestress.inference.store import stored_responses
-from codestress.papers.faultloc.printed import printed_program
-from codestress.papers.faultloc.scoring import line_in_prose
 from codestress.paths import STORE
 from codestress.scoring.forms import without_thoughts
+
+from ..printed import printed_program
+from ..scoring import line_in_prose
 
 CONDITIONS = {
     "faulty": "Figure 1, without its comment",

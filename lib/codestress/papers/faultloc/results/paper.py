@@ -11,14 +11,15 @@ import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
 from codestress.mutate.faults.fault_site import KINDS
-from codestress.papers.faultloc.artifact import packed_rows
-from codestress.papers.faultloc.results.localization import ALL_FAULTS, in_quarters
 from codestress.report.published import (
     published_cells,
     published_models,
     read_published,
 )
 from codestress.types import LANGUAGE_NAMES
+
+from ..artifact import packed_rows
+from .localization import ALL_FAULTS, in_quarters
 
 
 def published_heat() -> pd.DataFrame:

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from codestress.mutate.faults.neutral import FaultyProgram
-from codestress.papers.faultloc.programs import ProgramSet, Source, program_set
-from codestress.papers.faultloc.results.localization import spoken
-from codestress.papers.faultloc.results.paper import BINS, SIZES
-from codestress.papers.faultloc.studies import (
+from codestress.types import LANGUAGE_NAMES
+
+from ..programs import ProgramSet, Source, program_set
+from ..studies import (
     Mutations,
     Programs,
     Task,
@@ -23,7 +23,8 @@ from codestress.papers.faultloc.studies import (
     mutated,
     mutations_of,
 )
-from codestress.types import LANGUAGE_NAMES
+from .localization import spoken
+from .paper import BINS, SIZES
 
 
 def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:

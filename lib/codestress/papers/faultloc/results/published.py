@@ -11,13 +11,14 @@ import pandas as pd
 
 from codestress.fitting.proportions import newcombe, wilson
 from codestress.fitting.significance import mean_difference, with_holm
-from codestress.papers.faultloc.results.paper import (
+from codestress.report.published import published_cells
+from codestress.types import LANGUAGE_NAMES
+
+from .paper import (
     A_PROGRAM,
     published_counts,
     published_localization,
 )
-from codestress.report.published import published_cells
-from codestress.types import LANGUAGE_NAMES
 
 RETURNS = "MisplacedReturn"
 """Only kind of fault whose public labels are all right."""

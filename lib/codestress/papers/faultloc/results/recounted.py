@@ -6,8 +6,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from codestress.papers.faultloc.results import paper
 from codestress.report.published import published_cells
+
+from . import paper
 
 Numbers = dict[tuple[str, str], float]
 """Values by name of a number and reading of the paper's words (empty if they have only one)."""

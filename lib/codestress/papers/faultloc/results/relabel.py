@@ -15,12 +15,13 @@ from pydantic import BaseModel
 
 from codestress.errors import DataError
 from codestress.fitting.influence import Moved, share
-from codestress.papers.faultloc.results.localization import ORACLE, shares, with_seed
-from codestress.papers.faultloc.scoring import TOLERANCES
-from codestress.papers.faultloc.studies import Localization, Relabel
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, parse_row
 from codestress.types import Response, Trial
+
+from ..scoring import TOLERANCES
+from ..studies import Localization, Relabel
+from .localization import ORACLE, shares, with_seed
 
 READINGS = {
     "strict": ("label", "quarter"),

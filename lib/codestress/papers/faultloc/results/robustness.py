@@ -9,14 +9,15 @@ import pandas as pd
 from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import UNKNOWN, paired_difference
 from codestress.mutate.faults.neutral import CONTROLS
-from codestress.papers.faultloc.results.localization import (
+from codestress.report.curves import MEAN
+from codestress.types import LANGUAGE_NAMES, Outcome
+
+from .localization import (
     TASK,
     shares,
     spoken,
     with_seed,
 )
-from codestress.report.curves import MEAN
-from codestress.types import LANGUAGE_NAMES, Outcome
 
 MUTATED = "mutated"
 

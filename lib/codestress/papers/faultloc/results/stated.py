@@ -8,9 +8,10 @@ from collections.abc import Iterator, Sequence
 import pandas as pd
 
 from codestress.fitting.influence import Moved, mean, share
-from codestress.papers.faultloc.results.localization import with_seed
-from codestress.papers.faultloc.results.robustness import asked_again
 from codestress.report.published import read_published
+
+from .localization import with_seed
+from .robustness import asked_again
 
 SINGLE = ("dead_code", "comments", "names")
 FACTORS = ["model", "source", "problem", "language", "quarter", "spm", "strength"]

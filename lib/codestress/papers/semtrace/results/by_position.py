@@ -12,11 +12,12 @@ from codestress.fitting.position_dip import position_dip, relative_to_best
 from codestress.fitting.proportions import cluster_weights
 from codestress.fitting.significance import LEVEL
 from codestress.fitting.summaries import paired_differences, with_accuracy
-from codestress.papers.semtrace.results.tables import clear_effect
-from codestress.papers.semtrace.studies import Positions, Questions
 from codestress.report.marks import with_cells
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
+
+from ..studies import Positions, Questions
+from .tables import clear_effect
 
 PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 """Columns that identify a figure's panels, beside the number of distractors."""

@@ -18,10 +18,11 @@ from codestress.fitting.proportions import (
     normal_quantile,
     ratio,
 )
-from codestress.papers.semtrace.results.by_position import PANEL
-from codestress.papers.semtrace.studies import Questions
 from codestress.report.published import read_published
 from codestress.seeding import rng
+
+from ..studies import Questions
+from .by_position import PANEL
 
 ANY = "any"
 """Context name of the largest drop over all numbers of distractors."""

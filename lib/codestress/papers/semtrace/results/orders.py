@@ -14,8 +14,9 @@ import pandas as pd
 
 from codestress.fitting.influence import Moved, mean, share
 from codestress.fitting.proportions import normal_quantile
-from codestress.papers.semtrace.studies import PREDICTIONS, RETRIEVAL
 from codestress.report.published import read_published
+
+from ..studies import PREDICTIONS, RETRIEVAL
 
 FAMILIES = {
     "DeepSeek Coder V2": ("deepseek-coder-v2-lite", "deepseek-coder-v2"),

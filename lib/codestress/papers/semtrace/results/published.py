@@ -20,10 +20,11 @@ from codestress.fitting.significance import (
     two_shares_p,
     with_holm,
 )
-from codestress.papers.semtrace.results.orders import FAMILIES
-from codestress.papers.semtrace.results.tables import published_baselines
 from codestress.report.published import read_published
 from codestress.seeding import rng
+
+from .orders import FAMILIES
+from .tables import published_baselines
 
 
 def scores(confidence: float) -> pd.DataFrame:

@@ -25,12 +25,13 @@ from codestress.fitting.proportions import (
     paired_difference,
     percentile_interval,
 )
-from codestress.papers.semtrace.studies import LineRemoval, Sensitivity
 from codestress.report.findings import listed
 from codestress.report.marks import with_cells
 from codestress.report.published import published_numbers, read_published
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
+
+from ..studies import LineRemoval, Sensitivity
 
 Curve = tuple[str, str]
 """Key of a curve: model and task."""

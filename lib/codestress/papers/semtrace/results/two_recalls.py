@@ -17,9 +17,10 @@ import pandas as pd
 from codestress.errors import ParameterError
 from codestress.fitting.proportions import clustered_share
 from codestress.fitting.significance import kendall, with_holm
-from codestress.papers.semtrace.results.tables import COLUMNS
 from codestress.report.findings import listed
 from codestress.seeding import rng
+
+from .tables import COLUMNS
 
 LEXICAL = ("line retrieval", "function retrieval")
 SEMTRACE, PARTIAL = "SemTrace", "SemTrace, partial matches"
