@@ -135,6 +135,7 @@ EARLY = {
     "bad": (FRESH.format(name="first.txt") + "1 / 0", "ZeroDivisionError"),
     "exits": ("import sys\nsys.exit(0)", "SystemExit"),
     "gone": (FRESH.format(name="second.txt") + "os._exit(0)", "died"),
+    "crashed": ("import ctypes\nctypes.string_at(0)", "Segmentation fault"),
     "silent": ("pass", "figure.pdf"),
 }
 """Notebooks that end early: a cell, and what is told."""

@@ -21,6 +21,7 @@ import papermill
 from jupyter_client.kernelspec import KernelSpec
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
+from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from codestress.errors import CodestressError, DataError
@@ -33,7 +34,7 @@ from codestress.types import now
 from .artefacts import Artefact
 from .diff import differences
 from .inputs import environment
-from .kernels import OWN, Kernel, become_kernel
+from .kernels import OWN, PRINTED, Kernel, become_kernel
 from .notebooks import closing, read_notebook
 from .surroundings import commit, git
 
@@ -121,6 +122,7 @@ def execute(
         cwd=str(ROOT),
     )
     check_completed(notebook)
+    (staging / PRINTED).unlink(missing_ok=True)
     # papermill writes down where both lay on this machine.
     notebook.metadata.papermill["input_path"] = shown(artefact.notebook)
     notebook.metadata.papermill["output_path"] = output.name
@@ -212,6 +214,11 @@ def attempt(
             return f"stopped after {timeout_s:g} s; raise timeout_s in {file}"
         if isinstance(error, PapermillExecutionError):
             return f"{error.ename}: {error.evalue}"
+        if isinstance(error, DeadKernelError):
+            printed = staging / PRINTED
+            text = printed.read_text("utf-8", "replace") if printed.exists() else ""
+            text = text.partition("\n\nExtension modules")[0]
+            return f"the kernel died; it printed:\n{text.strip() or 'nothing'}"
         if isinstance(error, CodestressError | OSError):
             return str(error)
         return traceback.format_exc(limit=-3)

@@ -8,6 +8,7 @@ elsewhere a forked process may not use the system's frameworks, and each kernel 
 
 from __future__ import annotations
 
+import faulthandler
 import gc
 import os
 import random
@@ -31,6 +32,8 @@ OWN = {
 }
 """Environment of kernels beside the build's: several notebooks run side by side, each in one
 thread."""
+PRINTED = "kernel.txt"
+"""File of what a kernel printed outside of its notebook: a crash, most often."""
 BASE = context.ForkServerProcess if AVAILABLE else context.SpawnProcess
 
 
@@ -77,11 +80,10 @@ def kill_all() -> None:
             process.kill()
 
 
-def quiet() -> None:
-    """Sends to nowhere what this process prints outside of its notebook."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
+def quiet(errors: str = os.devnull) -> None:
+    """Sends what this process prints outside of its notebook to nowhere, errors to a file."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT, 0o644), 2)
 
 
 def become_kernel(
@@ -94,7 +96,8 @@ def become_kernel(
     state of its own, then ipykernel's launcher, without the machine's settings and startup files
     of IPython; never returns. After `timeout_s` seconds (None: no limit) it is killed."""
     try:
-        quiet()
+        quiet(f"{environment['CODESTRESS_STAGING']}/{PRINTED}")
+        faulthandler.enable(os.dup(2))  # ipykernel has another stderr
         gc.enable()
         # Answers, trees and figures are many objects, and hardly any is garbage.
         gc.set_threshold(100_000)
