@@ -16,28 +16,12 @@ from codestress.paths import PARAMS
 from codestress.rooms import offered_by
 from codestress.validation import read_yaml
 
-from .claims import COLUMNS, SOURCES
+from .claims import COLUMNS, CONTRARY, ORDERS, SIGNS, SOURCES
 from .headline import Headline
 from .published import version_of
 
-SIGNS = {
-    "reproduced": "✓",
-    "differs": "✗",
-    "inconclusive": "?",
-    "not comparable": "∦",
-    "consistent": "=",
-    "inconsistent": "≠",
-    "follows": "⊢",
-    "does not follow": "⊬",
-    "no verdict": "·",
-    "not run": "–",
-}
-"""Sign of each verdict, in the order of the ledger, decided ones first: colour is never the only
-cue."""
 LEVEL = 0.05
 """Share of numbers that differ by chance where everything replicates."""
-CONTRARY = ("differs", "inconsistent", "does not follow")
-"""Verdicts on numbers that are not as the paper prints them."""
 
 
 def fronts(
@@ -65,7 +49,7 @@ def _front(
 ) -> dict[str, Any]:
     own = claims[claims["artefact"].str.startswith(f"{paper}/")]
     # Orders are statements too, but no numbers.
-    numbers = own[~own["relation"].isin(["more than", "less than"])]
+    numbers = own[~own["relation"].isin(ORDERS)]
     stated = numbers[numbers["statement"].str.contains(headline.stated, regex=False)]
     query = {"paper": paper, "search": headline.stated}
     rows = stated[stated["statement"] == headline.stated]

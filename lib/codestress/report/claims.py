@@ -70,9 +70,23 @@ KINDS: dict[str, type[str | float]] = {
 """Type of each column of a ledger, in their order."""
 COLUMNS = list(KINDS)
 NONE, NO_VERDICT, APART = "not run", "no verdict", "not comparable"
+SIGNS = {
+    "reproduced": "✓",
+    "differs": "✗",
+    "inconclusive": "?",
+    APART: "∦",
+    "consistent": "=",
+    "inconsistent": "≠",
+    "follows": "⊢",
+    "does not follow": "⊬",
+    NO_VERDICT: "·",
+    NONE: "–",
+}
+"""Sign of each verdict, in the order of the ledger, decided ones first: colour is never the only
+cue."""
 AGREEING = {agrees for agrees, _ in WORDS.values()}
-VERDICTS = {*Verdict, NONE, NO_VERDICT, APART, *AGREEING}
-VERDICTS |= {other for _, other in WORDS.values()}
+CONTRARY = {other for _, other in WORDS.values()}
+"""Verdicts on numbers that are not as the paper prints them."""
 Row = dict[str, Any]
 
 
@@ -270,7 +284,7 @@ def read_ledger(path: Path) -> pd.DataFrame:
     """Returns the ledger in the file `path` (claims.csv), with the columns `COLUMNS`. Raises
     `DataError` where the file is no ledger."""
     rows = read_table(path, COLUMNS, KINDS)[COLUMNS]
-    faulty = {"verdict": ~rows["verdict"].isin(VERDICTS)}
+    faulty = {"verdict": ~rows["verdict"].isin(SIGNS)}
     for name, unknown in {**faulty, **rows[["artefact", "statement"]].isna()}.items():
         if unknown.any():
             raise damaged(path, f"{name}: {rows.loc[unknown, name].iloc[0]!r:.60}")

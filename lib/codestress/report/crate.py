@@ -16,6 +16,7 @@ from codestress.validation import read_yaml
 from .checked import read_manifest
 
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
+LICENCES = "https://spdx.org/licenses"
 MISSING = "a crate is written by the package rocrate: uv pip install rocrate"
 
 
@@ -24,37 +25,33 @@ def write_crate(profile: str) -> Path:
     returns its path. Raises `DataError` for a faulty manifest, where nothing is built, and without
     the package rocrate."""
     root = OUTPUTS / profile
-    folders = [path.parent for path in visible(root, "*/*/manifest.json")]
-    manifests = [read_manifest(folder) for folder in folders]
-    if not folders:
+    manifests = list(visible(root, "*/*/manifest.json"))
+    if not manifests:
         raise DataError(f"{shown(root)}: nothing is built here; make PROFILE={profile}")
     try:
         from rocrate.rocrate import ROCrate
     except ImportError:
         raise DataError(MISSING) from None
     crate = ROCrate(version="1.1")
-    runs = [_run(crate, *one) for one in zip(folders, manifests, strict=True)]
+    runs = [_run(crate, path.parent) for path in manifests]
     citation = read_yaml(ROOT / "CITATION.cff")
-    licence = f"https://spdx.org/licenses/{citation['license']}"
+    title, licence = citation["title"], citation["license"]
+    names = [author["name"] for author in citation["authors"]]
     about = {
-        "name": f"{citation['title']}: the profile {profile}",
+        "name": f"{title}: the profile {profile}",
         "description": "Regenerated figures and tables, and the report on them: index.html",
         "version": citation["version"],
-        "license": _entity(crate, licence, "CreativeWork", citation["license"]),
-        "author": [
-            _entity(crate, author["name"], "Organization", author["name"])
-            for author in citation["authors"]
-        ],
-        "datePublished": max(manifest["built_at"] for manifest in manifests),
+        "license": _entity(crate, f"{LICENCES}/{licence}", "CreativeWork", licence),
+        "author": [_entity(crate, name, "Organization", name) for name in names],
+        "datePublished": max(run["endTime"] for run in runs),
         "conformsTo": _entity(crate, PROFILE, "CreativeWork", "Process Run Crate 0.5"),
         "mentions": runs,
     }
     for name, value in about.items():
         crate.root_dataset[name] = value
-    if (root / "index.html").is_file():
-        crate.mainEntity = crate.add_file(
-            root / "index.html", properties={"name": "The report"}
-        )
+    report = root / "index.html"
+    if report.is_file():
+        crate.mainEntity = crate.add_file(report, properties={"name": "The report"})
     path = root / "ro-crate-metadata.json"
     write_whole(path, json.dumps(crate.metadata.generate(), indent=1))
     return path
@@ -69,24 +66,25 @@ def _entity(crate: Any, name: str, kind: str, title: str, **facts: Any) -> Any:
     return crate.add(ContextEntity(crate, id_, {"@type": kind, "name": title, **facts}))
 
 
-def _run(crate: Any, folder: Path, manifest: dict[str, Any]) -> Any:
+def _run(crate: Any, folder: Path) -> Any:
     """Adds to the crate, and returns, the action that made an artefact's files: its notebook at a
     commit, with the packages used; its parameters and models; the files."""
+    manifest = read_manifest(folder)
     name, commit = f"{folder.parent.name}/{folder.name}", manifest["commit"]
     notebook = name
     for key in manifest["inputs"]:
         if key.startswith("notebook "):
             notebook = key.removeprefix("notebook ")
-    packages = manifest["environment"].items()
-    facts: dict[str, Any] = {"version": commit}
-    facts["softwareRequirements"] = [" ".join(package) for package in packages]
+    packages = [" ".join(package) for package in manifest["environment"].items()]
+    facts: dict[str, Any] = {"version": commit, "softwareRequirements": packages}
     kind = "SoftwareSourceCode"
     program = _entity(crate, f"{notebook}@{commit}", kind, notebook, **facts)
     objects = []
     for key, value in manifest["parameters"].items():
         text = json.dumps(value)
-        id_ = f"{name}/{key}"
-        objects.append(_entity(crate, id_, "PropertyValue", key, value=text))
+        objects.append(
+            _entity(crate, f"{name}/{key}", "PropertyValue", key, value=text)
+        )
     for model in manifest["models"]:
         version = str(model.get("key_revision", ""))
         facts = {"version": version, "description": json.dumps(model)}
@@ -97,8 +95,7 @@ def _run(crate: Any, folder: Path, manifest: dict[str, Any]) -> Any:
     for path in visible(folder):
         sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
         facts = {"name": path.name, "sha256": sha256}
-        target = f"{name}/{path.name}"
-        results.append(crate.add_file(path, target, properties=facts))
-    facts = {"@type": "CreateAction", "name": manifest["title"]}
-    facts |= {"endTime": manifest["built_at"], "description": manifest["command"]}
+        results.append(crate.add_file(path, f"{name}/{path.name}", properties=facts))
+    facts = {"name": manifest["title"], "description": manifest["command"]}
+    facts["endTime"] = manifest["built_at"]
     return crate.add_action(program, f"#{quote(name)}", objects, results, facts)

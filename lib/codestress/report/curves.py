@@ -213,38 +213,24 @@ def forest(
     finite, or outside `limits`, the ends of the axis, is left out; its interval is drawn as far as
     the axis goes.
     """
-    ax.set_xlim(*limits)
+    least, most = limits
+    ax.set_xlim(least, most)
     groups = [("", rows)] if series is None else list(rows.groupby(series, sort=False))
     shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
     styles = _series_looks([str(name) for name, _ in groups], models=models)
     for number, (name, part) in enumerate(groups):
         colour, shape = styles[number]
-        heights = [names.index(row) + shift[number] for row in part[label]]
-        mark(ax, part, scale * part[value], heights, published=published)
-        filled = part["decided"] if decided else [True] * len(part)
-        for y, middle, low, high, full in zip(
-            heights,
-            *(scale * part[[value, "low", "high"]]).to_numpy(float).T,
-            filled,
-            strict=True,
-        ):
-            least, most = limits
-            ax.plot(
-                (max(low, least), min(high, most)), [y, y], color=colour, linewidth=1.1
-            )
-            arrow: dict[str, Any] = {
-                "color": colour,
-                "markersize": 3.5,
-                "clip_on": False,
-            }
-            if low < least:
-                ax.plot([least], [y], marker="<", **arrow)
-            if high > most:
-                ax.plot([most], [y], marker=">", **arrow)
-            if least < middle < most:
-                face = colour if full else "white"
-                dot: dict[str, Any] = {"color": colour, "mfc": face, "markersize": 4}
-                ax.plot([middle], [y], marker=shape, linestyle="none", **dot)
+        middle, low, high = (scale * part[[value, "low", "high"]]).to_numpy(float).T
+        heights = np.array([names.index(row) for row in part[label]]) + shift[number]
+        mark(ax, part, middle, heights, published=published)
+        ends = np.clip([low, high], least, most)
+        ax.hlines(heights, *ends, color=colour, linewidth=1.1)
+        for end, cut, arrow in ((least, low < least, "<"), (most, high > most, ">")):
+            tips = np.where(cut, end, np.nan)
+            ax.scatter(tips, heights, 16, colour, arrow, clip_on=False)
+        middle[(middle <= least) | (middle >= most)] = np.nan
+        faces = np.where(part["decided"], colour, "white") if decided else colour
+        ax.scatter(middle, heights, 16, faces, shape, edgecolors=colour, zorder=3)
         if name:
             ax.plot([], [], marker=shape, color=colour, linewidth=1.1, label=str(name))
     name_rows(ax, names, 0.45)

@@ -10,39 +10,26 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from html import escape
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pandas as pd
 from markupsafe import Markup
-from pydantic import TypeAdapter
 
 from codestress import __version__
 from codestress.fitting.verdicts import Verdict
 from codestress.literals import counted
 from codestress.paths import OUTPUTS, visible, write_whole
 
-from .cards import (
-    SIGNS,
-    all_claims,
-    folded,
-    fronts,
-    judged,
-    waiting,
-)
+from .cards import all_claims, folded, fronts, judged, waiting
 from .checked import damaged, read_manifest
-from .claims import EVIDENCE, read_ledger
+from .claims import EVIDENCE, SIGNS, read_ledger
 from .model_table import board, models_by_task, write_board
 from .notebook_page import render, resource
 from .summary import INSTRUMENTS, added, did, shortfalls
 from .tables import number_text
-
-SPOTS = TypeAdapter(list[tuple[int, int, int, int, str, str]])
-"""Places in a picture: left, top, width and height in thousandths, the anchor on the page of
-answers, and its words."""
 
 
 def gallery(profile: str) -> Path:
@@ -64,8 +51,6 @@ def gallery(profile: str) -> Path:
     manifests = {card["name"]: card["manifest"] for card in cards}
     errors = {name: (failed[name] / "error.txt").read_text("utf-8") for name in failed}
     table = models_by_task(manifests)
-    titles = {name: manifest["title"] for name, manifest in manifests.items()}
-    shown = board(table, titles)
     write_board(table, root)
     papers = sorted({card["paper"] for card in cards})
     page = render(
@@ -79,7 +64,7 @@ def gallery(profile: str) -> Path:
         cards=cards,
         papers=papers,
         failures=errors,
-        board=shown,
+        board=board(table),
         **_answers(list(manifests.values()), len(papers)),
         **_ledger(ledgers, papers, list(folders)),
     )
@@ -145,39 +130,27 @@ def _folders(root: Path, file: str) -> dict[str, Path]:
 
 
 def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
-    """Returns the data of the artefact `name` for the page: its manifest, its tables as HTML, the
-    places in its picture that open answers.
+    """Returns the data of the artefact `name` for the page: its manifest, its tables as lists of
+    rows, the places in its picture that open answers.
 
     `failed`: a later build failed, so that the data are older; `claims`: number of the artefact's
     rows in the ledger. Raises `DataError` for a faulty file.
     """
     manifest = read_manifest(folder)
-    tables = {
-        table: rows
-        for table in manifest["tables"]
-        if table != "claims" and (rows := _table(folder / f"{table}.csv"))
-    }
+    tables = {}
+    for table in manifest["tables"]:
+        if table != "claims":
+            tables[table] = _table(folder / f"{table}.csv")
+    spots = folder / "spots.json"
     return {
         "name": name,
         "paper": name.split("/")[0],
         "manifest": manifest,
         "failed": failed,
         "claims": claims,
-        "spots": _spots(folder / "spots.json"),
+        "spots": spots.read_text("utf-8") if spots.is_file() else "[]",
         "tables": tables,
     }
-
-
-def _spots(path: Path) -> str:
-    """Returns the places in a picture and their cells (spots.json) as JSON text, `[]` without a
-    file; raises `DataError` where the file has another form."""
-    if not path.is_file():
-        return "[]"
-    try:
-        spots = SPOTS.validate_json(path.read_bytes())
-    except ValueError as error:
-        raise damaged(path, f"has no places: {error}") from None
-    return SPOTS.dump_json(spots).decode()
 
 
 def _models(manifests: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -204,34 +177,24 @@ def _number(value: object) -> str:
     return "" if value != value else number_text(value)
 
 
-DECIMALS = re.compile(r"-?\d+\.\d+")
+DECIMAL = re.compile(r"^-?\d+\.\d+$")
 
 
-def _table(path: Path) -> Markup:
-    """Return the CSV table in the file `path` as HTML for the page, empty without rows.
+def _table(path: Path) -> list[list[str]]:
+    """Return the lines of the CSV table in the file `path`, the columns' names first.
 
     Raises `DataError` for a faulty file. Pandas is not used, because it needs as long for hundreds
     of small tables as the rest of the report.
     """
+    lines = []
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            names, *lines = csv.reader(file, strict=True)
+            for cells in csv.reader(file, strict=True):
+                lines.append([DECIMAL.sub(_shortened, cell) for cell in cells])
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, f"cannot be read: {error}") from None
-    if not lines:
-        return Markup("")
-    head = _row("th", [name.replace("_", " ") for name in names])
-    rows = []
-    for cells in lines:
-        texts = []
-        for cell in cells:
-            decimal = DECIMALS.fullmatch(cell)
-            texts.append(number_text(float(cell)) if decimal else cell)
-        rows.append(_row("td", texts))
-    table = f"<table><thead>{head}</thead><tbody>{''.join(rows)}</tbody></table>"
-    return Markup(f"<div class='scroll'>{table}</div>")
+    return lines
 
 
-def _row(tag: str, texts: Iterable[str]) -> str:
-    cells = [f"<{tag}>{escape(text)}</{tag}>" for text in texts]
-    return f"<tr>{''.join(cells)}</tr>"
+def _shortened(decimal: re.Match[str]) -> str:
+    return number_text(float(decimal[0]))

@@ -76,7 +76,7 @@ def marked(figure: Figure, picture: Bbox) -> list[tuple[Box, Factors]]:
     """Returns the marks of a figure that is laid out: for each, its box in shares of the saved part
     (`picture`, in inches), at least `SMALLEST` pixels wide and high, and its cell. Marks at a place
     that is not finite are left out."""
-    left, bottom, right, top = np.array(picture.extents) * figure.dpi
+    low, high = figure.dpi * picture.get_points()
     found = []
     for artist in figure.findobj(Mark):
         assert isinstance(artist, Mark)
@@ -85,12 +85,8 @@ def marked(figure: Figure, picture: Bbox) -> list[tuple[Box, Factors]]:
         if not np.isfinite(corners).all():
             continue
         middle = corners.mean(axis=0)
-        width, height = np.maximum(np.ptp(corners, axis=0), SMALLEST)
-        box = (
-            (middle[0] - width / 2 - left) / (right - left),
-            (top - middle[1] - height / 2) / (top - bottom),
-            width / (right - left),
-            height / (top - bottom),
-        )
-        found.append((box, artist.cell))
+        size = np.maximum(np.ptp(corners, axis=0), SMALLEST)
+        left, bottom = (middle - size / 2 - low) / (high - low)
+        width, height = size / (high - low)
+        found.append(((left, 1 - bottom - height, width, height), artist.cell))
     return found

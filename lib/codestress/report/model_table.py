@@ -22,8 +22,6 @@ from .tables import markdown_table
 COLUMNS = ["model", "task", "source", "accuracy", "low", "high", "n"]
 CELL = COLUMNS[:3]
 INTERVAL = "Wilson's 95 %, as if answers were independent"
-SOURCES = ("published", "here")
-"""Sources of a task's numbers, in the order of the columns."""
 
 
 @dataclass(frozen=True)
@@ -87,28 +85,22 @@ def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "correct", "n"])
 
 
-def board(table: pd.DataFrame, titles: Mapping[str, str]) -> dict[str, Any]:
+def board(table: pd.DataFrame) -> dict[str, Any]:
     """Return the data of the page's table from `table`, the result of `models_by_task`.
 
-    `tasks` have their name, their title from `titles` (by name) and what is counted; `models` is
-    for each model a list of cells, a published and a regenerated one for each task, None where
-    there is no number.
+    `tasks` has by name what is counted, `models` the names in alphabetical order, `cells` the
+    rows of `table` by model, task and source.
     """
     names = sorted(table["task"].unique())
-    printed = _printed(names)
-    tasks = []
-    for name in names:
-        counted = printed[name].counted if name in printed else ""
-        tasks.append({"name": name, "title": titles[name], "counted": counted})
+    counted = {name: one.counted for name, one in _printed(names).items()}
     cells = {}
     for row in table.itertuples(index=False):
         cells[row.model, row.task, row.source] = row
-    models: dict[str, list[Any]] = {}
-    for model in sorted(table["model"].unique(), key=str.lower):
-        models[model] = []
-        for name in names:
-            models[model] += [cells.get((model, name, source)) for source in SOURCES]
-    return {"tasks": tasks, "models": models}
+    return {
+        "tasks": {name: counted.get(name, "") for name in names},
+        "models": sorted(table["model"].unique(), key=str.lower),
+        "cells": cells,
+    }
 
 
 def write_board(table: pd.DataFrame, folder: Path) -> None:

@@ -132,14 +132,11 @@ def answer_rows(results: Results) -> pd.DataFrame:
     keys in the store. Texts and times are left out, so that equal answers give equal bytes.
     """
     frame = answers_frame(results)
-    frame = frame.drop(columns=["seconds", "attempts", "simulated"], errors="ignore")
-    frame = frame[[name for name in frame if not name.startswith("detail_")]]
-    texts = {}
-    for name in frame.select_dtypes(object):
-        if frame[name].map(type).nunique() > 1:
-            # A column of a Parquet file has one type.
-            texts[name] = str
-    return frame.astype(texts)
+    frame = frame.filter(regex="^(?!detail_|(seconds|attempts|simulated)$)")
+    # A column of a Parquet file has one type.
+    texts = frame.select_dtypes(object)
+    mixed = [name for name in texts if texts[name].map(type).nunique() > 1]
+    return frame.astype(dict.fromkeys(mixed, str))
 
 
 def _manifest(

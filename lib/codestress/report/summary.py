@@ -29,16 +29,11 @@ def did(
     `name`, `engine` and `answered_by`: the names that servers gave, empty where the model was
     not asked.
     """
-    names: list[str] = []
-    engines = set[str]()
-    for model in models:
-        if model["answered_by"] and model["engine"] in INSTRUMENTS:
-            engines.add(model["engine"])
-        elif model["answered_by"]:
-            names.append(model["name"])
-    told = [words for engine, words in INSTRUMENTS.items() if engine in engines]
+    engines = {one["name"]: one["engine"] for one in models if one["answered_by"]}
+    names = sorted(name for name in engines if engines[name] not in INSTRUMENTS)
+    told = [INSTRUMENTS[one] for one in INSTRUMENTS if one in engines.values()]
     counts = f"{counted(figures, 'figure')} of {counted(papers, 'paper')}"
-    asked = f"{counted(answers, 'answer')} of {listed(sorted(names) + told)}"
+    asked = f"{counted(answers, 'answer')} of {listed(names + told)}"
     drew = f"This build drew {counts} from {asked}"
     if names:
         return f"{drew}; of other models it says nothing."
@@ -65,16 +60,14 @@ def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
     It has the most frequent reasons and their numbers, all `manifests` together. Simulated
     readers are left out.
     """
-    simulated = set[str]()
-    for manifest in manifests:
-        simulated.update(manifest["simulated"])
+    simulated = set[str]().union(*(manifest["simulated"] for manifest in manifests))
     reasons = added(manifests, "reasons")
     sentences = []
     for model, counts in added(manifests, "counts").items():
-        if model not in simulated:
-            why = reasons.get(model, Counter())
-            sentences.append(_shortfall(model, counts, why))
-    return list(filter(None, sentences))
+        why = reasons.get(model, Counter())
+        if model not in simulated and (told := _shortfall(model, counts, why)):
+            sentences.append(told)
+    return sentences
 
 
 def _shortfall(model: str, counts: Counter[str], reasons: Counter[str]) -> str:
