@@ -228,9 +228,9 @@ def forest(
         for end, cut, arrow in ((least, low < least, "<"), (most, high > most, ">")):
             tips = np.where(cut, end, np.nan)
             ax.scatter(tips, heights, 16, colour, arrow, clip_on=False)
-        middle[(middle <= least) | (middle >= most)] = np.nan
+        inside = np.where((least < middle) & (middle < most), middle, np.nan)
         faces = np.where(part["decided"], colour, "white") if decided else colour
-        ax.scatter(middle, heights, 16, faces, shape, edgecolors=colour, zorder=3)
+        ax.scatter(inside, heights, 16, faces, shape, edgecolors=colour, zorder=3)
         if name:
             ax.plot([], [], marker=shape, color=colour, linewidth=1.1, label=str(name))
     name_rows(ax, names, 0.45)

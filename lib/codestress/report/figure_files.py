@@ -8,16 +8,11 @@ from __future__ import annotations
 from html import escape
 from pathlib import Path
 
-from fontTools.subset import Options
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.transforms import Bbox
 
 from .letters import make_readable
-
-LAYOUT_TABLES = ("GSUB", "GPOS", "GDEF", "BASE", "kern")
-"""Tables of a font for the layout of glyphs, which is settled before a figure is saved. Without
-them a PDF takes half the time."""
 
 
 def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
@@ -37,8 +32,6 @@ def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
         legend.set_bbox_to_anchor((0, 0, 1, 1), transform=figure.transFigure)
     saved = _saved_part(figure)
     _save_svg(figure, folder / "figure.svg", saved, title, alt)
-    dropped = [*Options._drop_tables_default, *LAYOUT_TABLES]
-    Options._drop_tables_default = list(dict.fromkeys(dropped))
     with rc_context({"figure.constrained_layout.use": False}):
         # With a layout engine, though it does nothing, each format is drawn twice.
         figure.set_layout_engine(None)
