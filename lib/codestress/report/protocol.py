@@ -3,7 +3,7 @@ its schema."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from codestress.parameters import Facts, in_words
@@ -19,13 +19,15 @@ FREE = {
     "confidence",
     "resamples",
     "repetitions",
+    "relative",
+    "show",
+    "metrics",
 }
 """Parameters outside a protocol: choices of drawing or computing from the same answers, seeds,
 which no paper states, and models: a paper's number names its models, so that other models are no
 deviation."""
 BEYOND = "Beyond the paper"
 """Beginning of the titles of artefacts that no paper has."""
-PRESENTATION = {"relative", "show", "metrics"}
 Values = Mapping[str, Any]
 
 
@@ -33,7 +35,7 @@ class Deviation(NamedTuple):
     """A parameter of a run that differs from the paper's, with the models for which it does."""
 
     parameter: str
-    models: tuple[str, ...]
+    models: Sequence[str]
     """Models for which the parameter differs."""
     told: str
     """The run's value and the paper's, in words."""
@@ -53,8 +55,7 @@ def deviations(given: Facts) -> list[Deviation]:
     deviating = []
     for (name, value, source), models in models_of.items():
         of = "" if len(models) == len(given.models) else f" for {' and '.join(models)}"
-        told = f"{name} {value}{of} ({source})"
-        deviating.append(Deviation(name, tuple(models), told))
+        deviating.append(Deviation(name, models, f"{name} {value}{of} ({source})"))
     return deviating
 
 
@@ -99,10 +100,10 @@ def _differs(given: Facts, name: str, ours: Any, theirs: Any) -> bool:
     """Whether the value `ours` of the parameter `name` makes another protocol than `theirs`, the
     paper's.
 
-    Parameters outside a protocol (`FREE`) or of presentation never do. A part of the paper's
+    Parameters outside a protocol (`FREE`) never do. A part of the paper's
     questions does not, and neither does another file: its path depends on the user.
     """
-    if ours == theirs or name in FREE | PRESENTATION:
+    if ours == theirs or name in FREE:
         return False
     if name in given.PARTS and set(ours) <= set(theirs):
         return False

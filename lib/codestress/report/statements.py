@@ -33,6 +33,8 @@ Relation = Literal["equal", "at most", "more than", "less than"]
 """Relation in which a regenerated number must stand to the published one. "more than" and "less
 than" belong to statements on orders and signs: the number is a difference or a slope, and the
 published number is its bound."""
+COPIED = {"evidence", "relation", "unit", "effect", "student"}
+"""Fields of a statement that are columns of the comparison table."""
 Row = Mapping[Hashable, Any]
 Tables = Mapping[str, pd.DataFrame]
 Groups = Mapping[str, list[str]]
@@ -256,15 +258,11 @@ def _compared(
     basis = _told(stated.basis, {**text, **row}, told) if row else ""
     return {
         "statement": _told(stated.statement, text, told),
-        "evidence": stated.evidence,
-        "relation": stated.relation,
-        "unit": stated.unit,
-        "effect": stated.effect,
+        **stated.model_dump(include=COPIED),
         "regenerated": value,
         "low": low,
         "high": high,
         "clusters": clusters,
-        "student": stated.student,
         "deviation": number(row, f"{name}_deviation"),
         "without_effect": number(row, f"{name}_without_effect"),
         "basis": basis if row else f"needs {_told(stated.needs, text, told)}{why}",
