@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,7 +17,7 @@ from codestress.inference.store import Store
 from codestress.literals import printable
 from codestress.paths import OUTPUTS, STORE, shown
 from codestress.pipeline.artefacts import Artefact
-from codestress.types import Request, Response
+from codestress.types import Request, Response, Task
 
 from .options import (
     ARTEFACTS,
@@ -25,16 +25,17 @@ from .options import (
     PROFILE,
     SETTINGS,
     WHERE,
+    Factors,
     Knobs,
     exit_where,
     resolved,
-    where_of,
     with_knobs,
 )
 
 if TYPE_CHECKING:
     from codestress.scoring.answer_files import Report
     from codestress.scoring.answer_layouts import AnswerFile
+    from codestress.scoring.predictions import Rule
 
 FILE = click.argument("file", type=click.Path(path_type=Path))
 
@@ -163,7 +164,7 @@ def archive_adopt(
     profile: str,
     model: str,
     settings: tuple[str, ...],
-    where: tuple[str, ...],
+    where: Factors,
     form: str,
 ) -> None:
     """Imports published answers of a model (CRUXEval's format, or any that `codestress score` reads).
@@ -176,7 +177,7 @@ def archive_adopt(
     (chosen,) = resolved((artefact,), Knobs(profile, model, settings))
     (entry,) = chosen.models
     counts = adopt(
-        file, read_answers(file).answers, chosen, entry, where_of(where), STORE, form
+        file, read_answers(file).answers, chosen, entry, dict(where), STORE, form
     )
     click.echo(
         f"{counts.taken:,} answers taken for {entry.name}; {counts.answered:,} questions had one, "
@@ -245,11 +246,11 @@ def archive_verify(file: Path) -> None:
 )
 @AS_JSON
 def score(
-    task: Literal["input", "output"],
+    task: Task,
     answers_file: Path,
     form: str,
     problems_file: Path | None,
-    rule: Literal["strict", "reference"],
+    rule: Rule,
     samples: int | None,
     as_json: bool,
 ) -> None:
@@ -285,11 +286,7 @@ def score(
 
 
 def _scored(
-    file: AnswerFile,
-    problems_file: Path | None,
-    task: Literal["input", "output"],
-    rule: Literal["strict", "reference"],
-    samples: int | None,
+    file: AnswerFile, path: Path | None, task: Task, rule: Rule, samples: int | None
 ) -> tuple[Report, str]:
     """Scores of the answers in `file`, and how the programs ran that this needed, if any."""
     from codestress.problems.datasets import data_file
@@ -297,20 +294,13 @@ def _scored(
     from codestress.sandbox.executor import Executor
     from codestress.scoring.answer_files import score_file
 
-    problems = read_problems(
-        problems_file or data_file("cruxeval", "cruxeval/cruxeval.jsonl")
-    )
+    path = path or data_file("cruxeval", "cruxeval/cruxeval.jsonl")
+    problems = read_problems(path)
+    given: dict[str, Any] = {"task": task, "rule": rule, "samples": samples}
     parsed_only = task == "output" and rule == "strict"
     with nullcontext() if parsed_only else Executor() as executor:
-        report = score_file(
-            problems,
-            file.answers,
-            task=task,
-            rule=rule,
-            executor=executor,
-            samples=samples,
-            unread=file.faults,
-        )
+        given |= {"executor": executor, "unread": file.faults}
+        report = score_file(problems, file.answers, **given)
     if rejected := len(problems.faults):
         count = f"{rejected:,} of {len(report.scores):,} problems"
         click.echo(f"{count} rejected", err=True)

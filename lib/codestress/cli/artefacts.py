@@ -6,7 +6,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -19,18 +19,17 @@ from codestress.literals import counted, printable
 from codestress.paths import MINE, OUTPUTS, STORE, shown
 from codestress.pipeline.artefacts import Artefact
 from codestress.types import Outcome
-from codestress.validation import nearest
 
 from .options import (
     ARTEFACTS,
     AS_JSON,
     PROFILE,
     WHERE,
+    Factors,
     Knobs,
     exit_where,
     minutes_option,
     resolved,
-    where_of,
     with_knobs,
 )
 
@@ -103,19 +102,20 @@ def _tell_outcomes(outcomes: list[Built]) -> None:
     """Prints, by the builds' `outcomes`, a line for each error that several share, and one for
     each part of a study that could not run here, with the reason and the artefacts that were built
     without it."""
-    alike: dict[str, list[Built]] = {}
-    without: dict[str, list[str]] = {}
+    alike = defaultdict[str, list[Built]](list)
+    without = defaultdict[str, list[str]](list)
     for outcome in outcomes:
-        alike.setdefault(outcome.error, []).append(outcome)
+        alike[outcome.error].append(outcome)
         for what, why in outcome.not_run.items():
-            without.setdefault(f"{what}: not run here: {why}", []).append(outcome.name)
+            without[f"{what}: not run here: {why}"].append(outcome.name)
     alike.pop("", None)
-    for first, *others in alike.values():
-        if others:
-            count = 1 + len(others)
-            click.echo(f"{count} × {first.state} for one reason, that of {first.name}")
-    for told, names in without.items():
-        click.echo(f"{told} (built without it: {', '.join(names)})")
+    for same in alike.values():
+        if len(same) > 1:
+            first = same[0]
+            told = f"{first.state} for one reason, that of {first.name}"
+            click.echo(f"{len(same)} × {told}")
+    for part, names in without.items():
+        click.echo(f"{part} (built without it: {', '.join(names)})")
 
 
 def _tell_questions(artefacts: list[Artefact]) -> None:
@@ -201,14 +201,11 @@ def _tell_plan(rows: list[PlanRow]) -> None:
             line = f"{row.artefact}: {row.too_long:,} prompts are longer than the window of {row.model}"
             click.echo(line, err=True)
     total = sum(row.missing for row in rows)
-    low, high = (
-        sum(getattr(row, name) or 0.0 for row in rows)
-        for name in ("dollars_low", "dollars_high")
-    )
-    click.echo(
-        f"{total:,} requests to ask at most, {sum(row.characters for row in rows):,} "
-        f"characters, ${low:.2f} to ${high:.2f}\n{LEGEND}"
-    )
+    characters = sum(row.characters for row in rows)
+    low = sum(row.dollars_low or 0.0 for row in rows)
+    high = sum(row.dollars_high or 0.0 for row in rows)
+    asked = f"{total:,} requests to ask at most, {characters:,} characters"
+    click.echo(f"{asked}, ${low:.2f} to ${high:.2f}\n{LEGEND}")
 
 
 @click.command()
@@ -220,17 +217,16 @@ def _tell_plan(rows: list[PlanRow]) -> None:
 @WHERE
 @AS_JSON
 def show(
-    artefact: str, knobs: Knobs, limit: int, where: tuple[str, ...], as_json: bool
+    artefact: str, knobs: Knobs, limit: int, where: Factors, as_json: bool
 ) -> None:
     """Shows the requests exactly as a model would get them, with their factors. Asks nothing."""
     from codestress.pipeline.plan import listed, show_requests
 
     (chosen,) = resolved((artefact,), knobs)
-    requests = itertools.islice(show_requests(chosen, where_of(where)), limit or None)
+    requests = list(itertools.islice(show_requests(chosen, dict(where)), limit or None))
     if as_json:
-        click.echo(json.dumps(list(requests), indent=1, ensure_ascii=False))
+        click.echo(json.dumps(requests, indent=1, ensure_ascii=False))
         return
-    request = None
     for request in requests:
         prompt = request["prompt"]
         key = f"key {request['key']}, sampling {prompt['sampling']}"
@@ -239,7 +235,7 @@ def show(
             click.echo(f"--- {message['role']}\n{message['content']}")
         if prompt["prefill"]:
             click.echo(f"--- prefill\n{prompt['prefill']}")
-    if request is None:
+    if not requests:
         click.echo("no request matches", err=True)
 
 
@@ -248,7 +244,9 @@ def show(
 @with_knobs
 @WHERE
 @click.option(
-    "--outcome", default="", help="Only answers with this outcome, e.g. incorrect."
+    "--outcome",
+    type=click.Choice([outcome.value for outcome in Outcome]),
+    help="Only answers with this outcome, e.g. incorrect.",
 )
 @click.option(
     "--limit", default=3, show_default=True, help="Answers to show; 0 for all."
@@ -257,8 +255,8 @@ def show(
 def explain(
     artefact: str,
     knobs: Knobs,
-    where: tuple[str, ...],
-    outcome: str,
+    where: Factors,
+    outcome: str | None,
     limit: int,
     as_json: bool,
 ) -> None:
@@ -267,18 +265,14 @@ def explain(
     The figure of --profile, or what --models and --set made of it."""
     from codestress.pipeline.explain import explain as explained
 
-    if outcome and outcome not in [*Outcome]:
-        hint = nearest(outcome, Outcome)
-        raise ParameterError(f"--outcome {outcome!r}: no such outcome{hint}")
     chosen, results, manifest = _answers(artefact, knobs)
-    rules = results.answers[0].scores
-    rule = manifest["rule"] if manifest.get("rule") in rules else next(iter(rules))
+    rule = chosen.parameters.rule
     counts = results.counts(rule)
     now = (results.requests_sha256(), counts)
     if manifest and (manifest.get("requests_sha256"), manifest.get("counts")) != now:
         line = f"{artefact}: the figure has other answers or verdicts"
         click.echo(f"{line}; build it again: {manifest['command']}", err=True)
-    answers = explained(chosen, results, rule, where_of(where), outcome)
+    answers = explained(chosen, results, rule, dict(where), outcome or "")
     rows = list(itertools.islice(answers, limit or None))
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))

@@ -10,7 +10,6 @@ from typing import Any
 import click
 
 from codestress.artefact_files import load_profile
-from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve, select
 
@@ -33,10 +32,21 @@ SETTINGS = click.option(
     metavar="KEY=VALUE",
     help="Overrides a parameter.",
 )
+
+
+def _factor(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise click.BadParameter(f"{text!r}: expected FACTOR=VALUE, such as d=15")
+    return name, value
+
+
+Factors = tuple[tuple[str, str], ...]
 WHERE = click.option(
     "--where",
     multiple=True,
     metavar="FACTOR=VALUE",
+    type=_factor,
     help="Only questions with this factor, e.g. d=15; of one model, for instance model=sim-near.",
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -49,27 +59,24 @@ LONGEST_MINUTES = 24 * 60
 def minutes_option(default: float | None, text: str) -> Callable[[Any], Any]:
     """Returns a decorator that adds the option `--minutes` to a command: a number above 0, at most
     `LONGEST_MINUTES`. `default` is its value when not given (None: no limit), `text` its help."""
-
-    def checked(
-        context: click.Context, option: click.Parameter, minutes: float | None
-    ) -> float | None:
-        # A comparison with nan is never true.
-        if minutes is not None and not 0 < minutes <= LONGEST_MINUTES:
-            raise click.BadParameter(
-                f"{minutes:g}: must be above 0 and at most {LONGEST_MINUTES}",
-                context,
-                option,
-            )
-        return minutes
-
     return click.option(
         "--minutes",
-        type=float,
+        type=_minutes,
         default=default,
         show_default=default is not None,
-        callback=checked,
+        metavar="FLOAT",
         help=text,
     )
+
+
+def _minutes(text: str) -> float:
+    minutes = float(text)
+    # A comparison with nan is never true.
+    if not 0 < minutes <= LONGEST_MINUTES:
+        raise click.BadParameter(
+            f"{text}: must be above 0 and at most {LONGEST_MINUTES}"
+        )
+    return minutes
 
 
 @dataclass(frozen=True)
@@ -128,15 +135,6 @@ def resolved(
     names = select(artefacts, load_profile(knobs.profile))
     overrides = Overrides(tuple(models), knobs.settings)
     return resolve(names, knobs.profile, overrides, load_registry())
-
-
-def where_of(texts: tuple[str, ...]) -> dict[str, str]:
-    for text in texts:
-        if "=" not in text:
-            raise ParameterError(
-                f"--where {text!r}: expected FACTOR=VALUE, for instance --where d=15"
-            )
-    return dict(text.split("=", 1) for text in texts)
 
 
 def exit_where(failed: object) -> None:

@@ -50,8 +50,8 @@ def try_command(
         err=True,
     )
     try:
-        given = {"profile": "try", "models": model, "minutes": minutes}
-        context.invoke(build, model_id=model_id, key_env=key_env, **given)
+        named = {"models": model, "model_id": model_id, "key_env": key_env}
+        context.invoke(build, profile="try", minutes=minutes, **named)
     finally:
         click.echo(
             "a sample of minutes judges no claim of the papers; "
@@ -71,15 +71,10 @@ def offers() -> Iterator[str]:
         except EngineError:
             continue
         silent = False
-        none = (
-            ""
-            if any(offer.writes for offer in models.values())
-            else " no model that writes text"
-        )
-        yield f"{server} at {url}:{none}"
-        for name, offer in models.items():
-            if offer.writes:
-                yield f"  make try MODEL={url} ID={shlex.quote(name)}"
+        writing = [name for name, offer in models.items() if offer.writes]
+        yield f"{server} at {url}:{'' if writing else ' no model that writes text'}"
+        for name in writing:
+            yield f"  make try MODEL={url} ID={shlex.quote(name)}"
     if silent:
         yield "No server answers on this machine. Start one, or type `make try MODEL=nano`:"
         for server, (url, start) in LOCAL_SERVERS.items():

@@ -227,10 +227,10 @@ def forest(
         ax.hlines(heights, *ends, color=colour, linewidth=1.1)
         for end, cut, arrow in ((least, low < least, "<"), (most, high > most, ">")):
             tips = np.where(cut, end, np.nan)
-            ax.scatter(tips, heights, 16, colour, arrow, clip_on=False)
+            ax.scatter(tips, heights, 16, marker=arrow, color=colour, clip_on=False)
         inside = np.where((least < middle) & (middle < most), middle, np.nan)
         faces = np.where(part["decided"], colour, "white") if decided else colour
-        ax.scatter(inside, heights, 16, faces, shape, edgecolors=colour, zorder=3)
+        ax.scatter(inside, heights, 16, faces, marker=shape, ec=colour, zorder=3)
         if name:
             ax.plot([], [], marker=shape, color=colour, linewidth=1.1, label=str(name))
     name_rows(ax, names, 0.45)
