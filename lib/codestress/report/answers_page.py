@@ -135,7 +135,6 @@ def write_answers(
     source = provenance(artefact) or "the paper"
     published = Cell("published", f"published number, from: {source}", 0, 0, ())
     spots = [(box, published) for box, factors in marks if not factors]
-    has_published = bool(spots)
     cells = Cells(answers, results, rule)
     if results.answers:
         spots += _opened(cells, marks)
@@ -158,7 +157,6 @@ def write_answers(
         alt=alt,
         rule=rule,
         source=source,
-        published=has_published,
         spots=spots,
         cells=views,
         most=most,

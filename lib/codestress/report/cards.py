@@ -16,7 +16,7 @@ from codestress.paths import PARAMS
 from codestress.rooms import offered_by
 from codestress.validation import read_yaml
 
-from .claims import COLUMNS, CONTRARY, ORDERS, SIGNS, SOURCES
+from .claims import COLUMNS, CONTRARY, NO_VERDICT, NONE, ORDERS, SIGNS, SOURCES
 from .headline import Headline
 from .published import version_of
 
@@ -37,54 +37,45 @@ def fronts(
     it at the paper's size (`rerun`), and the number of statements that are `waiting` for a run.
     """
     headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
-    cards = []
-    for paper in papers:
-        if paper in headlines:
-            cards.append(_front(paper, headlines[paper], built, claims))
-    return cards
+    named = [paper for paper in papers if paper in headlines]
+    return [_front(paper, headlines[paper], built, claims) for paper in named]
 
 
 def _front(
     paper: str, headline: Headline, built: Sequence[str], claims: pd.DataFrame
 ) -> dict[str, Any]:
     own = claims[claims["artefact"].str.startswith(f"{paper}/")]
+    named = own["statement"].str.contains(headline.stated, regex=False)
     # Orders are statements too, but no numbers.
-    numbers = own[~own["relation"].isin(ORDERS)]
-    stated = numbers[numbers["statement"].str.contains(headline.stated, regex=False)]
+    stated = own[named & ~own["relation"].isin(ORDERS)]
     query = {"paper": paper, "search": headline.stated}
     rows = stated[stated["statement"] == headline.stated]
     if rows.empty:
         rows = stated[[headline.figure in names for names in stated["artefacts"]]]
         query["figure"] = headline.figure
-    card: dict[str, Any] = {**vars(headline), "paper": paper}
+    card: dict[str, Any] = {**vars(headline), "paper": paper, "query": query}
+    if headline.figure not in built:
+        card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
     card["version"] = version_of(paper)
     card["number"] = _number(rows)
-    card["query"] = query
     card["says"] = _verdict(rows, stated)
     card["all"] = _by_evidence(own)
     card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
-    model = _first_model(headline.figure)
+    parameters = read_yaml(PARAMS / f"{headline.figure}.yaml").get("parameters", {})
+    model = parameters.get("models", ["MODEL"])[0]
     card["rerun"] = f"{headline.figure} PROFILE=paper MODELS={model}"
-    unrun = (own["verdict"] == "not run") & (own["evidence"] == "re-run")
+    unrun = (own["verdict"] == NONE) & (own["evidence"] == "re-run")
     card["waiting"] = int(unrun.sum())
-    if headline.figure not in built:
-        card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
     return card
-
-
-def _first_model(artefact: str) -> str:
-    """Return the first model that the paper asks for `artefact`; `MODEL` where none is named."""
-    parameters = read_yaml(PARAMS / f"{artefact}.yaml").get("parameters", {})
-    models = parameters.get("models", [])
-    return str(models[0]) if models else "MODEL"
 
 
 def _number(rows: pd.DataFrame) -> str:
     """Return the published numbers of the ledger's `rows` as one number or a span; "" for none."""
     if rows.empty:
         return ""
-    ends = sorted({rows["published"].min(), rows["published"].max()})
-    return f"{' to '.join(f'{end:.4g}' for end in ends)} {rows['unit'].iloc[0]}"
+    low, high = rows["published"].min(), rows["published"].max()
+    number = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    return f"{number} {rows['unit'].iloc[0]}"
 
 
 def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
@@ -92,7 +83,7 @@ def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
 
     Numbers that were only quoted or not run are left out.
     """
-    rows = rows[~rows["verdict"].isin(["no verdict", "not run"])]
+    rows = rows[~rows["verdict"].isin([NO_VERDICT, NONE])]
     classes = []
     for evidence, verdicts in rows.groupby("evidence", sort=False)["verdict"]:
         name = str(evidence)
@@ -175,11 +166,10 @@ def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
         chances = [p_value(Interval(low, high)) for low, high in ends]
         # A number without a p-value was looked at, too.
         corrected = holm(np.nan_to_num(chances, nan=1.0))
-        row: dict[str, Any] = {"paper": paper, "judged": len(part)}
-        row["expected"] = LEVEL * len(part)
+        row = {"judged": len(part), "expected": LEVEL * len(part)}
         row["differ"] = (part["verdict"] == Verdict.DIFFERS).sum()
         row["after_holm"] = (corrected <= LEVEL).sum()
-        counts.append(row)
+        counts.append({"paper": paper, **row})
     return counts
 
 
@@ -191,13 +181,12 @@ def folded(claims: pd.DataFrame) -> list[dict[str, Any]]:
     """
     folds = []
     for artefact, part in claims[waiting(claims)].groupby("artefact"):
-        name = str(artefact).partition("@")[0]
-        command = f"make {name} PROFILE=paper"
-        rows = part.to_dict("records")
-        folds.append({"artefact": artefact, "rows": rows, "command": command})
+        command = f"make {str(artefact).partition('@')[0]} PROFILE=paper"
+        fold = {"artefact": artefact, "command": command}
+        folds.append({**fold, "rows": part.to_dict("records")})
     return folds
 
 
 def waiting(claims: pd.DataFrame) -> pd.Series:
     """Return, for each row of the ledger `claims`, whether nothing was run for a paper's number."""
-    return (claims["verdict"] == "not run") & (claims["evidence"] != "finding")
+    return (claims["verdict"] == NONE) & (claims["evidence"] != "finding")
