@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -79,8 +78,7 @@ def _minutes(text: str) -> float:
     return minutes
 
 
-@dataclass(frozen=True)
-class Knobs:
+class Knobs(NamedTuple):
     """Options of a command line as typed: profile, models, a model's id and key variable, and
     changed settings."""
 
@@ -112,8 +110,7 @@ def with_knobs(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def taken(**given: Any) -> None:
-        knobs = Knobs(**{field.name: given.pop(field.name) for field in fields(Knobs)})
-        command(knobs=knobs, **given)
+        command(knobs=Knobs(*map(given.pop, Knobs._fields)), **given)
 
     for option in reversed(OPTIONS):
         taken = option(taken)

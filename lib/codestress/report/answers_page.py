@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -146,10 +146,10 @@ def write_answers(
         if not answer.error:
             keys.update((answer.key, *answer.earlier))
     texts = stored_responses(keys, store)
-    hidden = _secrets(results)
+    plain = partial(_plain, _secrets(results))
     views = []
     for cell, chosen in zip(shown, samples, strict=True):
-        rows = [_view(answer, rule, results, texts, hidden) for answer in chosen]
+        rows = [_view(answer, results, texts, plain) for answer in chosen]
         views.append((cell, rows))
     page = render(
         "answers.html",
@@ -159,6 +159,8 @@ def write_answers(
         source=source,
         spots=spots,
         cells=views,
+        plain=plain,
+        longest=COMPLETION,
         most=most,
         asked=len(results.answers),
         simulated=all(entry.simulated for entry in results.models),
@@ -197,36 +199,23 @@ def _secrets(results: Results) -> list[str]:
 
 def _view(
     answer: Answer,
-    rule: str,
     results: Results,
     texts: Mapping[str, Any],
-    hidden: Sequence[str],
+    plain: Callable[[str], str],
 ) -> dict[str, Any]:
-    """Return what the page shows of one answer."""
+    """Return what the page shows of one answer; `plain` makes texts safe."""
     # Keys are taken out before anything is cut: half a key is one too.
-    response = texts[answer.key].text if answer.key in texts else answer.error
-    text = _plain(response, hidden)
+    text = plain(texts[answer.key].text if answer.key in texts else answer.error)
     if len(text) > COMPLETION:
         text = f"{text[: COMPLETION // 3]} […] {text[-2 * COMPLETION // 3 :]}"
     asked = last_prompt(results.questions, answer, texts) if results.questions else None
-    prompt = _plain(asked.messages[-1].content if asked else "", hidden)
+    prompt = plain(asked.messages[-1].content if asked else "")
     if len(prompt) > PROMPT_END:
         prompt = f"[…] {prompt[-PROMPT_END:]}"
-    score, trial = answer.scores[rule], answer.trial
-    words = [trial.problem]
-    for name, value in trial.factors.items():
-        words.append(f"{name.replace('_', ' ')} {value}")
-    return {
-        "told": _plain(", ".join(words), hidden),
-        "prompt": prompt,
-        "text": text,
-        "read": _plain(score.detail, hidden)[:COMPLETION],
-        "outcome": score.outcome.value,
-        "answer": answer,
-    }
+    return {"prompt": prompt, "text": text, "answer": answer}
 
 
-def _plain(text: str, hidden: Sequence[str]) -> str:
+def _plain(hidden: Sequence[str], text: str) -> str:
     """Returns `text` with the API keys `hidden` replaced by `[key]` and its control characters
     spelled out."""
     for key in hidden:

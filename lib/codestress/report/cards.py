@@ -37,8 +37,11 @@ def fronts(
     it at the paper's size (`rerun`), and the number of statements that are `waiting` for a run.
     """
     headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
-    named = [paper for paper in papers if paper in headlines]
-    return [_front(paper, headlines[paper], built, claims) for paper in named]
+    cards = []
+    for paper in papers:
+        if paper in headlines:
+            cards.append(_front(paper, headlines[paper], built, claims))
+    return cards
 
 
 def _front(
@@ -62,8 +65,8 @@ def _front(
     card["all"] = _by_evidence(own)
     card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
     parameters = read_yaml(PARAMS / f"{headline.figure}.yaml").get("parameters", {})
-    model = parameters.get("models", ["MODEL"])[0]
-    card["rerun"] = f"{headline.figure} PROFILE=paper MODELS={model}"
+    models = parameters.get("models", ["MODEL"])
+    card["rerun"] = f"{headline.figure} PROFILE=paper MODELS={models[0]}"
     unrun = (own["verdict"] == NONE) & (own["evidence"] == "re-run")
     card["waiting"] = int(unrun.sum())
     return card
@@ -166,10 +169,11 @@ def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
         chances = [p_value(Interval(low, high)) for low, high in ends]
         # A number without a p-value was looked at, too.
         corrected = holm(np.nan_to_num(chances, nan=1.0))
-        row = {"judged": len(part), "expected": LEVEL * len(part)}
+        row: dict[str, Any] = {"paper": paper, "judged": len(part)}
+        row["expected"] = LEVEL * len(part)
         row["differ"] = (part["verdict"] == Verdict.DIFFERS).sum()
         row["after_holm"] = (corrected <= LEVEL).sum()
-        counts.append({"paper": paper, **row})
+        counts.append(row)
     return counts
 
 
@@ -181,9 +185,10 @@ def folded(claims: pd.DataFrame) -> list[dict[str, Any]]:
     """
     folds = []
     for artefact, part in claims[waiting(claims)].groupby("artefact"):
-        command = f"make {str(artefact).partition('@')[0]} PROFILE=paper"
-        fold = {"artefact": artefact, "command": command}
-        folds.append({**fold, "rows": part.to_dict("records")})
+        name = str(artefact).partition("@")[0]
+        fold: dict[str, Any] = {"artefact": artefact, "rows": part.to_dict("records")}
+        fold["command"] = f"make {name} PROFILE=paper"
+        folds.append(fold)
     return folds
 
 

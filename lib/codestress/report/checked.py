@@ -125,14 +125,13 @@ def changes_of_files(folder: Path, manifest: Any) -> list[str]:
     written = manifest.get("sha256") if isinstance(manifest, dict) else None
     if not isinstance(written, dict) or not written:
         return ["manifest.json has no SHA-256 of its files"]
-    missing = [name for name in written if not (folder / name).is_file()]
-    if missing:
-        return [f"{name} is missing" for name in missing]
+    found = sha256_of_files(folder)
+    missing = [f"{name} is missing" for name in written if name not in found]
     changed = []
-    for name, digest in sha256_of_files(folder).items():
+    for name, digest in found.items():
         if written.get(name, digest) != digest:
             changed.append(f"{name} is not what was written")
-    return changed
+    return missing or changed
 
 
 def changed_files(outputs: Path) -> list[str]:

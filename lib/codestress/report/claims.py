@@ -284,8 +284,8 @@ def read_ledger(path: Path) -> pd.DataFrame:
     """Returns the ledger in the file `path` (claims.csv), with the columns `COLUMNS`. Raises
     `DataError` where the file is no ledger."""
     rows = read_table(path, COLUMNS, KINDS)[COLUMNS]
-    faulty = {"verdict": ~rows["verdict"].isin(SIGNS)}
-    for name, unknown in {**faulty, **rows[["artefact", "statement"]].isna()}.items():
-        if unknown.any():
-            raise damaged(path, f"{name}: {rows.loc[unknown, name].iloc[0]!r:.60}")
+    known = rows[["artefact", "statement"]].notna().all(axis=1)
+    faulty = rows[~(known & rows["verdict"].isin(SIGNS))]
+    if len(faulty):
+        raise damaged(path, f"row {faulty.index[0] + 1} states no claim or no verdict")
     return rows

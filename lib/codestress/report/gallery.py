@@ -79,7 +79,9 @@ def _answers(manifests: list[dict[str, Any]], papers: int) -> dict[str, Any]:
     """
     models = _models(manifests)
     answers = sum(manifest["asked"] for manifest in manifests)
-    outcomes = sum(added(manifests, "counts").values(), Counter[str]())
+    outcomes = Counter[str]()
+    for counts in added(manifests, "counts").values():
+        outcomes += counts
     return {
         "models": models,
         "kinds": INSTRUMENTS,
@@ -123,10 +125,11 @@ def _ledger(
 def _folders(root: Path, file: str) -> dict[str, Path]:
     """Returns the folders two levels below `root` that contain a file with the name `file`, by
     PAPER/ARTEFACT."""
-    return {
-        str(path.parent.relative_to(root)): path.parent
-        for path in visible(root, f"*/*/{file}")
-    }
+    folders = {}
+    for path in visible(root, f"*/*/{file}"):
+        folder = path.parent
+        folders[str(folder.relative_to(root))] = folder
+    return folders
 
 
 def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:

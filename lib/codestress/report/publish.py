@@ -18,7 +18,7 @@ from codestress.errors import DataError
 from codestress.inference.registry import find_models, load_registry
 from codestress.inference.results import Results, hardly_read
 from codestress.parameters import Facts
-from codestress.paths import FILES, OUTPUTS
+from codestress.paths import OUTPUTS
 from codestress.program_counts import count_rows, programs_so_far
 from codestress.prompts import prompt_hash
 from codestress.scoring.frames import answers_frame
@@ -28,7 +28,7 @@ from .caption import add_words, name_readers, worded
 from .figure_files import save_figure
 from .marks import Box, marked
 from .protocol import stamp
-from .published import published_numbers, version_of
+from .published import version_of
 from .tables import with_not_run, without_cells, write_tables
 
 
@@ -114,12 +114,12 @@ def _title(title: str, results: Results, rule: str) -> str:
     Simulated readers do not count.
     """
     counts = results.counts(rule) if results.answers else {}
+    simulated = {entry.name for entry in results.models if entry.simulated}
     sentences = []
-    for entry in results.models:
-        if entry.simulated or entry.name not in counts:
-            continue
-        if unread := hardly_read(counts[entry.name]):
-            sentences.append(f"No number of {entry.name} counts: {unread}")
+    for name in counts:
+        unread = hardly_read(counts[name])
+        if unread and name not in simulated:
+            sentences.append(f"No number of {name} counts: {unread}")
     if not sentences or len(sentences) < len(counts):
         sentences.append(title)
     return ". ".join(sentences)
@@ -147,25 +147,19 @@ def _manifest(
     prompts: Sequence[str],
 ) -> dict[str, object]:
     """Return the facts of an artefact's manifest that come from its results and files."""
-    files = {*FILES, "notebook.ipynb", "notebook.html"}
-    for name in tables:
-        files |= {f"{name}.csv", f"{name}.md"}
     models = []
     for entry in results.models:
         row = entry.model_dump(exclude_defaults=True)
         models.append({**row, "key_revision": entry.identity})
-    published = published_numbers(artefact)
     return {
         "simulated": [entry.name for entry in results.models if entry.simulated],
         "tables": tables,
         "models": models,
         "version": version_of(artefact.partition("/")[0]),
-        "published": published["provenance"] if published else None,
         "prompts": {name: prompt_hash(name) for name in prompts},
         **_run(results, rule),
         "not_run": {part.label: part.why for part in results.not_run},
         "programs": {"in the notebook": count_rows(programs_so_far())},
-        "files": sorted(files),
     }
 
 

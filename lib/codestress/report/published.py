@@ -23,13 +23,9 @@ def published_numbers(artefact: str) -> dict[str, Any] | None:
 def provenance(artefact: str) -> str:
     """Returns, in words, the source of the published numbers of an artefact (PAPER/ARTEFACT); empty
     where the file of published numbers has no entry of it."""
-    source: str = (published_numbers(artefact) or {}).get("provenance", "")
-    if not source:
-        return ""
-    words: dict[str, str] = read_published(artefact.partition("/")[0])["about"][
-        "provenance"
-    ]
-    return words[source]
+    about = read_published(artefact.partition("/")[0]).get("about", {})
+    words: dict[str, str] = about.get("provenance", {})
+    return words.get((published_numbers(artefact) or {}).get("provenance", ""), "")
 
 
 LACKING = {"without_numbers": "not published as numbers", "not_at_hand": "not at hand"}

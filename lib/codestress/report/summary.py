@@ -60,7 +60,9 @@ def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
     It has the most frequent reasons and their numbers, all `manifests` together. Simulated
     readers are left out.
     """
-    simulated = set[str]().union(*(manifest["simulated"] for manifest in manifests))
+    simulated = set[str]()
+    for manifest in manifests:
+        simulated.update(manifest["simulated"])
     reasons = added(manifests, "reasons")
     sentences = []
     for model, counts in added(manifests, "counts").items():
