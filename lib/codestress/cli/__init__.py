@@ -91,8 +91,6 @@ def main() -> None:
     except CodestressError as error:
         click.echo(printable(f"error: {error}"), err=True)
         sys.exit(error.exit_status)
-    except click.exceptions.Exit as ended:
-        sys.exit(ended.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

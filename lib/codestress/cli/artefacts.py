@@ -246,6 +246,7 @@ def show(
 @click.option(
     "--outcome",
     type=click.Choice([outcome.value for outcome in Outcome]),
+    metavar="OUTCOME",
     help="Only answers with this outcome, e.g. incorrect.",
 )
 @click.option(

@@ -6,6 +6,7 @@ all its answers. The page has no script, and all model text is escaped.
 
 from __future__ import annotations
 
+import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -124,7 +125,8 @@ def write_answers(
     answers: pd.DataFrame,
     store: Path = STORE,
 ) -> list[tuple[Box, Cell]]:
-    """Write answers.html into the artefact's `folder`; return the places that open something.
+    """Write answers.html and spots.json into the artefact's `folder`; return the places that open
+    something, which spots.json has in thousandths of the picture's width and height.
 
     `marks` are places of the figure, each with values by column of `answers`, a table like
     `answers_frame(results)`. Those that have answers or a published number are returned, each
@@ -167,6 +169,12 @@ def write_answers(
     )
     path = folder / "answers.html"
     path.write_text(page, encoding="utf-8", errors="backslashreplace")
+    places = []
+    for box, spot in spots:
+        sides = [round(1000 * side) for side in box]
+        places.append([*sides, spot.name, str(spot)])
+    text = json.dumps(places, separators=(",", ":"))
+    (folder / "spots.json").write_text(f"{text}\n", encoding="utf-8")
     return spots
 
 
@@ -178,12 +186,11 @@ def _opened(
     for box, factors in marks:
         if factors and (cell := cells.find(factors)):
             spots.append((box, cell))
-    answers = cells.results.answers
-    counted = set[str]()
-    for rows in cells.by_rows:
-        counted.update(answers[row].model for row in rows)
-    for model in dict.fromkeys(answer.model for answer in answers):
-        if model not in counted:
+    models = cells.answers["model"]
+    counted = set[int]().union(*cells.by_rows)
+    known = set(models.loc[[*counted]])
+    for model in models.unique():
+        if model not in known:
             cells.find({"model": model})
     return spots
 

@@ -23,10 +23,10 @@ from codestress.program_counts import count_rows, programs_so_far
 from codestress.prompts import prompt_hash
 from codestress.scoring.frames import answers_frame
 
-from .answers_page import Cell, write_answers
+from .answers_page import write_answers
 from .caption import add_words, name_readers, worded
 from .figure_files import save_figure
-from .marks import Box, marked
+from .marks import marked
 from .protocol import stamp
 from .published import version_of
 from .tables import with_not_run, without_cells, write_tables
@@ -80,8 +80,7 @@ def publish(
     marks = marked(figure, save_figure(figure, folder, artefact, alt))
     if answers is None:
         answers = answers_frame(results)
-    spots = write_answers(folder, artefact, results, rule, marks, alt, answers)
-    _write_spots(folder / "spots.json", spots)
+    write_answers(folder, artefact, results, rule, marks, alt, answers)
     without_cells(data).to_parquet(folder / "data.parquet", index=False)
     answer_rows(results).to_parquet(folder / "answers.parquet", index=False)
     write_tables(folder, tables)
@@ -95,16 +94,6 @@ def publish(
         print(f"changed: {changed}")
     width = round(100 * figure.get_figwidth())
     return Image(folder / "figure.png", width=width, alt=alt)
-
-
-def _write_spots(path: Path, spots: Sequence[tuple[Box, Cell]]) -> None:
-    """Write the places of a picture that open answers, in thousandths of its width and height."""
-    places = []
-    for box, cell in spots:
-        place = [round(1000 * side) for side in box]
-        places.append([*place, cell.name, str(cell)])
-    text = json.dumps(places, separators=(",", ":"))
-    path.write_text(f"{text}\n", encoding="utf-8")
 
 
 def _title(title: str, results: Results, rule: str) -> str:

@@ -8,11 +8,11 @@ from functools import cache
 from importlib.resources import as_file, files
 from typing import NamedTuple
 
-import yaml
 from matplotlib import rcdefaults, style
 from matplotlib.figure import Figure
 
 from codestress.paths import PARAMS
+from codestress.validation import read_yaml
 
 WIDTHS = {"column": 3.3, "page": 7.0}
 """Widths of figures in inches: a column of a paper, and a whole page. An artefact's file names one
@@ -53,8 +53,8 @@ class Look(NamedTuple):
 
 @cache
 def _registered() -> dict[str, int]:
-    rows = yaml.load((PARAMS / "models.yaml").read_text("utf-8"), yaml.CSafeLoader)
-    return {name: place for place, name in enumerate(rows)}
+    names = read_yaml(PARAMS / "models.yaml")
+    return {name: place for place, name in enumerate(names)}
 
 
 def looks(models: Iterable[str]) -> dict[str, Look]:
