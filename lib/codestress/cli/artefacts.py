@@ -102,8 +102,8 @@ def _tell_outcomes(outcomes: list[Built]) -> None:
     """Prints, by the builds' `outcomes`, a line for each error that several share, and one for
     each part of a study that could not run here, with the reason and the artefacts that were built
     without it."""
-    alike = defaultdict[str, list[Built]](list)
-    without = defaultdict[str, list[str]](list)
+    alike: dict[str, list[Built]] = defaultdict(list)
+    without: dict[str, list[str]] = defaultdict(list)
     for outcome in outcomes:
         alike[outcome.error].append(outcome)
         for what, why in outcome.not_run.items():

@@ -309,8 +309,7 @@ def _deviates(
     if stated.evidence != "re-run":
         return ""
     names = {name for name in cell.values() if isinstance(name, str)}
-    names.update(_models(stated, groups))
-    for way in stated.readings.values():
+    for way in (stated, *stated.readings.values()):
         names.update(_models(way, groups))
     models = names.intersection(given.models) or {*given.models}
     free = {*stated.independent, *cell.get("free", [])}
