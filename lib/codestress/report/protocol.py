@@ -3,7 +3,7 @@ its schema."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from codestress.parameters import Facts, in_words
@@ -35,7 +35,7 @@ class Deviation(NamedTuple):
     """A parameter of a run that differs from the paper's, with the models for which it does."""
 
     parameter: str
-    models: Sequence[str]
+    models: tuple[str, ...]
     """Models for which the parameter differs."""
     told: str
     """The run's value and the paper's, in words."""
@@ -55,7 +55,8 @@ def deviations(given: Facts) -> list[Deviation]:
     deviating = []
     for (name, value, source), models in models_of.items():
         of = "" if len(models) == len(given.models) else f" for {' and '.join(models)}"
-        deviating.append(Deviation(name, models, f"{name} {value}{of} ({source})"))
+        told = f"{name} {value}{of} ({source})"
+        deviating.append(Deviation(name, tuple(models), told))
     return deviating
 
 
