@@ -329,13 +329,11 @@ def most_tokens(request: Request) -> tuple[int, int]:
 
 def said_or_most(
     said: tuple[int | None, int | None], most: tuple[int, int]
-) -> tuple[int, int]:
+) -> list[int]:
     """Return the tokens of prompt and completion: each as the server said, at least 0,
     or the most where it said nothing."""
-    prompt, completion = said
-    prompt = most[0] if prompt is None else max(0, prompt)
-    completion = most[1] if completion is None else max(0, completion)
-    return prompt, completion
+    pairs = zip(said, most, strict=True)
+    return [top if count is None else max(0, count) for count, top in pairs]
 
 
 def one_request(entry: ModelEntry, prompt_tokens: int, answer_tokens: int) -> Sum:
