@@ -54,16 +54,15 @@ class NotLiteral(ValueError):
     """Raised when a text writes out no value; the message names the syntax found in its place."""
 
 
-def parse_json(text: str | bytes, *, unique: bool = False, strict: bool = True) -> Any:
+def parse_json(text: str | bytes, *, unique: bool = False) -> Any:
     """Return the value of the JSON in `text`, like `json.loads`; `ValueError` for invalid JSON and
     for nesting that is too deep.
 
-    With `unique`, a key that appears twice in an object is a `ValueError` too. Unless `strict`,
-    texts in the JSON may contain control characters.
+    With `unique`, a key that appears twice in an object is a `ValueError` too.
     """
     hook = _unique if unique else None
     try:
-        return json.loads(text, strict=strict, object_pairs_hook=hook)
+        return json.loads(text, object_pairs_hook=hook)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -208,7 +207,7 @@ class _Reading:
 
     def pair(self, key: ast.expr | None, item: ast.expr) -> tuple[Any, Any]:
         if key is None:
-            raise NotLiteral(UNPACKED.format("key"))
+            raise NotLiteral("** unpacks a value where a key must be written out")
         return self.value(key), self.value(item)
 
     def operation(self, op: ast.operator, left: Any, right: Any) -> Any:
@@ -223,12 +222,10 @@ class _Reading:
         arguments = [self.value(item) for item in node.args]
         sizes = [len(item) for item in arguments if isinstance(item, Sized)]
         self.take(sum(sizes), "a call")
-        names = [item.arg for item in node.keywords]
-        if None in names:
-            raise NotLiteral(UNPACKED.format("keyword"))
-        if len(set(names)) < len(names):
-            raise NotLiteral("a keyword that is given twice")
-        keywords = {str(item.arg): self.value(item.value) for item in node.keywords}
+        named = {item.arg: item.value for item in node.keywords if item.arg}
+        if len(named) < len(node.keywords):
+            raise NotLiteral("** in place of keywords, or one that is given twice")
+        keywords = {word: self.value(item) for word, item in named.items()}
         return _constructed(name, arguments, keywords)
 
     def take(self, elements: int, source: str) -> None:
@@ -258,7 +255,6 @@ def shown_value(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:197]}…"
 
 
-UNPACKED = "** unpacks a value where a {} must be written out"
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,

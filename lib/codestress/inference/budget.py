@@ -17,7 +17,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import (
     AbstractContextManager,
     asynccontextmanager,
@@ -99,24 +99,21 @@ class Budget:
     """Set when a request gives back its reserve; None while nobody waits for it."""
 
     @classmethod
-    def from_environment(
-        cls, environment: Mapping[str, str] = os.environ, store: Path = STORE
-    ) -> Budget:
+    def from_environment(cls, store: Path = STORE) -> Budget:
         """Return a budget with the limits BUDGET_USD, BUDGET_TOKENS and MAX_REQUESTS;
         unset or empty means no limit. An end set by `minutes_from_now` holds too.
 
         With one of the three, a file beside the store keeps the sum. Raises
         `ParameterError` for a value that is no number from 0 on.
         """
-        usd, tokens, requests = (limit_of(name, environment) for name in LIMITS)
-        budget = cls(usd, tokens, requests)
-        if budget.limited and SUM in environment:
-            budget.file = Path(environment[SUM])
+        budget = cls(*map(limit_of, LIMITS))
+        if budget.limited and SUM in os.environ:
+            budget.file = Path(os.environ[SUM])
         elif budget.limited:
             budget.file = sum_of_this_command_line(store)
             atexit.register(forget_sum, budget.file, os.getpid())
-        if UNTIL in environment:
-            budget.until = float(environment[UNTIL])
+        if UNTIL in os.environ:
+            budget.until = float(os.environ[UNTIL])
         return budget
 
     @property
@@ -265,9 +262,10 @@ class Budget:
         return f"{message}; `{RESET}` begins again from 0" if self.file else message
 
 
-def limit_of(name: str, environment: Mapping[str, str]) -> float | None:
+def limit_of(name: str) -> float | None:
     """Return the limit in an environment variable; None where it is unset or empty."""
-    text = environment.get(name, "").replace(",", "").strip()
+    given = os.environ.get(name, "")
+    text = given.replace(",", "").strip()
     if not text:
         return None
     value = -1.0
@@ -275,8 +273,7 @@ def limit_of(name: str, environment: Mapping[str, str]) -> float | None:
         value = float(text)
     if not 0 <= value < math.inf:
         raise ParameterError(
-            f"{name}={environment[name]!r}: must be a number from 0 on, for instance "
-            f"{name}=5"
+            f"{name}={given!r}: must be a number from 0 on, for instance {name}=5"
         )
     return int(value) if value.is_integer() else value
 

@@ -234,15 +234,15 @@ class Store:
         query = "SELECT model, count(*) FROM responses GROUP BY model ORDER BY model"
         return dict(self._query(query))
 
-    def rate(self, model: str, last: int = 500) -> float | None:
-        """Return the responses a second among the model's last ones; None where they are
+    def rate(self, model: str) -> float | None:
+        """Return the responses a second among the model's last 500; None where they are
         fewer than two or all came within one second."""
         times = (
             "SELECT CAST(strftime('%s', answered_at) AS INTEGER) AS at FROM responses "
-            "WHERE model = ? ORDER BY rowid DESC LIMIT ?"
+            "WHERE model = ? ORDER BY rowid DESC LIMIT 500"
         )
         query = f"SELECT min(at), max(at), count(*) FROM ({times})"
-        [[first, latest, count]] = self._query(query, [model, last])
+        [[first, latest, count]] = self._query(query, [model])
         if count < 2 or not latest or latest <= first:
             return None
         return float((count - 1) / (latest - first))
