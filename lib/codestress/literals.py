@@ -96,9 +96,7 @@ def program_fault(text: str, error: BaseException) -> str:
     reason = odd_character(text) or reason_of(error)
     if not isinstance(error, SyntaxError) or reason != str(error):
         return reason
-    # Not splitlines, which counts form feeds and U+2028 as line ends; Python does not.
-    lines = [*re.split("\r\n?|\n", text), ""]
-    line = lines[min(error.lineno or 0, len(lines)) - 1].strip()
+    line = (error.text or "").strip()
     if COMMAND.match(line):
         return f"{_place(error)}a notebook's command ({line:.20}), no Python"
     major, minor = sys.version_info[:2]
@@ -312,17 +310,18 @@ def _size(op: ast.operator, left: Any, right: Any) -> int:
 
 ITEMS = (list, tuple, str, range)
 """Types with a fixed order of their elements. Sets have none, so no list is made of a set."""
-_TYPES: dict[str, tuple[type, set[type], range]] = {
-    "set": (set, {set, frozenset, *ITEMS}, range(2)),
-    "frozenset": (frozenset, {set, frozenset, *ITEMS}, range(2)),
-    "list": (list, {*ITEMS}, range(2)),
-    "tuple": (tuple, {*ITEMS}, range(2)),
-    "bytes": (bytes, {list, tuple, range, bytes}, range(2)),
-    "range": (range, {int}, range(1, 4)),
-    "float": (float, {bool, int, float, str}, range(1, 2)),
-    "complex": (complex, {bool, int, float}, range(1, sys.maxsize)),
+_TYPES: dict[str, tuple[type, set[type]]] = {
+    "set": (set, {set, frozenset, *ITEMS}),
+    "frozenset": (frozenset, {set, frozenset, *ITEMS}),
+    "list": (list, {*ITEMS}),
+    "tuple": (tuple, {*ITEMS}),
+    "bytes": (bytes, {list, tuple, range, bytes}),
+    "range": (range, {int}),
+    "float": (float, {bool, int, float, str}),
+    "complex": (complex, {bool, int, float}),
 }
-"""Data types but dictionaries: types of their arguments, and how many there may be."""
+"""Data types but dictionaries, and the types of their arguments. Those that take no list are not
+called without arguments."""
 
 
 def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
@@ -338,8 +337,9 @@ def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> A
     if keywords:
         raise NotLiteral(f"a call of {name} with keywords")
     if name in _TYPES:
-        kind, types, counts = _TYPES[name]
-        if len(arguments) in counts and types.issuperset(map(type, arguments)):
+        kind, types = _TYPES[name]
+        known = types.issuperset(map(type, arguments))
+        if known and (arguments or list in types):
             return kind(*arguments)
     raise NotLiteral(f"a call of {name}")
 

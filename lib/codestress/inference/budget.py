@@ -27,7 +27,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.literals import parse_json
@@ -40,6 +40,12 @@ from .registry import ModelEntry
 FEWEST_CHARACTERS_PER_TOKEN = 2
 """No tokenizer makes more tokens of code and English than one for two characters."""
 LIMITS = ("BUDGET_USD", "BUDGET_TOKENS", "MAX_REQUESTS")
+SPENT = (
+    "{:,} of {:,} requests (MAX_REQUESTS)",
+    "{:,} of {:,} tokens (BUDGET_TOKENS)",
+    "${:.4f} of ${:.2f} (BUDGET_USD)",
+)
+"""What was spent of each limit, in words, in the order of a `Sum`'s fields."""
 SUM = "CODESTRESS_BUDGET_SUM"
 """Environment variable with the path of the file that keeps a build's sum, for its
 notebooks."""
@@ -68,13 +74,6 @@ class Sum(NamedTuple):
     def plus(self, other: Sum, sign: int = 1) -> Sum:
         pairs = zip(self, other, strict=True)
         return Sum(*(own + sign * more for own, more in pairs))
-
-
-@runtime_checkable
-class MeteredEngine(Engine, Protocol):
-    """An engine that may send several requests for one answer; its `budget` counts each."""
-
-    budget: Budget
 
 
 @dataclass
@@ -106,7 +105,8 @@ class Budget:
         With one of the three, a file beside the store keeps the sum. Raises
         `ParameterError` for a value that is no number from 0 on.
         """
-        budget = cls(*map(limit_of, LIMITS))
+        usd, tokens, requests = map(limit_of, LIMITS)
+        budget = cls(usd, tokens, requests)
         if budget.limited and SUM in os.environ:
             budget.file = Path(os.environ[SUM])
         elif budget.limited:
@@ -117,8 +117,13 @@ class Budget:
         return budget
 
     @property
+    def limits(self) -> tuple[float | None, ...]:
+        """The limits of a `Sum`, in the order of its fields."""
+        return self.requests, self.tokens, self.usd
+
+    @property
     def limited(self) -> bool:
-        return {self.usd, self.tokens, self.requests, self.until} != {None}
+        return {*self.limits, self.until} != {None}
 
     @property
     def over(self) -> bool:
@@ -137,11 +142,12 @@ class Budget:
     ) -> Response:
         """Return the engine's response, and pay for it at the price in the registry row.
 
-        A `MeteredEngine` pays for each request that it sends. A request that an earlier
-        run paid (`Engine.submitted`) costs nothing. Raises `BudgetReached` where the
-        request could cross a limit, and what the engine raises.
+        An engine that may send several requests for one answer has a `budget`, and pays
+        for each. A request that an earlier run paid (`Engine.submitted`) costs nothing.
+        Raises `BudgetReached` where the request could cross a limit, and what the engine
+        raises.
         """
-        if isinstance(engine, MeteredEngine):
+        if hasattr(engine, "budget"):
             engine.budget = self
             return await engine.answer(request)
         if request.key in engine.submitted:
@@ -180,8 +186,7 @@ class Budget:
             return False
         with self._counting():
             total = self._total.plus(amount)
-            limits = (self.requests, self.tokens, self.usd)
-            for value, limit in zip(total, limits, strict=True):
+            for value, limit in zip(total, self.limits, strict=True):
                 if limit is not None and value > limit:
                     return False
             self._total = total
@@ -251,13 +256,9 @@ class Budget:
         if self.over:
             return "the minutes are over"
         parts = []
-        requests, tokens, usd = self.spent
-        if self.requests is not None:
-            parts.append(f"{requests:,} of {self.requests:,} requests (MAX_REQUESTS)")
-        if self.tokens is not None:
-            parts.append(f"{tokens:,} of {self.tokens:,} tokens (BUDGET_TOKENS)")
-        if self.usd is not None:
-            parts.append(f"${usd:.4f} of ${self.usd:.2f} (BUDGET_USD)")
+        for text, spent, limit in zip(SPENT, self.spent, self.limits, strict=True):
+            if limit is not None:
+                parts.append(text.format(spent, limit))
         message = f"stopped at the budget: {', '.join(parts)} spent"
         return f"{message}; `{RESET}` begins again from 0" if self.file else message
 

@@ -108,13 +108,19 @@ INSERT = f"INSERT OR IGNORE INTO responses ({COLUMNS}) VALUES ({PLACES})"
 
 def row_of(key: str, model: str, response: Response) -> Row:
     """Return the row that stores a response."""
-    cells: list[Any] = [key, model, response.text.encode("utf-8", "surrogatepass")]
-    cells.append(response.finish_reason)
-    cells += [held_count(count) for count in astuple(response.usage)]
-    cells.append(float(response.seconds) + 0.0)  # SQLite knows no -0.0
-    cells.append(response.answered_by.encode("utf-8", "replace").decode())
-    cells += [response.answered_at, response.server]
-    row = Row(*cells)
+    cells = (
+        key,
+        model,
+        response.text.encode("utf-8", "surrogatepass"),
+        response.finish_reason,
+        *map(held_count, astuple(response.usage)),
+        float(response.seconds) + 0.0,  # SQLite knows no -0.0
+        response.answered_by.encode("utf-8", "replace").decode(),
+        response.answered_at,
+        response.server,
+        None,
+    )
+    row = Row._make(cells)
     return row._replace(checksum=row.sum)
 
 

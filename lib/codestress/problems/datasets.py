@@ -15,7 +15,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codestress.errors import DataError, ParameterError
-from codestress.paths import DATA, PARAMS, shown
+from codestress.paths import DATA, PARAMS, shown, write_whole
 from codestress.validation import Strict, check, nearest, read_yaml
 
 CATALOGUE = PARAMS / "datasets.yaml"
@@ -157,8 +157,5 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
         raise DataError(
             f"data set {dataset.name}: {source} {verdict}; nothing was written"
         )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f"{target.name}.part")
-    part.write_bytes(content)
-    part.replace(target)
+    write_whole(target, content)
     return target
