@@ -214,7 +214,7 @@ def planning(folder: Path, count: int) -> None:
             keys.append(request.key)
             chains.append(chain(request.prompt))
         store.missing(keys)
-        prefix_order(chains)
+        prefix_order(dict(enumerate(chains)))
         seconds = time.perf_counter() - started
     print(
         f"{count:,} requests of 4 kB planned in {seconds:.1f} s, of which {rendered:.1f} s write the prompts"
@@ -278,7 +278,7 @@ def prefixes(problems: int) -> None:
         ("four counts, nested", [20, 40, 60, 80]),
     ):
         chains = positions(counts, problems)
-        order = prefix_order(chains)
+        order = prefix_order(dict(enumerate(chains)))
         total = sum(len(one) // WIDTH for one in chains)
         capacity = 4 * max(len(one) // WIDTH for one in chains)
         shuffled = random.Random(0).sample(chains, len(chains))

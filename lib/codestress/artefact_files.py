@@ -122,17 +122,17 @@ class Layers:
         self.sources.update(dict.fromkeys(layer, source))
         if not (settings_by_model(earlier) and settings_by_model(own)):
             return
-        merged = {}
-        for model, settings in earlier.items():
-            if not isinstance(asked, list) or model in asked:
-                merged[model] = settings
-        if before and merged and own:
+        kept = {
+            model: settings
+            for model, settings in earlier.items()
+            if not isinstance(asked, list) or model in asked
+        }
+        if kept and own:
             self.sources["per_model"] = f"{before}, {source}"
         for model, settings in own.items():
-            merged[model] = {**merged.get(model, {}), **settings}
-        self.values.pop("per_model", None)
-        if merged:
-            self.values["per_model"] = merged
+            kept[model] = {**kept.get(model, {}), **settings}
+        if earlier or own:
+            self.values["per_model"] = kept
 
 
 def settings_by_model(value: Any) -> TypeGuard[dict[str, dict[str, Any]]]:

@@ -54,16 +54,15 @@ class NotLiteral(ValueError):
     """Raised when a text writes out no value; the message names the syntax found in its place."""
 
 
-def parse_json(text: str | bytes, *, unique: bool = False, strict: bool = True) -> Any:
+def parse_json(text: str | bytes, *, unique: bool = False) -> Any:
     """Return the value of the JSON in `text`, like `json.loads`; `ValueError` for invalid JSON and
     for nesting that is too deep.
 
-    With `unique`, a key that appears twice in an object is a `ValueError` too. Unless `strict`,
-    texts in the JSON may contain control characters.
+    With `unique`, a key that appears twice in an object is a `ValueError` too.
     """
     hook = _unique if unique else None
     try:
-        return json.loads(text, strict=strict, object_pairs_hook=hook)
+        return json.loads(text, object_pairs_hook=hook)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
@@ -97,9 +96,7 @@ def program_fault(text: str, error: BaseException) -> str:
     reason = odd_character(text) or reason_of(error)
     if not isinstance(error, SyntaxError) or reason != str(error):
         return reason
-    # Not splitlines, which counts form feeds and U+2028 as line ends; Python does not.
-    lines = [*re.split("\r\n?|\n", text), ""]
-    line = lines[min(error.lineno or 0, len(lines)) - 1].strip()
+    line = (error.text or "").strip()
     if COMMAND.match(line):
         return f"{_place(error)}a notebook's command ({line:.20}), no Python"
     major, minor = sys.version_info[:2]
@@ -208,7 +205,7 @@ class _Reading:
 
     def pair(self, key: ast.expr | None, item: ast.expr) -> tuple[Any, Any]:
         if key is None:
-            raise NotLiteral(UNPACKED.format("key"))
+            raise NotLiteral("** unpacks a value where a key must be written out")
         return self.value(key), self.value(item)
 
     def operation(self, op: ast.operator, left: Any, right: Any) -> Any:
@@ -223,12 +220,10 @@ class _Reading:
         arguments = [self.value(item) for item in node.args]
         sizes = [len(item) for item in arguments if isinstance(item, Sized)]
         self.take(sum(sizes), "a call")
-        names = [item.arg for item in node.keywords]
-        if None in names:
-            raise NotLiteral(UNPACKED.format("keyword"))
-        if len(set(names)) < len(names):
-            raise NotLiteral("a keyword that is given twice")
-        keywords = {str(item.arg): self.value(item.value) for item in node.keywords}
+        named = {item.arg: item.value for item in node.keywords if item.arg}
+        if len(named) < len(node.keywords):
+            raise NotLiteral("** in place of keywords, or one that is given twice")
+        keywords = {word: self.value(item) for word, item in named.items()}
         return _constructed(name, arguments, keywords)
 
     def take(self, elements: int, source: str) -> None:
@@ -258,7 +253,6 @@ def shown_value(value: Any) -> str:
     return text if len(text) <= 200 else f"{text[:197]}…"
 
 
-UNPACKED = "** unpacks a value where a {} must be written out"
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
@@ -316,17 +310,18 @@ def _size(op: ast.operator, left: Any, right: Any) -> int:
 
 ITEMS = (list, tuple, str, range)
 """Types with a fixed order of their elements. Sets have none, so no list is made of a set."""
-_TYPES: dict[str, tuple[type, set[type], range]] = {
-    "set": (set, {set, frozenset, *ITEMS}, range(2)),
-    "frozenset": (frozenset, {set, frozenset, *ITEMS}, range(2)),
-    "list": (list, {*ITEMS}, range(2)),
-    "tuple": (tuple, {*ITEMS}, range(2)),
-    "bytes": (bytes, {list, tuple, range, bytes}, range(2)),
-    "range": (range, {int}, range(1, 4)),
-    "float": (float, {bool, int, float, str}, range(1, 2)),
-    "complex": (complex, {bool, int, float}, range(1, sys.maxsize)),
+_TYPES: dict[str, tuple[type, set[type]]] = {
+    "set": (set, {set, frozenset, *ITEMS}),
+    "frozenset": (frozenset, {set, frozenset, *ITEMS}),
+    "list": (list, {*ITEMS}),
+    "tuple": (tuple, {*ITEMS}),
+    "bytes": (bytes, {list, tuple, range, bytes}),
+    "range": (range, {int}),
+    "float": (float, {bool, int, float, str}),
+    "complex": (complex, {bool, int, float}),
 }
-"""Data types but dictionaries: types of their arguments, and how many there may be."""
+"""Data types but dictionaries, and the types of their arguments. Those that take no list are not
+called without arguments."""
 
 
 def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
@@ -342,8 +337,9 @@ def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> A
     if keywords:
         raise NotLiteral(f"a call of {name} with keywords")
     if name in _TYPES:
-        kind, types, counts = _TYPES[name]
-        if len(arguments) in counts and types.issuperset(map(type, arguments)):
+        kind, types = _TYPES[name]
+        known = types.issuperset(map(type, arguments))
+        if known and (arguments or list in types):
             return kind(*arguments)
     raise NotLiteral(f"a call of {name}")
 

@@ -88,12 +88,12 @@ def visible(folder: Path, pattern: str = "*") -> list[Path]:
     return sorted(paths)
 
 
-def write_whole(path: Path, text: str) -> None:
-    """Writes `text` to the file `path` as UTF-8 and creates the file's folder. Readers meanwhile
-    see the old file or the new one, never a part."""
+def write_whole(path: Path, content: str | bytes) -> None:
+    """Writes `content` to the file `path`, a text as UTF-8, and creates the file's folder. Readers
+    meanwhile see the old file or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.part")
-    part.write_text(text, encoding="utf-8")
+    part.write_bytes(content.encode() if isinstance(content, str) else content)
     part.replace(path)
 
 

@@ -143,15 +143,17 @@ def test_dollars_need_a_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         )
 
 
-def test_budgets_come_from_the_environment() -> None:
-    budget = Budget.from_environment(
-        {"BUDGET_USD": "2.5", "BUDGET_TOKENS": "1_000_000", "MAX_REQUESTS": ""}
-    )
+def test_budgets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert not Budget.from_environment().limited
+    monkeypatch.setenv("BUDGET_USD", "2.5")
+    monkeypatch.setenv("BUDGET_TOKENS", "1_000_000")
+    monkeypatch.setenv("MAX_REQUESTS", "")
+    budget = Budget.from_environment()
     assert (budget.usd, budget.tokens, budget.requests) == (2.5, 1_000_000, None)
-    assert not Budget.from_environment({}).limited
     for bad in ("ten", "-1", "nan", "inf"):
+        monkeypatch.setenv("BUDGET_USD", bad)
         with refused(ParameterError, "BUDGET_USD", bad):
-            Budget.from_environment({"BUDGET_USD": bad})
+            Budget.from_environment()
 
 
 class Answers(Engine):

@@ -49,7 +49,7 @@ def saved(chains: list[bytes]) -> int:
 @given(TREE)
 def test_each_prefix_is_computed_once(paths: list[list[int]]) -> None:
     chains = [chain(prompt(path)) for path in paths]
-    order = prefix_order(chains)
+    order = prefix_order(dict(enumerate(chains)))
     assert sorted(order) == list(range(len(paths)))
     total = sum(len(one) // 4 for one in chains)
     assert saved([chains[index] for index in order]) == total - nodes(paths)
@@ -83,7 +83,7 @@ def test_a_small_cache_saves_what_the_tree_allows() -> None:
     randomly = random.Random(0)
     randomly.shuffle(paths)
     chains = [chain(prompt(path)) for path in paths]
-    order = prefix_order(chains)
+    order = prefix_order(dict(enumerate(chains)))
     total = sum(len(one) // 4 for one in chains)
     in_order = [chains[index] for index in order]
     ordered = computed(in_order, 2 * max(len(one) // 4 for one in chains))

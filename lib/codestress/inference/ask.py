@@ -43,10 +43,11 @@ from .requests import (
     Asked,
     Prompts,
     as_sent,
+    chain,
     following,
-    in_order,
     looked_up,
     only_run,
+    prefix_order,
 )
 from .servers import belongs, server_of
 from .store import Store
@@ -231,31 +232,27 @@ class _ModelRun:
             raise first from None
 
     async def ask_missing(self) -> None:
-        """Send the requests that the store lacks; the engine is opened only for one.
+        """Send the requests that the store lacks, in the order of shared prefixes; the
+        engine is opened only for one.
 
         When the time is over none is sent, and earlier failures of the build are noted.
         """
-        missing = self.missing()
         if self.budget.over:
-            for asked in missing:
+            for asked in self.missing():
                 if failure := self.failed_before(asked.request.key):
                     self.fail(asked, failure)
             return
-        first = next(missing, None)
-        if first is None:
+        # Prompts are rendered again when they are due: only hashes stay in memory.
+        chains = {asked.index: chain(asked.request.prompt) for asked in self.missing()}
+        if not chains:
             return
-        missing = itertools.chain([first], missing)
         self.budget.check(self.entry)
         engine = open_engine(self.entry)
+        path = self.store.path
+        lock = nullcontext() if self.entry.local else only_run(self.entry, path)
         try:
-            if self.entry.local:
-                await self.ask_all(engine, missing)
-                # After a stop, what the store answers is noted all the same.
-                for _ in missing:
-                    pass
-                return
-            async with only_run(self.entry, self.store.path):
-                await self.ask_all(engine, in_order(missing, self.first))
+            async with lock:
+                await self.ask_all(engine, map(self.first, prefix_order(chains)))
         finally:
             await engine.close()
 
@@ -265,6 +262,7 @@ class _ModelRun:
         for answered, asked in looked_up(self.prompts, self.entry, self.store):
             if asked is None:
                 self.note(answered[-1][0])
+                self.progress.answered()
             else:
                 yield asked
 
@@ -306,6 +304,7 @@ class _ModelRun:
                 ) from None
         else:
             self.note(last)
+            self.progress.answered()
 
     async def respond(self, engine: Engine, asked: Asked) -> tuple[Asked, Response]:
         """Return a request as it was sent, and its response: the stored one, else a new
@@ -354,10 +353,14 @@ class _ModelRun:
             failure = remembered(FAILED, self.server, key)
         return failure
 
-    def note(self, asked: Asked) -> None:
-        """Note the reply to a trial whose last request is answered."""
-        self.replies[asked.index] = reply_to(asked)
-        self.progress.answered()
+    def note(
+        self, asked: Asked, failure: RequestFailed | None = None, left_out: str = ""
+    ) -> None:
+        """Note the reply to a trial by its last request."""
+        request = asked.request
+        earlier = tuple(key for key, _ in asked.earlier)
+        reply = Reply(request.key, request.attempt + 1, earlier, failure, left_out)
+        self.replies[asked.index] = reply
 
     def fail(self, asked: Asked, failure: RequestFailed) -> None:
         """Note that a trial's request failed. Where time is limited, a prompt that is too
@@ -366,20 +369,17 @@ class _ModelRun:
         if failure.outcome is Outcome.DOES_NOT_FIT:
             self.failed_in_a_row = 0  # the server is there, and says why
             left_out = "" if self.budget.until is None else DOES_NOT_FIT
-        reply = reply_to(asked)
-        self.replies[asked.index] = replace(reply, failure=failure, left_out=left_out)
+        self.note(asked, failure, left_out)
         self.progress.failure()
         key = asked.request.key
         if self.counted and remembered(FAILED, self.server, key) is None:
             remember(FAILED, self.server, key, failure)
 
     def all_replies(self) -> list[Reply]:
-        """Return the replies in the order of the trials; where the time was limited, a
-        trial without one was not asked."""
-        indices = range(len(self.trials.items))
-        if self.budget.until is None:
-            return [self.replies[index] for index in indices]
+        """Return the replies in the order of the trials; a trial without one was not
+        asked, because the time was limited."""
         not_asked = Reply("", 0, left_out=self.budget.reached())
+        indices = range(len(self.trials.items))
         return [self.replies.get(index, not_asked) for index in indices]
 
     async def answers_still(self, engine: Engine) -> bool:
@@ -397,9 +397,3 @@ class _ModelRun:
             return True
         self.failed_in_a_row = failed
         return False
-
-
-def reply_to(asked: Asked) -> Reply:
-    """Return the reply to a trial, from its last request."""
-    earlier = tuple(key for key, _ in asked.earlier)
-    return Reply(asked.request.key, asked.request.attempt + 1, earlier)

@@ -17,7 +17,7 @@ import math
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import (
     AbstractContextManager,
     asynccontextmanager,
@@ -27,7 +27,7 @@ from contextlib import (
 )
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import NamedTuple
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.literals import parse_json
@@ -40,6 +40,12 @@ from .registry import ModelEntry
 FEWEST_CHARACTERS_PER_TOKEN = 2
 """No tokenizer makes more tokens of code and English than one for two characters."""
 LIMITS = ("BUDGET_USD", "BUDGET_TOKENS", "MAX_REQUESTS")
+SPENT = (
+    "{:,} of {:,} requests (MAX_REQUESTS)",
+    "{:,} of {:,} tokens (BUDGET_TOKENS)",
+    "${:.4f} of ${:.2f} (BUDGET_USD)",
+)
+"""What was spent of each limit, in words, in the order of a `Sum`'s fields."""
 SUM = "CODESTRESS_BUDGET_SUM"
 """Environment variable with the path of the file that keeps a build's sum, for its
 notebooks."""
@@ -70,13 +76,6 @@ class Sum(NamedTuple):
         return Sum(*(own + sign * more for own, more in pairs))
 
 
-@runtime_checkable
-class MeteredEngine(Engine, Protocol):
-    """An engine that may send several requests for one answer; its `budget` counts each."""
-
-    budget: Budget
-
-
 @dataclass
 class Budget:
     """Limits, each None for no limit, and the sum spent. The most that a request can cost
@@ -99,29 +98,32 @@ class Budget:
     """Set when a request gives back its reserve; None while nobody waits for it."""
 
     @classmethod
-    def from_environment(
-        cls, environment: Mapping[str, str] = os.environ, store: Path = STORE
-    ) -> Budget:
+    def from_environment(cls, store: Path = STORE) -> Budget:
         """Return a budget with the limits BUDGET_USD, BUDGET_TOKENS and MAX_REQUESTS;
         unset or empty means no limit. An end set by `minutes_from_now` holds too.
 
         With one of the three, a file beside the store keeps the sum. Raises
         `ParameterError` for a value that is no number from 0 on.
         """
-        usd, tokens, requests = (limit_of(name, environment) for name in LIMITS)
+        usd, tokens, requests = map(limit_of, LIMITS)
         budget = cls(usd, tokens, requests)
-        if budget.limited and SUM in environment:
-            budget.file = Path(environment[SUM])
+        if budget.limited and SUM in os.environ:
+            budget.file = Path(os.environ[SUM])
         elif budget.limited:
             budget.file = sum_of_this_command_line(store)
             atexit.register(forget_sum, budget.file, os.getpid())
-        if UNTIL in environment:
-            budget.until = float(environment[UNTIL])
+        if UNTIL in os.environ:
+            budget.until = float(os.environ[UNTIL])
         return budget
 
     @property
+    def limits(self) -> tuple[float | None, ...]:
+        """The limits of a `Sum`, in the order of its fields."""
+        return self.requests, self.tokens, self.usd
+
+    @property
     def limited(self) -> bool:
-        return {self.usd, self.tokens, self.requests, self.until} != {None}
+        return {*self.limits, self.until} != {None}
 
     @property
     def over(self) -> bool:
@@ -140,11 +142,12 @@ class Budget:
     ) -> Response:
         """Return the engine's response, and pay for it at the price in the registry row.
 
-        A `MeteredEngine` pays for each request that it sends. A request that an earlier
-        run paid (`Engine.submitted`) costs nothing. Raises `BudgetReached` where the
-        request could cross a limit, and what the engine raises.
+        An engine that may send several requests for one answer has a `budget`, and pays
+        for each. A request that an earlier run paid (`Engine.submitted`) costs nothing.
+        Raises `BudgetReached` where the request could cross a limit, and what the engine
+        raises.
         """
-        if isinstance(engine, MeteredEngine):
+        if hasattr(engine, "budget"):
             engine.budget = self
             return await engine.answer(request)
         if request.key in engine.submitted:
@@ -183,8 +186,7 @@ class Budget:
             return False
         with self._counting():
             total = self._total.plus(amount)
-            limits = (self.requests, self.tokens, self.usd)
-            for value, limit in zip(total, limits, strict=True):
+            for value, limit in zip(total, self.limits, strict=True):
                 if limit is not None and value > limit:
                     return False
             self._total = total
@@ -254,20 +256,17 @@ class Budget:
         if self.over:
             return "the minutes are over"
         parts = []
-        requests, tokens, usd = self.spent
-        if self.requests is not None:
-            parts.append(f"{requests:,} of {self.requests:,} requests (MAX_REQUESTS)")
-        if self.tokens is not None:
-            parts.append(f"{tokens:,} of {self.tokens:,} tokens (BUDGET_TOKENS)")
-        if self.usd is not None:
-            parts.append(f"${usd:.4f} of ${self.usd:.2f} (BUDGET_USD)")
+        for text, spent, limit in zip(SPENT, self.spent, self.limits, strict=True):
+            if limit is not None:
+                parts.append(text.format(spent, limit))
         message = f"stopped at the budget: {', '.join(parts)} spent"
         return f"{message}; `{RESET}` begins again from 0" if self.file else message
 
 
-def limit_of(name: str, environment: Mapping[str, str]) -> float | None:
+def limit_of(name: str) -> float | None:
     """Return the limit in an environment variable; None where it is unset or empty."""
-    text = environment.get(name, "").replace(",", "").strip()
+    given = os.environ.get(name, "")
+    text = given.replace(",", "").strip()
     if not text:
         return None
     value = -1.0
@@ -275,8 +274,7 @@ def limit_of(name: str, environment: Mapping[str, str]) -> float | None:
         value = float(text)
     if not 0 <= value < math.inf:
         raise ParameterError(
-            f"{name}={environment[name]!r}: must be a number from 0 on, for instance "
-            f"{name}=5"
+            f"{name}={given!r}: must be a number from 0 on, for instance {name}=5"
         )
     return int(value) if value.is_integer() else value
 
@@ -329,13 +327,11 @@ def most_tokens(request: Request) -> tuple[int, int]:
 
 def said_or_most(
     said: tuple[int | None, int | None], most: tuple[int, int]
-) -> tuple[int, int]:
+) -> list[int]:
     """Return the tokens of prompt and completion: each as the server said, at least 0,
     or the most where it said nothing."""
-    prompt, completion = said
-    prompt = most[0] if prompt is None else max(0, prompt)
-    completion = most[1] if completion is None else max(0, completion)
-    return prompt, completion
+    pairs = zip(said, most, strict=True)
+    return [top if count is None else max(0, count) for count, top in pairs]
 
 
 def one_request(entry: ModelEntry, prompt_tokens: int, answer_tokens: int) -> Sum:

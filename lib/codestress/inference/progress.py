@@ -72,19 +72,20 @@ class Progress(tqdm):  # type: ignore[type-arg]
 
     def display(self, *given: Any, **options: Any) -> Any:
         """Draw the bar; in a file, add a line where it is time for one."""
+        left = ""
+        if self.until is not None:
+            left = f", {in_minutes(self.until - time.monotonic())}"
+        self.set_description(f"{self.label}{self._words}{left}", refresh=False)
         if not self._log:
             return super().display(*given, **options)
         now = time.monotonic()
         if now >= self._next:
             self._next = now + LOG_S
-            self._describe()
             line = str(self) if self.total else self.desc.removesuffix(": ")
             print(line, file=sys.stderr, flush=True)
         return True
 
     def answered(self) -> None:
-        if self.until is not None:
-            self._describe()
         self.update()
 
     def failure(self) -> None:
@@ -100,11 +101,3 @@ class Progress(tqdm):  # type: ignore[type-arg]
         """Show words behind the label, in place of earlier ones, when the bar is next
         drawn."""
         self._words = f", {words}"
-        self._describe()
-
-    def _describe(self) -> None:
-        """Set the text before the bar."""
-        left = ""
-        if self.until is not None:
-            left = f", {in_minutes(self.until - time.monotonic())}"
-        self.set_description(f"{self.label}{self._words}{left}", refresh=False)

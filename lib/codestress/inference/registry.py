@@ -22,15 +22,10 @@ adapted to their server's dialect; `load_registry` adds the first, and takes the
 the registry's row is otherwise the same."""
 
 ENGINES = {
-    "simulated": "codestress.simulated.engine",
-    "function": "codestress.inference.engines.function",
-    "openai": "codestress.inference.engines.openai",
-    "interpreter": "codestress.inference.engines.interpreter",
-    "nano": "codestress.nano.engine",
-    "openai_batch": "codestress.inference.engines.openai_batch",
-    "vllm": "codestress.inference.engines.vllm",
-    "ray": "codestress.inference.engines.ray",
+    name: f"codestress.inference.engines.{name}"
+    for name in ("function", "openai", "interpreter", "openai_batch", "vllm", "ray")
 }
+ENGINES |= {name: f"codestress.{name}.engine" for name in ("simulated", "nano")}
 """Module of each engine, by the engine's name in `ModelEntry.engine`; it is imported only when a
 model needs it."""
 LOCAL = ("simulated", "interpreter", "function", "nano")

@@ -14,7 +14,7 @@ import fcntl
 import sys
 import zlib
 from array import array
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -185,24 +185,10 @@ def chain(prompt: Prompt) -> bytes:
     return hashes.tobytes()
 
 
-def prefix_order(chains: Sequence[bytes]) -> list[int]:
+def prefix_order(chains: Mapping[int, bytes]) -> list[int]:
     """Return the indices of prompts in the order of a walk through the tree of their
-    prefixes, from their chains. Equal prompts keep their order."""
-    return sorted(range(len(chains)), key=lambda index: chains[index])
-
-
-def in_order(work: Iterable[Asked], first: Callable[[int], Asked]) -> Iterator[Asked]:
-    """Yield the first request of each trial in `work`, in the order of shared prefixes.
-
-    `first` renders a prompt again when it is due: only hashes stay in memory.
-    """
-    indices = array("Q")
-    chains = []
-    for asked in work:
-        indices.append(asked.index)
-        chains.append(chain(asked.request.prompt))
-    for number in prefix_order(chains):
-        yield first(indices[number])
+    prefixes, from their chains by index. Equal prompts keep their order."""
+    return sorted(chains, key=lambda index: chains[index])
 
 
 @contextlib.asynccontextmanager

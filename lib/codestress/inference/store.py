@@ -108,13 +108,19 @@ INSERT = f"INSERT OR IGNORE INTO responses ({COLUMNS}) VALUES ({PLACES})"
 
 def row_of(key: str, model: str, response: Response) -> Row:
     """Return the row that stores a response."""
-    cells: list[Any] = [key, model, response.text.encode("utf-8", "surrogatepass")]
-    cells.append(response.finish_reason)
-    cells += [held_count(count) for count in astuple(response.usage)]
-    cells.append(float(response.seconds) + 0.0)  # SQLite knows no -0.0
-    cells.append(response.answered_by.encode("utf-8", "replace").decode())
-    cells += [response.answered_at, response.server]
-    row = Row(*cells)
+    cells = (
+        key,
+        model,
+        response.text.encode("utf-8", "surrogatepass"),
+        response.finish_reason,
+        *map(held_count, astuple(response.usage)),
+        float(response.seconds) + 0.0,  # SQLite knows no -0.0
+        response.answered_by.encode("utf-8", "replace").decode(),
+        response.answered_at,
+        response.server,
+        None,
+    )
+    row = Row._make(cells)
     return row._replace(checksum=row.sum)
 
 
@@ -234,15 +240,15 @@ class Store:
         query = "SELECT model, count(*) FROM responses GROUP BY model ORDER BY model"
         return dict(self._query(query))
 
-    def rate(self, model: str, last: int = 500) -> float | None:
-        """Return the responses a second among the model's last ones; None where they are
+    def rate(self, model: str) -> float | None:
+        """Return the responses a second among the model's last 500; None where they are
         fewer than two or all came within one second."""
         times = (
             "SELECT CAST(strftime('%s', answered_at) AS INTEGER) AS at FROM responses "
-            "WHERE model = ? ORDER BY rowid DESC LIMIT ?"
+            "WHERE model = ? ORDER BY rowid DESC LIMIT 500"
         )
         query = f"SELECT min(at), max(at), count(*) FROM ({times})"
-        [[first, latest, count]] = self._query(query, [model, last])
+        [[first, latest, count]] = self._query(query, [model])
         if count < 2 or not latest or latest <= first:
             return None
         return float((count - 1) / (latest - first))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 import urllib.request
 from http.client import HTTPException
 from pathlib import Path
@@ -16,7 +15,7 @@ from pathlib import Path
 from pydantic import Field
 
 from codestress.errors import DataError, ParameterError
-from codestress.paths import DATA, PARAMS, shown
+from codestress.paths import DATA, PARAMS, shown, write_whole
 from codestress.validation import Strict, check, nearest, read_yaml
 
 CATALOGUE = PARAMS / "datasets.yaml"
@@ -47,12 +46,12 @@ class DataSet(Strict):
     files: list[DataFile]
 
 
-def load_catalogue(path: Path = CATALOGUE) -> dict[str, DataSet]:
-    """Each `DataSet` of the catalogue, by name. The catalogue is the YAML file at `path`, by
-    default params/datasets.yaml. `ParameterError` for an invalid file."""
+def load_catalogue() -> dict[str, DataSet]:
+    """Each `DataSet` of the catalogue, params/datasets.yaml, by name. `ParameterError` for an
+    invalid file."""
     return {
-        name: check(DataSet, {"name": name, **row}, f"{shown(path)}: {name}")
-        for name, row in read_yaml(path).items()
+        name: check(DataSet, {"name": name, **row}, f"{shown(CATALOGUE)}: {name}")
+        for name, row in read_yaml(CATALOGUE).items()
     }
 
 
@@ -158,8 +157,5 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
         raise DataError(
             f"data set {dataset.name}: {source} {verdict}; nothing was written"
         )
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(dir=target.parent, delete=False) as part:
-        part.write(content)
-    Path(part.name).replace(target)
+    write_whole(target, content)
     return target

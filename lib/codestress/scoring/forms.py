@@ -33,10 +33,13 @@ from .dress import (
 # --- Hidden thoughts, tokens of the chat template ---
 
 THOUGHT_TAG = DRESS["hidden thoughts"]
+MENTION = TABLE["hidden thoughts"]["mention"]
+TAG_OR_MENTION = re.compile(
+    f"(?P<mention>(?-s:{MENTION}))|{THOUGHT_TAG.pattern}", THOUGHT_TAG.flags
+)
+"""Pattern of tags, and of quotes and code, in which a tag is a mention."""
 EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
 """Pattern of what belongs to a closing tag behind it; indentation belongs to the answer."""
-MENTION = re.compile(TABLE["hidden thoughts"]["mention"], re.IGNORECASE)
-"""Pattern of quotes and code, in which a tag is a mention."""
 LONG_FENCE = re.compile(r"^([ \t]*)(?:`{4,}|~{3,})", re.MULTILINE)
 
 
@@ -74,18 +77,18 @@ def split_thoughts(text: str) -> Parts:
     """
     thoughts, answer = list[str](), list[str]()
     start, opening = 0, ""  # of the part being read; an answer has no opening tag
-    mention = MENTION.search(text)
-    for tag in THOUGHT_TAG.finditer(text):
+    behind = 0
+    while tag := (THOUGHT_TAG if opening else TAG_OR_MENTION).search(text, behind):
+        behind = tag.end()
         closes = CLOSING_TAG.search(tag[0])
-        if not opening:
-            mention = _mention_behind(text, mention, start, tag.start())
-            quoted = mention and mention.start() < tag.start()
-            sentence = tag[0][:4].lower() == "here"  # closes none but that it opened
-            if quoted or (closes and not thoughts and sentence):
+        if opening:
+            if not closes:
                 continue
-        elif not closes:
-            continue
-        part, start = text[start : tag.start()], tag.end()
+        else:
+            sentence = tag[0][:4].lower() == "here"  # closes none but that it opened
+            if tag["mention"] or (closes and not thoughts and sentence):
+                continue
+        part, start = text[start : tag.start()], behind
         if not closes:
             answer.append(part)
             opening = tag[0]
@@ -103,17 +106,6 @@ def split_thoughts(text: str) -> Parts:
         start, opening = asked.start(), ""
     (thoughts if opening else answer).append(text[start:])
     return Parts("".join(thoughts), "".join(answer))
-
-
-def _mention_behind(
-    text: str, mention: re.Match[str] | None, start: int, index: int
-) -> re.Match[str] | None:
-    """Return the first mention in `text` from `start` on that ends behind `index`; `mention` is the
-    last one that was found, so that the text is read once, however many tags it has."""
-    while mention and (mention.start() < start or mention.end() <= index):
-        behind = start if mention.start() < start else mention.end()
-        mention = MENTION.search(text, behind)
-    return mention
 
 
 # --- Answers between tags: CodeCrash, appendix D ---

@@ -45,19 +45,10 @@ def summarize(
         row.update(share.interval._asdict())
         items = "one item" if alone else f"{row['items']} items"
         row["interval"] = f"Wilson, {items}"
-        row.update(count_outcomes(part[f"outcome_{rule}"]))
+        counts = part[f"outcome_{rule}"].value_counts()
+        row.update((outcome.value, counts.get(outcome, 0)) for outcome in Outcome)
         for name in values:
             row[name.replace("value_", "accuracy_", 1)] = part[name].mean()
         row["rules_differ"] = int((part[values].nunique(axis=1) > 1).sum())
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def count_outcomes(outcomes: pd.Series) -> dict[str, int]:
-    """Return how often each outcome occurs in the series `outcomes`, by its value, zeros included;
-    raises `AssertionError` for a value that is not an `Outcome`."""
-    counts = outcomes.value_counts()
-    table = {outcome.value: int(counts.get(outcome.value, 0)) for outcome in Outcome}
-    if sum(table.values()) != len(outcomes):
-        raise AssertionError(f"{len(outcomes)} answers, but outcomes {dict(counts)}")
-    return table
