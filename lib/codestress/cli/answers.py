@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -239,11 +239,6 @@ def archive_verify(file: Path) -> None:
     default="strict",
     show_default=True,
 )
-@click.option(
-    "--samples",
-    type=click.IntRange(min=1),
-    help="Answers asked for each problem; default: the most given.",
-)
 @AS_JSON
 def score(
     task: Task,
@@ -251,7 +246,6 @@ def score(
     form: str,
     problems_file: Path | None,
     rule: Rule,
-    samples: int | None,
     as_json: bool,
 ) -> None:
     """Scores answers from elsewhere: pass@1, pass@5, and an outcome for each answer.
@@ -266,7 +260,7 @@ def score(
     from codestress.scoring.answer_layouts import read_answers
 
     file = read_answers(answers_file, form)
-    report, manner = _scored(file, problems_file, task, rule, samples)
+    report, manner = _scored(file, problems_file, task, rule)
     for warning in report.warnings:
         click.echo(printable(f"warning: {warning}"), err=True)
     check_matched(answers_file, file.answers, report)
@@ -286,7 +280,7 @@ def score(
 
 
 def _scored(
-    file: AnswerFile, path: Path | None, task: Task, rule: Rule, samples: int | None
+    file: AnswerFile, path: Path | None, task: Task, rule: Rule
 ) -> tuple[Report, str]:
     """Scores of the answers in `file`, and how the programs ran that this needed, if any."""
     from codestress.problems.datasets import data_file
@@ -296,11 +290,16 @@ def _scored(
 
     path = path or data_file("cruxeval", "cruxeval/cruxeval.jsonl")
     problems = read_problems(path)
-    given: dict[str, Any] = {"task": task, "rule": rule, "samples": samples}
     parsed_only = task == "output" and rule == "strict"
     with nullcontext() if parsed_only else Executor() as executor:
-        given |= {"executor": executor, "unread": file.faults}
-        report = score_file(problems, file.answers, **given)
+        report = score_file(
+            problems,
+            file.answers,
+            task=task,
+            rule=rule,
+            executor=executor,
+            unread=file.faults,
+        )
     if rejected := len(problems.faults):
         count = f"{rejected:,} of {len(report.scores):,} problems"
         click.echo(f"{count} rejected", err=True)

@@ -95,11 +95,9 @@ def score_file(
     task: Task,
     rule: Rule,
     executor: Executor | None,
-    samples: int | None = None,
     unread: Mapping[str, Sequence[str]] | None = None,
 ) -> Report:
-    """Score `samples` answers to each problem (by default as many as any problem has); `answers`
-    are lists of texts by problem id (`read_answers`), whose faulty rows, `unread`, are named too.
+    """Score as many answers to each problem as any problem has; `answers` are lists of texts by problem id (`read_answers`), whose faulty rows, `unread`, are named too.
 
     `task` says whether outputs or inputs are predicted; `executor` runs programs, and may be None
     for outputs under the rule `strict`. A problem without answers, and None in the place of an
@@ -107,7 +105,7 @@ def score_file(
     answers is scored by those. Hidden thoughts are removed under both rules; fences and other
     wrappings (`scoring.forms.alone`) under `strict`.
     """
-    asked = samples or max(map(len, answers.values()), default=1) or 1
+    asked = max(map(len, answers.values()), default=1) or 1
     entries: list[tuple[str, Answer | Score]] = []
     for problem in problems.problems:
         for text in answers.get(problem.id, ())[:asked] or [None] * asked:
