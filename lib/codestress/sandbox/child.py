@@ -7,18 +7,15 @@ nothing worth knowing.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import math
 import os
-import resource
 import sys
 from functools import lru_cache
 from types import CodeType
 from typing import Any
 
 from . import steps
-from .data import NotData, TooLarge, decode, encode
+from .data import OUTPUT_BYTES, NotData, TooLarge, decode, encode
 
 FILENAME = "<program>"
 LONGEST_MESSAGE = 200
@@ -28,16 +25,8 @@ def run_programs(
     programs: list[dict[str, Any]], limits: dict[str, Any], token: str, result: int
 ) -> None:
     """Runs the programs one after the other, writes the outcome of each to the descriptor `result`
-    as a line (`token`, then JSON), and ends the process. Each program gets the CPU time of `limits`
-    anew.
-    """
-    for number, program in enumerate(programs):
-        if number:
-            used = resource.getrusage(resource.RUSAGE_SELF)
-            seconds = math.ceil(used.ru_utime + used.ru_stime) + limits["cpu_s"]
-            ceiling = resource.getrlimit(resource.RLIMIT_CPU)[1]
-            with contextlib.suppress(ValueError, OSError):
-                resource.setrlimit(resource.RLIMIT_CPU, (seconds, ceiling))
+    as a line (`token`, then JSON), and ends the process."""
+    for program in programs:
         _run(program, limits, token, result)
     os._exit(0)
 
@@ -47,19 +36,16 @@ def _run(
 ) -> None:
     def report(*outcome: object) -> None:
         text = json.dumps(outcome)
-        most = limits["output_bytes"]
-        if len(text) > most:
-            text = json.dumps(["output limit", f"more than {most:,} bytes"])
+        if len(text) > OUTPUT_BYTES:
+            text = json.dumps(["output limit", f"more than {OUTPUT_BYTES:,} bytes"])
         line = f"{token} {text}\n".encode()
         while line:
             line = line[os.write(result, line) :]
 
     try:
-        code = _compiled(decode(program["source"]))
-        call = None
-        if expression := decode(program["call"]):
-            call = compile(expression, FILENAME, "eval", dont_inherit=True)
-        arguments = decode(program["arguments"])
+        code = _compiled(program["source"])
+        call = compile(program["call"] or "None", FILENAME, "eval", dont_inherit=True)
+        given = decode([program["arguments"], program["keywords"]])
     except (
         SyntaxError,
         ValueError,
@@ -70,11 +56,12 @@ def _run(
         report("syntax error", _told(error))
         return
     names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
-    reason = f"more than {limits['steps']:,} steps"
-    end = steps.ending(result, token, "step limit", reason)
-    sys.settrace(steps.counter(limits["steps"], end))
+    told = json.dumps(["step limit", f"more than {limits['steps']:,} steps"])
+    last = f"{token} {told}\n".encode()
+    sys.settrace(steps.counter(limits["steps"], result, last))
     try:
-        value = _value(code, call, program["function"], arguments, names)
+        value = _value(code, call, program["function"], given, names)
+        sys.settrace(None)
         report("returned", encode(value))
     except NotData as error:
         report("not data", str(error))
@@ -92,19 +79,13 @@ def _compiled(source: str) -> CodeType:
 
 
 def _value(
-    code: CodeType,
-    call: CodeType | None,
-    function: str,
-    arguments: Any,
-    names: dict[str, Any],
+    code: CodeType, call: CodeType, function: str, given: Any, names: dict[str, Any]
 ) -> Any:
     exec(code, names)
-    if call is not None:
+    if not function:
         return eval(call, names)
-    if function:
-        positional, keywords = arguments
-        return names[function](*positional, **keywords)
-    return None
+    arguments, keywords = given
+    return names[function](*arguments, **keywords)
 
 
 def _told(error: BaseException) -> str:

@@ -9,12 +9,14 @@ of subclasses through their base type, so that a program's own class has no say 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any
 
 SAFE_INTEGER = 2**53
 LARGEST = 200_000
-"""Maximum number of elements in a value, nested ones included."""
+"""Maximum number of elements in a value, nested ones and the pairs of dictionaries included."""
+OUTPUT_BYTES = 1 << 20
+"""Largest returned value in bytes, encoded."""
 DEEPEST = 450
 """Deepest nesting of containers; a dictionary's pairs count as one level."""
 MOST_ALIKE = 100
@@ -34,64 +36,56 @@ class TooLarge(Exception):
 def encode(value: object) -> Any:
     """Returns a value as a document of plain JSON types, with tags for the types that JSON lacks;
     raises `NotData` for a value that is not plain data or nested beyond `DEEPEST`, and `TooLarge`
-    beyond `LARGEST` elements.
-
-    The loop makes no call per element: in the child, the counter of the program's steps looks at
-    every call.
-    """
-    encoded: list[Any] = []
+    beyond `LARGEST` elements."""
     left = LARGEST
-    open_: list[tuple[Iterator[Any], list[Any]]] = [(iter((value,)), encoded)]
-    while open_:
-        items, out = open_[-1]
-        for item in items:
-            left -= 1
-            if left < 0:
-                raise TooLarge("too many elements")
-            kind = type(item)
-            inner: list[Any] = []
-            tagged: Any = inner
-            parts: Iterator[Any] | None = None
-            if item is None or kind is bool:
-                tagged = item
-            elif issubclass(kind, str):
-                tagged = str.__str__(item)
-            elif issubclass(kind, int):
-                tagged = int.__int__(item)
-                if not -SAFE_INTEGER < tagged < SAFE_INTEGER:
-                    tagged = {"i": hex(tagged)}
-            elif issubclass(kind, float):
-                tagged = {"F": float.__repr__(item)}
-            elif issubclass(kind, list):
-                parts = list.__iter__(item)
-            elif issubclass(kind, tuple):
-                tagged, parts = {"t": inner}, tuple.__iter__(item)
-            elif issubclass(kind, dict):
-                tagged, parts = {"d": inner}, map(list, dict.items(item))
-                left += dict.__len__(item)  # its pairs, which pass as lists
-            elif issubclass(kind, set):
-                tagged, parts = {"s": inner}, set.__iter__(item)
-            elif issubclass(kind, frozenset):
-                tagged, parts = {"z": inner}, frozenset.__iter__(item)
-            elif issubclass(kind, bytes):
-                tagged = {"b": bytes.hex(item)}
-            elif issubclass(kind, complex):
-                tagged = {"c": [float.hex(item.real), float.hex(item.imag)]}
-            elif kind is range:
-                tagged, parts = {"r": inner}, iter((item.start, item.stop, item.step))
-            elif item is ...:
-                tagged = {"e": 0}
-            else:
-                raise NotData(type.__getattribute__(kind, "__name__"))
-            out.append(tagged)
-            if parts is not None:
-                if len(open_) > DEEPEST:
+
+    def encoded(item: Any, depth: int) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise TooLarge("too many elements")
+        kind = type(item)
+        if item is None or kind is bool:
+            return item
+        for base, encoder in _ENCODERS.items():
+            if issubclass(kind, base):
+                return encoder(item)
+        for base, (tag, parts) in _CONTAINERS.items():
+            if issubclass(kind, base):
+                if depth == DEEPEST:
                     raise NotData("a value nested too deeply, or in itself")
-                open_.append((parts, inner))
-                break
-        else:
-            open_.pop()
-    return encoded[0]
+                inner = []
+                for part in parts(item):
+                    inner.append(encoded(part, depth + 1))
+                return {tag: inner} if tag else inner
+        raise NotData(type.__getattribute__(kind, "__name__"))
+
+    return encoded(value, 0)
+
+
+def _integer(item: int) -> Any:
+    number = int.__int__(item)
+    safe = -SAFE_INTEGER < number < SAFE_INTEGER
+    return number if safe else {"i": hex(number)}
+
+
+_ENCODERS: dict[type, Callable[[Any], Any]] = {
+    str: str.__str__,
+    int: _integer,
+    float: lambda item: {"F": float.__repr__(item)},
+    bytes: lambda item: {"b": bytes.hex(item)},
+    complex: lambda item: {"c": [float.hex(item.real), float.hex(item.imag)]},
+    type(...): lambda _: {"e": 0},
+}
+_CONTAINERS: dict[type, tuple[str, Callable[[Any], Iterable[Any]]]] = {
+    list: ("", list.__iter__),
+    tuple: ("t", tuple.__iter__),
+    dict: ("d", lambda item: map(list, dict.items(item))),
+    set: ("s", set.__iter__),
+    frozenset: ("z", frozenset.__iter__),
+    range: ("r", lambda item: (item.start, item.stop, item.step)),
+}
+"""Tag of each type of container, and a function that returns its elements."""
 
 
 def decode(document: Any) -> Any:
@@ -110,18 +104,19 @@ def decode(document: Any) -> Any:
         raise ValueError(f"{type(error).__name__}: {error}") from None
 
 
-def _hashable(items: list[Any]) -> list[Any]:
-    """Returns `items` unchanged; raises `ValueError` where more than `MOST_ALIKE` of them share a
-    hash, because a set of them would take quadratic time to build."""
-    if items and max(Counter(map(hash, items)).values()) > MOST_ALIKE:
+def _members(content: Any) -> list[Any]:
+    """Elements of a set, or keys of a dictionary; raises `ValueError` where more than `MOST_ALIKE`
+    of them share a hash, because a set of them would take quadratic time to build."""
+    members = list(map(decode, content))
+    if members and max(Counter(map(hash, members)).values()) > MOST_ALIKE:
         raise ValueError("elements chosen to collide")
-    return items
+    return members
 
 
 def _dictionary(content: Any) -> dict[Any, Any]:
-    pairs = [(decode(key), part) for key, part in content]
-    keys = _hashable([key for key, _ in pairs])
-    return dict(zip(keys, [decode(part) for _, part in pairs], strict=True))
+    keys = _members(key for key, _ in content)
+    values = [decode(value) for _, value in content]
+    return dict(zip(keys, values, strict=True))
 
 
 _DECODERS: dict[str, Callable[[Any], Any]] = {
@@ -129,8 +124,8 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "F": float,
     "t": lambda content: tuple(map(decode, content)),
     "d": _dictionary,
-    "s": lambda content: set(_hashable(list(map(decode, content)))),
-    "z": lambda content: frozenset(_hashable(list(map(decode, content)))),
+    "s": lambda content: set(_members(content)),
+    "z": lambda content: frozenset(_members(content)),
     "b": bytes.fromhex,
     "c": lambda content: complex(*map(float.fromhex, content)),
     "r": lambda content: range(*map(decode, content)),

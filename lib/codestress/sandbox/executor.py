@@ -15,7 +15,7 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cache, partial
 from typing import Any
@@ -75,8 +75,7 @@ LONGEST_DETAIL = 300
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on a program's resources: steps (executed lines), time, memory and size of the
-    result."""
+    """Limits on a program's resources: steps (executed lines), time and memory."""
 
     steps: int = 100_000
     """Maximum number of lines of its own that a Python program executes (CRUXEval's filter). This
@@ -89,8 +88,6 @@ class Limits:
     memory_bytes: int = 256 << 20
     """Memory in bytes beside the interpreter's own: Python's address space; for Node, the memory
     that it may write to."""
-    output_bytes: int = 1 << 20
-    """Largest returned value in bytes, encoded."""
 
 
 @dataclass(frozen=True)
@@ -256,13 +253,12 @@ class Executor:
     def _chunk(
         self, programs: Sequence[Program], language: Language, limits: Limits
     ) -> list[Execution]:
-        prepared = [_prepared(program, language) for program in programs]
-        limits = replace(limits, cpu_s=min(limits.cpu_s, runtimes.CPU_S[language]))
+        prepared = list(map(_prepared, programs))
+        cpu_s = min(limits.cpu_s, runtimes.CPU_S[language])
         request = {
-            "limits": asdict(limits),
+            "limits": asdict(limits) | {"cpu_s": cpu_s},
             "command": runtimes.command(language, limits.memory_bytes),
             "spare": runtimes.SPARE[language],
-            "shared": all(program.source is Source.KIT for program in programs),
         }
         jobs = [job for job in prepared if isinstance(job, dict)]
         done = iter(self._ask(jobs, request))
@@ -323,19 +319,22 @@ def shared_executor() -> Executor:
     return executor
 
 
-def _prepared(program: Program, language: Language) -> dict[str, Any] | Execution:
+def _prepared(program: Program) -> dict[str, Any] | Execution:
     """Returns the job for a worker that runs `program`; where its arguments have too
     many elements, instead an execution that says so."""
-    job = {"source": program.code, "function": program.function, "call": program.call}
-    positional = list(program.arguments)
     try:
-        if language == "python":
-            return {**job, "arguments": encode((positional, dict(program.keywords)))}
-        own = program.source is Source.KIT
-        arguments = list(map(encode, positional))
+        arguments = encode(list(program.arguments))
+        keywords = encode(dict(program.keywords))
     except (NotData, TooLarge) as error:
         return Execution(Outcome.RAISED, detail=f"the arguments hold {error}")
-    return {"input": json.dumps({**job, "arguments": arguments, "own": own})}
+    return {
+        "source": program.code,
+        "function": program.function,
+        "call": program.call,
+        "arguments": arguments,
+        "keywords": keywords,
+        "own": program.source is Source.KIT,
+    }
 
 
 def _execution(done: dict[str, str]) -> Execution:

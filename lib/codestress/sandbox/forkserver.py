@@ -21,6 +21,7 @@ from functools import partial
 from typing import Any
 
 from . import child, layers
+from .data import OUTPUT_BYTES
 
 RESULT = 3
 """Number of a child's descriptor to which results are written."""
@@ -84,15 +85,15 @@ class Server:
         programs = job["programs"]
         done: list[dict[str, str]] = []
         while len(done) < len(programs):
-            end = None if job["shared"] else len(done) + 1
+            end = None if programs[0]["own"] else len(done) + 1
             done += self.fork(programs[len(done) : end], job)
         return done
 
     def fork(
         self, programs: list[dict[str, Any]], job: dict[str, Any]
     ) -> list[dict[str, str]]:
-        """Runs `programs` of `job` in one child and returns the results of those that came to an
-        end, at least the first, as `serve` does.
+        """Runs `programs` of `job` in one child, which has the limits of one program, and returns
+        the results of those that came to an end, at least the first, as `serve` does.
 
         Where the job has a `command` (Node), the child becomes that interpreter, with the programs
         on its standard input. A child that cannot start raises `ChildProcessError` in this
@@ -118,16 +119,12 @@ class Server:
         try:
             if why := os.read(failed, 500):
                 raise ChildProcessError(why.decode(errors="replace"))
-            deadline = time.monotonic() + job["limits"]["wall_s"]
-            if job["command"]:
-                given = "\n".join([token, *(program["input"] for program in programs)])
-                give(feed, given.encode("utf-8", "surrogatepass"), deadline)
-            os.close(feed)
-            done = watch(pid, reader, deadline, len(programs), job["limits"], token)
-            # An interpreter has the limits of one program, so that only its first is judged by them.
-            if job["command"] and len(done) > 1 and not done[-1]["line"]:
-                done.pop()
-            return done
+            # Where the interpreter ended before, that is seen otherwise.
+            with contextlib.suppress(BrokenPipeError), os.fdopen(feed, "w") as given:
+                if job["command"]:
+                    given.write("\n".join([token, *map(json.dumps, programs)]))
+            written, ended = watch(pid, reader, len(programs), job["limits"])
+            return results(written, ended, len(programs), token)
         finally:
             os.close(reader)
             os.close(failed)
@@ -151,7 +148,6 @@ class Server:
             memory=limits["memory_bytes"] + job["spare"],
             cpu_s=limits["cpu_s"],
             runtime=bool(command),
-            soft_only=len(programs) > 1,
         )
         if self.landlock:
             self.landlock()
@@ -167,36 +163,14 @@ class Server:
         child.run_programs(programs, limits, token, RESULT)
 
 
-def give(feed: int, text: bytes, deadline: float) -> None:
-    """Writes `text` to the descriptor `feed`, the standard input of an interpreter that reads all
-    of it before it runs any of it. Stops at `deadline`, or, without an error, where the interpreter
-    ends."""
-    # It ended before: what became of it is seen otherwise.
-    with contextlib.suppress(BrokenPipeError):
-        while text:
-            left = max(0.0, deadline - time.monotonic())
-            if not select.select([], [feed], [], left)[1]:
-                break
-            text = text[os.write(feed, text[: select.PIPE_BUF]) :]
-
-
 def watch(
-    pid: int,
-    reader: int,
-    deadline: float,
-    programs: int,
-    limits: dict[str, Any],
-    token: str,
-) -> list[dict[str, str]]:
-    """Reads the output of the child `pid` from the descriptor `reader` until it ends, writes too
-    much or takes too long; then kills its group. Returns the entries of `_split` for those of its
-    `programs` (their number) that came to an end.
-
-    `deadline` moves on with each program's line.
-    """
-    written = bytearray()
-    lines = 0
-    cut = ""
+    pid: int, reader: int, programs: int, limits: dict[str, Any]
+) -> tuple[bytes, str]:
+    """Reads the output of the child `pid` from the descriptor `reader` until it ends, writes more
+    lines than it has `programs`, or goes beyond `limits`; then kills its group. Returns the output,
+    and how the child ended."""
+    deadline = time.monotonic() + limits["wall_s"]
+    written, lines, cut = bytearray(), 0, ""
     poll = select.poll()
     poll.register(reader, select.POLLIN | select.POLLHUP)
     poll.register(0, 0)  # reports when the executor is gone
@@ -216,23 +190,30 @@ def watch(
             break
         written += part
         lines += part.count(b"\n")
-        if b"\n" in part and lines < programs:
-            deadline = time.monotonic() + limits["wall_s"]
         if lines > programs:
             cut = "tampered"
-        elif len(written) - written.rfind(b"\n") > limits["output_bytes"] + 100:
+        elif len(written) - written.rfind(b"\n") > OUTPUT_BYTES + 100:
             cut = "output limit"
-    ended: Any = (0, 0, None)
-    # It closed the descriptor; it has until the deadline to end.
-    while not cut and not (ended := reaped(pid))[0]:
+    return bytes(written), ended(pid, cut, deadline, limits["cpu_s"])
+
+
+def ended(pid: int, cut: str, deadline: float, cpu_s: int) -> str:
+    """Returns how the child `pid` ended, which has closed its output, or is killed for the reason
+    `cut`, or at `deadline`."""
+    end: Any = (0, 0, None)
+    while not cut and not (end := reaped(pid))[0]:
         if time.monotonic() > deadline:
             cut = "wall time"
         time.sleep(0.00005)
-    if not ended[0]:
+    if not end[0]:
         kill(pid)
-        ended = os.wait4(pid, 0)
-    how = cut or _ended(ended[1], ended[2], limits["cpu_s"])
-    return _split(bytes(written), programs, how, token)
+        end = os.wait4(pid, 0)
+    _, status, usage = end
+    if cut or not os.WIFSIGNALED(status):
+        return cut or f"status {os.WEXITSTATUS(status)}"
+    number = os.WTERMSIG(status)
+    used_up = number == signal.SIGKILL and usage.ru_utime + usage.ru_stime >= cpu_s
+    return "CPU time" if number == signal.SIGXCPU or used_up else f"signal {number}"
 
 
 def reaped(pid: int) -> Any:
@@ -257,30 +238,21 @@ def kill(pid: int) -> None:
             way(pid, signal.SIGKILL)
 
 
-def _ended(status: int, usage: Any, cpu_s: int) -> str:
-    if os.WIFSIGNALED(status):
-        number = os.WTERMSIG(status)
-        used_up = number == signal.SIGKILL and usage.ru_utime + usage.ru_stime >= cpu_s
-        return "CPU time" if number == signal.SIGXCPU or used_up else f"signal {number}"
-    return f"status {os.WEXITSTATUS(status)}"
-
-
-def _split(
-    written: bytes, programs: int, ended: str, token: str
+def results(
+    written: bytes, ended: str, programs: int, token: str
 ) -> list[dict[str, str]]:
-    """Returns a mapping of `line` and `ended` for each program that came to an end, from a child's
-    output: with the rest of its line where that begins with `token`; with an empty line for a
-    program that was cut off (`ended` says how) or wrote anything else (`tampered`)."""
+    """Returns a mapping of `line` and `ended` for each program of which the child's output has a
+    line that begins with `token`, with the rest of that line. Without a line, and where the child
+    wrote anything else (`tampered`), the mapping for the first program alone says how it `ended`:
+    one that is cut off behind others is no first one, and runs again."""
     mark = token.encode() + b" "
-    lines = written.split(b"\n")
-    done: list[dict[str, str]] = []
-    for line in lines[:-1][:programs]:
-        if not line.startswith(mark):
-            return [*done, {"line": "", "ended": "tampered"}]
-        done.append({"line": line[len(mark) :].decode("ascii", "replace"), "ended": ""})
-    if ended == "tampered" or (lines[-1] and ended.startswith("status")):
-        return [*done[:-1], {"line": "", "ended": "tampered"}]
-    stopped = done and done[-1]["line"].startswith('["step limit"')
-    if len(done) < programs and not stopped:
-        done.append({"line": "", "ended": ended})
-    return done
+    *lines, rest = written.split(b"\n")
+    torn = rest and ended.startswith("status")
+    honest = all(line.startswith(mark) for line in lines)
+    if torn or not honest or len(lines) > programs:
+        lines, ended = [], "tampered"
+    done = []
+    for line in lines:
+        said = line[len(mark) :].decode("ascii", "replace")
+        done.append({"line": said, "ended": ""})
+    return done or [{"line": "", "ended": ended}]

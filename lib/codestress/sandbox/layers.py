@@ -8,6 +8,13 @@ The filters of system calls (seccomp BPF) are written out because no package in 
 them without libseccomp. They list the allowed calls; every other call is refused with EPERM. Python
 programs that only compute need little; Node needs threads, and the calls of its event loop and
 garbage collector.
+
+Files are opened only to read, and limits are changed only of the process itself. fcntl keeps
+F_DUPFD, F_GETFD, F_SETFD, F_GETFL and F_DUPFD_CLOEXEC, which concern no other process: F_SETOWN
+with F_SETSIG kills any process of the user; leases and locks keep others from their files. ioctl
+keeps TCGETS, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX; prctl keeps PR_SET_NAME, PR_GET_NAME and
+PR_SET_VMA. Event loops (`asyncio.run`) wake themselves up by a pair of sockets. The flags of clone3
+cannot be looked at; told that it does not exist, C libraries use clone.
 """
 
 from __future__ import annotations
@@ -20,7 +27,7 @@ import resource
 import signal
 import struct
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import NoReturn
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 38
@@ -36,10 +43,9 @@ ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 """Audit numbers of the machines whose system-call numbers `CALLS` lists, in the same order."""
 with open(f"{__file__.rpartition('/')[0]}/system_calls.txt", encoding="ascii") as file:  # noqa: PTH123
     CALLS, RUNTIME_CALLS = file.read().rstrip().split("\n\n")
-"""Allowed system calls, a line each: name, and number by machine (-: none); those that Node
-needs beside the others."""
-WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
-CLONE_THREAD = 0x10000
+"""Allowed system calls, a line each: name, number by machine (-: none), and for some a condition:
+the index of an argument, a key of `CONDITIONS`, operands; those that Node needs beside the others.
+"""
 
 ENVIRONMENT = (b"PATH=/usr/bin:/bin", b"LANG=C.UTF-8", b"HOME=/nowhere")
 """Environment of Node."""
@@ -50,6 +56,14 @@ UNKNOWN = 0x00050000 | 38  # with ENOSYS
 KILL = 0x80000000
 
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+CONDITIONS = {
+    "among": (EQUAL, ALLOW, REFUSE),
+    "with": (ANY_BIT, ALLOW, REFUSE),
+    "without": (ANY_BIT, REFUSE, ALLOW),
+    "never": (EQUAL, UNKNOWN, UNKNOWN),
+}
+"""Test of an argument's low half with each operand, what becomes of the call where one passes, and
+where none does."""
 
 Instruction = tuple[int, int, int, int]
 """An instruction of a filter: operation, jump if true, jump if false, operand."""
@@ -154,13 +168,13 @@ def become(command: list[str], *, filtered: bool) -> NoReturn:
     raise AssertionError("execve came back")
 
 
-def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
+def limit(*, memory: int, cpu_s: int, runtime: bool) -> None:
     """Limits this process to `memory` bytes, `cpu_s` seconds of CPU time, 256 open files, no
     written files, no core dumps and, unless `runtime`, no child processes. Limits that the system
     refuses are left out.
 
-    With `soft_only`, the limit of CPU time can be raised later. A `runtime` (Node) reserves more
-    addresses than it uses and starts threads, so that only its writable memory is limited.
+    A `runtime` (Node) reserves more addresses than it uses and starts threads, so that only its
+    writable memory is limited.
     """
     bounds = {
         resource.RLIMIT_CPU: cpu_s,
@@ -172,14 +186,10 @@ def limit(*, memory: int, cpu_s: int, runtime: bool, soft_only: bool) -> None:
     if not runtime:
         bounds[resource.RLIMIT_NPROC] = 0
     for which, most in bounds.items():
-        # macOS refuses some of these; the others still hold.
+        # macOS refuses some of these, and each system those above its own, which hold.
         with contextlib.suppress(ValueError, OSError):
-            ceiling = resource.getrlimit(which)[1]
             # At the soft limit of time the child is told, a second before its end.
-            told = which == resource.RLIMIT_CPU
-            hard = ceiling if told and soft_only else most + told
-            if ceiling != resource.RLIM_INFINITY:
-                most, hard = min(most, ceiling), min(hard, ceiling)
+            hard = most + (which == resource.RLIMIT_CPU)
             resource.setrlimit(which, (most, hard))
 
 
@@ -226,7 +236,7 @@ class Filter(ctypes.Structure):
 def python_filter() -> Filter:
     """Returns the filter of system calls for Python programs; raises `OSError` where `machine`
     does."""
-    return _assembled(_common(), CALLS)
+    return _assembled(CALLS)
 
 
 def runtime_filter(own: int, path: int) -> Filter:
@@ -235,76 +245,42 @@ def runtime_filter(own: int, path: int) -> Filter:
 
     The process may start threads but no processes, and may signal only itself.
     """
-    program = _common()
-    program += _when("clone 56 220", 0, ANY_BIT, [CLONE_THREAD], ALLOW, REFUSE)
-    # The flags of clone3 cannot be looked at; told that it does not exist, C libraries use clone.
-    program += _when("clone3 435 435", 0, AT_LEAST, [0], UNKNOWN, UNKNOWN)
-    program += _when("execve 59 221", 0, EQUAL, [path & 0xFFFFFFFF], ALLOW, REFUSE)
-    program += _when("tgkill 234 131", 0, EQUAL, [own], ALLOW, REFUSE)
-    # PR_SET_NAME PR_GET_NAME PR_SET_VMA
-    program += _when("prctl 157 167", 0, EQUAL, [15, 16, 0x53564D41], ALLOW, REFUSE)
-    return _assembled(program, f"{CALLS}\n{RUNTIME_CALLS}")
+    runtime = RUNTIME_CALLS.format(own=own, path=path & 0xFFFFFFFF)
+    return _assembled(f"{CALLS}\n{runtime}")
 
 
-def _common() -> list[Instruction]:
-    """Returns the instructions with which all filters of system calls begin.
-
-    They kill on a foreign architecture, and refuse x86-64's second set of call numbers, which would
-    bypass the list. Files are opened only to read, limits are changed only of the process itself,
-    and fcntl keeps the commands that concern no other process: F_SETOWN with F_SETSIG kills any
-    process of the user; leases and locks keep others from their files.
-    """
+def _assembled(calls: str) -> Filter:
+    """Returns the filter that allows the system calls listed in `calls`, lines as in `CALLS`, and
+    refuses all others. It kills on a foreign architecture, and refuses x86-64's second set of call
+    numbers, which would bypass the list."""
     program = [
         (LOAD, 0, 0, 4),
         (EQUAL, 1, 0, ARCHITECTURES[machine()]),
         (RETURN, 0, 0, KILL),
         (LOAD, 0, 0, 0),
+        (AT_LEAST, 0, 1, 0x40000000),
+        (RETURN, 0, 0, REFUSE),
     ]
-    program += [(AT_LEAST, 0, 1, 0x40000000), (RETURN, 0, 0, REFUSE)]
-    program += _when("open 2 -", 1, ANY_BIT, [WRITING], REFUSE, ALLOW)
-    program += _when("openat 257 56", 2, ANY_BIT, [WRITING], REFUSE, ALLOW)
-    program += _when("prlimit64 302 261", 0, EQUAL, [0], ALLOW, REFUSE)
-    # Event loops (`asyncio.run`) wake themselves up by a pair of sockets.
-    program += _when("socketpair 53 199", 0, EQUAL, [1], ALLOW, REFUSE)
-    # TCGETS FIONREAD FIONBIO FIONCLEX FIOCLEX
-    program += _when(
-        "ioctl 16 29", 1, EQUAL, [0x5401, 0x541B, 0x5421, 0x5450, 0x5451], ALLOW, REFUSE
-    )
-    # F_DUPFD F_GETFD F_SETFD F_GETFL F_DUPFD_CLOEXEC
-    return program + _when("fcntl 72 25", 1, EQUAL, [0, 1, 2, 3, 1030], ALLOW, REFUSE)
+    column = list(ARCHITECTURES).index(machine())
+    for line in calls.splitlines():
+        _, *numbers = line.split()
+        number, decision = numbers[column], _decision(*numbers[2:])
+        if number != "-":
+            program += [(EQUAL, 0, len(decision), int(number)), *decision]
+    program.append((RETURN, 0, 0, REFUSE))
+    packed = b"".join(struct.pack("<HBBI", *instruction) for instruction in program)
+    return Filter(len(program), packed)
 
 
-def _numbers(calls: str) -> list[int]:
-    column = 1 + list(ARCHITECTURES).index(machine())
-    numbers = [entry.split()[column] for entry in calls.splitlines()]
-    return [int(number) for number in numbers if number != "-"]
-
-
-def _when(
-    call: str, index: int, test: int, operands: Sequence[int], yes: int, no: int
+def _decision(
+    index: str = "", condition: str = "", *operands: str
 ) -> list[Instruction]:
-    """Returns instructions that decide on one system call by its argument with the index `index`:
-    the action `yes` where the low half of the argument passes `test` (an operation such as `EQUAL`)
-    with one of the `operands`, else the action `no`.
-
-    `call` is a line as in `CALLS`: the name, and the number on each machine.
-    """
-    program = [(LOAD, 0, 0, 16 + 8 * index)]
+    """Returns the instructions that decide on a system call by a condition as in `CALLS`, or that
+    allow it without one."""
+    if not condition:
+        return [(RETURN, 0, 0, ALLOW)]
+    test, passed, failed = CONDITIONS[condition]
+    program = [(LOAD, 0, 0, 16 + 8 * int(index))]
     for operand in operands:
-        program += [(test, 0, 1, operand), (RETURN, 0, 0, yes)]
-    program.append((RETURN, 0, 0, no))
-    whole = []
-    for number in _numbers(call):
-        whole += [(EQUAL, 0, len(program), number), *program]
-    return whole
-
-
-def _assembled(program: Sequence[Instruction], calls: str) -> Filter:
-    """Returns the filter that runs the instructions of `program`, then allows the system calls
-    listed in `calls`, lines as in `CALLS`, and refuses all others."""
-    whole = [*program]
-    for number in _numbers(calls):
-        whole += [(EQUAL, 0, 1, number), (RETURN, 0, 0, ALLOW)]
-    whole.append((RETURN, 0, 0, REFUSE))
-    packed = b"".join(struct.pack("<HBBI", *instruction) for instruction in whole)
-    return Filter(len(whole), packed)
+        program += [(test, 0, 1, int(operand, 0)), (RETURN, 0, 0, passed)]
+    return [*program, (RETURN, 0, 0, failed)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import select
 import shutil
 import socket
 import subprocess
@@ -55,7 +56,8 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
     """Runs the attacking program of `language` and yields the names of its attacks that got through
     (see `GOT_THROUGH`). `folder` is a folder outside the sandbox for the file that must not be
     read."""
-    secret, mark, content = folder / "secret", folder / "mark", secrets.token_hex(8)
+    secret, mark, path = folder / "secret", folder / "mark", folder / "s"
+    content = secrets.token_hex(8)
     secret.write_text(content, encoding="utf-8")
     secret.chmod(0o644)
     with (
@@ -67,26 +69,22 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
     ):
         at_end.callback(victim.kill)
         udp.bind(("127.0.0.1", 0))
+        servers = {"tcp": tcp, "udp": udp}
         with contextlib.suppress(OSError):  # a path too long: the other two tell
-            unix.bind(str(folder / "s"))
+            unix.bind(str(path))
             unix.listen()
+            servers["unix"] = unix
         ports = [server.getsockname()[1] for server in (tcp, udp)]
-        targets = (secret, mark, *ports, folder / "s", victim.pid)
+        targets = (secret, mark, *ports, path, victim.pid)
         said = run(ATTACKS[language], tuple(map(str, targets)))
         claimed = set(map(str, said)) if isinstance(said, list) else set()
         # A number of another namespace is another process: what the program says counts only with the victim's end.
         with contextlib.suppress(subprocess.TimeoutExpired):
             victim.wait(1 if "killed" in claimed else 0.05)
-        for name, server in (("tcp", tcp), ("udp", udp), ("unix", unix)):
-            server.setblocking(False)
-            with contextlib.suppress(OSError):
-                if server is udp:
-                    server.recv(1)
-                else:
-                    server.accept()[0].close()
-                yield name
-        if victim.returncode is not None:
             yield "killed"
+        for name, server in servers.items():
+            if select.select([server], [], [], 0)[0]:
+                yield name
     if f"read {content}" in claimed:
         yield "read"
     if mark.exists():

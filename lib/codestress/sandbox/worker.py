@@ -18,7 +18,6 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
-import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -147,8 +146,8 @@ def _paths(kind: str, paths: Iterable[str]) -> str:
     `kind` is `literal` (a file) or `subpath` (a folder, or a file). Backslashes and quotes in a
     path are escaped."""
     resolved = dict.fromkeys(str(Path(path).resolve()) for path in paths)
-    escaped = [path.replace("\\", "\\\\").replace('"', '\\"') for path in resolved]
-    return " ".join(f'({kind} "{path}")' for path in escaped)
+    quoted = [json.dumps(path, ensure_ascii=False) for path in resolved]
+    return " ".join(f"({kind} {path})" for path in quoted)
 
 
 class WorkerDied(Exception):
@@ -189,10 +188,8 @@ class Worker:
             self._jobs.write(json.dumps(job).encode() + b"\n")
             self._jobs.flush()
             done: list[dict[str, str]] = self._reply(within_s)["done"]
-        except (OSError, ValueError, KeyError, TypeError) as error:
+        except (OSError, ValueError) as error:
             raise WorkerDied(str(error)) from None
-        if len(done) != len(job["programs"]):
-            raise WorkerDied(f"{len(done)} results for {len(job['programs'])} programs")
         return done
 
     def close(self) -> None:
@@ -205,18 +202,13 @@ class Worker:
                 pipe.close()
 
     def _reply(self, within_s: float) -> dict[str, Any]:
-        deadline = time.monotonic() + within_s
-        reply = bytearray()
-        while not reply.endswith(b"\n"):
-            left = max(0.0, deadline - time.monotonic())
-            if not select.select([self._replies], [], [], left)[0]:
-                raise WorkerDied("it did not answer in time")
-            part = os.read(self._replies.fileno(), 1 << 20)
-            if not part:
-                self.log.seek(0)
-                said = self.log.read().decode(errors="replace").splitlines()[-3:]
-                raise WorkerDied(" ".join(["it ended", *said]))
-            reply += part
+        if not select.select([self._replies], [], [], within_s)[0]:
+            raise WorkerDied("it did not answer in time")
+        reply = self._replies.readline()
+        if not reply.endswith(b"\n"):
+            self.log.seek(0)
+            said = self.log.read().decode(errors="replace").splitlines()[-3:]
+            raise WorkerDied(" ".join(["it ended", *said]))
         found: dict[str, Any] = json.loads(reply)
         return found
 

@@ -97,7 +97,8 @@ def score_file(
     executor: Executor | None,
     unread: Mapping[str, Sequence[str]] | None = None,
 ) -> Report:
-    """Score as many answers to each problem as any problem has; `answers` are lists of texts by problem id (`read_answers`), whose faulty rows, `unread`, are named too.
+    """Score as many answers to each problem as any problem has; `answers` are lists of texts by
+    problem id (`read_answers`), whose faulty rows, `unread`, are named too.
 
     `task` says whether outputs or inputs are predicted; `executor` runs programs, and may be None
     for outputs under the rule `strict`. A problem without answers, and None in the place of an

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import operator
 import re
 
 from codestress.types import Language
@@ -30,15 +31,20 @@ FALSE = {
     *("false", "!true", '"".length() > 0'),
 }
 """Texts of conditions that are false, in Python and in Java."""
-ALLOWED = (
-    *(ast.If, ast.While, ast.For, ast.Expr, ast.Assign, ast.AugAssign, ast.Pass),
-    *(ast.Raise, ast.Name, ast.Constant, ast.Call, ast.Attribute),
-    *(ast.JoinedStr, ast.FormattedValue),
-    *(ast.Subscript, ast.Slice, ast.List, ast.Tuple, ast.Dict, ast.Set, ast.IfExp),
-    *(ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare, ast.expr_context),
-    *(ast.operator, ast.unaryop, ast.boolop, ast.cmpop),
+COMPARISONS = {
+    "==": operator.eq,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_ALLOWED = (
+    "If While For Expr Assign AugAssign Pass Raise Name Constant Call Attribute JoinedStr FormattedValue Subscript "
+    "Slice List Tuple Dict Set IfExp BinOp UnaryOp BoolOp Compare"
 )
-"""Nodes of which a Python snippet may consist."""
+ALLOWED = frozenset(_ALLOWED.split())
+"""Nodes of which a Python snippet may consist, beside the leaves of `SIGNS`."""
+SIGNS = ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop
 BUILTINS = frozenset(dir(builtins)) - {"super", "locals", "vars", "dir", "eval", "exec"}
 NUMBER, TEXT = r"(?:0|[1-9]\d{0,8})", r'"[^"\\;{}\n]*"'
 CHANGES = rf"@ [-+*]= {NUMBER}|@ = @(?: [-+*] {NUMBER})+|@\+\+|@--"
@@ -67,16 +73,14 @@ def check_snippet(snippet: str, program: str, language: Language) -> None:
 
 def is_false(condition: str) -> bool:
     """Whether the text of a condition, in Python or Java, is certainly false: a text of `FALSE`, or
-    a comparison of two whole numbers or two words that does not hold."""
-    value = rf"({NUMBER}|'\w*')"
-    compared = re.fullmatch(rf"{value} (==|[<>]=?) {value}", condition)
+    a comparison of two whole numbers, or of two words with `==`, that does not hold."""
+    if re.fullmatch(r"'\w*' == '\w*'", condition):
+        return len(set(condition.split(" == "))) == 2
+    compared = re.fullmatch(rf"({NUMBER}) (==|[<>]=?) ({NUMBER})", condition)
     if compared is None:
         return condition in FALSE
     left, sign, right = compared.groups()
-    if sign == "==" or not left.isdigit() or not right.isdigit():
-        return sign == "==" and left != right
-    below, above = int(left) < int(right), int(left) > int(right)
-    return {"<": not below, "<=": above, ">": not above, ">=": below}[sign]
+    return not COMPARISONS[sign](int(left), int(right))
 
 
 def never_runs(node: ast.stmt) -> bool:
@@ -96,9 +100,10 @@ def _check_python(snippet: str, program: str) -> None:
         raise NotNeutral("dead code is not one statement that never runs")
     bound, read = set[str](), set[str]()
     for part in ast.walk(body[0]):
-        if not isinstance(part, ALLOWED):
-            name = type(part).__name__.lower()
-            raise NotNeutral(f"dead code has {name}, which the grammar does not know")
+        kind = type(part).__name__
+        if kind not in ALLOWED and not isinstance(part, SIGNS):
+            what = f"dead code has {kind.lower()}"
+            raise NotNeutral(f"{what}, which the grammar does not know")
         if isinstance(part, ast.Name):
             (read if isinstance(part.ctx, ast.Load) else bound).add(part.id)
     seen = constructs(program, "python")

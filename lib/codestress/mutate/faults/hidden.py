@@ -14,11 +14,7 @@ from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 
 from ..refusals import python_constructs, refusal, rule
-from .trees import (
-    NotNeutral,
-    java_root,
-    tree_of,
-)
+from .trees import Node, NotNeutral, field_text, java_root, tree_of
 
 Aspect = Literal["lines", "names", "order"]
 RULES = (
@@ -67,12 +63,13 @@ def constructs(code: str, language: Language) -> frozenset[str]:
     """
     if language == "python":
         return python_constructs(tree_of(code))
+    node: Node
     found = set[str]()
     for node in nodes(java_root(code)):
         if node.type in ("identifier", "type_identifier", "string_fragment"):
             found.add(text_of(node))
         elif node.type == "method_invocation":
             given = node.child_by_field_name("arguments")
-            if given is not None and given.named_children:
-                found.add(f"{text_of(node.child_by_field_name('name'))}(…)")
+            if given.named_children:
+                found.add(f"{field_text(node, 'name')}(…)")
     return frozenset(found)

@@ -21,10 +21,9 @@ BRANCHING = ("if_statement", *LOOPS[:3])
 FIXED = (
     "assignment_expression",
     "update_expression",
+    "instanceof_expression",
     "true",
     "false",
-    "record_pattern",
-    "type_pattern",
 )
 """Types of nodes around which no `&&` becomes `||`, nor the reverse: the program might not compile."""
 CHAINED = ("binary_expression", "parenthesized_expression")
@@ -55,7 +54,7 @@ def java_faults(code: str) -> Iterator[FaultSite]:
                     yield from _operator("OffByOne", part, lines)
         elif node.type in ("binary_expression", "assignment_expression"):
             sites = list(_operator("IncorrectBooleanLogic", node, lines))
-            if sites and not any(map(_is_fixed, nodes(node))):
+            if sites and not any(part.type in FIXED for part in nodes(node)):
                 yield from sites
             yield from _arithmetic(node, types, flow, lines)
         elif node.type == "block" and node.parent.type in BRANCHING:
@@ -73,29 +72,19 @@ def _operator(kind: Kind, node: Node, lines: Lines) -> Iterator[FaultSite]:
         yield from swapped(kind, lines, lines.span(operator)[0], sign)
 
 
-def _is_fixed(node: Node) -> bool:
-    named = node.type == "instanceof_expression" and field_text(node, "name")
-    return node.type in FIXED or bool(named)
-
-
 def _arithmetic(
     node: Node, types: Types, flow: JavaFlow, lines: Lines
 ) -> Iterator[FaultSite]:
     """Yields the faults that replace an arithmetic operator, unless the compiler might reject the
-    program: `+` may join texts, a constant may no longer fit a narrow type, nothing is divided by a
-    literal 0."""
-    sign = field_text(node, "operator").removesuffix("=")
+    program: `+` may join texts, and a constant may no longer fit a narrow type."""
     fixed = types.has_narrow and flow.decided(node)
     if fixed or _beside_text(node):
         return
-    if sign == "+" and not types.are_numbers(node):
-        return
-    right = node.child_by_field_name("right")
-    zero = not text_of(right).strip("0.LlFfDd()")
     for site in _operator("OperatorSwap", node, lines):
+        if site.before == "+" and not types.are_numbers(node):
+            return
         glued = {lines.text[site.start - 1], lines.text[site.end : site.end + 1]}
-        by_zero = zero and site.text == "/"
-        if not by_zero and not glued & set("+-*/"):
+        if not glued & set("+-*/"):
             yield site
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 
 from codestress.sandbox.runtimes import nodes, text_of
 
-from .trees import JAVA_CLASSES, Node, around, field_text
+from .trees import JAVA_CLASSES, Node, field_text
 
 LOOPS = ("while_statement", "for_statement", "enhanced_for_statement", "do_statement")
 CHOOSING = ("if_statement", *LOOPS, "ternary_expression", "binary_expression")
@@ -43,20 +43,21 @@ class JavaFlow:
                 words = text_of(node.parent).partition("=")[0].split()
                 if "final" in words and self.decided(value):
                     self.constants.add(field_text(node, "name"))
-        self.stopping = {"exit", "halt"}
+        self.stopping = set[str]()
         """Names of methods that end the program, or may never return."""
         methods = [node for node in parts if node.type == "method_declaration"]
-        while never := [one for one in methods if not self.returns(one)]:
-            self.stopping.update(field_text(one, "name") for one in never)
-            methods = [one for one in methods if one not in never]
+        never = {"exit", "halt"}
+        while never - self.stopping:
+            self.stopping |= never
+            never = {field_text(one, "name") for one in methods if self.stops(one)}
 
-    def returns(self, method: Node) -> bool:
-        """Whether a method can return, by its body; True without a body."""
+    def stops(self, method: Node) -> bool:
+        """Whether a method may never return, by its body; False without a body."""
         body = method.child_by_field_name("body")
         inside = [*nodes(body)] if body is not None else []
-        if body is None or any(one.type == "return_statement" for one in inside):
-            return True
-        return self.passes(body) and not any(map(self.is_doubtful, inside))
+        if any(one.type == "return_statement" for one in inside):
+            return False
+        return not self.passes(body) or any(map(self.is_doubtful, inside))
 
     def passes(self, node: Node) -> bool:
         """Whether the compiler lets control pass the end of a statement or a block; True for
@@ -121,16 +122,14 @@ class JavaFlow:
         node."""
         if node.type in ("annotation", "switch_label"):
             yield node
-        if self.is_doubtful(node):
-            member: Node
-            for member in around(node):
-                if member.parent is None or member.parent.type in JAVA_CLASSES:
-                    yield member
-                    break
         if node.type in ("for_statement", "do_statement"):
             name = "update" if node.type == "for_statement" else "condition"
             if not self.passes(node.child_by_field_name("body")):
                 yield from node.children_by_field_name(name)
+        if self.is_doubtful(node):
+            while node.parent is not None and node.parent.type not in JAVA_CLASSES:
+                node = node.parent
+            yield node
 
     def leaves(self, block: Node, method: Node) -> bool:
         """Whether a method returns a default value at the end of a block and does nothing before,

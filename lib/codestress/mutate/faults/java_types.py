@@ -46,9 +46,7 @@ class Types:
         """Whether anything has a type of `NARROW`, or is an array of them."""
         for node in parts:
             kind = field_text(node, "type")
-            variables = [
-                part for part in node.children if part.type == "variable_declarator"
-            ]
+            variables = node.children_by_field_name("declarator")
             for part in [node, *variables] if kind else []:
                 dimensions = field_text(part, "dimensions")
                 self.declare(field_text(part, "name"), kind + dimensions)

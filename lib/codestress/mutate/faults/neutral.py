@@ -13,7 +13,7 @@ import builtins
 import keyword
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -99,13 +99,12 @@ class FaultyProgram:
         """Returns the program with the replacements `edits` made, and the new number of the faulty
         line, which must stay in one piece. Of two edits at one place, the text of the later one
         stands first."""
-        start = Lines.of(self.code).starts[self.line - 1]
-        above = [edit for edit in edits if edit.start <= start]
-        moved = sum(
-            edit.text.count("\n") - self.code.count("\n", edit.start, edit.end)
-            for edit in above
-        )
-        return FaultyProgram(edited(self.code, reversed(edits)), self.line + moved)
+        start, line = Lines.of(self.code).starts[self.line - 1], self.line
+        for edit in edits:
+            if edit.start <= start:
+                line += edit.text.count("\n")
+                line -= self.code.count("\n", edit.start, edit.end)
+        return FaultyProgram(edited(self.code, reversed(edits)), line)
 
 
 @cache
@@ -118,14 +117,11 @@ def bank(language: Language, said: Said = "describes", put: Put = "replace") -> 
     """
     text = (files(__package__) / "bank.yaml").read_text(encoding="utf-8")
     content: dict[str, Any] = yaml.safe_load(text)
-    names = map(_camel, content["names"]) if language == "java" else content["names"]
+    names = content["names"]
+    if language == "java":
+        names = [re.sub("_(.)", lambda part: part[1].upper(), name) for name in names]
     comments, dead_code = content["comments"][said], content[f"dead_code_{language}"]
     return Content(tuple(comments), tuple(names), tuple(dead_code), said, put)
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(word.title() for word in rest)
 
 
 def mutate(
@@ -221,25 +217,27 @@ class _Making:
             raise NotNeutral(f"only {len(items)} {what} for {count}")
         return self.draw.sample(items, count)
 
-    def places(
-        self, lines: Sequence[int], count: int, what: str = "places"
-    ) -> list[int]:
+    def places(self, lines: Sequence[int], count: int) -> list[int]:
         """Returns `count` of the numbers `lines`, drawn from those in the quarter; if these are
         fewer, also the ones nearest to the quarter's middle. Raises `NotNeutral` if `lines` has
         fewer than `count`."""
         middle = (self.quarter + 0.5) * self.program.lines / QUARTERS
-        near = sorted(
-            lines, key=lambda line: (not self.in_quarter(line), abs(line - middle))
-        )
-        inside = sum(map(self.in_quarter, lines))
+        near = sorted(lines, key=lambda line: abs(line - middle))
+        return self.nearest({line: line for line in near}, count, "places")
+
+    def nearest(self, lines: Mapping[T, int], count: int, what: str) -> list[T]:
+        """Returns `count` of the keys of `lines`, drawn as by `taken` from those whose line is in
+        the quarter; if these are fewer, also from the first ones of the others."""
+        near = sorted(lines, key=lambda one: not self.in_quarter(lines[one]))
+        inside = sum(map(self.in_quarter, lines.values()))
         return self.taken(near[: max(count, inside)], count, what)
 
     def line_before(self, line: int, text: str) -> Edit:
         """Edit that inserts `text` in new lines before the line `line`, with that line's
         indentation; one empty line where `text` is empty."""
-        indent = self.lines.indent(line) if text else ""
         start = self.lines.starts[line - 1]
-        return Edit(start, start, f"{textwrap.indent(text, indent)}\n")
+        indented = textwrap.indent(text, self.lines.indent(line))
+        return Edit(start, start, f"{indented}\n")
 
     def dead(self) -> list[Edit]:
         chosen = self.taken(self.content.dead_code, self.strength, "pieces of content")
@@ -266,7 +264,7 @@ class _Making:
                 if not place.first - above <= faulty <= place.last + below:
                     old[place.first] = place
         count = min(self.strength, len(old))
-        replaced = [old[line] for line in self.places(list(old), count, "comments")]
+        replaced = [old[line] for line in self.places([*old], count)]
         far = [
             line
             for line in self.statements()
@@ -292,10 +290,7 @@ class _Making:
         names = filter(usable_name.fullmatch, self.content.names)
         fresh = [name for name in names if name not in taken]
         firsts = {name: self.lines.line_of(spans[name][0][0]) for name in spans}
-        inside = [name for name in spans if self.in_quarter(firsts[name])]
-        others = [name for name in spans if name not in inside]
-        near = [*inside, *others][: max(self.strength, len(inside))]
-        chosen = self.taken(near, self.strength, "variables")
+        chosen = self.nearest(firsts, self.strength, "variables")
         new = self.taken(fresh, self.strength, "pieces of content")
         changes = list[Edit]()
         for old, name in zip(chosen, new, strict=True):

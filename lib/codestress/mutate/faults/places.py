@@ -34,11 +34,10 @@ def _python_lines(code: str) -> set[int]:
         documented = block is owner.body and ast.get_docstring(owner) is not None
         for statement in block[documented:]:
             first = first_line(statement)
-            text = lines.text[lines.starts[first - 1] : lines.end(first)]
-            own = text.lstrip(" \t")
-            indent = len(text) - len(own)
+            indent = len(lines.indent(first))
             alone = first < statement.lineno or statement.col_offset == indent
-            if alone and not lines.continued(first) and not own.startswith(NO_PLACE):
+            barred = lines.text.startswith(NO_PLACE, lines.starts[first - 1] + indent)
+            if alone and not lines.continued(first) and not barred:
                 found.add(first)
     return found
 
@@ -52,11 +51,9 @@ def _java_lines(code: str) -> set[int]:
             continue
         if all(outer.type not in JAVA_METHODS for outer in around(node)):
             continue
-        last_row = node.start_point[0]
         for child in node.named_children:
             row, column = child.start_point
             first = len(lines.indent(row + 1)) == column
-            if row > last_row and first and child.type not in fixed:
+            if first and child.type not in fixed:
                 found.add(row + 1)
-            last_row = child.end_point[0]
     return found

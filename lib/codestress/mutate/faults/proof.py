@@ -59,30 +59,28 @@ def _python_form(code: str, parts: tuple[str, ...]) -> str:
 
 @lru_cache(maxsize=256)
 def _java_form(code: str, parts: tuple[str, ...]) -> object:
-    """Form of a Java program that no mutation of the kinds `parts` changes (`_java_shape`)."""
-    return _java_shape(java_root(code), parts, {})
+    """Form of a Java program that no mutation of the kinds `parts` changes: its tree of node types
+    and texts, without comments. With `names` in `parts`, identifiers are numbered as they appear;
+    with `dead_code`, blocks under a condition that is always false are left out; with `functions`,
+    the members of classes are sorted."""
+    numbers: dict[str, int] = {}
 
+    def shape(node: Node) -> tuple[Any, ...]:
+        if not node.children:
+            text = text_of(node)
+            if "names" in parts and node.type == "identifier":
+                text = str(numbers.setdefault(text, len(numbers)))
+            return node.type, text
+        shapes = []
+        for child in node.children:
+            dead = "dead_code" in parts and _never_runs(child)
+            if "comment" not in child.type and not dead:
+                shapes.append(shape(child))
+        if "functions" in parts and node.type in JAVA_CLASSES:
+            shapes.sort(key=repr)
+        return node.type, *shapes
 
-def _java_shape(
-    node: Node, parts: tuple[str, ...], numbers: dict[str, int]
-) -> tuple[Any, ...] | str:
-    """Tree of node types and texts, without comments. With `names` in `parts`, identifiers are
-    numbered as they appear (in `numbers`); with `dead_code`, blocks under a condition that is
-    always false are left out; with `functions`, the members of classes are sorted."""
-    if not node.children:
-        text = text_of(node)
-        if "names" in parts and node.type == "identifier":
-            text = str(numbers.setdefault(text, len(numbers)))
-        return f"{node.type}:{text}"
-    shapes = [
-        _java_shape(child, parts, numbers)
-        for child in node.children
-        if "comment" not in child.type
-        and not ("dead_code" in parts and _never_runs(child))
-    ]
-    if "functions" in parts and node.type in JAVA_CLASSES:
-        shapes.sort(key=repr)
-    return (node.type, *shapes)
+    return shape(java_root(code))
 
 
 def _never_runs(node: Node) -> bool:

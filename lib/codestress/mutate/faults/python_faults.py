@@ -38,6 +38,9 @@ TEXTS = [
     "sorted",
 ]
 """Functions and methods whose results look like a text or a list."""
+OPERANDS = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant
+SUMS = ast.Add | ast.Sub | ast.Mult
+"""Expressions, and operators of expressions, that `- 1` may follow without parentheses."""
 PASSING = ast.Return | ast.Raise | ast.Pass | ast.Global | ast.Nonlocal | ast.Import
 """Statements before which an inserted return is no fault."""
 
@@ -60,10 +63,10 @@ def python_faults(code: str) -> Iterator[FaultSite]:
                         yield from _range_sites(part, lines)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for statement in node.body:
-                    if id(statement) not in dead:
+                    if id(statement) not in dead and _is_alone(statement, lines):
                         yield from _return_before(statement, lines)
                 for block in flow.leaving(node.body):
-                    if id(block[-1]) not in dead:
+                    if id(block[-1]) not in dead and _is_alone(block[-1], lines):
                         yield from _return_after(block[-1], lines)
 
 
@@ -129,15 +132,9 @@ def _beside(stop: ast.expr, written: str) -> list[str]:
         value = ast.literal_eval(stop)
         if isinstance(value, int):
             return [str(value - 1), str(value + 1)]
-    match stop:
-        case ast.BinOp(op=ast.Add() | ast.Sub() | ast.Mult()):
-            pass
-        case (
-            ast.Name() | ast.Attribute() | ast.Call() | ast.Subscript() | ast.Constant()
-        ):
-            pass
-        case _:
-            written = f"({written})"
+    plain = isinstance(stop, OPERANDS)
+    if not plain and not isinstance(getattr(stop, "op", None), SUMS):
+        written = f"({written})"
     return [f"{written} - 1", f"{written} + 1"]
 
 
@@ -147,7 +144,7 @@ def _return_before(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
     constant = isinstance(statement, ast.Expr) and isinstance(
         statement.value, ast.Constant
     )
-    if constant or isinstance(statement, PASSING) or _before(statement, lines):
+    if constant or isinstance(statement, PASSING):
         return
     first = first_line(statement)
     start, text = lines.starts[first - 1], f"{lines.indent(first)}return\n"
@@ -158,14 +155,14 @@ def _return_after(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
     """Yields the fault that inserts a return behind a statement, the last of its block."""
     line = statement.end_lineno or statement.lineno
     end = lines.at(line, statement.end_col_offset or 0)
-    alone = not _before(statement, lines) and not isinstance(statement, ast.Pass)
-    if alone and re.match(r"\s*(#|$)", lines.text[end : lines.end(line)]):
+    last = re.match(r"\s*(#|$)", lines.text[end : lines.end(line)])
+    if last and not isinstance(statement, ast.Pass):
         yield return_behind(lines, line, first_line(statement), "return")
 
 
-def _before(statement: ast.stmt, lines: Lines) -> str:
-    """Text in front of a statement on its first line: another statement, or the head of its block;
-    empty where it stands alone."""
+def _is_alone(statement: ast.stmt, lines: Lines) -> bool:
+    """Whether neither another statement nor the head of its block stands in front of a statement on
+    its first line."""
     first = first_line(statement)
-    text = lines.text[lines.starts[first - 1] : lines.at(first, statement.col_offset)]
-    return text.strip("@ \t")
+    start, end = lines.starts[first - 1], lines.at(first, statement.col_offset)
+    return not lines.text[start:end].strip("@ \t")

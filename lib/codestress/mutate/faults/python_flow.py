@@ -41,13 +41,14 @@ class PythonFlow:
                     self.names[other] = name
                 case ast.FunctionDef(decorator_list=[]):
                     functions.append(node)
-        self.stopping = {*ENDING}
+        self.stopping = set[str]()
         """Names of functions that never return."""
         self.unreached = set[int]()
         """Python's `id` of each node that cannot run."""
-        while never := [one for one in functions if self.stops(one)]:
-            self.stopping.update(one.name for one in never)
-            functions = [one for one in functions if one not in never]
+        never = ENDING
+        while never - self.stopping:
+            self.stopping |= never
+            never = {one.name for one in functions if self.stops(one)}
 
     def stops(self, function: ast.FunctionDef) -> bool:
         """Whether a function never returns, by its body."""
@@ -129,21 +130,20 @@ class PythonFlow:
         if not ends:
             self.refuse(node.orelse)
         ways = [self.passes(node.orelse) and ends]
-        # A later clause may catch what an earlier one has caught.
-        caught = _raises(node.body[0])
-        for handler in node.handlers[:caught]:
-            ways.append(self.passes(handler.body))
-        for handler in node.handlers[caught:]:
-            self.refuse(handler.body)
+        for number, handler in enumerate(node.handlers):
+            # A later clause may catch what an earlier one has caught.
+            if number or not _raises(node.body[0]):
+                self.refuse(handler.body)
+            else:
+                ways.append(self.passes(handler.body))
         return self.passes(node.finalbody) and any(ways)
 
     def breaks(self, block: Sequence[ast.stmt]) -> bool:
         """Whether a condition in the body of a loop has a `break` that leaves the loop."""
         for node in block:
-            for way in blocks_in(node) if isinstance(node, ast.If) else []:
-                for last in way:
-                    if isinstance(last, ast.Break) and id(last) not in self.unreached:
-                        return True
+            for last in chain(*blocks_in(node)) if isinstance(node, ast.If) else ():
+                if isinstance(last, ast.Break) and id(last) not in self.unreached:
+                    return True
         return False
 
     def dead(self) -> set[int]:
@@ -168,9 +168,10 @@ class PythonFlow:
                         yield node
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for part in ast.walk(node):
-                    if part is not node and isinstance(part, FunctionNode):
-                        called = part.name in self.read or part.decorator_list
-                        yield from [] if called else [part]
+                    if part is node or not isinstance(part, FunctionNode):
+                        continue
+                    if part.name not in self.read and not part.decorator_list:
+                        yield part
 
     def leaving(
         self, block: Sequence[ast.stmt], ends: bool = True, broken: bool = False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from codestress.sandbox.runtimes import nodes
 from codestress.types import Language
 
@@ -17,34 +15,24 @@ Methods = list[tuple[int, int]]
 
 def movable(code: str, language: Language) -> list[Methods]:
     """Returns, for each Java class with at least two methods that may change places, a list with
-    the first and last line of each such method, from 1. Raises `NotNeutral` if there is no such
-    class, if the program may see the order, and for Python, whose methods the paper leaves in
-    place (Table I)."""
+    the first and last line of each such method, from 1; methods that share a line with other code
+    may not. Raises `NotNeutral` if there is no such class, if the program may see the order, and
+    for Python, whose methods the paper leaves in place (Table I)."""
     if language == "python":
         raise NotNeutral("functions are shuffled in Java alone")
     refuse_seen("order", code, language)
-    groups = [group for group in _java_groups(code) if len(group) > 1]
-    if not groups:
-        raise NotNeutral("no class with two methods whose order does not matter")
-    return groups
-
-
-@lru_cache(maxsize=256)
-def _java_groups(code: str) -> list[Methods]:
-    """For each Java class, a list of the first and last lines of its methods, without methods that
-    share a line with other code."""
     lines = Lines.of(code)
     groups = []
     for node in nodes(java_root(code)):
-        if node.type not in JAVA_CLASSES:
-            continue
         group = []
-        for child in node.named_children:
-            if child.type != "method_declaration":
-                continue
+        for child in node.named_children if node.type in JAVA_CLASSES else ():
             first, last = child.start_point[0] + 1, child.end_point[0] + 1
             whole = lines.text[lines.starts[first - 1] : lines.end(last)]
-            if whole.strip() == lines.text[slice(*lines.span(child))]:
+            alone = whole.strip() == lines.text[slice(*lines.span(child))]
+            if child.type == "method_declaration" and alone:
                 group.append((first, last))
-        groups.append(group)
+        if len(group) > 1:
+            groups.append(group)
+    if not groups:
+        raise NotNeutral("no class with two methods whose order does not matter")
     return groups
