@@ -35,8 +35,7 @@ from codestress.papers.codecrash.results import (
 from codestress.papers.codecrash.results.conditions import SETTING
 from codestress.papers.codecrash.writing import (
     with_other_rows,
-    write_hints,
-    write_translations,
+    write_material,
 )
 from codestress.parameters import questions
 from codestress.paths import PARAMS
@@ -676,8 +675,8 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
 
     checked, _ = codecrash.checked_problems("contest", "python", 5, "", 0)
     with served(monkeypatch, answer) as server:
-        written = write_translations(
-            checked, "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
+        written = write_material(
+            checked, "llama-3.1-8b", None, seed=0, store=tmp_path / "s.sqlite"
         )
         assert len(server.requests) == 5 + 2 + 1
     assert [row["id"] for row in written.rows] == [
@@ -721,8 +720,8 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
         )
 
     with served(monkeypatch, answer):
-        written = write_hints(
-            checked, "output", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
+        written = write_material(
+            checked, "llama-3.1-8b", "output", seed=0, store=tmp_path / "s.sqlite"
         )
     assert [row["id"] for row in written.rows] == order[1:]
     (rejected,) = written.rejected
@@ -777,8 +776,8 @@ def test_written_inputs_are_run(
         return f"[ANSWER] {call} == {problem.output} [/ANSWER]"
 
     with served(monkeypatch, answer) as server:
-        written = write_hints(
-            checked, "input", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
+        written = write_material(
+            checked, "llama-3.1-8b", "input", seed=0, store=tmp_path / "s.sqlite"
         )
         assert len(server.requests) == 4 + 2, (
             "of the right input and of what is no call"
