@@ -66,13 +66,13 @@ def test_titles_say_what_costs_most() -> None:
     headline = differences.headline
     table = table_of(MODELS[:2], ["direct"], ["PSC-ALL", "MHC"])
     said = headline(table, relative=True)
-    names(said, "Pass@1", "hints (-20 %")
+    names(said, "Pass@1", "hints (20 %")
     assert "10 %" not in said
     alone = headline(table[table["perturbation"] == "MHC"], relative=True)
-    names(alone, "Pass@1", "hints (-20 %")
+    names(alone, "Pass@1", "hints (20 %")
     assert "10 %" not in alone
     modes = table_of(MODELS[:2], ["direct", "cot"], ["PSC-ALL", "MHC"])
-    names(headline(modes, relative=True), "hints (-15 %")
+    names(headline(modes, relative=True), "hints (15 %")
     unknown = headline(table.assign(relative_pct=float("nan")), relative=True)
     names(unknown, "not known")
     assert "%" not in unknown

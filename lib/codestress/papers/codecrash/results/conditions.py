@@ -170,14 +170,13 @@ def row_names(conditions: Sequence[str]) -> list[str]:
     return names
 
 
-def most(values: pd.Series, verb: str, form: str, *, ascending: bool = False) -> str:
-    """Returns a sentence on the largest mean of `values` (the smallest if `ascending`), indexed by
-    the name of a condition: `verb` says what happens most under it, `form` formats the number."""
-    means = values.groupby(level=0, sort=False).mean().dropna()
-    if means.empty:
+def most(values: pd.Series, verb: str, form: str) -> str:
+    """Returns a sentence on the largest mean of `values`, indexed by the name of a condition:
+    `verb` says what happens most under it, `form` formats the number."""
+    means = values.groupby(level=0, sort=False).mean()
+    if means.isna().all():
         return f"{verb}: not known"
-    name = means.idxmin() if ascending else means.idxmax()
-    number = form.format(means[name])
+    name, number = means.idxmax(), form.format(means.max())
     return f"{verb} most under {spelled(str(name))} ({number} on average)"
 
 
@@ -190,7 +189,7 @@ def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
     )
     points[["value", "low", "high"]] *= 100
     names = ["model", "panel", "condition", "cell", "value", "low", "high"]
-    return points[[*names, *(["hollow"] if hollow else [])]]
+    return points.filter([*names, "hollow"])
 
 
 def prompt_files(given: Questions) -> list[str]:

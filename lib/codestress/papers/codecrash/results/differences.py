@@ -236,13 +236,12 @@ def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, flo
 
 
 def headline(table: pd.DataFrame, *, relative: bool) -> str:
-    """Returns the title of a figure of `table`, the result of `differences`: the perturbations that
-    cost most and least, in % of vanilla if `relative`, else in points; over all problems where data
+    """Returns the title of a figure of `table`, the result of `differences`: the perturbation that
+    costs most, in % of vanilla if `relative`, else in points; over all problems where data
     sets are several."""
     together = table[table["dataset"] == MERGE]
     rows = named(table if together.empty else together)
     rows = rows[~rows["perturbation"].isin(CONTROLS)]
     column, unit = ("relative_pct", "%") if relative else ("points", "points")
-    losses = rows.set_index("condition")[column]
-    form = f"{{:+.0f}} {unit}"
-    return most(losses, "Pass@1 falls", form, ascending=True)
+    losses = -rows.set_index("condition")[column]
+    return most(losses, "Pass@1 falls", f"{{:.0f}} {unit}")

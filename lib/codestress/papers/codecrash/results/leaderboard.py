@@ -12,7 +12,6 @@ from __future__ import annotations
 import itertools
 import math
 
-import numpy as np
 import pandas as pd
 
 from codestress.fitting.influence import share, total
@@ -116,16 +115,16 @@ def not_reasoning(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
-    """Returns the published Pass@1, with a row of `MERGE` for each model, mode and perturbation;
-    each model's modes follow each other."""
-    axes = ["label", "mode", "perturbation"]
+    """Returns the published Pass@1, with a row of `MERGE` for each model, mode and perturbation,
+    after the other rows of the model and mode."""
     counts = pd.Series(problem_counts())
-    weights = cells["dataset"].map(counts / counts.sum())
-    sums = cells.assign(value=weights * cells["value"], dataset=MERGE)
-    merged = sums.groupby([*axes, "dataset"], sort=False, as_index=False)["value"].sum()
-    cells = pd.concat([cells, merged], ignore_index=True)
-    order = cells.groupby(["label", "mode"], sort=False).ngroup()
-    return cells.iloc[np.argsort(order, kind="stable")]
+    parts = []
+    for _, part in cells.groupby(["label", "mode"], sort=False):
+        weighted = part["value"] * part["dataset"].map(counts / counts.sum())
+        sums = weighted.groupby(part["perturbation"], sort=False).sum()
+        first = part.drop_duplicates("perturbation")
+        parts += [part, first.assign(dataset=MERGE, value=sums.to_numpy())]
+    return pd.concat(parts)
 
 
 def problem_counts() -> dict[str, int]:
@@ -298,15 +297,14 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
     A z test of two independent shares compares every pair of models (all models had the same
     problems, so the test is cautious), with Holm's correction over the pairs of a data set and
     perturbation. A model's rank lies between the ranks of the surely better and of the surely worse
-    models (Mogstad et al. 2024). Columns: label, dataset, perturbation, share, rank (1: best), low,
+    models (Mogstad et al. 2024). Columns: those of `table`, rank (1: best), low,
     high (best and worst open rank), separated (number of pairs in the panel that the tests
     separate), pairs.
     """
     parts = []
     for _, part in table.groupby(["dataset", "perturbation"], sort=False):
         low, high, separated = open_ranks(part["share"], part["independent"], LEVEL)
-        part = part.drop(columns=["independent", "lost"])
-        part["rank"] = part["share"].rank(ascending=False)
+        part = part.assign(rank=part["share"].rank(ascending=False))
         part["low"], part["high"] = low, high
         part["separated"] = len(separated)
         part["pairs"] = math.comb(len(part), 2)

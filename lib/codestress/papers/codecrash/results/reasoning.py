@@ -58,9 +58,8 @@ def reasoning_table(
     table = condition_means(
         answers, "reasoning_tokens", rule=rule, confidence=confidence
     )
-    return table.join(answers.groupby(CELL)["collapsed"].sum(), on=CELL).rename(
-        columns={"collapsed": "collapses"}
-    )
+    collapses = answers.groupby(CELL)["collapsed"].sum().rename("collapses")
+    return table.join(collapses, on=CELL)
 
 
 def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -89,7 +88,7 @@ def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
 def published_reasoning() -> pd.DataFrame:
     """Returns the paper's Table 4, read from a picture of it, a row for each model, data set and
     perturbation. Columns: label, dataset, perturbation, pass_at_1_pct (0 to 100), points
-    (difference to vanilla), average_tokens, most_tokens."""
+    (difference to vanilla), average_tokens, most_tokens, model (the registry's name)."""
     numbers = published_numbers("codecrash/tab04") or {"values": {}}
     rows = []
     for label, datasets in numbers["values"].items():
@@ -99,15 +98,15 @@ def published_reasoning() -> pd.DataFrame:
                 rows.append((label, dataset, name, vanilla + triple[0], *triple))
     columns = ["label", "dataset", "perturbation"]
     numbers_of = ["pass_at_1_pct", "points", "average_tokens", "most_tokens"]
-    return pd.DataFrame(rows, columns=[*columns, *numbers_of])
+    table = pd.DataFrame(rows, columns=[*columns, *numbers_of])
+    return table.assign(model=table["label"].map(published_models("codecrash")))
 
 
 def published_claims(published: pd.DataFrame) -> pd.DataFrame:
     """Returns the cells of `published_reasoning` with the columns by which the ledger compares
-    them: model, n (independent answers), dataset_name, free (parameters that may deviate); vanilla rows have no
-    difference (nan)."""
+    them: n (independent answers), dataset_name, free (parameters that may deviate); vanilla rows
+    have no difference (nan)."""
     return published.assign(
-        model=published["label"].map(published_models("codecrash")),
         n=published["dataset"].map(INDEPENDENT),
         dataset_name=published["dataset"].map(NAMES),
         points=published["points"].where(published["perturbation"] != "VAN"),
@@ -119,8 +118,8 @@ def token_points(
     table: pd.DataFrame, published: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Returns both tables that `token_dots` draws: the points of `table`, the result of
-    `reasoning_table` (model, panel, condition, cell, value: the average, low, high, hollow: the maximum), and
-    those of `published`, the result of `published_reasoning` (the same, without intervals, and
+    `reasoning_table` (model, panel, condition, cell, value: the average, low, high, hollow: the
+    maximum), and those of `published`, the result of `published_reasoning` (the same, without intervals, and
     beside: the data set's name), in the panels of their data sets (`in_panels`)."""
     names = {
         "average_tokens": "value",
@@ -129,11 +128,10 @@ def token_points(
         "most_tokens": "hollow",
     }
     drawn = named(table).rename(columns=names)
+    names["perturbation"] = "condition"
     theirs = in_panels(published, drawn, ["dataset"]).rename(columns=names)
-    theirs["condition"] = theirs["perturbation"]
-    theirs["model"] = theirs["label"].map(published_models("codecrash"))
     axes = ["model", "panel", "condition"]
-    points = drawn[[*axes, "cell", *names.values()]]
+    points = drawn[[*axes, "cell", "value", "low", "high", "hollow"]]
     return points, theirs[[*axes, "value", "hollow", "beside"]]
 
 

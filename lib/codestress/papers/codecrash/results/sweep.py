@@ -90,23 +90,23 @@ def density_orders(
     most = highest[highest["perturbation"].isin(MESSAGES)]
     pairs = most.merge(vanilla, on=keys, suffixes=("", "_before"))
     rows = []
-    for key, part in pairs.groupby(["dataset", "mode", "perturbation"], sort=False):
+    condition = ["dataset", "mode", "perturbation"]
+    for key, part in pairs.groupby(condition, sort=False):
+        of = dict(zip(condition, key, strict=True))
         kept = {}
-        estimates = []
         for model, own in part.set_index("question").groupby("model"):
             kept[model] = share(own[score], own[f"{score}_before"])
-            longer = own["tokens"] - own["tokens_before"]
-            estimates.append(("tokens", model, "", share(longer.dropna())))
+            longer = share((own["tokens"] - own["tokens_before"]).dropna())
+            row = {"number": "tokens", "model": model, "reading": ""}
+            rows.append(of | row | estimate_row(longer, part, confidence))
         for reading, small in SMALL.items():
             if {*small, *LARGER} <= {*kept}:
                 larger, smaller = (
                     mean([kept[name] for name in names]) for names in (LARGER, small)
                 )
                 loss = (larger - smaller) * 100
-                estimates.append(("small - larger", "open", reading, loss))
-        for number, model, reading, estimate in estimates:
-            row = dict(zip(ORDERED, (number, model, *key, reading), strict=True))
-            rows.append(row | estimate_row(estimate, part, confidence))
+                row = {"number": "small - larger", "model": "open", "reading": reading}
+                rows.append(of | row | estimate_row(loss, part, confidence))
     return pd.DataFrame(rows, columns=[*ORDERED, *NUMBERS])
 
 
