@@ -20,7 +20,7 @@ import pytest
 
 from codestress.fitting.proportions import clustered_share
 from codestress.inference.registry import load_registry
-from codestress.papers.codecrash.results import differences, reasoning
+from codestress.papers.codecrash.results import differences, leaderboard, reasoning
 from codestress.papers.faultloc.results import stated
 from codestress.papers.faultloc.results.localization import READINGS
 from codestress.papers.faultloc.results.paper import published_localization
@@ -397,7 +397,7 @@ def crash(
     task: str,
 ) -> pd.DataFrame:
     """Answers to vanilla and perturbed programs, of the published Pass@1, those of one question alike."""
-    published = differences.published_differences(task)
+    published = leaderboard.published_differences(task)
     sizes = {"cruxeval": 800, "livecodebench": 479}
     parts = []
     for label in labels:
@@ -453,7 +453,7 @@ def crash_cells(one: Statement, shift: float, random: Random) -> Tables:
         task,
     )
     table = differences.differences(answers, rule="strict", confidence=0.95)
-    return differences.compared_tables(table, differences.published_differences(task))
+    return leaderboard.compared_tables(table, leaderboard.published_differences(task))
 
 
 def told_to_ignore(one: Statement, shift: float, random: Random) -> Tables:
@@ -469,13 +469,13 @@ def told_to_ignore(one: Statement, shift: float, random: Random) -> Tables:
 
 
 def headline(one: Statement, shift: float, random: Random) -> Tables:
-    published = differences.published_differences()
+    published = leaderboard.published_differences()
     mode = one.where["mode"]
     answers = crash(
-        published["label"].unique(), shift, random, differences.HEADLINE, mode, "output"
+        published["label"].unique(), shift, random, leaderboard.HEADLINE, mode, "output"
     )
     return {
-        "own_headline": differences.own_headlines(
+        "own_headline": leaderboard.own_headlines(
             answers, published, rule="strict", confidence=0.95
         )
     }

@@ -61,16 +61,11 @@ def side_by_side(
 ) -> widgets.Box:
     """Returns a box with two groups of widgets, `controls` and `shown` (the views that they
     change): side by side on wide screens, controls above the views on a phone."""
-    sizes = (("1 1 300px", "420px"), ("3 1 520px", "100%"))
-    columns = [
-        widgets.VBox(
-            children,
-            layout=widgets.Layout(
-                flex=flex, max_width=most, min_width="0", overflow="visible"
-            ),
-        )
-        for children, (flex, most) in zip((controls, shown), sizes, strict=True)
-    ]
+    columns = []
+    for children, flex in ((controls, "1 1 300px"), (shown, "3 1 520px")):
+        layout = widgets.Layout(flex=flex, min_width="0", overflow="visible")
+        columns.append(widgets.VBox(children, layout=layout))
+    columns[0].layout.max_width = "420px"
     return widgets.Box(
         columns,
         layout=widgets.Layout(

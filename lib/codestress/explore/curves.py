@@ -46,16 +46,15 @@ NAMED = 24
 def factors_in(results: Results, frame: pd.DataFrame) -> list[str]:
     """Returns the columns of `frame`, the table of answers of `results`, that tell answers apart
     (model, problem, sample or a factor): numbers first, model and problem last."""
-    columns = {"model", "problem", "sample"}
+    known = {"model", "problem", "sample"}
     for answer in results.answers:
-        columns.update(answer.trial.factors)
+        known.update(answer.trial.factors)
     found = []
     for name in frame.columns:
-        if name in columns and frame[name].nunique(dropna=False) > 1:
+        if name in known and frame[name].nunique(dropna=False) > 1:
             found.append(name)
-    return sorted(
-        found, key=lambda c: (c in ("model", "problem"), not is_number(frame[c]))
-    )
+    last = ("model", "problem")
+    return sorted(found, key=lambda name: (name in last, not is_number(frame[name])))
 
 
 def is_number(values: pd.Series) -> bool:
@@ -91,15 +90,13 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     """
     right = frame[f"value_{rule}"].rename("right")
     values, number = frame[x], is_number(frame[x])
-    names: list[str] = []
     if number:
         ranges = in_ranges(values, RANGES)
         places = values.groupby(ranges, observed=True).transform("mean")
     else:
         values = values.where(values.notna(), "none")
-        by_share = right.groupby(values).mean().sort_values(ascending=False)
-        names = list(map(str, by_share.index))
-        places = values.map(dict(zip(by_share.index, range(len(names)), strict=True)))
+        names = right.groupby(values).mean().sort_values(ascending=False).index
+        places = values.map(names.get_loc)
     series = frame[line] if line else pd.Series("all answers", frame.index)
     label = _labels(series)
     groups = right.groupby([label, places.rename("place")], observed=True)
@@ -111,10 +108,10 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     axes.set(xlabel=x, ylabel="right answers (%)", ylim=(-3, 103))
     if number and values.nunique() > RANGES:
         axes.set_xlabel(f"{x} ({values.nunique()} values in {RANGES} ranges)")
-    if names:
+    if not number:
         axes.set_xlabel(f"{x}, the most often right first")
         named = names if len(names) <= NAMED else []
-        axes.set_xticks(range(len(named)), named, rotation=45, ha="right")
+        axes.set_xticks(range(len(named)), map(str, named), rotation=45, ha="right")
     if line and plain:
         axes.set_title(f"grey: each of {label.nunique()} values of {line}")
     elif line:
@@ -204,9 +201,8 @@ def fit_of(
     # A problem each: so many of them right at each place, so that the band is that of real counts.
     right = 1.0 * (np.arange(asked)[:, None] < np.round(np.asarray(shares) * asked))
     places, rng = np.asarray(x, dtype=float), np.random.default_rng(0)
-    return fit_exponential(
-        places, right, np.ones_like(right), floor=floor, resamples=200, rng=rng
-    )
+    counts = np.ones_like(right)
+    return fit_exponential(places, right, counts, floor=floor, resamples=200, rng=rng)
 
 
 class DraggablePoints(anywidget.AnyWidget):

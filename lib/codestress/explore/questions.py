@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -45,22 +44,24 @@ MOST = 500
 """Largest number of answers in the list, and of values in a filter."""
 
 
-def prompt_html(prompt: Prompt, beside: Prompt | None = None) -> str:
-    """Returns the messages of `prompt` as HTML with counts of characters and tokens. With another
-    prompt as `beside`, a bar and a background mark the lines that `beside` lacks."""
-    before = _lines(beside) if beside else None
+def prompt_html(prompt: Prompt, beside: Prompt | None = None, factors: str = "") -> str:
+    """Returns the messages of `prompt` as HTML, below its `factors` in words, with counts of
+    characters and tokens. With another prompt as `beside`, a bar and a background mark the lines
+    that `beside` lacks."""
+    texts = [message.content for message in beside.messages] if beside else []
+    before = set("\n".join(texts).split("\n"))
     messages, changed = [], 0
     for message in prompt.messages:
         lines = []
         for line in message.content.split("\n"):
-            new = before is not None and bool(line.strip()) and line not in before
+            new = beside is not None and bool(line.strip()) and line not in before
             changed += new
             lines.append((line, new))
         messages.append((message.role, lines))
     characters = prompt.characters + len(prompt.prefill)
     tokens = characters // CHARACTERS_PER_TOKEN
-    lacking = changed if beside else None
-    return str(_views().prompt_view(prompt, messages, characters, tokens, lacking))
+    counts = characters, tokens, changed if beside else None
+    return str(_views().prompt_view(prompt, messages, factors, *counts))
 
 
 @cache
@@ -69,11 +70,6 @@ def _views() -> Any:
     all text."""
     text = Path(__file__).with_name("views.html").read_text(encoding="utf-8")
     return page_environment().from_string(text).module
-
-
-def _lines(prompt: Prompt) -> set[str]:
-    texts = [message.content for message in prompt.messages]
-    return set("\n".join(texts).split("\n"))
 
 
 def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
@@ -105,9 +101,8 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
         trial = trials.items[questions.index]
         other = trials.items[nearest_trial(trials, {**first, "problem": trial.problem})]
         beside = trials.render(other) if other is not trial else None
-        factors = escape(_in_words(factors_of(trial)))
-        head = f"<p style='overflow-wrap: anywhere'>{factors}</p>"
-        return head + prompt_html(trials.render(trial), beside)
+        factors = _in_words(factors_of(trial))
+        return prompt_html(trials.render(trial), beside, factors)
 
     apply.on_click(showing(shown, made))
     follow(chooser, [knobs, questions], shown, choose)
@@ -218,12 +213,8 @@ class _Browsed:
     def beside_each_other(self, numbers: list[int]) -> str:
         """Returns the answers with the indices `numbers` as HTML columns, which stack on a narrow
         page."""
-        columns = "".join(
-            "<div style='flex: 1 1 20rem; min-width: 0'>"
-            f"{answer_html(self.trials, self.answers[number])}</div>"
-            for number in numbers
-        )
-        return f"<div style='display: flex; flex-wrap: wrap; gap: 1rem'>{columns}</div>"
+        shown = [answer_html(self.trials, self.answers[number]) for number in numbers]
+        return str(_views().columns(shown))
 
 
 def answer_browser(artefact: str, profile: str) -> widgets.Widget:

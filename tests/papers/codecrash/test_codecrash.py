@@ -29,14 +29,14 @@ from codestress.papers.codecrash import studies as codecrash
 from codestress.papers.codecrash.contest_programs import contest_problems
 from codestress.papers.codecrash.results import (
     differences,
+    leaderboard,
     reasoning,
     verdicts,
 )
 from codestress.papers.codecrash.results.conditions import SETTING
 from codestress.papers.codecrash.writing import (
     with_other_rows,
-    write_hints,
-    write_translations,
+    write_material,
 )
 from codestress.parameters import questions
 from codestress.paths import PARAMS
@@ -81,8 +81,8 @@ def one_artefact(name: str, profile: str, *models: str) -> Artefact:
 
 
 def test_the_headline_comes_out_of_the_published_values() -> None:
-    published = differences.published_differences()
-    headlines = differences.headlines(published)
+    published = leaderboard.published_differences()
+    headlines = leaderboard.headlines(published)
     numbers = headlines.groupby("mode")["degradation"].apply(
         lambda one: one.round(2).tolist()
     )
@@ -115,7 +115,7 @@ def test_the_headline_s_readings_come_out_of_the_project_page(
     page = json.loads(
         (shared_data / "codecrash-leaderboard" / "summary.json").read_text()
     )
-    labels = set(differences.published_differences()["label"])
+    labels = set(leaderboard.published_differences()["label"])
     for ending, printed in (
         ("", [23.21, 23.02, 24.45]),
         (" (CoT)", [13.78, 13.80, 14.40]),
@@ -137,7 +137,7 @@ def test_the_published_tables_come_out_of_the_published_values(
     known = json.loads(
         (shared_data / "published" / "published-results.json").read_text()
     )["codecrash"]
-    frame = differences.published_differences()
+    frame = leaderboard.published_differences()
     index = frame.set_index(["label", "dataset", "mode", "perturbation"])
     datasets = {"Crux": "cruxeval", "LCB": "livecodebench"}
 
@@ -195,7 +195,7 @@ def test_the_published_tables_come_out_of_the_published_values(
 
 
 def test_input_prediction_as_published() -> None:
-    frame = differences.published_differences("input")
+    frame = leaderboard.published_differences("input")
     stated = published_numbers("codecrash/input")
     assert stated is not None
     means = [
@@ -298,7 +298,7 @@ def test_reasoning_models_are_asked_directly_with_room_to_think_beside_the_other
 
 
 def test_published_points_stand_under_their_own_data_set() -> None:
-    published = differences.published_differences()
+    published = leaderboard.published_differences()
     theirs = {
         name: len(
             published[(published["mode"] == "direct") & (published["dataset"] == name)]
@@ -323,7 +323,7 @@ def test_published_points_stand_under_their_own_data_set() -> None:
             ]
         )
         return dict(
-            differences.published_points(published, table, relative=True)[
+            leaderboard.published_points(published, table, relative=True)[
                 "panel"
             ].value_counts(sort=False)
         )
@@ -592,7 +592,7 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
     found = reasoning.doubt_curve(answers, texts)
     assert (found.perturbation, found.collapse_at is not None) == ("MHC", True)
     [growth] = reasoning.growth_table(found).itertuples()
-    assert growth.r2_quadratic > growth.r2_linear > 0.9
+    assert growth.c2 > 0
     told = verdicts.cases(answers, rule="strict", per_condition=1, seed=0)
     assert len(told) >= 1
     case = next(told.itertuples())
@@ -676,8 +676,8 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
 
     checked, _ = codecrash.checked_problems("contest", "python", 5, "", 0)
     with served(monkeypatch, answer) as server:
-        written = write_translations(
-            checked, "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
+        written = write_material(
+            checked, "llama-3.1-8b", None, seed=0, store=tmp_path / "s.sqlite"
         )
         assert len(server.requests) == 5 + 2 + 1
     assert [row["id"] for row in written.rows] == [
@@ -721,8 +721,8 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
         )
 
     with served(monkeypatch, answer):
-        written = write_hints(
-            checked, "output", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
+        written = write_material(
+            checked, "llama-3.1-8b", "output", seed=0, store=tmp_path / "s.sqlite"
         )
     assert [row["id"] for row in written.rows] == order[1:]
     (rejected,) = written.rejected
@@ -777,8 +777,8 @@ def test_written_inputs_are_run(
         return f"[ANSWER] {call} == {problem.output} [/ANSWER]"
 
     with served(monkeypatch, answer) as server:
-        written = write_hints(
-            checked, "input", "llama-3.1-8b", seed=0, store=tmp_path / "s.sqlite"
+        written = write_material(
+            checked, "llama-3.1-8b", "input", seed=0, store=tmp_path / "s.sqlite"
         )
         assert len(server.requests) == 4 + 2, (
             "of the right input and of what is no call"
@@ -844,8 +844,8 @@ def test_tokens_grow_as_an_oracle_says() -> None:
 
 
 def test_published_numbers_say_that_the_papers_text_has_none() -> None:
-    [tables] = set(differences.published_differences()["provenance"])
-    [means] = set(differences.published_differences("input")["provenance"])
+    [tables] = set(leaderboard.published_differences()["provenance"])
+    [means] = set(leaderboard.published_differences("input")["provenance"])
     assert ("leaderboard" in tables, "picture" in means) == (True, True)
     rule = read_published("codecrash")["rules"]["difference"]
     assert "({provenance})" in rule["statement"]
@@ -869,7 +869,7 @@ def test_generated_hints_are_a_deviation_and_a_model_s_file_is_none() -> None:
 @pytest.mark.slow
 def test_only_hints_depend_on_who_wrote_them() -> None:
     """With generated hints what MHC costs is not comparable, and what the others cost is."""
-    published = differences.published_differences()
+    published = leaderboard.published_differences()
     cells = published[
         (published["mode"] == "direct") & (published["label"] == "GPT-4o")
     ]
@@ -894,7 +894,7 @@ def test_only_hints_depend_on_who_wrote_them() -> None:
     given = given_of(**plain, artefact="codecrash/tab01", models=["gpt-4o-2024-05-13"])
     claims = ledger(
         given,
-        differences.compared_tables(ours, published) | {"own_headline": pd.DataFrame()},
+        leaderboard.compared_tables(ours, published) | {"own_headline": pd.DataFrame()},
     )
     words = claims[claims["regenerated"].notna() & (claims["evidence"] == "re-run")]
     hints = words["statement"].str.contains("MHC")

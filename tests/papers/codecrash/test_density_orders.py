@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from codestress.papers.codecrash.results import differences
+from codestress.papers.codecrash.results import differences, sweep
 
 SETTING: dict[str, Any] = {
     "dataset": "cruxeval",
@@ -35,15 +35,15 @@ def condition(
 
 
 def test_tokens_and_sizes_at_the_largest_density() -> None:
-    models = [*differences.SMALL["7 to 14 billion"], *differences.LARGER]
+    models = [*sweep.SMALL["7 to 14 billion"], *sweep.LARGER]
     parts = []
     for model in models:
-        small = model in differences.SMALL["7 and 8 billion"]
+        small = model in sweep.SMALL["7 and 8 billion"]
         parts += [
             condition(model, "VAN", 80),
             condition(model, "MCC", 40 if small else 60, tokens=14.0),
         ]
-    found = differences.density_orders(pd.concat(parts), rule="strict", confidence=0.95)
+    found = sweep.density_orders(pd.concat(parts), rule="strict", confidence=0.95)
     tokens = found[found["number"] == "tokens"].set_index("model")
     assert tokens["value"].eq(4).all()
     assert (tokens["low"] > 0).all()
@@ -55,7 +55,7 @@ def test_tokens_and_sizes_at_the_largest_density() -> None:
     assert (lost["low"] > 0).all()
     without = pd.concat(parts[2:])
     assert "small - larger" not in set(
-        differences.density_orders(without, rule="strict", confidence=0.95)["number"]
+        sweep.density_orders(without, rule="strict", confidence=0.95)["number"]
     )
 
 

@@ -33,11 +33,8 @@ from codestress.mutate.perturbations.variants import (
     make_variants,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.results.differences import (
-    HEADLINE,
-    averages,
-    differences,
-)
+from codestress.papers.codecrash.results.differences import averages, differences
+from codestress.papers.codecrash.results.leaderboard import HEADLINE
 from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor

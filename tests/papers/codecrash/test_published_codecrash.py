@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm, permutation_test, ttest_rel
 
 from codestress.fitting.proportions import effective_number
-from codestress.papers.codecrash.results import published
-from codestress.papers.codecrash.results.differences import INDEPENDENT
+from codestress.papers.codecrash.results import leaderboard
+from codestress.papers.codecrash.results.leaderboard import INDEPENDENT
 from codestress.paths import PUBLISHED
 
 NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "codecrash.json").read_text())[
@@ -40,7 +40,7 @@ def lost(dataset: str, perturbation: str) -> NDArray[np.float64]:
 
 @pytest.fixture(scope="module")
 def scores() -> pd.DataFrame:
-    return published.scores()
+    return leaderboard.scores()
 
 
 def test_all_published_cells_are_there(scores: pd.DataFrame) -> None:
@@ -74,7 +74,7 @@ def test_samples_of_one_question_count_as_kish_has_it(shared_data: Path) -> None
 def test_ranks_are_what_holm_leaves_open(
     scores: pd.DataFrame, dataset: str, questions: int
 ) -> None:
-    found = published.rankings(scores)
+    found = leaderboard.rankings(scores)
     for perturbation in ["VAN", *PERTURBED]:
         part = found[
             (found["dataset"] == dataset) & (found["perturbation"] == perturbation)
@@ -104,7 +104,7 @@ def test_ranks_are_what_holm_leaves_open(
 
 
 def test_the_data_sets_are_paired_by_model(scores: pd.DataFrame) -> None:
-    found = published.between_datasets(scores, 0.95).set_index("perturbation")
+    found = leaderboard.between_datasets(scores, 0.95).set_index("perturbation")
     p = {}
     for name in PERTURBED:
         one, other, row = (

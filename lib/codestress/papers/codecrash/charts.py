@@ -4,8 +4,8 @@ messages, statuses of perturbations, and the published Pass@1."""
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from codestress.report.style import (
     styled_figure,
 )
 
-from .results.conditions import row_names, spelled
+from .results.conditions import NAMES, row_names, spelled
 from .results.reasoning import Collapse
 
 TALLEST_DRAWN = 7.9
@@ -61,17 +61,13 @@ def difference_dots(
     """
     published = published[published["condition"].isin(points["condition"])]
     series = [told] if len(published) else []
-
-    def behind(ax: Axes, theirs: pd.DataFrame, places: pd.DataFrame) -> None:
-        ax.axvline(0, color="black", linewidth=0.8)
+    figure, axes, places = _dots(points, published, series, xlabel)
+    for panel, ax in axes.items():
+        ax.axvline(0, color="black", linewidth=0.8, zorder=1)
+        theirs = published[published["panel"] == panel]
         for condition, values in theirs.groupby("condition", sort=False)["value"]:
-            _published_dots(ax, places.loc[condition, told], values.to_numpy(float))
-
-    figure, axes = _dots(points, published, series, xlabel, behind)
-    if series:  # an error bar: its legend comes after those of the models
-        dot: Any = {"fmt": "o", "markersize": 2.5, "alpha": 0.5}
-        axes[0].errorbar([], [], color=PUBLISHED, label=told, **dot)
-    _legend(figure, axes[0])
+            _published_dots(ax, places.loc[condition, told], values, told)
+    legend_above(figure, *axes.values(), most=3)
     return figure
 
 
@@ -79,10 +75,10 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     """Draws shares in % as dots with intervals (Tables 3, 11 and 12), as `difference_dots` does;
     returns the figure. `points`: model, panel, condition, value, low, high, and hollow (a second
     value, drawn as a hollow dot), if any."""
-    figure, axes = _dots(points, points[:0].assign(beside=""), [], xlabel)
-    for ax in axes:
+    figure, axes, _ = _dots(points, points[:0].assign(beside=""), [], xlabel)
+    for ax in axes.values():
         ax.set_xlim(-3, 103)
-    _legend(figure, axes[0])
+    legend_above(figure, *axes.values(), most=3)
     return figure
 
 
@@ -90,52 +86,39 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     """Draws reasoning tokens on a logarithmic scale (Table 4), from the average (filled, with
     interval) to the maximum (hollow); returns the figure.
 
-    `points`: model, panel, condition, average, low, high, hollow (the maximum).
+    `points`: model, panel, condition, value (the average), low, high, hollow (the maximum).
     `published`: the same for the paper's models, and beside (its data set), in grey.
     """
 
-    points = points.rename(columns={"average": "value"})
-    published = published.rename(columns={"average": "value"})
-
-    def behind(ax: Axes, theirs: pd.DataFrame, places: pd.DataFrame) -> None:
-        style: Any = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3}
-        for model, marker in zip(models, MARKERS, strict=False):
-            part = theirs[theirs["model"] == model].set_index("condition")
-            part, y = part.reindex(places.index), places[model]
-            average, most = part["value"], part["hollow"]
-            ax.errorbar(average, y, fmt=marker, label=f"{model}, published", **style)
-            mark(ax, part, average, y, published=True)
-            ax.plot(most, y, marker, mfc="none", **style)
-            ax.hlines(y, average, most, PUBLISHED, lw=0.5, alpha=0.5)
-
     models = list(published["model"].unique())
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
-    figure, axes = _dots(points, published, models, xlabel, behind, markersize=4)
-    for ax in axes:
+    figure, axes, places = _dots(points, published, models, xlabel)
+    style: Any = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3, "zorder": 1}
+    for (panel, ax), (model, marker) in product(
+        axes.items(), zip(models, MARKERS, strict=False)
+    ):
+        own = published[(published["panel"] == panel) & (published["model"] == model)]
+        part, y = own.set_index("condition").reindex(places.index), places[model]
+        average, most = part["value"], part["hollow"]
+        ax.errorbar(average, y, fmt=marker, label=f"{model}, published", **style)
+        mark(ax, part, average, y, published=True)
+        ax.plot(most, y, marker, mfc="none", **style)
+        ax.hlines(y, average, most, PUBLISHED, lw=0.5, alpha=0.5, zorder=1)
+    for ax in axes.values():
         ax.set_xscale("log")
-    _legend(figure, axes[0])
+    legend_above(figure, *axes.values(), most=3)
     return figure
 
 
-def _legend(figure: Figure, *axes: Axes) -> None:
-    names: list[str] = []
-    for ax in axes:
-        names += ax.get_legend_handles_labels()[1]
-    legend_above(figure, *axes, most=4 if max(map(len, names)) < 22 else 3)
-
-
-def _published_dots(ax: Axes, place: float, values: np.ndarray) -> None:
-    """Draws the paper's models as grey dots at the x values `values` at the height `place` of the
-    panel `ax`, with a bar at their mean."""
+def _published_dots(ax: Axes, place: float, values: pd.Series, told: str) -> None:
+    """Draws the paper's models, named `told` in the legend, as grey dots at the x values `values`
+    at the height `place` of the panel `ax`, with a bar at their mean."""
+    style: Any = {"color": PUBLISHED, "zorder": 1}
     heights = [place] * len(values)
-    ax.plot(values, heights, "o", color=PUBLISHED, alpha=0.3, markersize=2.5, zorder=1)
+    ax.plot(values, heights, "o", alpha=0.3, markersize=2.5, label=told, **style)
     mean, ends = values.mean(), [place - 0.1, place + 0.1]
-    ax.plot([mean, mean], ends, color=PUBLISHED, linewidth=1.5, zorder=1)
+    ax.plot([mean, mean], ends, linewidth=1.5, **style)
     mark(ax, pd.DataFrame(index=["mean"]), mean, place, published=True)
-
-
-def _nothing(ax: Axes, theirs: pd.DataFrame, places: pd.DataFrame) -> None:
-    """Draws nothing behind the dots."""
 
 
 def _dots(
@@ -143,16 +126,13 @@ def _dots(
     published: pd.DataFrame,
     series: Sequence[str],
     xlabel: str,
-    behind: Callable[[Axes, pd.DataFrame, pd.DataFrame], None] = _nothing,
-    markersize: float = 3.5,
-) -> tuple[Figure, list[Axes]]:
+) -> tuple[Figure, dict[str, Axes], pd.DataFrame]:
     """Draws each model's dots in the panels of `points`, a row for each condition: at the value,
-    with its interval; hollow dots, joined to them, show the column `hollow`, if any. Returns the
-    figure and its panels.
+    with its interval; hollow dots, joined to them, show the column `hollow`, if any.
 
-    Before, `behind` draws in each panel its rows of `published`, at the heights in a table with a
-    row for each condition and a column for each of `series`, names of what is published, and of
-    the models. Panels with the same words after the first comma stand side by side.
+    Returns the figure, its panels by name, and the heights of the dots: a table with a row for each
+    condition and a column for each of `series`, names of what is published, and of the models.
+    Panels with the same words after the first comma stand side by side.
     """
     models = list(points["model"].unique())
     kinds = points["condition"].str.partition(", ")[0]
@@ -164,28 +144,22 @@ def _dots(
     places = pd.DataFrame(heights, index=conditions, columns=names)
     figure, axes = _condition_panels(points, conditions, len(names), xlabel, published)
     for panel, ax in axes.items():
-        behind(ax, published[published["panel"] == panel], places)
         own = points[points["panel"] == panel]
         for model, look in looks(models).items():
             part = own[own["model"] == model].set_index("condition").reindex(conditions)
-            _model_dots(ax, part, places[model].to_numpy(), look, model, markersize)
-    return figure, list(axes.values())
+            _model_dots(ax, model, part, places[model].to_numpy(), look)
+    return figure, axes, places
 
 
 def _model_dots(
-    ax: Axes,
-    part: pd.DataFrame,
-    y: np.ndarray,
-    look: Look,
-    label: str,
-    markersize: float,
+    ax: Axes, model: str, part: pd.DataFrame, y: np.ndarray, look: Look
 ) -> None:
-    """Draws the dots of one model, named `label`, in the panel `ax`: those of each row of `part` at
-    its height in `y`."""
+    """Draws the dots of `model` in the panel `ax`: those of each row of `part` at its height in
+    `y`."""
     colour, marker = look
     value, reach = interval(part, "value", 1)
-    bars: Any = {"elinewidth": 1, "capsize": 1.5, "markersize": markersize}
-    ax.errorbar(value, y, xerr=reach, fmt=marker, color=colour, label=label, **bars)
+    bars: Any = {"elinewidth": 1, "capsize": 1.5, "markersize": 3.5}
+    ax.errorbar(value, y, xerr=reach, fmt=marker, color=colour, label=model, **bars)
     mark(ax, part, value, y)
     if "hollow" in part:
         ends = part["hollow"]
@@ -206,8 +180,7 @@ def _condition_panels(
     the same words after the first comma stand side by side, and these words below their title,
     with the name of the data set in the column `beside` of `published`, if any.
 
-    The names of `conditions` label the rows, each high enough for `series` dots above each other;
-    perturbations' codes stand in the names of the first panels alone.
+    The names of `conditions` label the rows, each high enough for `series` dots above each other.
     """
     titles = list(points["panel"].unique())
     beside = dict(zip(published["panel"], published["beside"], strict=True))
@@ -219,14 +192,11 @@ def _condition_panels(
     height = (0.14 + 0.075 * series) * len(conditions) + 0.55
     height = min(0.7 + 0.05 * series + down * height, TALLEST_DRAWN)
     figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey="row")
-    names = row_names(conditions)
     for number, (ax, title) in enumerate(zip(axes, titles, strict=True)):
         own = beside.get(title, "")
         above = titles[number - across] if number >= across else ""
         _name_panel(ax, title, own if beside.get(above) != own else "")
-        if above:
-            names = [re.sub(r" \([A-Z-]+\)", "", name) for name in names]
-        name_rows(ax, names, 0.45, length=None)
+        name_rows(ax, row_names(conditions), 0.45, length=None)
     figure.supxlabel(xlabel, fontsize=8)
     return figure, dict(zip(titles, axes, strict=True))
 
@@ -260,11 +230,11 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     tokens, counts = response.curve["tokens"], response.curve["doubts"]
     colour = looks([response.model])[response.model].colour
     ax.step(tokens, counts, where="post", color=colour)
-    if not math.isnan(fit["c0"]):
+    if not math.isnan(fit["c2"]):
         x = np.linspace(0, tokens.max(), 200)
         rejected = fit["lack_of_fit_quadratic"] < DOUBTED
         doubted = f" (rejected, p < {DOUBTED:g})" if rejected else ""
-        y = fit["c0"] + fit["c1"] * x + fit["c2"] * x**2
+        y = np.polyval(fit[["c2", "c1", "c0"]].to_numpy(float), x)
         ax.plot(x, y, "k:", lw=1, label=f"quadratic fit{doubted}")
     if response.collapse_at is not None:
         label = f"one unit repeated to token {response.tokens:,}"
@@ -296,7 +266,7 @@ def status_bars(table: pd.DataFrame) -> Figure:
         for status, (colour, hatch) in STATUSES.items():
             look: Any = {"color": colour, "hatch": hatch, "edgecolor": "white"}
             ax.barh(places, shares[status], 0.8, left[status], label=status, **look)
-        names = [spelled(name, code=ax is axes[0]) for name in part["condition"]]
+        names = [spelled(name, code=True) for name in part["condition"]]
         ax.set_yticks(places, names)
         title = f"{panel} ({part['problems'].max()} programs)"
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100), title=title)
@@ -314,49 +284,44 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     """
     models = list(points["model"].unique())
     parts = dict(list(points.groupby("panel", sort=False)))
-    across = 2 if len(parts) <= 4 else 3 if len(parts) <= 9 else 4
+    across = min(math.ceil(math.sqrt(len(parts))), 4)
     height = 0.9 + 0.05 * len(models) + 1.9 * -(-len(parts) // across)
     figure, axes = panels(
         [""] * len(parts), across, min(height, TALLEST_DRAWN), sharex=True, sharey=True
     )
-    said = set[str]()
     for ax, (title, part) in zip(axes, parts.items(), strict=True):
-        kind, _, rest = title.partition(", ")
-        _name_panel(ax, f"{spelled(kind, code=kind not in said)}, {rest}")
-        said.add(kind)
+        _name_panel(ax, title)
         draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
     figure.supxlabel("share of the places that get a message (p)", fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
-    _legend(figure, *axes)
+    legend_above(figure, *axes, most=3)
     return figure
 
 
-def published_chart(
-    ranks: pd.DataFrame, datasets: pd.DataFrame, names: dict[str, str]
-) -> Figure:
+def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     """Draws what the published Pass@1 leaves open, and returns the figure: ranks of the models on
     unperturbed programs, and the difference between the data sets in the share that each
     perturbation costs.
 
     The tables `ranks` and `datasets` are the results of `rankings` and `between_datasets` in
-    `results/published.py`; `names` maps the two data sets to their names in the chart. The tests do
-    not decide what a hollow mark shows.
+    `results/leaderboard.py`. The tests do not decide what a hollow mark shows.
     """
     figure = styled_figure(WIDTHS["page"], 4.0)
     left, right = figure.subplots(1, 2)
     plain = ranks[ranks["perturbation"] == "VAN"]
-    plain = plain.assign(series=plain["dataset"].map(names))
+    plain = plain.assign(series=plain["dataset"].map(NAMES))
     models = list(plain.drop_duplicates("label").sort_values("rank")["label"])
     limits = (0.5, len(models) + 0.5)
-    options: Any = {"published": True, "title": "ranks that tests leave open"}
-    options["xlabel"] = "rank on unperturbed programs"
-    forest(left, plain, models, limits, value="rank", series="series", **options)
+    own: Any = {"value": "rank", "series": "series", "published": True}
+    forest(left, plain, models, limits, **own)
+    left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
     left.set_xticks(range(1, len(models) + 1, 4))
     perturbations = list(datasets["perturbation"])
-    options |= {"label": "perturbation", "value": "difference", "scale": 100}
-    options["xlabel"] = "share lost, paired by model (points)"
-    options["title"] = " - ".join(reversed(names.values()))
-    forest(right, datasets, perturbations, (-20, 30), decided=True, **options)
+    own = {"label": "perturbation", "value": "difference", "scale": 100}
+    own |= {"decided": True, "published": True}
+    forest(right, datasets, perturbations, (-20, 30), **own)
+    xlabel = "share lost, paired by model (points)"
+    right.set(title="LiveCodeBench - CRUXEval", xlabel=xlabel)
     right.axvline(0, color="#999999", linewidth=0.6)
     right.set_yticks(range(len(perturbations)), row_names(perturbations))
     legend_above(figure, left)

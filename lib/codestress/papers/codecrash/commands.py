@@ -9,7 +9,6 @@ from typing import Literal
 
 import click
 
-from codestress.errors import ParameterError
 from codestress.paths import shown
 
 
@@ -64,19 +63,17 @@ def write(
     Other rows of the file (JSON Lines) stay. What was rejected lies beside the file, each with its reason. Name the
     file in the parameter of the same name. Answers are stored: the same command again asks only what is missing.
     """
-    from codestress.problems.problem_files import own_sets
+    from codestress.validation import check
 
     from . import writing
-    from .studies import SOURCES, checked_problems
+    from .studies import Perturbed, checked_problems
 
-    sources = (*SOURCES, *own_sets())
-    _check("--problems", problems, "source", sources, "params/problems.yaml")
+    given = {"artefact": "", "models": [model], "problems": [problems]}
+    check(Perturbed, given, "--problems")
     usable, faults = checked_problems(problems, "python", n_problems, "", seed)
     told = f"{len(usable)} problems, {len(faults)} others cannot be used"
-    if what == "hints":
-        written = writing.write_hints(usable, task, model, seed=seed)
-    else:
-        written = writing.write_translations(usable, model, seed=seed)
+    of = task if what == "hints" else None
+    written = writing.write_material(usable, model, of, seed=seed)
     content = writing.with_other_rows(written, written.rows, output)
     beside = output.with_name(f"{output.stem}.rejected.jsonl")
     output.parent.mkdir(parents=True, exist_ok=True)
@@ -139,13 +136,13 @@ def perturb(
     be run is rejected, with its reason; the others are made.
     """
     from codestress.mutate.perturbations.outside import perturbed_rows
-    from codestress.mutate.perturbations.own import own_perturbations
-    from codestress.mutate.perturbations.variants import PERTURBATIONS
+    from codestress.validation import check
+
+    from .studies import Perturbed
 
     wanted = conditions.replace(",", " ").split()
-    for name in wanted:
-        known = (*PERTURBATIONS, *own_perturbations())
-        _check("--conditions", name, "perturbation", known, "params/perturbations.yaml")
+    given = {"artefact": "", "models": ["python"], "perturbations": wanted}
+    check(Perturbed, given, "--conditions")
     rows = perturbed_rows(problems, wanted, language, seed, truth)
     for row in rows:
         if as_json:
@@ -158,17 +155,6 @@ def perturb(
     left = names - {row["id"] for row in rows if row["state"] != "rejected"}
     if left:
         click.echo(f"{len(left):,} of {len(names):,} problems rejected", err=True)
-
-
-def _check(
-    option: str, name: str, kind: str, known: tuple[str, ...], file: str
-) -> None:
-    from codestress.validation import nearest
-
-    if name not in known:
-        raise ParameterError(
-            f"{option} {name}: no such {kind}{nearest(name, known)}; your own are rows of {file}"
-        )
 
 
 COMMANDS = (write, perturb)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import json
 from functools import cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -36,28 +37,24 @@ def contest_problems(language: Language = "python") -> list[Problem]:
     problems cover as many programs as possible.
     """
     calls: dict[str, Any] = json.loads(_content("calls.json"))
-    codes = {
-        name: _content(f"{name}.{SUFFIXES[language]}").rstrip("\n") for name in calls
-    }
-    problems = []
-    for number in range(max(len(program["calls"]) for program in calls.values())):
-        for name, program in calls.items():
-            if number >= len(program["calls"]):
-                continue
-            arguments, output = program["calls"][number]
+    numbered = []
+    for name, program in calls.items():
+        code = _content(f"{name}.{SUFFIXES[language]}").rstrip("\n")
+        for number, (arguments, output) in enumerate(program["calls"]):
             if language != "python":
                 arguments = positional(arguments, program["parameters"], language)
             problem = Problem(
                 f"{name}_{number}",
-                codes[name],
+                code,
                 program["function"],
                 arguments,
                 output,
                 language,
                 source=Source.KIT,
             )
-            problems.append(problem)
-    return problems
+            numbered.append((number, problem))
+    numbered.sort(key=itemgetter(0))
+    return [problem for _, problem in numbered]
 
 
 def _content(name: str) -> str:

@@ -8,7 +8,7 @@ from codestress.report.headline import Headline
 from codestress.report.model_table import Printed
 from codestress.report.published import published_models
 
-from .results import differences
+from .results import leaderboard
 
 HEADLINE = Headline(
     title="CodeCrash",
@@ -21,11 +21,11 @@ HEADLINE = Headline(
 
 def published() -> Printed:
     """Returns the right predictions of Table 1, of which the paper publishes Pass@1."""
-    direct = differences.not_reasoning(differences.pass_at_1()).query(
+    direct = leaderboard.not_reasoning(leaderboard.pass_at_1()).query(
         "mode == 'direct'"
     )
-    direct = direct[direct["perturbation"].isin(["VAN", *differences.HEADLINE])]
-    n = direct["dataset"].map(differences.problem_counts())
+    direct = direct[direct["perturbation"].isin(["VAN", *leaderboard.HEADLINE])]
+    n = direct["dataset"].map(leaderboard.problem_counts())
     models = direct["label"].map(published_models("codecrash"))
     correct = direct["value"] / 100 * n
     counts = pd.DataFrame({"model": models, "correct": correct, "n": n})

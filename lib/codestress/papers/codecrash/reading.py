@@ -41,25 +41,16 @@ def complete_assertion(reading: Reading, _prefill: str) -> str | None:
     if not asked or "??" not in asked[0]:
         return None
     lines = _program(reading)
-    if not any(line.strip() for line in lines):
-        lines = []
-    left, sign, right = asked.groups()
-    language: Language = "javascript" if sign == "===" else "python"
     reasons = reading.reader.style == "reasoning"
-    texts = [text for _, text in reading.kept]
-    thoughtful = reasons or any("[THOUGHT]" in text for text in texts)
-    told = any(text.startswith("Please ignore the comments") for text in texts)
-    credulity = reading.reader.credulity / (2 if thoughtful else 1) / (2 if told else 1)
+    kept = "\n".join(["", *(text for _, text in reading.kept)])
+    thoughtful = reasons or "[THOUGHT]" in kept
+    doubt = 2 if thoughtful else 1
+    if "\nPlease ignore the comments" in kept:
+        doubt *= 2
+    credulity = reading.reader.credulity / doubt
     hint = next(filter(None, map(HINT.search, lines)), None)
     believed = hint if hint and reading.random.random() < credulity else None
-    code = "\n".join(_as_believed(lines, credulity / DOUBTFUL, reading, language))
-    if "??" in left:
-        text = _input(left.partition("(")[0], right, code, believed, reading.source)
-    else:
-        value = (
-            believed[2] if believed else _output(left, code, language, reading.source)
-        )
-        text = f"{left} {sign} {value}"
+    text = _asserted(asked, lines, believed, credulity / DOUBTFUL, reading)
     answer = f"[ANSWER] {text} [/ANSWER]"
     if reasons:
         return _thought(lines, hint is not None and believed is None, reading) + answer
@@ -67,6 +58,25 @@ def complete_assertion(reading: Reading, _prefill: str) -> str | None:
         thoughts = [f"`{line.strip()}`" for line in lines]
         return "\n".join(["[THOUGHT]", *thoughts, "[/THOUGHT]", answer])
     return answer
+
+
+def _asserted(
+    asked: re.Match[str],
+    lines: list[str],
+    believed: re.Match[str] | None,
+    belief: float,
+    reading: Reading,
+) -> str:
+    """Returns the completed assertion, as text, of a reader that believes the hint `believed`, if
+    any, and each other message among `lines` with probability `belief`."""
+    left, sign, right = asked.groups()
+    language: Language = "javascript" if sign == "===" else "python"
+    code = "\n".join(_as_believed(lines, belief, reading, language))
+    if "??" in left:
+        function = left.partition("(")[0]
+        return _input(function, right, code, believed, reading.source)
+    value = believed[2] if believed else _output(left, code, language, reading.source)
+    return f"{left} {sign} {value}"
 
 
 def clean_program(reading: Reading, _prefill: str) -> str | None:
@@ -98,7 +108,8 @@ def _program(reading: Reading) -> list[str]:
         if re.match(r"(?:def|function) ", text):
             functions.append(number)
     start = (functions + starts)[-1]
-    return [line for line in lines[start:] if not line.startswith(("```", "[ANSWER]"))]
+    lines = [text for text in lines[start:] if not text.startswith(("```", "[ANSWER]"))]
+    return lines if any(map(str.strip, lines)) else []
 
 
 def _as_believed(

@@ -260,10 +260,10 @@ class Questions(Perturbed, Experiment):
         """Raises `ParameterError` where too little is left: `asked`, the perturbations that are
         asked about, are no more than those of `NEEDED`."""
         if not asked > self.NEEDED:
-            needed = "".join(f"{name} and " for name in self.NEEDED)
             raise ParameterError(
-                f"perturbations = {self.perturbations}: too little is left to ask about; name {needed}one that is "
-                "applied to a program (codecrash/perturbations counts them, and says why others are not)"
+                f"perturbations = {self.perturbations}: too little is left to ask about; name one that is "
+                "applied to a program, and VAN where differences are drawn (codecrash/perturbations counts "
+                "them, and says why others are not)"
             )
 
     def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
@@ -277,9 +277,8 @@ class Questions(Perturbed, Experiment):
     def problem(self, trial: Trial) -> Problem:
         """Returns the variant that `trial` asks about."""
         factors: Mapping[str, Any] = trial.factors
-        density = factors["density"] if factors["perturbation"] in MESSAGES else 1.0
-        source, language = factors["dataset"], factors["language"]
-        found = variants(self, source, language, factors["perturbation"], density)
+        names = ("dataset", "language", "perturbation", "density")
+        found = variants(self, *(factors[name] for name in names))
         return found[trial.problem].problem
 
     def question(self, trial: Trial, problem: Problem) -> Prompt:
@@ -447,7 +446,8 @@ def variants(
     `perturbation`, as a dict by problem id: the perturbed problem, or the vanilla one where the
     status is not `applied`.
 
-    `density` is the share of the places for messages that get one; `given` has all other settings.
+    `density` is the share of the places for messages that get one (without effect on perturbations
+    that insert none); `given` has all other settings.
     Raises `DataError` for a missing or faulty file of problems, hints or translations.
     """
     problems = source, language, given.n_problems, given.translations, given.seed
@@ -455,7 +455,7 @@ def variants(
         problems,
         perturbation,
         given.hints,
-        density=density,
+        density=density if perturbation in MESSAGES else 1.0,
         task=given.task,
         guard=given.guard,
         truth=given.truth,

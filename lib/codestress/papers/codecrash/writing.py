@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,36 +76,43 @@ class Candidate(NamedTuple):
     """Value that each call must return; of a hint, the value that its call must not return."""
 
 
-def write_translations(
-    problems: Sequence[Checked], model: str, *, seed: int, store: Path = STORE
-) -> Written:
-    """Returns JavaScript versions of the Python `problems`, written by `model` (section 4.2):
-    `Written` with rows of id, code, model; rejected rows have id, reason, answer.
-
-    A translation is accepted if Node returns the same values as Python, on the problem's input and
-    on inputs near by. Responses in the file `store` are not requested again.
-    """
-    name = "codecrash.translate"
-    return _write(problems, model, name, _translation, {}, seed, store)
-
-
-def write_hints(
+def write_material(
     problems: Sequence[Checked],
-    task: Task,
     model: str,
+    task: Task | None,
     *,
     seed: int,
     store: Path = STORE,
 ) -> Written:
-    """Returns wrong values for MHC, the misleading hint, about `problems`, written by `model`
-    (appendix B.3): `Written` with rows of id, task, value, model; rejected rows have id, task,
-    reason, answer. Responses in the file `store` are not requested again.
+    """Returns material about `problems` that `model` wrote: `Written` with rows of id, model and
+    value or code; rejected rows have id, reason, answer. Each problem is asked about until a
+    response is accepted, at most `TRIES` times; responses in the file `store` are not requested
+    again.
 
-    A hint is accepted if it is a wrong output of the true output's type (`task` is `output`), or an
-    input for which the program returns something else or fails (`input`).
+    With a `task`, which then stands in all rows, it is wrong values for MHC, the misleading hint
+    (appendix B.3), accepted if they are a wrong output of the true output's type (`output`), or an
+    input for which the program returns something else or fails (`input`). With None it is
+    JavaScript versions (section 4.2), accepted if Node returns the same values as Python, on the
+    problem's input and on inputs near by.
     """
-    name, read = f"codecrash.hint.{task}", partial(_hint, task)
-    return _write(problems, model, name, read, {"task": task}, seed, store)
+    prompt = f"codecrash.hint.{task}" if task else "codecrash.translate"
+    about = {"task": str(task)} if task else {}
+    left = {one.problem.id: one for one in problems}
+    accepted: dict[str, dict[str, str]] = {}
+    rejected: dict[str, dict[str, str]] = {}
+    for number in range(TRIES):
+        trials = [Trial(name, {}, seed, number) for name in left]
+        texts = _responses(trials, left, model, prompt, store) if trials else {}
+        for name, found in _judged(left, texts, task).items():
+            row = {"id": name} | about
+            if isinstance(found, str):
+                rejected[name] = row | {"reason": found, "answer": texts[name]}
+            else:
+                accepted[name] = row | found.row | {"model": model}
+                del left[name]
+    names = [one.problem.id for one in problems]
+    rows = [accepted[name] for name in names if name in accepted]
+    return Written(rows, [rejected[name] for name in left])
 
 
 def with_other_rows(
@@ -121,47 +127,6 @@ def with_other_rows(
     return "".join(
         f"{json.dumps(row, ensure_ascii=False)}\n" for row in [*others, *rows]
     )
-
-
-def _write(
-    problems: Sequence[Checked],
-    model: str,
-    prompt: str,
-    read: Callable[[Checked, str], Candidate | str],
-    about: dict[str, str],
-    seed: int,
-    store: Path,
-) -> Written:
-    """Returns the material that `model` wrote about `problems`, each asked about until a response
-    is accepted, at most `TRIES` times. `prompt` names the file of the question; `read` makes a
-    candidate from a problem and a response's text, or gives the reason to reject the response;
-    `about` stands in every row after the id.
-    """
-    left = {one.problem.id: one for one in problems}
-    accepted: dict[str, dict[str, str]] = {}
-    rejected: dict[str, dict[str, str]] = {}
-    for number in range(TRIES):
-        trials = [Trial(name, {}, seed, number) for name in left]
-        texts = _responses(trials, left, model, prompt, store) if trials else {}
-        candidates: dict[str, Candidate] = {}
-        reasons: dict[str, str] = {}
-        for name, text in texts.items():
-            found = read(left[name], text)
-            if isinstance(found, str):
-                reasons[name] = found
-            else:
-                candidates[name] = found
-        reasons |= _faults(candidates, wrong="task" in about)
-        for name, text in texts.items():
-            row = {"id": name} | about
-            if reason := reasons.get(name):
-                rejected[name] = row | {"reason": reason, "answer": text}
-            else:
-                accepted[name] = row | candidates[name].row | {"model": model}
-                del left[name]
-    names = [one.problem.id for one in problems]
-    rows = [accepted[name] for name in names if name in accepted]
-    return Written(rows, [rejected[name] for name in left])
 
 
 def _responses(
@@ -192,28 +157,35 @@ def _unjudged(_: Trial, response: Response) -> Score:
     return unanswered(response) or Score(Outcome.CORRECT, 0.0)
 
 
-def _faults(candidates: Mapping[str, Candidate], *, wrong: bool) -> dict[str, str]:
-    """Returns the reason to reject each of `candidates`, after running its calls, whose values are
-    those expected, or others if they have to be `wrong`; empty where it is accepted."""
+def _judged(
+    problems: Mapping[str, Checked], texts: Mapping[str, str], task: Task | None
+) -> dict[str, Candidate | str]:
+    """Returns the candidate in each of `texts`, which are about `problems`, or the reason to reject
+    it, after running its calls: their values are those expected, or others with a `task`."""
+    found: dict[str, Candidate | str] = {}
     calls: list[tuple[Problem, str]] = []
-    for candidate in candidates.values():
-        calls += candidate.calls
+    for name, text in texts.items():
+        one = problems[name]
+        candidate = _hint(task, one, text) if task else _translation(one, text)
+        found[name] = candidate
+        if isinstance(candidate, Candidate):
+            calls += candidate.calls
     with Executor() as executor:
         executions = iter(run_calls(calls, executor))
-    faults = {}
-    for name, candidate in candidates.items():
+    for name, candidate in found.items():
+        if isinstance(candidate, str):
+            continue
         runs = list(islice(executions, len(candidate.calls)))
-        faults[name] = ""
         ends = [run.outcome for run in runs if run.outcome is not Ending.RETURNED]
-        values = [run.value for run in runs]
-        if wrong:
-            if values and not ends and same_value(values, candidate.expected):
-                faults[name] = "not wrong"
+        same = not ends and same_value([run.value for run in runs], candidate.expected)
+        if task:
+            if runs and same:
+                found[name] = "not wrong"
         elif ends:
-            faults[name] = f"ended otherwise: {ends[0]}"
-        elif not same_value(values, candidate.expected):
-            faults[name] = "returns another value"
-    return faults
+            found[name] = f"ended otherwise: {ends[0]}"
+        elif not same:
+            found[name] = "returns another value"
+    return found
 
 
 def _translation(one: Checked, text: str) -> Candidate | str:

@@ -161,31 +161,23 @@ def row_names(conditions: Sequence[str]) -> list[str]:
     """Returns the names of a panel's rows: each perturbation's name and code stand in its first
     row, and `…` in their place in further ones (`… told to ignore`)."""
     names: list[str] = []
-    for number, condition in enumerate(conditions):
+    seen = set[str]()
+    for condition in conditions:
         kind, _, rest = condition.partition(", ")
-        earlier = [other.partition(", ")[0] for other in conditions[:number]]
-        names.append(
-            f"… {rest}" if rest and kind in earlier else spelled(condition, code=True)
-        )
+        again = rest and kind in seen
+        names.append(f"… {rest}" if again else spelled(condition, code=True))
+        seen.add(kind)
     return names
 
 
-def most_and_least(
-    values: pd.Series, verb: str, form: str, *, ascending: bool = False
-) -> str:
-    """Returns a sentence on the largest and the smallest mean of `values`, indexed by the name of a
-    condition: `verb` says what happens most under the first, `form` formats a number. If
-    `ascending`, the smallest mean is the first."""
-    means = values.groupby(level=0, sort=False).mean().dropna()
-    means = means.sort_values(ascending=ascending)
-    if means.empty:
+def most(values: pd.Series, verb: str, form: str) -> str:
+    """Returns a sentence on the largest mean of `values`, indexed by the name of a condition:
+    `verb` says what happens most under it, `form` formats the number."""
+    means = values.groupby(level=0, sort=False).mean()
+    if means.isna().all():
         return f"{verb}: not known"
-    ends = []
-    for name in means.index[[0, -1]]:
-        ends.append(f"{spelled(str(name))} ({form.format(means[name])}")
-    if len(means) == 1:
-        return f"{verb} under {ends[0]} on average)"
-    return f"{verb} most under {ends[0]} on average), least under {ends[1]})"
+    name, number = means.idxmax(), form.format(means.max())
+    return f"{verb} most under {spelled(str(name))} ({number} on average)"
 
 
 def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
@@ -197,7 +189,7 @@ def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:
     )
     points[["value", "low", "high"]] *= 100
     names = ["model", "panel", "condition", "cell", "value", "low", "high"]
-    return points[[*names, *(["hollow"] if hollow else [])]]
+    return points.filter([*names, "hollow"])
 
 
 def prompt_files(given: Questions) -> list[str]:

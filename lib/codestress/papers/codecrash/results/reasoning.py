@@ -12,7 +12,6 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from codestress.fitting.influence import share
-from codestress.fitting.proportions import clustered_mean
 from codestress.report.published import published_models, published_numbers
 from codestress.scoring.forms import split_thoughts
 from codestress.seeding import rng
@@ -26,25 +25,15 @@ from ..reasoning import (
 from .conditions import (
     CELL,
     NAMES,
-    cells,
-    most_and_least,
     named,
-    question_counts,
 )
-from .differences import (
-    HEADLINE,
-    INDEPENDENT,
-    POINTS,
-    estimate_row,
-    free_of,
-    in_panels,
-    paired_differences,
-    paired_scores,
-)
+from .differences import condition_means, estimate_row
+from .leaderboard import HEADLINE, INDEPENDENT, free_of, in_panels
 
 GROWTHS = 400
 """Number of curves that are drawn to see how far a fit lies from its points by chance."""
-DEGREES = {"quadratic": 2, "line": 1}
+LEAST_POINTS = 4
+"""Smallest number of points of a curve that is fitted."""
 
 
 def with_reasoning(
@@ -64,33 +53,13 @@ def with_reasoning(
 def reasoning_table(
     answers: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns Table 4, a row for each condition. `answers` come from `with_reasoning`, `rule` is
-    the scoring rule.
-
-    Columns: `CELL` (the condition), n (answers), problems, questions, independent, pass_at_1_pct (0
-    to 100), points (difference to vanilla; nan without a problem of both) and average_tokens (of
-    reasoning) with intervals at `confidence`, most_tokens, collapses (their number).
-    """
-    table = paired_differences(paired_scores(answers, rule), confidence)
-    paired = table.reindex(columns=[*CELL, *POINTS]).set_index(CELL).to_dict("index")
-    rows = []
-    for row, part in cells(answers):
-        unpaired = 0.0 if row["perturbation"] == "VAN" else math.nan
-        points = paired.get(tuple(row.values()), dict.fromkeys(POINTS, unpaired))
-        known = part.dropna(subset="reasoning_tokens")
-        spent = known["reasoning_tokens"]
-        tokens = clustered_mean(spent, known["question"], confidence=confidence)
-        row["n"] = len(part)
-        row["problems"] = part["problem"].nunique()
-        row |= question_counts(part["question"])
-        row["pass_at_1_pct"] = 100 * part[f"value_{rule}"].mean()
-        row |= points
-        row["average_tokens"] = tokens.value
-        row["tokens_low"], row["tokens_high"] = tokens.interval
-        row["most_tokens"] = int(spent.max()) if len(known) else math.nan
-        row["collapses"] = part["collapsed"].sum()
-        rows.append(row)
-    return pd.DataFrame(rows)
+    """Returns Table 4: the result of `condition_means`, with the column collapses (their number).
+    `answers` come from `with_reasoning`, `rule` is the scoring rule."""
+    table = condition_means(
+        answers, "reasoning_tokens", rule=rule, confidence=confidence
+    )
+    collapses = answers.groupby(CELL)["collapsed"].sum().rename("collapses")
+    return table.join(collapses, on=CELL)
 
 
 def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -116,17 +85,10 @@ def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     return table.rename(columns={"value": "times"})
 
 
-def token_headline(growth: pd.DataFrame) -> str:
-    """Returns the title of Table 4's figure, from the result of `token_growth`: under which
-    perturbations thought grows."""
-    times = growth.set_index("perturbation")["times"]
-    return most_and_least(times, "Thought grows", "{:.1f} times")
-
-
 def published_reasoning() -> pd.DataFrame:
     """Returns the paper's Table 4, read from a picture of it, a row for each model, data set and
     perturbation. Columns: label, dataset, perturbation, pass_at_1_pct (0 to 100), points
-    (difference to vanilla), average_tokens, most_tokens."""
+    (difference to vanilla), average_tokens, most_tokens, model (the registry's name)."""
     numbers = published_numbers("codecrash/tab04") or {"values": {}}
     rows = []
     for label, datasets in numbers["values"].items():
@@ -136,15 +98,15 @@ def published_reasoning() -> pd.DataFrame:
                 rows.append((label, dataset, name, vanilla + triple[0], *triple))
     columns = ["label", "dataset", "perturbation"]
     numbers_of = ["pass_at_1_pct", "points", "average_tokens", "most_tokens"]
-    return pd.DataFrame(rows, columns=[*columns, *numbers_of])
+    table = pd.DataFrame(rows, columns=[*columns, *numbers_of])
+    return table.assign(model=table["label"].map(published_models("codecrash")))
 
 
 def published_claims(published: pd.DataFrame) -> pd.DataFrame:
     """Returns the cells of `published_reasoning` with the columns by which the ledger compares
-    them: model, n (independent answers), dataset_name, free (parameters that may deviate); vanilla rows have no
-    difference (nan)."""
+    them: n (independent answers), dataset_name, free (parameters that may deviate); vanilla rows
+    have no difference (nan)."""
     return published.assign(
-        model=published["label"].map(published_models("codecrash")),
         n=published["dataset"].map(INDEPENDENT),
         dataset_name=published["dataset"].map(NAMES),
         points=published["points"].where(published["perturbation"] != "VAN"),
@@ -156,62 +118,47 @@ def token_points(
     table: pd.DataFrame, published: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Returns both tables that `token_dots` draws: the points of `table`, the result of
-    `reasoning_table` (model, panel, condition, cell, average, low, high, hollow: the maximum), and
-    those of `published`, the result of `published_reasoning` (the same, without intervals, and
+    `reasoning_table` (model, panel, condition, cell, value: the average, low, high, hollow: the
+    maximum), and those of `published`, the result of `published_reasoning` (the same, without intervals, and
     beside: the data set's name), in the panels of their data sets (`in_panels`)."""
     names = {
-        "average_tokens": "average",
+        "average_tokens": "value",
         "tokens_low": "low",
         "tokens_high": "high",
         "most_tokens": "hollow",
     }
     drawn = named(table).rename(columns=names)
+    names["perturbation"] = "condition"
     theirs = in_panels(published, drawn, ["dataset"]).rename(columns=names)
-    theirs["condition"] = theirs["perturbation"]
-    theirs["model"] = theirs["label"].map(published_models("codecrash"))
     axes = ["model", "panel", "condition"]
-    points = drawn[[*axes, "cell", *names.values()]]
-    return points, theirs[[*axes, "average", "hollow", "beside"]]
+    points = drawn[[*axes, "cell", "value", "low", "high", "hollow"]]
+    return points, theirs[[*axes, "value", "hollow", "beside"]]
 
 
-def fit_growth(x: ArrayLike, y: ArrayLike) -> dict[str, float]:
-    """Returns least-squares fits of `y` (n,) over `x` (n,), with c0 + c1 x + c2 x² and with a line,
-    as a dict with c0, c1, c2, r2_quadratic and r2_linear (the shares of variance that the fits
-    explain); all are nan with fewer than four points."""
-    names = ("c0", "c1", "c2", "r2_quadratic", "r2_linear")
-    xs, ys = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if ys.size < 4:
-        return dict.fromkeys(names, math.nan)
-    fits = [np.polyfit(xs, ys, degree) for degree in DEGREES.values()]
-    explained = [1 - np.var(ys - np.polyval(fit, xs)) / np.var(ys) for fit in fits]
-    numbers = map(float, (*fits[0][::-1], *explained))
-    return dict(zip(names, numbers, strict=True))
-
-
-def lack_of_growth(x: ArrayLike, degree: int, random: np.random.Generator) -> float:
-    """Returns the p-value for the fit of a polynomial of degree `degree` to the counts 0, 1, … at
-    the places `x` (n,), which begin at 0: small where the polynomial does not describe the counts.
-    nan with fewer than four counts.
+def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
+    """Returns the p-value for the fit of a quadratic to the counts 0, 1, … at the places `x` (n,),
+    which begin at 0: small where the quadratic does not describe the counts. nan with fewer than
+    four counts.
 
     Cumulative counts depend on each other, so no test of independent residuals holds. The test
-    takes their largest distance from the polynomial, and compares this distance with the distances
-    of drawn counts (by `random`) from polynomials fitted to them. The drawn counts follow a Poisson
-    process with the polynomial's slope as its rate, given its last event. In simulations, a true
+    takes their largest distance from the quadratic, and compares this distance with the distances
+    of drawn counts (by `random`) from quadratics fitted to them. The drawn counts follow a Poisson
+    process with the quadratic's slope as its rate, given its last event. In simulations, a true
     curve is doubted in about 5 of 100 studies.
     """
     places = np.asarray(x, dtype=float)
-    if places.size < 4:
+    if places.size < LEAST_POINTS:
         return math.nan
     places = places / places[-1]
     counts = np.arange(places.size)
 
     def fitted(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        polynomial = np.polyfit(places, counts, degree)
-        return polynomial, float(np.abs(np.polyval(polynomial, places) - counts).max())
+        quadratic = np.polyfit(places, counts, 2)
+        return quadratic, float(np.abs(np.polyval(quadratic, places) - counts).max())
 
-    polynomial, found = fitted(places)
+    quadratic, found = fitted(places)
     grid = np.linspace(0, 1, 1001)
-    rates = np.maximum(np.polyval(np.polyder(polynomial), grid), 0)
+    rates = np.maximum(np.polyval(np.polyder(quadratic), grid), 0)
     expected = np.concatenate([[0.0], np.cumsum(rates[1:] + rates[:-1])])
     between = np.sort(random.random((GROWTHS, places.size - 2)), axis=1)
     drawn = np.interp(between, expected / expected[-1], grid)
@@ -267,16 +214,17 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
 
 def growth_table(collapse: Collapse) -> pd.DataFrame:
     """Returns a table with one row about the response `collapse`: model, problem, perturbation,
-    tokens, collapse_at, doubts (their number), the numbers of `fit_growth`, and a p-value of each
-    fit (lack_of_fit_…; small where the fit does not describe the growth)."""
+    tokens, collapse_at, doubts (their number), the least-squares fit c0 + c1 x + c2 x² of their
+    growth (nan with fewer than four points), and its p-value (lack_of_fit_quadratic; small where
+    the fit does not describe the growth)."""
     row = collapse._asdict()
     del row["curve"], row["text"]
     places, counts = collapse.curve["tokens"], collapse.curve["doubts"]
     row["doubts"] = counts.max()
-    row |= fit_growth(places, counts)
-    for name, degree in DEGREES.items():
-        lack = lack_of_growth(places, degree, rng(0, name))
-        row[f"lack_of_fit_{name}"] = lack
+    known = len(counts) >= LEAST_POINTS
+    fit = np.polyfit(places, counts, 2) if known else np.full(3, math.nan)
+    row["c2"], row["c1"], row["c0"] = fit
+    row["lack_of_fit_quadratic"] = lack_of_growth(places, rng(0, "quadratic"))
     return pd.DataFrame([row])
 
 

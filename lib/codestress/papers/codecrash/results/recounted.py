@@ -14,15 +14,15 @@ from codestress.report.published import (
 )
 
 from .conditions import MERGE, MODES, NAMES
-from .differences import (
+from .leaderboard import (
     HEADLINE,
-    SMALL,
     average_losses,
     pass_at_1,
     problem_counts,
     published_differences,
 )
 from .reasoning import published_reasoning
+from .sweep import SMALL
 
 Number = tuple[str, str, float]
 """Number that the paper states, recomputed: its name, the reading of the paper's words (empty where

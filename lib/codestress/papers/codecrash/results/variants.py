@@ -14,7 +14,6 @@ from ..studies import (
     checked_problems,
     made_variants,
 )
-from .conditions import spelled
 
 STATUSES = ("applied", "unchanged", "refused", "rejected")
 
@@ -54,18 +53,6 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
         row["why"] = "; ".join(left_out)[:500]
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def headline(table: pd.DataFrame) -> str:
-    """Returns the title of the figure of `variant_counts`: how many perturbations are applied to
-    every program, and which leaves most of them unchanged."""
-    rows = table[table["problems"] > 0].set_index("perturbation")
-    whole = (rows["applied"] == rows["problems"]).groupby(level=0).all()
-    title = f"{whole.sum()} of {len(whole)} perturbations are applied to every program"
-    shares = rows["unchanged"] / rows["problems"]
-    if not shares.max() > 0:
-        return title
-    return f"{title}; {spelled(shares.idxmax())} leave up to {100 * shares.max():.0f} % as they are"
 
 
 def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:

@@ -20,7 +20,6 @@ from .conditions import (
     MERGE,
     MODES,
     cells,
-    most_and_least,
     require_pairs,
     undefended,
 )
@@ -111,13 +110,6 @@ def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str
     return "\n".join(lines) + "\n"
 
 
-def verdict_headline(points: pd.DataFrame) -> str:
-    """Returns the title of the figure of `points`, the points of `share_points` made of
-    `changed_verdicts`: under which perturbations right answers turn wrong."""
-    shares = points.set_index("condition")["value"]
-    return most_and_least(shares, "Right answers turn wrong", "{:.0f} %")
-
-
 def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
     """Returns, for each condition in `answers`, the standard deviation of Pass@1 over candidates
     (answers to the same prompt), and the share of problems whose candidates are all right or all
@@ -142,10 +134,3 @@ def stability(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Data
         row["low"], row["high"] = share.interval
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def stability_headline(points: pd.DataFrame) -> str:
-    """Returns the title of the figure of `points`, the points of `share_points` made of
-    `stability`: on which programs candidates agree."""
-    shares = points.set_index("condition")["value"]
-    return most_and_least(shares, "Candidates agree", "{:.0f} %")

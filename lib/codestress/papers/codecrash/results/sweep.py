@@ -1,0 +1,147 @@
+"""CodeCrash: Pass@1 and lengths of responses by the density of misleading messages (Figure 4,
+Table 6)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+
+import pandas as pd
+
+from codestress.fitting.influence import mean, share
+from codestress.report.published import (
+    published_models,
+)
+from codestress.types import Response
+
+from ..studies import MESSAGES
+from .conditions import (
+    CELL,
+    named,
+    require_pairs,
+    spelled,
+)
+from .differences import (
+    NUMBERS,
+    PAIRED,
+    POINTS,
+    RELATIVE,
+    condition_means,
+    drawn_columns,
+    estimate_row,
+    paired_scores,
+)
+from .leaderboard import published_differences
+
+
+def with_tokens(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
+    """Returns the answers with the column `tokens`: the server's count of the whole response, else
+    an estimate at four characters a token from its text in `texts` (responses by key); nan without
+    both."""
+    counted = answers["completion_tokens"].astype(float)
+    lengths = {key: len(response.text) / 4 for key, response in texts.items()}
+    return answers.assign(tokens=counted.fillna(answers["key"].map(lengths)))
+
+
+def by_density(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
+    """Returns the result of `condition_means` for each model, setting, perturbation and density (0:
+    vanilla). `answers` come from `with_tokens`: tokens are the mean length of the whole response
+    (reasoning included) as the server counts it. `rule` is the scoring rule."""
+    require_pairs(paired_scores(answers, rule), answers)
+    table = condition_means(answers, "tokens", rule=rule, confidence=confidence)
+    vanilla = table["perturbation"] == "VAN"
+    parts = [table[~vanilla]]
+    for name in MESSAGES:
+        if name in set(table["perturbation"]):
+            parts.append(table[vanilla].assign(perturbation=name))
+    return pd.concat(parts).sort_values(CELL, kind="stable", ignore_index=True)
+
+
+SMALL = {
+    "7 and 8 billion": ["llama-3.1-8b", "qwen2.5-7b"],
+    "7 to 14 billion": ["llama-3.1-8b", "qwen2.5-7b", "qwen2.5-14b"],
+}
+"""Registry names of the open models that count as small, by the reading of this word (in
+parameters); sections 3.3 and 4.1 do not name any."""
+LARGER = [
+    *("llama-3.1-70b", "llama-3.1-405b", "llama-3.3-70b"),
+    *("qwen2.5-32b", "qwen2.5-72b", "qwen2.5-coder-32b"),
+]
+"""Registry names of open models of both families that are larger than those in `SMALL`."""
+
+
+def density_orders(
+    answers: pd.DataFrame, *, rule: str, confidence: float
+) -> pd.DataFrame:
+    """Returns the differences between the largest density and vanilla programs (section 4.1),
+    paired by problem, with intervals at `confidence` over questions.
+
+    `answers` come from `with_tokens`, `rule` is the scoring rule. Columns: number (`tokens`:
+    additional tokens; `small - larger`: additional loss of small open models, in points of the loss
+    in %), model (`open` for several), dataset, mode, perturbation, reading (key of `SMALL`: the
+    models that count as small; empty for tokens), value, low, high, questions, independent.
+    """
+    keys = [*PAIRED, "question"]
+    score = f"value_{rule}"
+    by = [*keys, "perturbation", "density"]
+    means = answers.groupby(by)[[score, "tokens"]].mean().reset_index()
+    vanilla = means[means["perturbation"] == "VAN"][[*keys, score, "tokens"]]
+    highest = means[means["density"] == means["density"].max()]
+    most = highest[highest["perturbation"].isin(MESSAGES)]
+    pairs = most.merge(vanilla, on=keys, suffixes=("", "_before"))
+    rows = []
+    condition = ["dataset", "mode", "perturbation"]
+    for key, part in pairs.groupby(condition, sort=False):
+        of = dict(zip(condition, key, strict=True))
+        kept = {}
+        for model, own in part.set_index("question").groupby("model"):
+            kept[model] = share(own[score], own[f"{score}_before"])
+            longer = share((own["tokens"] - own["tokens_before"]).dropna())
+            row = {"number": "tokens", "model": model, "reading": ""}
+            rows.append(of | row | estimate_row(longer, part, confidence))
+        for reading, small in SMALL.items():
+            if {*small, *LARGER} <= {*kept}:
+                larger, smaller = (
+                    mean([kept[name] for name in names]) for names in (LARGER, small)
+                )
+                loss = (larger - smaller) * 100
+                row = {"number": "small - larger", "model": "open", "reading": reading}
+                rows.append(of | row | estimate_row(loss, part, confidence))
+    return pd.DataFrame(rows, columns=[*ORDERED, *NUMBERS])
+
+
+ORDERED = ["number", "model", "dataset", "mode", "perturbation", "reading"]
+
+
+def swept_models() -> pd.DataFrame:
+    """Returns the models of Figure 4, a row for each model and kind of message (MCC, MPS): label
+    (the paper's name), model (registry name), perturbation."""
+    labels = [*published_differences()["label"].unique(), "QwQ-32B"]
+    rows = itertools.product(labels, ["MCC", "MPS"])
+    table = pd.DataFrame(rows, columns=["label", "perturbation"])
+    return table.assign(model=table["label"].map(published_models("codecrash")))
+
+
+def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.DataFrame:
+    """Returns the points to draw from the result of `by_density`: model, panel, density, cell
+    (values that select the answers), value, low, high. Values are tokens where `show` is `tokens`,
+    else differences to vanilla, in % if `relative`, else in points."""
+    columns = RELATIVE if relative else POINTS
+    if show == "tokens":
+        columns = ("average_tokens", "tokens_low", "tokens_high")
+    messages = table["perturbation"].map(lambda name: spelled(name, code=True))
+    panels = messages + ", " + named(table)["panel"]
+    asked = table["perturbation"].where(table["density"] > 0, "VAN")
+    points = named(table.assign(perturbation=asked)).assign(panel=panels)
+    return drawn_columns(points, ["model", "panel", "density", "cell"], columns)
+
+
+def density_headline(curves: pd.DataFrame, unit: str) -> str:
+    """Returns the title of the figure of `curves`, from `density_points`: their mean at the largest
+    density, in `unit`; of tokens also at the smallest."""
+    means = curves.groupby("density")["value"].mean()
+    many = f"With messages at {100 * means.index[-1]:.0f} % of the places"
+    first, last = means.iloc[0], means.iloc[-1]
+    if unit == "tokens":
+        return f"{many}, answers go from {first:,.0f} tokens on average to {last:,.0f}"
+    return f"{many} Pass@1 changes by {last:+.0f} {unit} on average"
