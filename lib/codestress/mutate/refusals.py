@@ -11,7 +11,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator, Set
 
-from .scopes import FunctionNode, names_of
+from .scopes import names_of
 
 FINDERS = {
     "getattr",
@@ -84,28 +84,25 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
     classes).
     """
     found = set[str]()
-    nodes = list(ast.walk(tree))
-    bound = set[str]()
-    for scope in names_of(tree).scopes:
-        bound.update(scope.bound)
-    found.update(f"bind {name}" for name in bound)
-    if any(re.match("_[^_].*__.", name) for name in bound):
-        found.add("a mangled name")
-    functions = {node.name for node in nodes if isinstance(node, FunctionNode)}
-    for node in nodes:
+    for node in ast.walk(tree):
         found.add(type(node).__name__)
         found.update(_constructs(node))
-    if any(f"text of {name}" in found for name in functions):
-        found.add("a function as a text")
+    for scope in names_of(tree).scopes:
+        for name, kinds in scope.bound.items():
+            found.add(f"bind {name}")
+            if re.match("_[^_].*__.", name):
+                found.add("a mangled name")
+            if "function" in kinds and f"text of {name}" in found:
+                found.add("a function as a text")
     if found & FINDERS:
-        found.update(_spelled(nodes))
+        found.update(_spelled(tree))
     return frozenset(found)
 
 
-def _spelled(nodes: Iterable[ast.AST]) -> Iterator[str]:
+def _spelled(tree: ast.mod) -> Iterator[str]:
     """Yields each part between dots of the strings made of dotted words, in three notations of
     `python_constructs`: as a name, an attribute and a module."""
-    for node in nodes:
+    for node in ast.walk(tree):
         match node:
             case ast.Constant(str(text)) if re.fullmatch(r"[\w.]+", text):
                 for word in text.split("."):
@@ -128,8 +125,8 @@ def _constructs(node: ast.AST) -> Iterator[str]:
         case ast.ImportFrom(module, names):
             yield f"import {(module or '').partition('.')[0]}"
             yield from (f".{alias.name}" for alias in names)
-        case ast.keyword(str(name)):
-            yield f"{name}="
+        case ast.keyword(name):
+            yield f"{name}=" if name else "**"
         case _:
             yield from _described(node)
 
@@ -179,7 +176,5 @@ def _of_call(call: ast.Call) -> Iterator[str]:
     if name in ("str", "repr", "ascii", "format", "print"):
         for value in call.args:
             yield f"text of {getattr(value, 'id', '')}"
-    if None in [keyword.arg for keyword in call.keywords]:
-        yield "**"
     if name not in PLAIN_CALLS and method not in PLAIN_METHODS:
         yield "a call"

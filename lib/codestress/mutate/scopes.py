@@ -9,13 +9,14 @@ expression binds outside comprehensions.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
 
 Kind = Literal["parameter", "variable", "function", "class", "import"]
 """Ways in which a scope binds a name."""
+ScopeKind = Literal["module", "class", "function", "comprehension"]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 """Definitions of functions in a syntax tree."""
 
@@ -25,7 +26,7 @@ class Scope:
     """A part of a program with names of its own: a module, a class body, a function (or lambda) or
     a comprehension."""
 
-    kind: Literal["module", "class", "function", "comprehension"]
+    kind: ScopeKind
     node: ast.AST
     parent: Scope | None
     bound: dict[str, set[Kind]] = field(default_factory=dict)
@@ -113,13 +114,13 @@ def blocks(
         inner = owner
         if isinstance(statement, FunctionNode | ast.ClassDef):
             inner = statement
-        below = [
-            getattr(statement, name, []) for name in ("body", "orelse", "finalbody")
-        ]
+        parts = [statement]
         for name in ("handlers", "cases"):
-            below += [part.body for part in getattr(statement, name, [])]
-        for statements in filter(None, below):
-            yield from blocks(statements, inner)
+            parts += getattr(statement, name, [])
+        for part in parts:
+            for name in ("body", "orelse", "finalbody"):
+                if below := getattr(part, name, []):
+                    yield from blocks(below, inner)
 
 
 def statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
@@ -167,23 +168,10 @@ class _Reader:
         self.scopes: list[Scope] = []
         self.occurrences: list[Occurrence] = []
 
-    def entered(
-        self,
-        kind: Literal["module", "class", "function", "comprehension"],
-        node: ast.AST,
-        parent: Scope | None,
-        body: Sequence[ast.stmt] = (),
-    ) -> Scope:
-        """Returns a new scope, with the names that `global` and `nonlocal` declare in `body`."""
+    def entered(self, kind: ScopeKind, node: ast.AST, parent: Scope | None) -> Scope:
+        """Returns a new scope."""
         scope = Scope(kind, node, parent)
         self.scopes.append(scope)
-        for block, owner in blocks([*body]):
-            for statement in block if owner is None else ():
-                match statement:
-                    case ast.Global(names):
-                        scope.global_names.update(names)
-                    case ast.Nonlocal(names):
-                        scope.nonlocal_names.update(names)
         return scope
 
     def occurs(
@@ -205,7 +193,7 @@ class _Reader:
                 case ast.ClassDef(body=body):
                     self.read(scope, *node.decorator_list, *node.bases, *node.keywords)
                     self.occurs(scope, node, "name", "class")
-                    self.read(self.entered("class", node, scope, body), *body)
+                    self.read(self.entered("class", node, scope), *body)
                 case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
                     self.read_comprehension(scope, node, node.elt)
                 case ast.DictComp(key, value):
@@ -226,6 +214,11 @@ class _Reader:
 
     def read_names(self, scope: Scope, node: ast.AST) -> None:
         """Records the names that a node has as texts."""
+        match node:
+            case ast.Global(names):
+                scope.global_names.update(names)
+            case ast.Nonlocal(names):
+                scope.nonlocal_names.update(names)
         if isinstance(node, ast.Global | ast.Nonlocal):
             for index, name in enumerate(node.names):
                 put = partial(node.names.__setitem__, index)
@@ -246,7 +239,7 @@ class _Reader:
             owner.functions.setdefault(node.name, []).append(node)
         self.read(scope, *node.args.defaults, *node.args.kw_defaults)
         self.read(scope, *[one.annotation for one in named])
-        inner = self.entered("function", node, scope, body)
+        inner = self.entered("function", node, scope)
         for one in named:
             self.occurs(inner, one, "arg", "parameter")
         self.read(inner, *body, node.body if isinstance(node, ast.Lambda) else None)

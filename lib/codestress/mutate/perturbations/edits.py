@@ -6,18 +6,18 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from codestress.problems.program import Problem
+from codestress.validation import read_yaml
 
 GlobalNames = Literal["parameters", "both"]
 """Names that GBC (garbage code) may declare as globals: those of parameters, or of parameters and
 local variables."""
 Guard = Literal["refuse", "tag"]
-"""Treatment of a program that the rules of guards.py refuse: make no variant, or make a variant
+"""Treatment of a program that the rules of guards.yaml refuse: make no variant, or make a variant
 that counts as doubtful."""
 
 
@@ -82,23 +82,21 @@ class NotPerturbed(ValueError):
     """Raised where a perturbation cannot be made on a program; the message gives the reason."""
 
 
-def stimuli(name: str) -> Any:
-    """Returns the parsed content of the YAML file called `name` (without .yaml) in this folder,
-    which holds texts that perturbations insert."""
-    return yaml.safe_load(
-        (files(__package__) / f"{name}.yaml").read_text(encoding="utf-8")
-    )
+@cache
+def stimuli(name: str) -> dict[str, Any]:
+    """Returns the content of the YAML file called `name` (without .yaml) in this folder, such as
+    texts that perturbations insert."""
+    return read_yaml(Path(__file__).with_name(f"{name}.yaml"))
 
 
 def numbered(prefix: str, names: Iterable[str], taken: set[str]) -> dict[str, str]:
     """Returns a dictionary from each of `names` to `prefix` with a number: 1, 2, … in the order of
     the names; numbers whose result is in `taken` are skipped."""
-    free = (
-        name
-        for number in itertools.count(1)
-        if (name := f"{prefix}{number}") not in taken
-    )
-    return dict(zip(names, free, strict=False))
+    numbers = itertools.count(1)
+    found = {}
+    for name in names:
+        found[name] = next(new for n in numbers if (new := f"{prefix}{n}") not in taken)
+    return found
 
 
 def without(names: list[str], seen: set[str]) -> list[str]:

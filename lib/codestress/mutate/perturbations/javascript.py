@@ -41,17 +41,6 @@ NOT_MOVED = ("yield_expression", "await_expression", "if_statement", "while_stat
 """Types of nodes that a condition must not contain if it is to be rewritten."""
 COMPARING = {"<", "<=", ">", ">=", "==", "===", "!=", "!==", "in", "instanceof"}
 """Operators of comparisons."""
-NOTING = """const notedReturns = {}, notedRan = new Set();
-function noteReturn(k, v) { const t = JSON.stringify(v) ?? "null"; (notedReturns[k] ??= new Set()).add(t); return v; }
-function noteRan(k) { notedRan.add(k); }
-function traced_returns(...a) {
-  FUNCTION(...a);
-  const returns = Object.fromEntries(Object.entries(notedReturns).map(([k, s]) => [k, [...s]]));
-  return { returns, ran: [...notedRan], kept: {} };
-}
-"""
-"""Tracing code that is put first in a program; its `traced_returns` calls FUNCTION and returns
-the record."""
 
 
 class JavaScriptProgram:
@@ -197,7 +186,7 @@ class JavaScriptProgram:
     # --- running it
 
     def traced(self) -> Problem:
-        """Returns the problem with the tracing code `NOTING` and, in place of its call, a call that
+        """Returns the problem with tracing code and, in place of its call, a call that
         returns a record: JSON texts of the values of each return statement, and numbers of the
         places for messages that the run reached."""
         returns = [one for one in nodes(self.root) if one.type == "return_statement"]
@@ -206,5 +195,8 @@ class JavaScriptProgram:
             start, end = self.lines.span(value)
             self.edit(start, start, f"noteReturn({ordinal}, (")
             self.edit(end, end, "))")
-        code = NOTING.replace("FUNCTION", self.problem.function) + self.changed().code
+        code = (
+            self.texts["tracing"].replace("FUNCTION", self.problem.function)
+            + self.changed().code
+        )
         return replace(self.problem, code=code, function="traced_returns")

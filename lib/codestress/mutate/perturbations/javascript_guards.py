@@ -1,4 +1,4 @@
-"""Rules by which perturbations refuse JavaScript programs: rewritings, reasons and constructs."""
+"""Constructs of JavaScript programs, for which rules refuse perturbations (guards.yaml)."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from tree_sitter import Node
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import parser, text_of
 
-from ..refusals import rule
-from .guards import EVERY, GARBAGE, NAMES
 from .javascript_syntax import (
-    DECLARATIONS,
     FUNCTIONS,
     around,
     bound,
@@ -24,73 +21,23 @@ from .javascript_syntax import (
     text_at,
 )
 
-CONSTRUCTS = """
-[(identifier) (shorthand_property_identifier)] @name
-(member_expression property: (_) @property)
-(pair_pattern key: (_) @property)
-[(shorthand_property_identifier_pattern) (string_fragment)] @property
-(call_expression function: (identifier) @called)
-(this) @this
-(with_statement) @with
-(catch_clause parameter: (_) @caught)
-(expression_statement (string) @directive)
-(_ left: (identifier) @function right: [(arrow_function) (function_expression) (generator_function) (class)])
-(assignment_expression left: (_) @written)
-(augmented_assignment_expression left: (_) @written)
-(update_expression argument: (_) @written)
-(for_in_statement !kind left: (_) @written)
-"""
-"""Tree-sitter query for the nodes that the rules are about, beside those of `DECLARATIONS`."""
 FORMS = {"name": "{}", "property": ".{}", "called": "{}()"}
 """Forms of the constructs that are named after a node's text, by capture."""
 NAMING = {"variable", "function", "class", "expression", "written"}
 """Captures, before an underscore, of nodes that bind or change names."""
 TEXTS = {".name", ".toString", "String()"}
 """Constructs that make a function's name or text from a function that is passed on."""
-REWRITTEN = ("REN", "RTF", "GBC", "PSC-ALL")
-"""Perturbations that rewrite code."""
-RULES = (
-    rule(
-        EVERY,
-        "the program reads its own text",
-        ".stack, .callee, .caller, .prepareStackTrace, .captureStackTrace, __filename, "
-        "a function as a value",
-    ),
-    rule(
-        REWRITTEN,
-        "names are found by their texts",
-        "eval, .eval, Function, .Function, globalThis, global, .constructor, @with, "
-        "this outside of classes",
-    ),
-    rule(NAMES, "an exception names things", "@caught"),
-    rule(NAMES, "values are found without parameters", "arguments"),
-    rule(NAMES, "a name that is a global's as well", "a global's name"),
-    rule(
-        ["MPS", "console."],
-        "stdout is looked at",
-        "console, .console, process, .process, .stdout, require, Symbol",
-    ),
-    rule(["MPS", *GARBAGE], "a directive", "@directive"),
-    rule(
-        ["RTF", *GARBAGE],
-        "a global's name is bound",
-        "bind Boolean, bind Number, bind JSON, bind String, bind console, bind undefined",
-    ),
-    rule(["{para}"], "a name that may not be set yet", "let {para}"),
-    rule(["{para} ===", "{para} !=="], "a parameter that may be NaN", "write {para}"),
-)
-"""Rules about whole programs."""
 
 
 @lru_cache(maxsize=4096)
 def script_constructs(problem: Problem) -> frozenset[str]:
     """Constructs of a JavaScript problem's program, in the notation of `python_constructs` or with
-    `@` and the name of a capture of `CONSTRUCTS`, and two for names: `let n` where `let`, `const`
+    `@` and the name of a capture of javascript.yaml, and two for names: `let n` where `let`, `const`
     or a class declares n, which code above cannot read; `write n` where n need not hold an argument
     of the problem's call, since it is no parameter of the called function or gets a value twice, or
     that function is named elsewhere too."""
     root = parser("javascript").parse(problem.code.encode()).root_node
-    captures = query_cursor(DECLARATIONS + CONSTRUCTS).captures(root)
+    captures = query_cursor("declarations", "constructs").captures(root)
     counts = Counter[str](f"@{capture}" for capture in captures)
     for capture, captured in captures.items():
         for node in captured:

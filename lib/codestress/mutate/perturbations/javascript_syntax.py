@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from codestress.sandbox.runtimes import nodes, text_of
 
-from .edits import MessageSite
+from .edits import MessageSite, stimuli
 
 FUNCTIONS = (
     "function_declaration",
@@ -39,59 +39,18 @@ BLOCKS = (
     "program",
 )
 """Types of the nodes to which `let` and `const` belong."""
-DECLARATIONS = """
-[(function_declaration name: (_) @function_hoisted) (generator_function_declaration name: (_) @function_hoisted)]
-[(function_expression name: (_) @function) (generator_function name: (_) @expression) (class name: (_) @expression)]
-(class_declaration name: (_) @class_block)
-(variable_declaration (variable_declarator name: (_) @variable_hoisted))
-(variable_declaration (variable_declarator name: (_) @function_hoisted
-  value: [(arrow_function) (function_expression) (generator_function) (class)]))
-(lexical_declaration (variable_declarator name: (_) @variable_block))
-(lexical_declaration (variable_declarator name: (_) @function_block
-  value: [(arrow_function) (function_expression) (generator_function) (class)]))
-(for_in_statement kind: "var" left: (_) @variable_hoisted)
-(for_in_statement kind: ["let" "const"] left: (_) @variable)
-[(_ parameters: (_) @variable) (_ parameter: (_) @variable)]
-"""
-"""Tree-sitter query for declared names. A capture says what a name is declared as (an expression's
-own name is known to that expression alone), and where the name is known: in the function or block
-around, else in the declaring node."""
-
-
-METHODS = {
-    "push": "append",
-    "concat": "extend",
-    "splice": "insert",
-    "unshift": "insert",
-    "delete": "remove",
-    "set": "update",
-    "replaceAll": "replace",
-    "toLowerCase": "lower",
-    "toUpperCase": "upper",
-}
-SAME_METHODS = ("pop", "sort", "reverse", "add", "split", "join", "replace")
-"""JavaScript methods, with the Python methods whose messages they get; `SAME_METHODS` get those of
-their own names."""
-KINDS = {
-    "function_declaration": "function",
-    "generator_function_declaration": "function",
-    "method_definition": "function",
-    "while_statement": "while",
-    "for_statement": "for",
-    "for_in_statement": "for",
-    "if_statement": "condition",
-    "augmented_assignment_expression": "operator",
-}
-"""Kind of the place for messages at a node, by the node's type, where that alone decides."""
+SYNTAX = stimuli("javascript")
+"""Queries for nodes, and kinds of places for messages (javascript.yaml)."""
 ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
 """Operators of calculations."""
 
 
 @cache
-def query_cursor(query: str) -> tree_sitter.QueryCursor:
-    """Returns a cursor that finds the nodes of a tree-sitter query, made once."""
+def query_cursor(*queries: str) -> tree_sitter.QueryCursor:
+    """Returns a cursor that finds the nodes of some queries of javascript.yaml, made once."""
+    text = "".join(SYNTAX[query] for query in queries)
     language = tree_sitter.Language(tree_sitter_javascript.language())
-    return tree_sitter.QueryCursor(tree_sitter.Query(language, query))
+    return tree_sitter.QueryCursor(tree_sitter.Query(language, text))
 
 
 def part(node: Node | None, *fields: str) -> Node | None:
@@ -145,7 +104,7 @@ def declared(root: Node) -> Iterator[tuple[str, str, int]]:
     which the name is known. A variable whose value is a function is yielded twice, with both
     kinds."""
     within = {"hoisted": (*FUNCTIONS, "program"), "block": BLOCKS}
-    for capture, found in query_cursor(DECLARATIONS).captures(root).items():
+    for capture, found in query_cursor("declarations").captures(root).items():
         kind, _, where = capture.partition("_")
         # The order of one capture's nodes differs between processes.
         for node in sorted(found, key=lambda node: (node.start_byte, node.end_byte)):
@@ -205,8 +164,8 @@ def _kind(node: Node) -> str:
             return _assignment(node)
         case "call_expression":
             name = text_at(part(node, "function"), "property")
-            return name if name in SAME_METHODS else METHODS.get(name, "")
-    return KINDS.get(node.type, "")
+            return str(SYNTAX["methods"].get(name, ""))
+    return str(SYNTAX["nodes"].get(node.type, ""))
 
 
 def _assignment(node: Node) -> str:
@@ -245,14 +204,11 @@ def _site(node: Node, kind: str, ordinal: int) -> MessageSite | None:
 def _statement(node: Node) -> Node | None:
     """Statement that holds a node and stands directly in a block or at the top level; None for a
     node in the head of a function (but an arrow function), before which no line can stand."""
-    while node.parent is not None and node.parent.type not in (
-        "statement_block",
-        "program",
-    ):
-        if node.parent.type in FUNCTIONS and node.parent.type != "arrow_function":
+    while (above := node.parent) and above.type not in ("statement_block", "program"):
+        if above.type in FUNCTIONS and above.type != "arrow_function":
             return None
-        node = node.parent
-    return node if node.parent is not None else None
+        node = above
+    return node
 
 
 def _header(statement: Node) -> int:

@@ -89,10 +89,10 @@ name."""
 def messages(which: Wording = "kit") -> Messages:
     """Returns pairs of claim and text of all messages, by kind of place: the kit's own, of which
     `printed` replaces four by those that CodeCrash prints (Table 3)."""
-    content = stimuli("messages")
-    printed = content.pop("printed")
+    content = {**stimuli("messages")}
+    printed, methods = content.pop("printed"), content.pop("methods")
     found: Messages = {}
-    for kind, own in (content.pop("methods") | content).items():
+    for kind, own in (methods | content).items():
         first = printed.get(kind, []) if which == "printed" else []
         found[kind] = []
         for message in [*first, *own[len(first) :]]:

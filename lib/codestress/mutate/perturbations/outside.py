@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from keyword import iskeyword
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from codestress.literals import (
     NotLiteral,
     odd_character,
     parse_expression,
-    parse_program,
     reason_of,
 )
 from codestress.paths import shown
@@ -36,17 +34,15 @@ from .variants import (
 )
 
 
-@dataclass
+@dataclass(frozen=True)
 class Line:
     """A line of the user's file: its problem, or the reason (`fault`) why it cannot be used."""
 
-    id: str
-    """The row's id; without one, `line NUMBER`."""
     place: str
     """File, line and id in words."""
-    problem: Problem | None = None
+    problem: Problem
     """Problem without an output; the run of its call gives one."""
-    fault: str = ""
+    fault: str
 
 
 def perturbed_rows(
@@ -60,68 +56,66 @@ def perturbed_rows(
     (perturbations), in the file's order.
 
     Keys of a row: id, condition, state (`applied`, `unchanged`, `refused`, `rejected`), reason,
-    code, function, input, messages (see `_messages`). A line that is no problem, or whose call does
-    not return the same value twice, is rejected under all conditions; the reason begins with the
-    number of the line. `truth` is the truth in the call that misleading messages must have. The
-    programs are untrusted: `SandboxError` is raised where nothing isolates them, and `DataError`
-    where the file cannot be read or has no rows.
+    code, function, input, messages (see `_messages`). A line that is no problem (its code is
+    empty), or whose call does not return the same value twice, is rejected under all conditions;
+    the reason begins with the number of the line. `truth` is the truth in the call that misleading
+    messages must have. The programs are untrusted: `SandboxError` is raised where nothing isolates
+    them, and `DataError` where the file cannot be read or has no rows.
     """
     lines = _read(path, language)
     with Executor() as executor:
-        problems = [one.problem for one in lines if one.problem]
+        problems = [line.problem for line in lines.values() if not line.fault]
         checked, faults = check_problems(problems, executor, seed)
         made = {
             one: make_variants(checked, one, executor, seed=seed, truth=truth)
             for one in conditions
         }
-    return [
-        _row(line, condition, made[condition].get(line.id), faults)
-        for line, condition in product(lines, conditions)
-    ]
+    rows = []
+    for name, line in lines.items():
+        why = f"{line.place}: {line.fault or faults.get(name)}"
+        rejected = Variant(line.problem, "rejected", why=why)
+        for condition in conditions:
+            variant = made[condition].get(name, rejected)
+            rows.append(_row(name, condition, variant))
+    return rows
 
 
-def _row(
-    line: Line, condition: str, variant: Variant | None, faults: dict[str, str]
-) -> dict[str, Any]:
-    """Returns one row of the result, `rejected` where there is no `variant`. `faults` has reasons
-    against problems by id."""
-    problem = variant.problem if variant else line.problem
-    reason = line.fault or faults.get(line.id, "")
+def _row(name: str, condition: str, variant: Variant) -> dict[str, Any]:
+    """Returns one row of the result."""
     return {
-        "id": line.id,
+        "id": name,
         "condition": condition,
-        "state": variant.status if variant else "rejected",
-        "reason": variant.why if variant else f"{line.place}: {reason}",
-        "code": problem and problem.code,
-        "function": problem and problem.function,
-        "input": problem and problem.arguments,
-        "messages": _messages(condition, variant) if variant else [],
+        "state": variant.status,
+        "reason": variant.why,
+        "code": variant.problem.code,
+        "function": variant.problem.function,
+        "input": variant.problem.arguments,
+        "messages": _messages(condition, variant),
     }
 
 
-def _read(path: Path, language: Language) -> list[Line]:
-    """Returns the lines of a JSON Lines file."""
+def _read(path: Path, language: Language) -> dict[str, Line]:
+    """Returns the lines of a JSON Lines file by id; without one, the id is `line NUMBER`."""
     lines: dict[str, Line] = {}
     for number, text in numbered_lines(path):
-        line = Line(f"line {number}", "")
+        name, problem, fault = f"line {number}", Problem("", "", "", "", ""), ""
         try:
             row = parse_row(text)
-            name = line.id if row.get("id") is None else str(row["id"])
-            if name in lines:
+            own = name if row.get("id") is None else str(row["id"])
+            if own in lines:
                 raise ValueError(
-                    f"a second row with the id {name!r}; ids must be unique"
+                    f"a second row with the id {own!r}; ids must be unique"
                 )
-            line.id = name
-            line.problem = _problem(row, name, language)
+            name = own
+            problem = _problem(row, name, language)
         except UNREADABLE as error:
-            line.fault = reason_of(error)
-        line.place = f"{shown(path)}, line {number} ({line.id})"
-        lines[line.id] = line
+            fault = reason_of(error)
+        lines[name] = Line(f"{shown(path)}, line {number} ({name})", problem, fault)
     if not lines:
         raise DataError(
             f"{path}: has no rows; give JSON Lines with id, code, function and input"
         )
-    return list(lines.values())
+    return lines
 
 
 def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
@@ -136,20 +130,15 @@ def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
         raise ValueError(f"function is {function!r}, not a name")
     if arguments.startswith(f"{function}(") and arguments.endswith(")"):
         arguments = arguments[len(function) + 1 : -1]  # as LiveCodeBench has it
-    fault = ""
+    if fault := odd_character(code):
+        raise ValueError(f"the program does not parse: {fault}")
     if language == "javascript":
         json_values(arguments)
-        fault = odd_character(code)
     else:
         try:
-            parse_program(code)
             parse_expression(f"{function}({arguments}\n)")
         except NotLiteral as error:
             raise ValueError(f"input is {error}") from None
-        except SyntaxError as error:
-            fault = str(error)
-    if fault:
-        raise ValueError(f"the program does not parse: {fault}")
     return Problem(name, code, function, arguments, "", language)
 
 

@@ -2,7 +2,7 @@
 
 Their variants are run like the paper's: a variant that behaves differently on the problem's input
 or on one of up to eight other inputs is drawn again, then rejected and counted. The rules of
-guards.py are for the kit's perturbations alone.
+guards.yaml are for the kit's perturbations alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from codestress.errors import ParameterError
 from codestress.functions import FunctionName, load_function
 from codestress.paths import PARAMS, shown
 from codestress.problems.program import Problem, from_stranger
-from codestress.validation import Strict, one_of, read_rows
+from codestress.validation import Strict, read_rows
 
 from ..draw import Draw
 from .edits import NotPerturbed, Perturbed, Site
@@ -64,9 +64,3 @@ def rewrite(problem: Problem, name: str, draw: Draw) -> Perturbed:
         raise NotPerturbed(f"{name} returned {type(code).__name__}, not a text")
     sites = (Site(1, name, code),) if code != problem.code else ()
     return Perturbed(from_stranger(problem, code=code), sites)
-
-
-def known_perturbation(*kits: str) -> Any:
-    """Returns the validator of a parameter: it accepts the names given in `kits` and those of the
-    custom perturbations, and raises `ValueError` for other values."""
-    return one_of("perturbation", kits, lambda: FILE)

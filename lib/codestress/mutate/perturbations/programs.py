@@ -8,13 +8,20 @@ from dataclasses import replace
 from codestress.literals import parse_program
 from codestress.problems.program import Problem
 
-from ..refusals import python_constructs, refusal
-from . import guards, javascript_guards
+from ..refusals import python_constructs, refusal, rule
+from .edits import stimuli
+from .guards import problem_constructs
 from .javascript import JavaScriptProgram
+from .javascript_guards import script_constructs
 from .python import PythonProgram
 
 Program = PythonProgram | JavaScriptProgram
 """Program that perturbations edit."""
+RULES = {
+    subject: [rule(**row) for row in rows]
+    for subject, rows in stimuli("guards").items()
+}
+"""Rules by which perturbations refuse programs, by language, and those about conditions."""
 
 
 def program_of(problem: Problem) -> Program:
@@ -47,15 +54,12 @@ def why_refused(
 
     `rewriting` is a perturbation's name, or a text that it inserts; `condition` the code of the
     condition in the program that this text replaces, and `para` the parameter that this text names
-    (both empty without one). No template evaluates a condition in JavaScript twice, so no rule
-    there is about conditions.
+    (both empty without one).
     """
-    if problem.language == "javascript":
-        found = javascript_guards.script_constructs(problem)
-        return refusal(javascript_guards.RULES, rewriting, found, para)
-    found = guards.python_problem_constructs(problem)
-    why = refusal(guards.RULES, rewriting, found, para)
-    if condition and not why:
+    python = problem.language == "python"
+    found = problem_constructs(problem) if python else script_constructs(problem)
+    why = refusal(RULES[problem.language], rewriting, found, para)
+    if python and condition and not why:
         parts = python_constructs(ast.parse(f"({condition})", mode="eval"))
-        why = refusal(guards.IN_CONDITIONS, rewriting, parts)
+        why = refusal(RULES["python conditions"], rewriting, parts)
     return why

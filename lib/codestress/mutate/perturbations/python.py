@@ -18,7 +18,6 @@ from ..scopes import (
     blocks,
     names_of,
     outside,
-    own_blocks,
     parameter_names,
     statements,
 )
@@ -30,11 +29,7 @@ from .edits import (
     unused,
     without,
 )
-from .python_sites import (
-    NOTING,
-    add_notes,
-    message_sites,
-)
+from .python_sites import add_notes, message_sites
 
 
 class PythonProgram:
@@ -193,11 +188,11 @@ class PythonProgram:
     def returns(self) -> list[int]:
         """Numbers of the lines on which the called function's own return statements end, without
         those of functions inside it."""
-        lines = list[int]()
-        for block in own_blocks(self.called_function()):
-            returns = [one for one in block if isinstance(one, ast.Return)]
-            lines += [one.end_lineno or 0 for one in returns]
-        return lines
+        return [
+            statement.end_lineno or 0
+            for statement, owner in statements(self.called_function().body)
+            if isinstance(statement, ast.Return) and owner is None
+        ]
 
     def body(self) -> tuple[int, int, int]:
         """Three numbers: first line, last line and indent in spaces of the called function's
@@ -208,16 +203,16 @@ class PythonProgram:
     # --- running it
 
     def traced(self) -> Problem:
-        """Returns the problem with the tracing code `NOTING` and, in place of its call, a
+        """Returns the problem with tracing code and, in place of its call, a
         call that returns a record of the run: values of return statements, and places for messages
         reached."""
+        add_notes(self.tree)
         every = [node for node, _ in statements(self.tree.body)]
         returns = [node for node in every if isinstance(node, ast.Return)]
-        add_notes(self.tree)
         for ordinal, node in enumerate(returns):
             given = [ast.Constant(ordinal), node.value or ast.Constant(None)]
             node.value = ast.Call(ast.Name("note_return", ast.Load()), given, [])
-        self.put_first(NOTING.replace("FUNCTION", self.problem.function))
+        self.put_first(self.texts["tracing"].replace("FUNCTION", self.problem.function))
         return replace(self.problem, code=self.code, function="traced_returns")
 
 

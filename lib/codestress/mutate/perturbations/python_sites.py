@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ..edits import first_line
-from ..scopes import FunctionNode, statements
+from ..scopes import FunctionNode, blocks, statements
 from .edits import MessageSite
 
 METHODS = frozenset(
@@ -82,49 +82,11 @@ def _sites(statement: ast.stmt, kind: str, ordinal: int) -> Iterator[MessageSite
 # --- tracing ---
 
 
-NOTING = """
-noted = {'returns': {}, 'ran': set(), 'kept': {}}
-def note_return(ordinal, value):
-    noted['returns'].setdefault(ordinal, set()).add(repr(value)[:200])
-    return value
-def note_ran(site, kind):
-    noted['ran'].add(site)
-def note_shown(look):
-    try:
-        return repr(look())
-    except Exception:
-        return None
-def note_kept(site, before, after):
-    if after is not None:
-        noted['kept'][site] = noted['kept'].get(site, True) and before == after
-def note_call(site, value, name, *given, **named):
-    joined = isinstance(value, str) and name == 'join' and bool(given)
-    given = ([*given[0]], *given[1:]) if joined else given
-    before = note_shown(lambda: value)
-    result = getattr(value, name)(*given, **named)
-    if joined:
-        note_kept(site, True, len(given[0]) < 2)
-    elif isinstance(value, str):
-        note_kept(site, before, repr(result[0] if result.__class__ is list and len(result) == 1 else result))
-    elif isinstance(value, (list, set, dict)):
-        note_kept(site, before, note_shown(lambda: value))
-    return result
-def traced_returns(*given, **named):
-    FUNCTION(*given, **named)
-    return noted
-"""
-"""Tracing code that is put first in a program; its `traced_returns` calls FUNCTION and returns the
-record."""
-
-
 def add_notes(tree: ast.Module) -> None:
     """Adds to a program, in place, the tracing code of statements behind `note_ran(NUMBER, KIND)`,
     which stands before each place for a message."""
-    for node in list(ast.walk(tree)):
-        for name in ("body", "orelse", "finalbody"):
-            block = getattr(node, name, None)
-            if isinstance(block, list):
-                block[:] = _noted(block)
+    for block, _ in [*blocks(tree.body)]:
+        block[:] = _noted(block)
 
 
 def _noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:

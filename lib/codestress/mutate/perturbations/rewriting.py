@@ -8,7 +8,7 @@ fields), imported, a class's, or a keyword of a call that cannot be resolved.
 GBC: the paper says that there are seven dead loops (its Code 5), but its text does not hold them:
 they are the kit's own. A condition that the paper prints as false, or a parameter that must equal
 itself, is put only into programs without values that may be unequal to themselves (NaN). The next
-text of its kind replaces a text that the rules refuse (guards.py).
+text of its kind replaces a text that the rules refuse (guards.yaml).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def reformat_conditions(
     result's `sites` lists the rewritten conditions; it is empty where there are none.
 
     `{para}` in a template is a parameter of the enclosing function, or true or false. Where the
-    rules of guards.py refuse the template, `{para}` becomes true, else the next template is taken;
+    rules of guards.yaml refuse the template, `{para}` becomes true, else the next template is taken;
     a condition for which all are refused stays. `original` is the program before all perturbations,
     whose constructs the rules look at; `problem` itself if None.
     """
@@ -96,7 +96,7 @@ def insert_garbage(
     empty where nothing was.
 
     Three of the four control flows and two of the seven dead functions are put at places drawn for
-    each; one that the rules of guards.py refuse is left out, and the next false condition replaces
+    each; one that the rules of guards.yaml refuse is left out, and the next false condition replaces
     a refused one. Half of the program's parameters (rounded up), or of its parameters and local
     variables (`globals_of` is `both`), are declared as globals with numbers from 1 to 100; local
     variables alone where there is no parameter. `original` is the program before all perturbations,
@@ -204,21 +204,20 @@ def _rename_script(problem: Problem) -> Perturbed:
     kinds: dict[str, set[str]] = defaultdict(set)
     for name, kind, _ in declared(program.root):
         kinds[kind].add(name)
-    functions, classes = kinds["function"], kinds["class"]
-    variables = kinds["variable"] - functions - classes
-    kept = classes | program.used_names() - functions - kinds["variable"]
+    classes = kinds["class"]
+    renamed: dict[str, Kind] = dict.fromkeys(kinds["variable"] - classes, "variable")
+    renamed |= dict.fromkeys(kinds["function"], "function")
+    kept = classes | program.used_names() - set(renamed)
     if "f" in kept:
         raise NotPerturbed("the name f is taken")
     occurrences: list[Named] = []
     for node in nodes(program.root):
         name, put = text_of(node), partial(program.rename, node)
-        if node.type in IDENTIFIERS and name in functions:
-            occurrences.append((line_of(node), name, "function", put))
-        elif node.type in IDENTIFIERS and name in variables:
-            occurrences.append((line_of(node), name, "variable", put))
+        if node.type in IDENTIFIERS and name in renamed:
+            occurrences.append((line_of(node), name, renamed[name], put))
     in_order = [name for _, name, kind, _ in occurrences if kind == "function"]
-    renamed = _renamed(program, in_order, occurrences, kept)
-    return replace(renamed, problem=replace(renamed.problem, function="f"))
+    made = _renamed(program, in_order, occurrences, kept)
+    return replace(made, problem=replace(made.problem, function="f"))
 
 
 def _rename_python(problem: Problem) -> Perturbed:
@@ -272,35 +271,30 @@ def _keywords(tree: ast.Module, names: Names) -> tuple[list[Occurrence], set[str
     resolved = list[Occurrence]()
     opaque = {"self", "cls"}
     for node in ast.walk(tree):
-        functions: list[FunctionNode] = []
+        function: FunctionNode | None = None
         match node:
             case ast.Call(ast.Name(name) as called):
-                owner = resolve(name, scopes[id(called)])
-                functions = _definitions(owner, name) if owner else []
+                function = _definition(name, scopes[id(called)])
         for keyword in getattr(node, "keywords", []):
-            named = [keyword.arg in _parameters(function) for function in functions]
-            if named and all(named):
-                scope, put = inner[id(functions[0])], partial(setattr, keyword, "arg")
-                resolved.append(Occurrence(keyword, keyword.arg, scope, put))
-            elif keyword.arg is not None and (not named or any(named)):
+            if function is None:
                 opaque.add(keyword.arg)
+                continue
+            given = [*function.args.args, *function.args.kwonlyargs]
+            if keyword.arg in [one.arg for one in given]:
+                scope, put = inner[id(function)], partial(setattr, keyword, "arg")
+                resolved.append(Occurrence(keyword, keyword.arg, scope, put))
     return resolved, opaque
 
 
-def _definitions(owner: Scope, name: str) -> list[FunctionNode]:
-    """Returns the definitions of the functions for which a name in the scope `owner` stands; empty
-    where it may stand for something else, or where a decorator may look at keyword arguments."""
-    if owner.kind == "class" or owner.bound[name] != {"function"}:
-        return []
-    for function in owner.functions[name]:
-        for decorator in function.decorator_list:
-            applied = getattr(decorator, "func", decorator)
-            if getattr(applied, "attr", getattr(applied, "id", "")) not in KEEPING:
-                return []
-    return owner.functions[name]
-
-
-def _parameters(function: FunctionNode) -> list[str]:
-    """Names of the parameters that a call may name by keyword."""
-    given = function.args
-    return [one.arg for one in (*given.args, *given.kwonlyargs)]
+def _definition(name: str, scope: Scope) -> FunctionNode | None:
+    """Returns the definition of the function for which a name in `scope` stands; None where it may
+    stand for something else, or where a decorator may look at keyword arguments."""
+    owner = resolve(name, scope)
+    if owner is None or owner.kind == "class" or owner.bound[name] != {"function"}:
+        return None
+    function, *others = owner.functions[name]
+    for decorator in function.decorator_list:
+        applied = getattr(decorator, "func", decorator)
+        if getattr(applied, "attr", getattr(applied, "id", "")) not in KEEPING:
+            return None
+    return None if others else function

@@ -3,7 +3,7 @@ it keeps its meaning, else drawn again, else rejected.
 
 The artifact of CodeCrash saves what fails unperturbed; here such a variant is `rejected` and
 counted, and one where nothing could change is `unchanged` and counted. Before any run, rules look
-for constructs that a perturbation refuses (guards.py): a program with such a construct is
+for constructs that a perturbation refuses (guards.yaml): a program with such a construct is
 `refused`, or the variant is made all the same and counted as doubtful.
 """
 
@@ -20,9 +20,10 @@ from codestress.problems.program import Problem, from_stranger, literal_text
 from codestress.sandbox.executor import Executor, Outcome
 from codestress.seeding import rng
 from codestress.types import Task
+from codestress.validation import one_of
 
 from ..draw import Draw
-from . import messages
+from . import messages, own
 from .checking import (
     Call,
     Checked,
@@ -42,7 +43,6 @@ from .inputs import (
     other_inputs,
     other_value,
 )
-from .own import known_perturbation, rewrite
 from .programs import why_refused
 from .rewriting import (
     insert_garbage,
@@ -66,7 +66,7 @@ TAGGED = {
 by name."""
 PERTURBATIONS = (*PAPERS, *CONTROLS, NEUTRAL, *TAGGED)
 """All perturbations of the kit."""
-Perturbation = Annotated[str, known_perturbation(*PERTURBATIONS)]
+Perturbation = Annotated[str, one_of("perturbation", PERTURBATIONS, lambda: own.FILE)]
 """Name of one of the kit's perturbations, or of a custom one (params/perturbations.yaml)."""
 Status = Literal["applied", "unchanged", "refused", "rejected"]
 """Result of a perturbation. `applied`: the variant behaves like its program on all inputs tried.
@@ -202,7 +202,7 @@ def _perturbed(
     perturbation cannot be made."""
     problem = made = checked.problem
     if perturbation not in PERTURBATIONS:
-        return rewrite(problem, perturbation, draw)
+        return own.rewrite(problem, perturbation, draw)
     if perturbation in STYLES:
         return messages.insert_messages(
             problem,
