@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import time
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,20 +39,17 @@ class Settings(Strict):
 class NanoEngine(Engine):
     """Engine of a registry row, with a loaded model; it answers one request after the other."""
 
-    concurrency = 4
+    concurrency = 1
 
     def __init__(self, entry: ModelEntry, model: Nano) -> None:
         self.entry = entry
         self.model = model
-        self.pool = ThreadPoolExecutor(max_workers=1)
         self.threads = ThreadpoolController()
 
     async def answer(self, request: Request) -> Response:
         """Returns the response to a request, with the completion of its prompt; raises
         `RequestFailed` for a prompt that does not fit the context window."""
-        return await asyncio.get_running_loop().run_in_executor(
-            self.pool, self._alone, request
-        )
+        return await asyncio.to_thread(self._alone, request)
 
     def _alone(self, request: Request) -> Response:
         """Returns the response to a request, computed by numpy on one thread: matrices of this size
@@ -74,12 +70,13 @@ class NanoEngine(Engine):
         random = rng(0, "nano", request.key)
         told: list[int] = []
         text, finished = "", False
-        for token in model.continuation(
+        continuation = model.continuation(
             tokens,
             temperature=sampling.temperature,
             top_p=sampling.top_p,
             random=random,
-        ):
+        )
+        for token in continuation:
             told.append(token)
             text = model.tokenizer.decode(told)
             cut = [text.index(stop) for stop in sampling.stop if stop in text]
@@ -98,9 +95,6 @@ class NanoEngine(Engine):
             answered_by=f"{self.entry.id} {self.entry.identity}",
             answered_at=now(),
         )
-
-    async def close(self) -> None:
-        self.pool.shutdown(wait=False, cancel_futures=True)
 
 
 def prompt_text(request: Request) -> str:

@@ -207,10 +207,8 @@ def weight_shapes(shape: Configuration) -> dict[str, tuple[int, ...]]:
     """Returns the shapes of the arrays in a file of weights, by Llama's names, for a model's
     sizes."""
     hidden, inner = shape.hidden_size, shape.intermediate_size
-    wide, narrow = (
-        shape.num_attention_heads * shape.head_dim,
-        shape.num_key_value_heads * shape.head_dim,
-    )
+    wide = shape.num_attention_heads * shape.head_dim
+    narrow = shape.num_key_value_heads * shape.head_dim
     of_layer: dict[str, tuple[int, ...]] = {
         "input_layernorm": (hidden,),
         "self_attn.q_proj": (wide, hidden),
@@ -222,16 +220,13 @@ def weight_shapes(shape: Configuration) -> dict[str, tuple[int, ...]]:
         "mlp.up_proj": (inner, hidden),
         "mlp.down_proj": (hidden, inner),
     }
-    layers = range(shape.num_hidden_layers)
-    return {
-        "model.embed_tokens.weight": (shape.vocab_size, hidden),
-        **{
-            f"model.layers.{layer}.{name}.weight": size
-            for layer in layers
-            for name, size in of_layer.items()
-        },
-        "model.norm.weight": (hidden,),
+    shapes: dict[str, tuple[int, ...]] = {
+        "model.embed_tokens.weight": (shape.vocab_size, hidden)
     }
+    for layer in range(shape.num_hidden_layers):
+        for name, size in of_layer.items():
+            shapes[f"model.layers.{layer}.{name}.weight"] = size
+    return {**shapes, "model.norm.weight": (hidden,)}
 
 
 def chosen(

@@ -23,16 +23,12 @@ together."""
 
 
 class _NotRun(BaseException):
-    """Raised with `programs` that were not run yet, and their `language`; a BaseException, so that
-    no `except Exception` catches it."""
-
-    def __init__(self, programs: list[Program], language: Language) -> None:
-        super().__init__()
-        self.programs, self.language = programs, language
+    """Raised, with the key of a program, where work needs one that was not run yet; a
+    BaseException, so that no `except Exception` catches it."""
 
 
 _ends: dict[bytes, Execution] = {}
-_gathered: list[_NotRun] = []
+_waiting = defaultdict[Language, dict[bytes, Program]](dict)
 _gathering = False
 
 
@@ -53,22 +49,19 @@ async def run_together(work: Callable[[], T]) -> T:
         try:
             return work()
         except _NotRun as error:
-            needed = error
+            [needed] = error.args
         finally:
             _gathering = False
-        _gathered.append(needed)
         await asyncio.sleep(0)  # the others come to what they need
-        if needed in _gathered:
-            _run_gathered()
+        if needed not in _ends:
+            _run_waiting()
 
 
-def _run_gathered() -> None:
-    programs = defaultdict[Language, list[Program]](list)
-    for needed in _gathered:
-        programs[needed.language] += needed.programs
-    _gathered.clear()
-    for language, those in programs.items():
-        run_pieces(those, language)
+def _run_waiting() -> None:
+    while _waiting:
+        language, programs = _waiting.popitem()
+        executions = _executor().run(programs.values(), language=language)
+        _ends.update(zip(programs, executions, strict=True))
 
 
 def run_pieces(
@@ -77,22 +70,22 @@ def run_pieces(
     """Results (`Execution`) of `programs`, all in `language`, in order; a program that ran before
     is not run again. Inside `run_together`, programs that were not run yet interrupt the work by an
     exception, to be run later."""
-    keys = [
-        hashlib.blake2b(
-            f"{language} {program!r}".encode(errors="replace"), digest_size=16
-        ).digest()
-        for program in programs
-    ]
-    known = dict(zip(keys, programs, strict=True))
-    missing = {key: program for key, program in known.items() if key not in _ends}
-    if missing and _gathering:
-        raise _NotRun([*missing.values()], language)
-    if len(_ends) + len(missing) > KNOWN:
+    if len(_ends) > KNOWN:
         _ends.clear()
-        missing = known
+    keys = []
+    for program in programs:
+        text = f"{language} {program!r}".encode(errors="replace")
+        keys.append(hashlib.blake2b(text, digest_size=16).digest())
+    missing = {
+        key: program
+        for key, program in zip(keys, programs, strict=True)
+        if key not in _ends
+    }
     if missing:
-        executions = _executor().run(missing.values(), language=language)
-        _ends.update(zip(missing, executions, strict=True))
+        _waiting[language].update(missing)
+        if _gathering:
+            raise _NotRun(next(iter(missing)))
+        _run_waiting()
     return [_ends[key] for key in keys]
 
 
