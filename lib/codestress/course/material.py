@@ -58,7 +58,7 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
     rows: list[Row] = []
     names = list(EXPLOITS)
     for problem in problems(student, count, purpose):
-        name = names[int(random.integers(len(names)))]
+        name = str(random.choice(names))
         style = STYLES[int(random.integers(len(STYLES)))]
         asked = {
             "code": problem.code,
@@ -165,7 +165,7 @@ def place_answers(
     are dependent.
     """
     if depth is None:
-        depth = DEPTHS[int(rng(_seed(student, "depth", purpose)).integers(len(DEPTHS)))]
+        depth = float(rng(_seed(student, "depth", purpose)).choice(DEPTHS))
     random = rng(_seed(student, "places", purpose, depth))
     easy = random.beta(1.2, 0.8, count)
     at = np.linspace(-1, 1, PLACES)
@@ -250,9 +250,7 @@ def _with_comments(code: str, random: np.random.Generator) -> str:
     for number, line in enumerate(code.split("\n")):
         if number and random.random() < 0.6:
             indent = line[: len(line) - len(line.lstrip())]
-            lines.append(
-                _REMARKS[int(random.integers(len(_REMARKS)))].format(indent=indent)
-            )
+            lines.append(str(random.choice(_REMARKS)).format(indent=indent))
         lines.append(line)
     return "\n".join(lines)
 
@@ -329,11 +327,7 @@ def line_of_fault(task: Row) -> int:
     `fault_tasks`) differs from the correct one. Raises `ValueError` where not exactly one line
     differs, or the numbers of lines do."""
     pairs = zip(task["correct"].split("\n"), task["shown"].split("\n"), strict=True)
-    [line] = [
-        number
-        for number, (before, after) in enumerate(pairs, start=1)
-        if before != after
-    ]
+    [line] = [number for number, (was, now) in enumerate(pairs, start=1) if was != now]
     return line
 
 
