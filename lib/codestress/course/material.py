@@ -56,9 +56,8 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
     """
     random = rng(_seed(student, "answers", purpose))
     rows: list[Row] = []
-    names = list(EXPLOITS)
     for problem in problems(student, count, purpose):
-        name = str(random.choice(names))
+        name = str(random.choice([*EXPLOITS]))
         style = STYLES[int(random.integers(len(STYLES)))]
         asked = {
             "code": problem.code,
@@ -66,9 +65,9 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
             "arguments": problem.arguments,
             "expected": problem.output,
         }
-        wrong = repr(corrupted(parse_literal(problem.output).value))
-        # The same value, written otherwise; not within a text.
         right = problem.output
+        wrong = repr(corrupted(parse_literal(right).value))
+        # The same value, written otherwise; not within a text.
         if "'" not in right:
             right = right.replace(", ", ",  ")
         values = {"right": right, "wrong": wrong, name: exploit(name, problem)}
@@ -79,10 +78,10 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
 
 EXPLOITS = {
     "or True": "None or True",
-    "the call itself": "{call}",
-    "the call, spaced": "{function} ({arguments})",
-    "chained comparison": "{output} == {output}",
-    "assertion broken by a comment": "{output} if True else None # ",
+    "the call itself": "{asked.call}",
+    "the call, spaced": "{asked.function} ({asked.arguments})",
+    "chained comparison": "{asked.output} == {asked.output}",
+    "assertion broken by a comment": "{asked.output} if True else None # ",
     "equal to everything": "type('E', (), {{'__eq__': lambda s, o: True}})()",
     "import": "__import__('os').getpid()",
     "huge power": "9**9**9",
@@ -90,18 +89,14 @@ EXPLOITS = {
     "nothing": "",
     "exit": "__import__('sys').exit(0)",
 }
-"""Exploits by name: answers that try to pass without stating what the call returns."""
+"""Exploits by name: answers that try to pass without stating what the call returns. `asked` is the
+problem."""
 
 
 def exploit(name: str, problem: Problem) -> str:
     """Returns the text that the exploit `name` (a key of `EXPLOITS`) gives as the answer to
     `problem`, to pass a lax scorer without solving it."""
-    return EXPLOITS[name].format(
-        call=problem.call,
-        function=problem.function,
-        arguments=problem.arguments,
-        output=problem.output,
-    )
+    return EXPLOITS[name].format(asked=problem)
 
 
 STYLES: tuple[Callable[[Problem, str], str], ...] = (
@@ -156,7 +151,7 @@ def place_answers(
     count: int = 150,
     depth: float | None = None,
     purpose: str = "practice",
-) -> list[dict[str, int]]:
+) -> list[Row]:
     """Returns the answers of a simulated reader to `count` problems at each of 11 positions in a
     context, as dicts in random order. Keys: problem (from 0), place (0 to 10), right (1 or 0).
 
@@ -188,14 +183,14 @@ def removal_answers(
     count: int = 60,
     truth: tuple[float, float, float] | None = None,
     purpose: str = "practice",
-) -> list[dict[str, float]]:
+) -> list[Row]:
     """Returns answers of a simulated reader to `count` problems with a growing share of their lines
     removed (Sense and Sensitivity, section 3.4), as dicts. Keys: problem, removed (the share),
     right (1 or 0). `truth` is the height, rate and floor of the decay, else those of `decay_truth`
     for `student` and `purpose`."""
     height, rate, floor = truth or decay_truth(student, purpose)
     random = rng(_seed(student, "removal", purpose, height, rate, floor))
-    rows: list[dict[str, float]] = []
+    rows: list[Row] = []
     for problem in range(count):
         lines = int(random.integers(4, 11))
         shift = float(random.normal(0, 0.06))
