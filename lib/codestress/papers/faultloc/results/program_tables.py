@@ -24,6 +24,7 @@ from ..studies import (
     mutated,
     mutations_of,
 )
+from .localization import spoken
 from .paper import BINS, SIZES
 
 
@@ -145,12 +146,13 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
 
 def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Returns the cells of a heat map from `refused`, the table of `refusals`, under an empty
-    title: row (mutation), column (language and strength), accuracy (share
-    of tasks to which a neutral mutation can be made), tasks."""
+    title: row (mutation, in words), column (language and strength), accuracy (share of tasks
+    to which a neutral mutation can be made), tasks."""
     counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
     groups = counts.groupby(["language", "spm", "strength"], as_index=False)
     cells = groups[["made", "tasks"]].sum()
-    cells["row"] = cells["spm"]
+    words = cells["spm"].map(spoken)
+    cells["row"] = words.str.replace("names + ", "names\n+ ")
     column = cells["language"].map(LANGUAGE_NAMES) + ",\nstrength "
     cells["column"] = column + cells["strength"].astype(str)
     cells["accuracy"] = cells["made"] / cells["tasks"]
