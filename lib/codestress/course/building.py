@@ -13,6 +13,7 @@ from pathlib import Path
 
 from codestress.errors import CodestressError, DataError, ParameterError
 from codestress.paths import NOTEBOOKS, shown, visible
+from codestress.pipeline.builder import replace_folder
 from codestress.pipeline.notebooks import read_notebook
 from codestress.validation import nearest
 
@@ -60,9 +61,7 @@ def build_course(folder: Path) -> Iterator[tuple[str, Graded]]:
                     f"{name}: its own solution gets {points}: {failed}"
                 )
             yield name, solution
-        if folder.exists():
-            shutil.rmtree(folder)
-        new.rename(folder)
+        replace_folder(new, folder)
 
 
 def _assign(name: str, scratch: Path, student: Path, teacher: Path) -> None:

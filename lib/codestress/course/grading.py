@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -94,12 +93,13 @@ class Graded:
         return sum(self.possible.values())
 
     def in_words(self) -> str:
-        """Return the points of all and of each question, and below them remarks and messages."""
-        lines = [f"{self.student}: {self.score:g} of {self.total:g}"]
-        for question, points in self.scores.items():
-            lines[0] += f"  {question} {points:g}/{self.possible[question]:g}"
-        messages = chain(self.remarks, *self.failed.values())
-        lines += [f"  {message}" for message in messages]
+        """Returns the points of all, remarks, and the points of each question with the messages of
+        its failed tests."""
+        lines = [f"{self.student}: {self.score:g} of {self.total:g} points"]
+        lines += [f"- {remark}" for remark in self.remarks]
+        for question, possible in self.possible.items():
+            lines.append(f"- {question}: {self.scores[question]:g} of {possible:g}")
+            lines += [f"  - {message}" for message in self.failed[question]]
         return "\n".join(lines)
 
 
@@ -312,14 +312,8 @@ def write_feedback(folder: Path, assignment: str, results: Sequence[Graded]) -> 
     for each student and a column for each question; returns the path of `grades.csv`."""
     rows = []
     for graded in results:
-        lines = [f"# {assignment}: {graded.score:g} of {graded.total:g} points", ""]
-        lines += [f"Student: {graded.student}"]
-        lines += [f"- {remark}" for remark in graded.remarks]
-        for name, possible in graded.possible.items():
-            points = f"{graded.scores[name]:g} of {possible:g} points."
-            lines += ["", f"## {name}", "", points]
-            lines += [f"- {message}" for message in graded.failed[name]]
-        write_whole(folder / f"{graded.student}.md", "\n".join(lines) + "\n")
+        told = f"# {assignment}\n\n{graded.in_words()}\n"
+        write_whole(folder / f"{graded.student}.md", told)
         # No formula to a spreadsheet.
         safe = "'" * (graded.student[:1] in "=+-@\t\r") + graded.student
         sums = {"points": graded.score, "of": graded.total}

@@ -56,9 +56,8 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
     """
     random = rng(_seed(student, "answers", purpose))
     rows: list[Row] = []
-    names = list(EXPLOITS)
     for problem in problems(student, count, purpose):
-        name = names[int(random.integers(len(names)))]
+        name = str(random.choice([*EXPLOITS]))
         style = STYLES[int(random.integers(len(STYLES)))]
         asked = {
             "code": problem.code,
@@ -66,9 +65,9 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
             "arguments": problem.arguments,
             "expected": problem.output,
         }
-        wrong = repr(corrupted(parse_literal(problem.output).value))
-        # The same value, written otherwise; not within a text.
         right = problem.output
+        wrong = repr(corrupted(parse_literal(right).value))
+        # The same value, written otherwise; not within a text.
         if "'" not in right:
             right = right.replace(", ", ",  ")
         values = {"right": right, "wrong": wrong, name: exploit(name, problem)}
@@ -79,10 +78,10 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
 
 EXPLOITS = {
     "or True": "None or True",
-    "the call itself": "{call}",
-    "the call, spaced": "{function} ({arguments})",
-    "chained comparison": "{output} == {output}",
-    "assertion broken by a comment": "{output} if True else None # ",
+    "the call itself": "{asked.call}",
+    "the call, spaced": "{asked.function} ({asked.arguments})",
+    "chained comparison": "{asked.output} == {asked.output}",
+    "assertion broken by a comment": "{asked.output} if True else None # ",
     "equal to everything": "type('E', (), {{'__eq__': lambda s, o: True}})()",
     "import": "__import__('os').getpid()",
     "huge power": "9**9**9",
@@ -90,18 +89,14 @@ EXPLOITS = {
     "nothing": "",
     "exit": "__import__('sys').exit(0)",
 }
-"""Exploits by name: answers that try to pass without stating what the call returns."""
+"""Exploits by name: answers that try to pass without stating what the call returns. `asked` is the
+problem."""
 
 
 def exploit(name: str, problem: Problem) -> str:
     """Returns the text that the exploit `name` (a key of `EXPLOITS`) gives as the answer to
     `problem`, to pass a lax scorer without solving it."""
-    return EXPLOITS[name].format(
-        call=problem.call,
-        function=problem.function,
-        arguments=problem.arguments,
-        output=problem.output,
-    )
+    return EXPLOITS[name].format(asked=problem)
 
 
 STYLES: tuple[Callable[[Problem, str], str], ...] = (
@@ -156,7 +151,7 @@ def place_answers(
     count: int = 150,
     depth: float | None = None,
     purpose: str = "practice",
-) -> list[dict[str, int]]:
+) -> list[Row]:
     """Returns the answers of a simulated reader to `count` problems at each of 11 positions in a
     context, as dicts in random order. Keys: problem (from 0), place (0 to 10), right (1 or 0).
 
@@ -165,7 +160,7 @@ def place_answers(
     are dependent.
     """
     if depth is None:
-        depth = DEPTHS[int(rng(_seed(student, "depth", purpose)).integers(len(DEPTHS)))]
+        depth = float(rng(_seed(student, "depth", purpose)).choice(DEPTHS))
     random = rng(_seed(student, "places", purpose, depth))
     easy = random.beta(1.2, 0.8, count)
     at = np.linspace(-1, 1, PLACES)
@@ -188,14 +183,14 @@ def removal_answers(
     count: int = 60,
     truth: tuple[float, float, float] | None = None,
     purpose: str = "practice",
-) -> list[dict[str, float]]:
+) -> list[Row]:
     """Returns answers of a simulated reader to `count` problems with a growing share of their lines
     removed (Sense and Sensitivity, section 3.4), as dicts. Keys: problem, removed (the share),
     right (1 or 0). `truth` is the height, rate and floor of the decay, else those of `decay_truth`
     for `student` and `purpose`."""
     height, rate, floor = truth or decay_truth(student, purpose)
     random = rng(_seed(student, "removal", purpose, height, rate, floor))
-    rows: list[dict[str, float]] = []
+    rows: list[Row] = []
     for problem in range(count):
         lines = int(random.integers(4, 11))
         shift = float(random.normal(0, 0.06))
@@ -250,9 +245,7 @@ def _with_comments(code: str, random: np.random.Generator) -> str:
     for number, line in enumerate(code.split("\n")):
         if number and random.random() < 0.6:
             indent = line[: len(line) - len(line.lstrip())]
-            lines.append(
-                _REMARKS[int(random.integers(len(_REMARKS)))].format(indent=indent)
-            )
+            lines.append(str(random.choice(_REMARKS)).format(indent=indent))
         lines.append(line)
     return "\n".join(lines)
 
@@ -329,11 +322,7 @@ def line_of_fault(task: Row) -> int:
     `fault_tasks`) differs from the correct one. Raises `ValueError` where not exactly one line
     differs, or the numbers of lines do."""
     pairs = zip(task["correct"].split("\n"), task["shown"].split("\n"), strict=True)
-    [line] = [
-        number
-        for number, (before, after) in enumerate(pairs, start=1)
-        if before != after
-    ]
+    [line] = [number for number, (was, now) in enumerate(pairs, start=1) if was != now]
     return line
 
 

@@ -17,16 +17,17 @@ from told import names as told
 def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() -> None:
     values = [("reader", 80, 60), (MEAN, 75, 62.6)]
     points = [
-        (model, "Python, names", x, y)
+        (model, "python", "names", x, y)
         for model, *ends in values
         for x, y in zip((1, 8), ends, strict=True)
     ]
-    points += [(MEAN, "Python, all mutations", x, y) for x, y in ((1, 70), (8, 70))]
+    points += [(MEAN, "python", "all mutations", x, y) for x, y in ((1, 70), (8, 70))]
     points += [
-        ("published", "published, Python, all mutations", x, y)
-        for x, y in ((1, 40), (8, 30))
+        ("published", "python", "all mutations", x, y) for x, y in ((1, 40), (8, 30))
     ]
-    table = pd.DataFrame(points, columns=["model", "panel", "density", "value"])
+    table = pd.DataFrame(
+        points, columns=["model", "language", "mutation", "strength", "value"]
+    )
     figure = strength_curves(table.assign(low=table["value"], high=table["value"]))
     names, together = figure.axes
     for ax, parts in ((names, ("names", "−12")), (together, ("all", "+0"))):

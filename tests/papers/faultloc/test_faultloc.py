@@ -987,7 +987,7 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
         run(trials, ["sim-careful", "sim-trusting"], store=tmp_path / "s.sqlite")
     )
     points = robustness.mean_points(frame, rule="strict", confidence=0.95).set_index(
-        ["panel", "density"]
+        ["language", "mutation", "strength"]
     )
     asked = frame[
         (frame["outcome_strict"] != "skipped")
@@ -995,9 +995,11 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     ]
     here = asked[(asked["language"] == "python") & (asked["strength"] == 4)]
     expected = 100 * here.groupby("model")["value_strict"].mean().mean()
-    assert points.loc[("Python, all mutations", 4), "value"] == pytest.approx(expected)
+    assert points.loc[("python", "all mutations", 4), "value"] == pytest.approx(
+        expected
+    )
     one = here[here["spm"] == "names"].groupby("model")["value_strict"].mean().mean()
-    assert points.loc[("Python, names", 4), "value"] == pytest.approx(100 * one)
+    assert points.loc[("python", "names", 4), "value"] == pytest.approx(100 * one)
     assert (points["low"] < points["value"]).all()
     assert (points["value"] < points["high"]).all()
     figure = strength_curves(

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from codestress.inference.run import run
 from codestress.papers.faultloc.printed import (
     FAULT,
-    MISLEADING,
     Printed,
     printed_program,
 )
@@ -28,6 +27,7 @@ from codestress.prompts import prompt_text
 from codestress.types import Outcome, Response
 from openai_server import OpenAIServer, Received, Reply, completion
 
+MISLEADING = "        # This function checks how many queens are on the board.\n"
 ELIDED = "<CODE REMOVED FOR BREVITY>"
 FIGURE_1 = """\
 1 def solveNQueens(n):
@@ -263,7 +263,7 @@ def test_any_model_is_asked_the_specification_first(
         0,
         0,
     ]
-    table = named_lines(results.answers, "strict", tmp_path / "s.sqlite")
+    table = named_lines(results.answers, "strict")
     assert table["condition"].tolist() == list(CONDITIONS.values())
     assert table["named_line"].tolist() == [12, 13, 5, 5]
     assert table["found"].tolist() == [1, 1, 0, 0]

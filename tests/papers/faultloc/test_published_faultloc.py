@@ -75,7 +75,7 @@ def test_table_2_has_every_cell_with_its_interval(cells: pd.DataFrame) -> None:
             TABLE[row.language][row.fault][MODELS.index(row.label)] / 100,
             TASKS[row.language][row.fault],
         )
-        assert (row.share, row.of) == pytest.approx((share, n))
+        assert (row.accuracy, row.of) == pytest.approx((share, n))
         assert (row.low, row.high) == pytest.approx(wilson(share, n / 4), abs=1e-6)
     interval = binomtest(42, 100).proportion_ci(method="wilson")
     assert wilson(0.42, 100) == pytest.approx((interval.low, interval.high))

@@ -1,6 +1,6 @@
-"""Charts of Fault Localizability: lengths of programs (Figure 5), accuracy by two factors (Figure
-9), accuracy as dots by row (Table II, Figures 6, 7, 10, 11) and against the strength of mutations
-(Figure 8), the lines that models name in one program (Figure 2), and the published numbers."""
+"""Charts of Fault Localizability: shares as dots by row (Table II, Figures 5, 6, 7, 10, 11, and
+accuracy under other labels), accuracy by two factors (Figure 9) and against the strength of
+mutations (Figure 8), the lines that models name in one program (Figure 2), and the published numbers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from matplotlib.patches import Rectangle
 from codestress.report.curves import (
     MEAN,
     draw_curves,
-    draw_points,
     forest,
     interval,
     legend_above,
-    look,
     name_rows,
     panels,
     say,
@@ -35,35 +33,7 @@ from codestress.report.style import (
 )
 from codestress.types import LANGUAGE_NAMES
 
-from .results.localization import spoken
-
-
-def length_bars(frames: Mapping[str, pd.DataFrame]) -> Figure:
-    """Returns a figure of bars: the share of programs in each range of lengths, a panel for each
-    table in `frames`, whose keys are the titles. A table has the columns label (range of lengths),
-    count (programs), and source, with bars beside each other; the source `published` is grey. The
-    number at a bar's end is the count."""
-    figure, axes = panels(list(frames), 2, 2.9, sharex=True, sharey=True)
-    labels = list(pd.concat(frames.values())["label"].unique())
-    for ax, frame in zip(axes, frames.values(), strict=True):
-        sources = frame["source"].nunique()
-        height = 0.8 / sources
-        for number, (source, part) in enumerate(frame.groupby("source", sort=False)):
-            theirs, total = source == "published", part["count"].sum()
-            places = part["label"].map(labels.index)
-            places += height * (number - (sources - 1) / 2)
-            colour = PUBLISHED if theirs else look(number).colour
-            share, thick = 100 * part["count"] / max(total, 1), 0.92 * height
-            name = f"{source} ({total:,})"
-            ax.barh(places, share, thick, color=colour, label=name)
-            mark(ax, part, share / 2, places, share, thick, published=theirs)
-            for place, end, count in zip(places, share, part["count"], strict=True):
-                say(ax, f"{count:,}", (end, place), (3, 0), va="center")
-        name_rows(ax, labels)
-        ax.legend(loc="lower right")
-        ax.set_xlabel("share of the programs (%); at the end: how many")
-    axes[0].set(ylabel="lines of a program", xlim=(0, 108))
-    return figure
+from .results.localization import ALL_MUTATIONS, spoken
 
 
 def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
@@ -179,27 +149,32 @@ def _write_cells(
         say(ax, text, (cell.x, cell.y), ha="center", va="center", color=colour)
 
 
+BOLD = (MEAN, "published")
+
+
 def strength_curves(points: pd.DataFrame) -> Figure:
     """Returns a figure of curves: a row of panels for each language, a column for each mutation
-    (last: all). `points` has the columns model (a curve), panel (language, mutation), density
-    (strength), value, low, high (%). Mean and published are bold; a panel's title says how far the
-    mean moves from the first strength to the last, in points."""
-    panel = points["panel"].str.removeprefix("published, ")
-    names = panel.str.split(", ", n=1, expand=True)
-    languages, mutations = (list(names[part].unique()) for part in (0, 1))
-    mutations.sort(key=lambda name: bool(name == ALL))
+    (last: all). `points` has the columns model (a curve), language, mutation, strength, value, low,
+    high (%). Mean and published are bold; a panel's title says how far the mean moves from the
+    first strength to the last, in points."""
+    languages, mutations = (
+        list(points[name].unique()) for name in ("language", "mutation")
+    )
+    mutations.sort(key=lambda name: bool(name == ALL_MUTATIONS))
     models = looks(points.loc[~points["model"].isin(BOLD), "model"].unique())
     size = (len(languages), len(mutations))
     figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * len(languages))
     grid = figure.subplots(*size, sharex=True, sharey=True, squeeze=False)
-    for (language, mutation), part in points.groupby([names[0], names[1]], sort=False):
-        ax = grid[languages.index(language)][mutations.index(mutation)]
-        _draw_strengths(ax, part, models)
-        title = _headed(mutation) if language == languages[0] else ""
-        ax.set_title(title + _moved(part), fontsize=7, loc="center")
-    for ax, language in zip(grid[:, 0], languages, strict=True):
-        ax.set(ylabel=f"{language}\nlocalized again (%)", ylim=(-4, 104))
-    strengths = sorted(points["density"].unique())
+    for language, axes in zip(languages, grid, strict=True):
+        for mutation, ax in zip(mutations, axes, strict=True):
+            chosen = points[["language", "mutation"]] == [language, mutation]
+            part = points[chosen.all(axis=1)]
+            _draw_strengths(ax, part, models)
+            heading = _headed(mutation) if language == languages[0] else ""
+            ax.set_title(heading + _moved(part), fontsize=7, loc="center")
+        ylabel = f"{LANGUAGE_NAMES[language]}\nlocalized again (%)"
+        axes[0].set(ylabel=ylabel, ylim=(-4, 104))
+    strengths = sorted(points["strength"].unique())
     grid[0][0].set_xticks(strengths, [f"{one:g}" for one in strengths])
     told = "strength: applications of the mutation; above: how far the mean moves, in points"
     figure.supxlabel(told, fontsize=8)
@@ -207,21 +182,17 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     return figure
 
 
-ALL = "all mutations"
-BOLD = (MEAN, "published")
-
-
 def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) -> None:
     """Draws the curves of the points `part`: single `models` faint, mean and published bold."""
     for model, (colour, marker) in models.items():
-        curve = part[part["model"] == model].sort_values("density")
-        x, y = curve["density"], curve["value"]
+        curve = part[part["model"] == model].sort_values("strength")
+        x, y = curve["strength"], curve["value"]
         ax.plot(
             x, y, marker=marker, ms=2.5, color=colour, lw=0.8, alpha=0.45, label=model
         )
         mark(ax, curve, x, y)
     for name in BOLD:
-        draw_curves(ax, part, [name], "density", value="value", scale=1, size=3)
+        draw_curves(ax, part, [name], "strength", value="value", scale=1, size=3)
     containers: Sequence[Any] = ax.containers
     for container in containers:
         container.lines[0].set_linewidth(2.0)
@@ -229,44 +200,16 @@ def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) ->
 
 def _headed(mutation: str) -> str:
     """Returns the words for a mutation as the lines of a narrow panel's title."""
-    words = spoken(mutation.replace(" ", "_") if mutation != ALL else ALL)
+    words = spoken(mutation)
     return words.replace(" + ", " +\n").replace(" ", "\n", "+" not in words) + "\n"
 
 
 def _moved(part: pd.DataFrame) -> str:
     """Returns how far the mean in the points `part` moves from the first strength to the last."""
-    mean = part[part["model"] == MEAN].sort_values("density")["value"]
+    mean = part[part["model"] == MEAN].sort_values("strength")["value"]
     if len(mean) < 2:
         return ""
     return f"{mean.iloc[-1] - mean.iloc[0]:+.0f}".replace("-", "−")
-
-
-def relabelled_curves(table: pd.DataFrame) -> Figure:
-    """Returns a figure of accuracy by quarter of the program, a panel for each model, a curve for
-    each reading (by labels or by changed lines). Columns of `table`: model, reading, quarter (1 to
-    4, of the line that the reading counts as faulty), accuracy, low, high (0 to 1)."""
-    models = list(table["model"].unique())
-    across = 2 if len(models) <= 4 else 4
-    height = min(8.2, 0.8 + 1.7 * -(-len(models) // across))
-    figure, axes = panels(models, across, height, sharex=True, sharey=True)
-    table = table.assign(label=table["reading"], published=False)
-    middle = (table["label"].nunique() - 1) / 2
-    for ax, model in zip(axes, models, strict=True):
-        draw_points(
-            ax,
-            table[table["model"] == model],
-            lambda number, part: part["quarter"] + 0.08 * (number - middle),
-            line="-",
-            width=0.7,
-        )
-        ax.set(ylim=(-4, 104), xticks=range(1, 5))
-        ax.tick_params(labelbottom=True)
-    for ax in axes[::across]:
-        ax.set_ylabel("accuracy (%)")
-    told = "quarter of the program in which the line that counts stands"
-    figure.supxlabel(told, fontsize=8)
-    legend_above(figure, *axes)
-    return figure
 
 
 def named_lines(table: pd.DataFrame) -> Figure:
@@ -321,30 +264,31 @@ def published_chart(
     """Returns the chart of the published numbers: Table II with intervals (`cells`); misplaced
     returns against the other faults (`returns`); the share localized, by language (`counts`). The
     tables come from `results/published.py`."""
-    figure = styled_figure(WIDTHS["page"], 7.0)
-    above, below = figure.subfigures(2, 1, height_ratios=[1.5, 1.2], squeeze=False).flat
+    titles = [f"Table II, {LANGUAGE_NAMES[language]}" for language in LANGUAGES]
+    titles += ["misplaced returns - other faults", "Figure 7: before mutations"]
+    figure, axes = panels(titles, 2, 7.0)
     theirs: dict[str, Any] = {"scale": 100, "published": True, "series": "series"}
     models = list(cells["label"].unique())
     shown = cells[cells["flag"] == ""]
     shown = shown.assign(series=shown["fault"].map(spoken))
-    theirs["xlabel"] = "accuracy (%)"
-    for ax, language in zip(above.subplots(1, 2, sharey=True), LANGUAGES, strict=True):
+    told = {"value": "accuracy", "xlabel": "accuracy (%)"}
+    for ax, language in zip(axes, LANGUAGES, strict=False):
         part = shown[shown["language"] == language]
-        title = f"Table II, {LANGUAGE_NAMES[language]}"
-        forest(ax, part, models, (0, 100), value="share", title=title, **theirs)
-    above.legend(*ax.get_legend_handles_labels(), loc="outside upper left", ncols=4)
-    left, right = below.subplots(1, 2)
+        forest(ax, part, models, (0, 100), **theirs | told)
+    *_, left, right = axes
+    told = {"value": "difference", "xlabel": "accuracy (points)"}
     shown = returns.assign(series=returns["language"].map(LANGUAGE_NAMES))
-    theirs |= {"title": "misplaced returns - other faults", "value": "difference"}
-    forest(left, shown, models, (-35, 35), **theirs | {"xlabel": "accuracy (points)"})
+    forest(left, shown, models, (-35, 35), **theirs | told)
     left.axvline(0, color="#999999", linewidth=0.6)
+    told = {"value": "found", "xlabel": "of all tasks (%)"}
     shown = counts[counts["lacks"].isna()]
     shown = shown.sort_values("language", ascending=False, kind="stable")
     shown = shown.assign(series=shown["language"].map(LANGUAGE_NAMES))
-    theirs |= {"title": "Figure 7: before mutations", "xlabel": "of all tasks (%)"}
     names = list(dict.fromkeys(shown["label"]))
-    forest(right, shown, names, (0, 30), **theirs | {"value": "found"})
-    below.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    forest(right, shown, names, (0, 30), **theirs | told)
+    left.legend(loc="upper left")
+    right.legend(loc="lower right")
+    legend_above(figure, *axes[:2])
     return figure
 
 

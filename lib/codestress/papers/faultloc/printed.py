@@ -1,7 +1,8 @@
 """The motivating example as the paper prints it (section II, Figures 1 to 3): programs, prompt,
 questions.
 
-The texts `printed/figure1.txt` and `printed/figure3.txt` keep the marks of omitted code. The print
+The texts `printed/figure1.txt`, `printed/figure3.txt` and `printed/edited.txt` (Figure 1, with the
+misleading names and comment of Figure 3) keep the marks of omitted code. The print
 leaves some points open; the kit reconstructs these points as follows:
 
 - Indentation: four columns a level. Figure 1 prints its last two lines inside the function that
@@ -50,7 +51,6 @@ from .scoring import (
 Question = Literal["specification", "faulty", "annotated", "edited", "figure 3"]
 COMMENT = "        # Off-by-one fault: the loop stops one row too early\n"
 """Comment of Figure 1 that tells the reader where the fault is."""
-MISLEADING = "        # This function checks how many queens are on the board.\n"
 FAULT = "range(row, n-1, 1)"
 
 
@@ -118,22 +118,9 @@ def printed_program(question: Question) -> FaultyProgram:
     """Returns the version of N-Queens (section II of Fault Localizability) that the question
     `question` is about, with the number of its faulty line. Marks stand for the code that the
     figures omit."""
-    name = "figure3" if question == "figure 3" else "figure1"
+    name = {"edited": "edited", "figure 3": "figure3"}.get(question, "figure1")
     path = files(__package__) / "printed" / f"{name}.txt"
     code = path.read_text(encoding="utf-8").removesuffix("\n")
     if question != "annotated":
         code = code.replace(COMMENT, "")
-    if question == "edited":
-        code = _edited(code)
     return FaultyProgram(code, code[: code.index(FAULT)].count("\n") + 1)
-
-
-def _edited(code: str) -> str:
-    """Returns Figure 1's program `code`, changed as in Figure 3: with its misleading names and its
-    misleading comment."""
-    start, end = code.index("    def is_safe("), code.index("        return True")
-    renamed = code[start:end].replace("board", "final_result")
-    head, _, body = renamed.partition("\n")
-    edited = f"{head}\n{MISLEADING}" + body.removeprefix("\n")
-    whole = code[:start] + edited + code[end:]
-    return whole.replace("solveNQueens", "howManyQueens")

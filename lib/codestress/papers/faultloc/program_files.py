@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -71,12 +72,11 @@ def read_program(path: Path) -> ProgramFile:
 
 def _depth(root: Node) -> int:
     """Number of levels of a syntax tree."""
-    deepest, nodes = 0, [(root, 1)]
-    while nodes:
-        node, depth = nodes.pop()
-        deepest = max(deepest, depth)
-        nodes += [(child, depth + 1) for child in node.children]
-    return deepest
+    depth, level = 0, [root]
+    while level:
+        depth += 1
+        level = list(chain.from_iterable(node.children for node in level))
+    return depth
 
 
 def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:

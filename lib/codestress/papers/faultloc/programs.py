@@ -8,7 +8,6 @@ hand.
 from __future__ import annotations
 
 import ast
-import inspect
 import itertools
 import json
 import re
@@ -192,6 +191,9 @@ def normalised(code: str) -> str:
     )
 
 
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
 def _installed() -> Iterator[CorrectProgram]:
     """Yields the programs of the source `installed`: top-level functions and classes of the modules
     of Python packages, and whole modules, with their docstrings as specifications. In each round
@@ -199,32 +201,22 @@ def _installed() -> Iterator[CorrectProgram]:
     packages = [installed_modules(package).items() for package in PACKAGES]
     for turn in itertools.zip_longest(*packages):
         for name, text in filter(None, turn):
-            tree = ast.parse(text)
-            lines = normalised(text).split("\n")
+            tree, text = ast.parse(text), normalised(text)
+            lines = text.split("\n")
             for node in tree.body:
-                if isinstance(
-                    node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-                ):
-                    code = textwrap.dedent(
-                        "\n".join(lines[first_line(node) - 1 : node.end_lineno])
-                    )
-                    yield CorrectProgram(
-                        f"{name}.{node.name}",
-                        code,
-                        _purpose(ast.get_docstring(node)),
-                        "python",
-                    )
-            yield CorrectProgram(
-                name, "\n".join(lines), _purpose(ast.get_docstring(tree)), "python"
-            )
+                if isinstance(node, Definition):
+                    own = lines[first_line(node) - 1 : node.end_lineno]
+                    code = textwrap.dedent("\n".join(own))
+                    title = f"{name}.{node.name}"
+                    yield CorrectProgram(title, code, _purpose(node), "python")
+            yield CorrectProgram(name, text, _purpose(tree), "python")
 
 
-def _purpose(docstring: str | None) -> str:
-    """Beginning of `docstring` in one line: as many whole paragraphs as fit in 600 characters, at
-    least the first, which is cut at 900; empty for None."""
-    told = inspect.cleandoc(docstring or "")
+def _purpose(node: Definition | ast.Module) -> str:
+    """Beginning of the docstring of `node` in one line: as many whole paragraphs as fit in 600
+    characters, at least the first, which is cut at 900; empty without a docstring."""
     parts: list[str] = []
-    for paragraph in told.split("\n\n"):
+    for paragraph in (ast.get_docstring(node) or "").split("\n\n"):
         if parts and sum(map(len, parts)) + len(paragraph) > 600:
             break
         parts.append(" ".join(paragraph.split()))

@@ -11,6 +11,8 @@ import json
 import re
 from functools import lru_cache
 
+import numpy as np
+
 from codestress.simulated.reading import Reading
 
 SUSPICIOUS = (
@@ -58,17 +60,11 @@ def point_at_fault(reading: Reading, _prefill: str) -> str | None:
     Localizability: a line that it has kept (not missed) in `reading` below the question `ASKED`,
     drawn in proportion to suspicion; without one, a sentence that it sees no program. None if
     `ASKED` was not kept."""
-    asked = [
-        line
-        for line, (_, text) in zip(reading.lines, reading.kept, strict=True)
-        if ASKED in text
-    ]
+    kept = _kept(reading)
+    asked = [line for line, text in kept if ASKED in text]
     if not asked:
         return None
-    placed = zip(reading.lines, reading.kept, strict=True)
-    lines = [
-        (line - asked[0] - 1, text) for line, (_, text) in placed if line > asked[0]
-    ]
+    lines = [(line - asked[0] - 1, text) for line, text in kept if line > asked[0]]
     if not lines:
         return "I cannot see a program."
     number, text = _suspect(reading, lines)
@@ -94,22 +90,16 @@ def _suspect(reading: Reading, lines: list[tuple[int, str]]) -> tuple[int, str]:
     """Draws one of `lines`, pairs of number and text, in proportion to suspicion (`seen_as`, and
     more below a comment that speaks of a fault if the reader believes comments), and returns the
     pair."""
-    weights = []
-    alarmed = False
+    weights, alarmed = [], False
     for _, text in lines:
         weight, alarming = seen_as(text)
-        weights.append(
-            weight + ALARMED * reading.reader.credulity * (alarmed and weight > 0)
-        )
+        if alarmed and weight:
+            weight += ALARMED * reading.reader.credulity
+        weights.append(weight)
         alarmed = alarming
-    total = sum(weights)
-    at = reading.random.random() * total
-    chosen = 0
-    for chosen, weight in enumerate(weights):  # noqa: B007
-        at -= weight
-        if at < 0:
-            break
-    return lines[chosen]
+    sums = np.cumsum(weights)
+    chosen = np.searchsorted(sums, reading.random.random() * sums[-1], side="right")
+    return lines[min(int(chosen), len(lines) - 1)]
 
 
 @lru_cache(maxsize=50_000)
@@ -129,10 +119,7 @@ def _program(reading: Reading) -> list[tuple[int, str]]:
     """Returns the program lines that the reader has kept in `reading`, as pairs of number and text.
     Line 1 stands below the first kept code fence; without a kept fence, line 0 stands two lines
     below the first kept line. Empty if no program line was kept."""
-    placed = [
-        (line, text)
-        for line, (_, text) in zip(reading.lines, reading.kept, strict=True)
-    ]
+    placed = _kept(reading)
     fences = [line for line, text in placed if text.startswith("```")]
     start = fences[0] if fences else (placed[0][0] + 2 if placed else 0)
     return [
@@ -140,6 +127,12 @@ def _program(reading: Reading) -> list[tuple[int, str]]:
         for line, text in placed
         if line > start and not text.startswith("```") and text not in reading.question
     ]
+
+
+def _kept(reading: Reading) -> list[tuple[int, str]]:
+    """Returns the kept segments of `reading`, each with its line."""
+    texts = [text for _, text in reading.kept]
+    return list(zip(reading.lines, texts, strict=True))
 
 
 TASKS = (localize_fault, point_at_fault)

@@ -44,7 +44,16 @@ def score_location(
     lines = code.count("\n") + 1
     right = 1 <= answer <= lines and abs(answer - label) <= tolerance
     outcome = Outcome.CORRECT if right else Outcome.INCORRECT
-    return Score(outcome, float(right), f"line {answer}")
+    return Score(outcome, float(right), f"{NAMED}{answer}")
+
+
+NAMED = "line "
+
+
+def named_in(score: Score) -> int | None:
+    """Returns the line that `score`, made by `score_location`, says was named; None without one."""
+    number = score.detail.removeprefix(NAMED)
+    return int(number) if number.isdecimal() else None
 
 
 RULES = ("row", "column", "diagonal")

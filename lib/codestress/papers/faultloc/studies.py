@@ -377,8 +377,16 @@ class Localization(Mutations, Naming):
         return self.question(task, task.program.code)
 
     def question(self, task: Task, code: str) -> Prompt:
-        """Returns the prompt that asks for the faulty line of `code`, a version of `task`."""
-        return localize_prompt(task.correct, code, self.numbered, self.sampling)
+        """Returns the prompt that asks for the faulty line of `code`, a faulty version of `task`:
+        the question of section II of Fault Localizability, to be answered in JSON."""
+        program = task.correct
+        values = {"fence": program.language, "specification": program.specification}
+        values |= {"code": code, "numbers": ""}
+        if self.numbered:
+            lines = enumerate(code.split("\n"), start=1)
+            values["code"] = "\n".join(f"{number}: {line}" for number, line in lines)
+            values["numbers"] = prompt_text("localize.numbers")
+        return Prompt((Message("user", filled("localize", values)),), self.sampling)
 
     def steps(self, trial: Trial) -> int:
         """Returns the number of requests of `trial` if it is not skipped: 1 for an unmutated task,
@@ -463,23 +471,6 @@ def read_content(text: str, said: Said = "describes", put: Put = "replace") -> C
         tuple(item.strip("\n") for item in lists.get(name, ())) for name in names
     )
     return Content(comments, words, dead_code, said, put)
-
-
-# The conditions of a task follow each other, and begin with the same question.
-@lru_cache(maxsize=128)
-def localize_prompt(
-    program: CorrectProgram, code: str, numbered: bool, sampling: Sampling
-) -> Prompt:
-    """Returns the prompt that asks for the faulty line of `code`, a faulty version of `program`:
-    the question of section II of Fault Localizability, to be answered in JSON. `program` gives
-    specification and language. With `numbered`, each line begins with its number."""
-    values = {"fence": program.language, "specification": program.specification}
-    values |= {"code": code, "numbers": ""}
-    if numbered:
-        lines = enumerate(code.split("\n"), start=1)
-        values["code"] = "\n".join(f"{number}: {line}" for number, line in lines)
-        values["numbers"] = prompt_text("localize.numbers")
-    return Prompt((Message("user", filled("localize", values)),), sampling)
 
 
 WANTED = {

@@ -4,18 +4,14 @@ each model names."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from codestress.inference.results import Answer
-from codestress.inference.store import stored_responses
-from codestress.paths import STORE
-from codestress.scoring.forms import without_thoughts
 
 from ..printed import printed_program
-from ..scoring import line_in_prose
+from ..scoring import named_in
 
 CONDITIONS = {
     "faulty": "Figure 1, without its comment",
@@ -26,24 +22,20 @@ CONDITIONS = {
 COLUMNS = ["condition", "model", "faulty_line", "named_line", "found", "cell"]
 
 
-def named_lines(
-    answers: Iterable[Answer], rule: str, store: Path = STORE
-) -> pd.DataFrame:
+def named_lines(answers: Iterable[Answer], rule: str) -> pd.DataFrame:
     """Returns a table with a row for each of `answers` about a version of N-Queens; failed requests
     are left out. Columns: condition (the version, in words), model, faulty_line, named_line
     (missing if none is named), found (0 or 1, by the scoring rule `rule`), cell (selects this
-    answer). The responses are read from `store`, the response store."""
-    shown = [one for one in answers if not one.error]
-    shown = [one for one in shown if one.trial.factors["question"] in CONDITIONS]
-    texts = stored_responses([one.key for one in shown], store)
+    answer)."""
     rows = []
-    for answer in shown:
+    for answer in answers:
         question: Any = answer.trial.factors["question"]
-        program = printed_program(question)
-        text = without_thoughts(texts[answer.key].text)
-        line, found = line_in_prose(text, program.code), answer.scores[rule].value
+        if answer.error or question not in CONDITIONS:
+            continue
+        score, faulty = answer.scores[rule], printed_program(question).line
         names, cell = (CONDITIONS[question], answer.model), {"model": answer.model}
-        rows.append((*names, program.line, line, found, cell | {"question": question}))
+        line = named_in(score)
+        rows.append((*names, faulty, line, score.value, cell | {"question": question}))
     return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
 
 

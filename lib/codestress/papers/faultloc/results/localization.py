@@ -14,6 +14,7 @@ from codestress.report.published import read_published
 from codestress.types import LANGUAGE_NAMES
 
 ALL_FAULTS = "all faults"
+ALL_MUTATIONS = "all mutations"
 QUARTERS = ("0-25 %", "25-50 %", "50-75 %", "75-100 %")
 ORACLE = "perfect localizer"
 """Name, in the column model, of the instrument that names the changed line."""

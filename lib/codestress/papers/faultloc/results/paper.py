@@ -3,7 +3,7 @@ labels of its public tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -19,7 +19,7 @@ from codestress.report.published import (
 from codestress.types import LANGUAGE_NAMES
 
 from ..artifact import packed_rows
-from .localization import ALL_FAULTS, in_quarters
+from .localization import ALL_FAULTS, ALL_MUTATIONS, in_quarters
 
 
 def published_heat() -> pd.DataFrame:
@@ -73,11 +73,16 @@ def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
         parts[f"{name} alone"] = part
     rows = []
     for reading, part in parts.items():
-        sums = part.assign(right=part["value"] * part["of"])
-        sums = sums.groupby(["label", "fault"])[["right", "of"]].sum()
-        best = (sums["right"] / sums["of"]).unstack().idxmax(axis=1)
+        best = accuracy(part, ["label", "fault"]).unstack().idxmax(axis=1)
         rows.append((reading, (best == "MisplacedReturn").sum()))
     return pd.DataFrame(rows, columns=["reading", "models"])
+
+
+def accuracy(cells: pd.DataFrame, by: Sequence[str]) -> pd.Series:
+    """Returns the accuracy in % on all tasks together for each combination of values of the columns
+    `by` of `cells`, cells of Table II."""
+    sums = cells.eval("right = value * of").groupby(by)[["right", "of"]].sum()
+    return sums["right"] / sums["of"]
 
 
 def published_statistics() -> dict[str, int]:
@@ -135,14 +140,19 @@ def _strokes(cells: pd.DataFrame, condition: str) -> pd.DataFrame:
     """Returns the mean of the column value (%) of `cells` for each label as rows for `share_dots`
     under the name `condition`: label (models as the registry names them), condition, accuracy (0 to
     1), low, high (nan)."""
-    models = published_models("faultloc").items()
-    names = {name.replace("-", " ").lower(): model for name, model in models}
-    spelled = cells["label"].str.replace("-", " ").str.lower()
-    labels = spelled.map(names).fillna(cells["label"])
+    models = pd.Series(published_models("faultloc"))
+    names = models.set_axis(spelled(models.index.to_series()))
+    labels = spelled(cells["label"]).map(names).fillna(cells["label"])
     shares = cells["value"].groupby(labels, sort=False).mean() / 100
     strokes = shares.rename("accuracy").reset_index()
     strokes.insert(1, "condition", condition)
     return strokes.assign(low=np.nan, high=np.nan)
+
+
+def spelled(labels: pd.Series) -> pd.Series:
+    """Returns the names of models in `labels` in one spelling (lower case, no hyphens), since the
+    paper's tables and figures spell them in several ways."""
+    return labels.str.replace("-", " ").str.lower()
 
 
 def published_counts() -> pd.DataFrame:
@@ -164,13 +174,11 @@ def published_counts() -> pd.DataFrame:
 
 def published_strengths() -> pd.DataFrame:
     """Returns the paper's Figure 8, means over models and mutations, as points for
-    `strength_curves` in panels of their own: model (`published`), panel, density (the strength),
-    value (%), low, high (both equal to value: no intervals are published)."""
-    cells = published_cells("faultloc/fig08", "language", "density")
-    language = cells.pop("language").map(LANGUAGE_NAMES)
-    cells.insert(0, "model", "published")
-    cells.insert(1, "panel", "published, " + language + ", all mutations")
-    return cells.assign(low=cells["value"], high=cells["value"])
+    `strength_curves`: language, strength, value (%), model (`published`), mutation (all), low, high
+    (both equal to value: no intervals are published)."""
+    cells = published_cells("faultloc/fig08", "language", "strength")
+    told = cells.assign(low=cells["value"], high=cells["value"])
+    return told.assign(model="published", mutation=ALL_MUTATIONS)
 
 
 BINS = (50, 100, 200, 300, 400, 500)

@@ -10,6 +10,7 @@ from difflib import unified_diff
 import numpy as np
 import pandas as pd
 
+from codestress.fitting.summaries import with_accuracy
 from codestress.mutate.faults.neutral import FaultyProgram
 from codestress.types import LANGUAGE_NAMES
 
@@ -65,14 +66,18 @@ def seed_counts(given: Programs) -> pd.DataFrame:
 
 
 def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Returns the tables for `length_bars` by language, from `kept` (the first table of
-    `seed_tables`) and `published`, the paper's own (`published_sizes`). Columns: source, label
-    (range of lengths in lines), count (programs)."""
+    """Returns dots for `share_dots` by language, from `kept` (the first table of `seed_tables`) and
+    `published`, the paper's own (`published_sizes`). Columns: label (range of lengths in lines),
+    condition (the source and its number of programs), n (programs; nan for the paper's), accuracy
+    (share of the source's programs), low, high (0 to 1; Wilson)."""
     java = kept["source"].isin(["java", "codesearchnet"])
     own = kept.assign(language=java.map({True: "Java", False: "Python"}))
-    both = pd.concat([own, published])
-    both = both.rename(columns={"lines": "label", "programs": "count"})
-    return {str(name): part for name, part in both.groupby("language", sort=False)}
+    both = pd.concat([own, published], ignore_index=True)
+    both["of"] = both.groupby(["language", "source"])["programs"].transform("sum")
+    both["condition"] = both["source"] + " (" + both["of"].map("{:,}".format) + ")"
+    both["n"] = both["programs"].where(both["source"] != "published")
+    dots = with_accuracy(both, "programs", "of").rename(columns={"lines": "label"})
+    return {str(name): part for name, part in dots.groupby("language", sort=False)}
 
 
 def task_statistics(given: Programs) -> pd.DataFrame:
@@ -141,17 +146,13 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
 
 def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Returns the cells of a heat map from `refused`, the table of `refusals`, under an empty
-    title: row (mutation, in words and as its code), column (language and strength), accuracy (share
-    of tasks to which a neutral mutation can be made), tasks."""
+    title: row (mutation, in words), column (language and strength), accuracy (share of tasks
+    to which a neutral mutation can be made), tasks."""
     counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
     groups = counts.groupby(["language", "spm", "strength"], as_index=False)
     cells = groups[["made", "tasks"]].sum()
-    cells["row"] = [
-        spoken(spm).replace("names + ", "names\n+ ")
-        if "+" in spm
-        else f"{spoken(spm)}\n({spm})"
-        for spm in cells["spm"]
-    ]
+    words = cells["spm"].map(spoken)
+    cells["row"] = words.str.replace("names + ", "names\n+ ")
     column = cells["language"].map(LANGUAGE_NAMES) + ",\nstrength "
     cells["column"] = column + cells["strength"].astype(str)
     cells["accuracy"] = cells["made"] / cells["tasks"]

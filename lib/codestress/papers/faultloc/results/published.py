@@ -26,11 +26,11 @@ RETURNS = "MisplacedReturn"
 
 def cells(confidence: float) -> pd.DataFrame:
     """Returns the paper's Table II, a row for each cell: language, fault, label (the model), of
-    (number of tasks), flag (a note if Figure 7 contradicts or lacks the cell, else empty), share
-    (accuracy, 0 to 1), low, high (the Wilson interval at level `confidence`, each `A_PROGRAM` tasks
+    (number of tasks), flag (a note if Figure 7 contradicts or lacks the cell, else empty),
+    accuracy, low, high (0 to 1; the Wilson interval at level `confidence`, each `A_PROGRAM` tasks
     counting once)."""
-    table = published_localization(confidence).eval("share = value / 100")
-    return table[["language", "fault", "label", "of", "flag", "share", "low", "high"]]
+    columns = ["language", "fault", "label", "of", "flag", "accuracy", "low", "high"]
+    return published_localization(confidence)[columns]
 
 
 def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -49,8 +49,8 @@ def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
         )
         if cell.flag:
             continue
-        share, of = cell.share, rest["of"].sum()
-        others = (rest["share"] * rest["of"]).sum() / of
+        share, of = cell.accuracy, rest["of"].sum()
+        others = (rest["accuracy"] * rest["of"]).sum() / of
         interval = newcombe(
             others, of / (3 * A_PROGRAM), share, cell.of / A_PROGRAM, confidence
         )

@@ -36,23 +36,10 @@ def recounted() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["number", "reading", "value"])
 
 
-def _named(labels: pd.Series) -> pd.Series:
-    """The names of models in `labels` in one spelling (lower case, no hyphens), since the paper's
-    tables and figures spell them in several ways."""
-    return labels.str.replace("-", " ").str.lower()
-
-
 def _localization() -> pd.DataFrame:
     """The paper's Table II (`published_localization`) with the models in one spelling."""
     cells = paper.published_localization()
-    return cells.assign(model=_named(cells["label"]))
-
-
-def _sums(cells: pd.DataFrame, *by: str) -> pd.DataFrame:
-    """Localized tasks times 100 (right) and all tasks (of), summed for each combination of values
-    of the columns `by` of `cells` (from `_localization`)."""
-    right = cells["value"] * cells["of"]
-    return cells.assign(right=right).groupby([*by])[["right", "of"]].sum()
+    return cells.assign(model=paper.spelled(cells["label"]))
 
 
 def _ahead(values: pd.Series, first: list[str]) -> float:
@@ -63,24 +50,18 @@ def _ahead(values: pd.Series, first: list[str]) -> float:
 def _table_two(found: Numbers) -> None:
     every = _localization()
     every["family"] = every["model"].str.split().str[0]
-    for reading, cells in (
-        ("its tasks together", every),
-        ("its cells alike", every.assign(of=1)),
-    ):
-
-        def accuracy(*by: str, cells: pd.DataFrame = cells) -> pd.Series:
-            sums = _sums(cells, *by)
-            return sums["right"] / sums["of"]
-
-        families, models = accuracy("family"), accuracy("model")
-        for language, values in accuracy("family", "language").unstack().items():
+    readings = {"its tasks together": every, "its cells alike": every.assign(of=1)}
+    for reading, cells in readings.items():
+        families, models = (paper.accuracy(cells, [by]) for by in ("family", "model"))
+        by_language = paper.accuracy(cells, ["family", "language"]).unstack()
+        for language, values in by_language.items():
             found[f"Claude ahead, {language}", reading] = _ahead(values, ["claude"])
         others = families.drop("claude")
         found["Gemini ahead of all but Claude", reading] = _ahead(others, ["gemini"])
         found["leading models ahead", reading] = _ahead(models, LEADING)
         found["GPT-4o next", reading] = _ahead(models.drop(LEADING), ["gpt 4o"])
         found["Phi-4 ahead of open models", reading] = _ahead(models[OPEN], ["phi 4"])
-        wide = accuracy("model", "language").unstack()
+        wide = paper.accuracy(cells, ["model", "language"]).unstack()
         more = wide["java"] - wide["python"]
         worse = more.filter(regex="^(?!claude)") < 0
         found["better in Python, but Claude", reading] = worse.sum()
@@ -119,7 +100,7 @@ def _languages(found: Numbers) -> None:
     count.
     """
     counts = paper.published_counts()
-    names = _named(counts["label"])
+    names = paper.spelled(counts["label"])
     wide = counts.assign(label=names).pivot(index="label", columns="language")
     localized, after = wide["pf_localized"], wide["pf_spm_localized"]
     closed = ~wide.index.isin(OPEN)
@@ -136,7 +117,8 @@ def _languages(found: Numbers) -> None:
         found["closed - open", reading] = more
         lost = (100 * (localized - after) / of).mean()
         found["lost, Java - Python", reading] = lost["java"] - lost["python"]
-    right = _sums(_localization(), "model", "language")["right"].unstack() / 100
+    tasks = _localization().eval("right = value * of / 100")
+    right = tasks.groupby(["model", "language"])["right"].sum().unstack()
     # A bar that lacks a kind of fault counts other tasks than Table II.
     same = wide["lacks"].isna() & ((right - localized).abs() < 1)
     for language in LANGUAGES:

@@ -21,7 +21,7 @@ from codestress.types import Response, Trial
 
 from ..scoring import TOLERANCES
 from ..studies import Localization, Relabel
-from .localization import ORACLE, shares, with_seed
+from .localization import ORACLE, QUARTERS, shares, with_seed
 
 READINGS = {
     "strict": ("label", "quarter"),
@@ -126,6 +126,14 @@ def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     table = pd.concat(tables)[[*columns, "accuracy", "low", "high"]]
     models = placed["model"].unique()
     return pd.concat([table[table["model"] == model] for model in models])
+
+
+def quarter_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Returns dots for `share_dots` by reading from `table`, made by `by_quarter`: with the columns
+    label (the quarter in words), condition (the model) and n (tasks)."""
+    quarters = table["quarter"].map(dict(enumerate(QUARTERS, start=1)))
+    dots = table.assign(label=quarters, condition=table["model"], n=table["tasks"])
+    return {str(name): part for name, part in dots.groupby("reading", sort=False)}
 
 
 def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:

@@ -13,6 +13,7 @@ from codestress.report.curves import MEAN
 from codestress.types import LANGUAGE_NAMES, Outcome
 
 from .localization import (
+    ALL_MUTATIONS,
     TASK,
     shares,
     spoken,
@@ -98,37 +99,39 @@ def losses(
     return pd.DataFrame(rows, columns=["model", *by, *measures])
 
 
+POINTS = ["model", "language", "mutation", "strength", "cell", "value", "low", "high"]
+"""Columns of points of Figure 8: model (or its mean line), language, mutation (or `ALL_MUTATIONS`), strength,
+cell (selects these answers), accuracy and its interval in %."""
+
+
 def strength_points(table: pd.DataFrame) -> pd.DataFrame:
-    """Returns points for `strength_curves` from `table`, made by `robustness` by language, spm,
-    said and strength: model, cell (selects these answers), panel (language and mutation), density
-    (the strength), value, low, high (%). Controls are left out."""
-    table = named(table[~table["spm"].isin(CONTROLS)])
-    panel = table["language"].map(LANGUAGE_NAMES) + ", "
-    table["panel"] = panel + table["mutation"].str.replace("_", " ")
-    table[["value", "low", "high"]] = 100 * table[["accuracy", "low", "high"]]
-    columns = ["model", "cell", "panel", "density", "value", "low", "high"]
-    return table.rename(columns={"strength": "density"})[columns]
+    """Returns points (`POINTS`) for `strength_curves` from `table`, made by `robustness` by
+    language, spm, said and strength. Controls are left out."""
+    points = named(table[~table["spm"].isin(CONTROLS)])
+    points[["value", "low", "high"]] = 100 * points[["accuracy", "low", "high"]]
+    return points[POINTS]
 
 
 def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.DataFrame:
-    """Returns the points of Figure 8's mean line, over the models asked, for each language,
-    mutation (and all together) and strength, with the columns of `strength_points`. `answers` is a
-    table of answers. All models' shares count alike; programs are the clusters of the intervals at
-    level `confidence`."""
-    again = named(asked_again(answers, rule)).assign(all="all mutations")
+    """Returns the points (`POINTS`) of Figure 8's mean line, over the models asked, for each
+    language, mutation (and all together) and strength. `answers` is a table of answers. All models'
+    shares count alike; programs are the clusters of the intervals at level `confidence`."""
+    single = named(asked_again(answers, rule))
     rows = []
-    for what, factors in (("mutation", ["spm", "said"]), ("all", ["change"])):
-        groups = again.groupby(["language", what, "strength"], sort=False)
-        for (language, kind, strength), part in groups:
+    for again, factors in (
+        (single, ["spm", "said"]),
+        (single.assign(mutation=ALL_MUTATIONS), ["change"]),
+    ):
+        for group, part in again.groupby(
+            ["language", "mutation", "strength"], sort=False
+        ):
             [cell] = part[["language", *factors, "strength"]][:1].to_dict("records")
             models = part.set_index("seed_program").groupby("model")[f"value_{rule}"]
             found = mean([share(value) for _, value in models])
             ends = found.interval(part["seed_program"].nunique(), confidence)
             numbers = [100 * min(max(end, 0.0), 1.0) for end in (found.value, *ends)]
-            panel = f"{LANGUAGE_NAMES[language]}, {kind.replace('_', ' ')}"
-            rows.append((MEAN, panel, cell, strength, *numbers))
-    columns = ["model", "panel", "cell", "density", "value", "low", "high"]
-    return pd.DataFrame(rows, columns=columns)
+            rows.append((MEAN, *group, cell, *numbers))
+    return pd.DataFrame(rows, columns=POINTS)
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
@@ -145,13 +148,12 @@ def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
     `points` (made by `mean_points`) moves over strengths, or how often `losses` (made by the
     function of that name) shows that mutations cost more than the last of the controls."""
     if show == "strengths":
+        together = points[points["mutation"] == ALL_MUTATIONS].sort_values("strength")
         parts = []
-        together = points[points["panel"].str.endswith("all mutations")]
-        for panel, part in together.groupby("panel", sort=False):
-            ends = part.sort_values("density")["value"].iloc[[0, -1]]
-            language, moved = str(panel).partition(",")[0], "from {:.0f} to {:.0f} %"
-            parts.append(f"{moved.format(*ends)} in {language}")
-        least, most = points["density"].min(), points["density"].max()
+        for language, part in together.groupby("language", sort=False)["value"]:
+            moved = f"from {part.iloc[0]:.0f} to {part.iloc[-1]:.0f} %"
+            parts.append(f"{moved} in {LANGUAGE_NAMES[language]}")
+        least, most = points["strength"].min(), points["strength"].max()
         told = " and ".join(parts)
         return f"From strength {least:g} to {most:g} the mean goes {told}"
     control = "".join(losses["control"][-1:])
