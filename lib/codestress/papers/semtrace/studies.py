@@ -644,17 +644,12 @@ class Templates(Seeded):
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """List of triples of task, number of distractors and prompt, for all four templates on the
     problem with the number `given.problem`, with the target in the middle of its distractors."""
-    values = {
-        "artefact": given.artefact,
-        "models": given.models,
-        "seed": given.seed,
+    same = {"artefact", "models", "seed", "distractors", "distractor_source", "matched"}
+    values = given.model_dump(include=same) | {
         "tasks": [*get_args(Task)],
         "problems": [given.problems],
         "n_problems": given.problem + 1,
         "positions": 3,
-        "distractors": given.distractors,
-        "distractor_source": given.distractor_source,
-        "matched": given.matched,
     }
     contexts = Contexts.model_validate(values)
     trials = list(contexts.trials())
