@@ -194,12 +194,13 @@ def kendall(
     `ENUMERATED` models, random orders for more. The interval is from
     `kendall_interval`.
     """
-    signs, other = pair_signs(x), floats(y)
+    other = floats(y)
     n = len(other)
-    scale = math.sqrt(float((signs**2).sum() * (pair_signs(other) ** 2).sum()))
+    signs, others = pair_signs(x), pair_signs(other)
+    scale = math.sqrt(float((signs**2).sum() * (others**2).sum()))
     if scale == 0:
         return OverModels(math.nan, UNKNOWN, math.nan, n)
-    value = float(signs @ pair_signs(other)) / scale
+    value = float(signs @ others) / scale
     if n <= ENUMERATED:
         orders = np.array(list(permutations(other)))
     else:
@@ -223,8 +224,7 @@ def kendall_interval(
     models, and covers 75 to 95 %. This interval covers 94 to 100 %, more for fewer
     models, because tau then has few values.
     """
-    known_x = np.sort(floats(x))
-    known_y = np.sort(floats(y))
+    known_x, known_y = np.sort([floats(x), floats(y)])
     value = float(pair_signs(x) @ pair_signs(y))
     first, noise = rng.normal(size=(2, KENDALL_DRAWS, len(known_x)))
     signs = pair_signs(tied(first, known_x))

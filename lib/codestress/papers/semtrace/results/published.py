@@ -58,8 +58,8 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     )
     rows = []
     both = pd.concat([plain, keyed], axis="columns", join="inner")
-    for name, *sides in both.itertuples():
-        before, _, after, _ = sides
+    for name, before, n, after, keyed_n in both.itertuples():
+        sides = before, n, after, keyed_n
         ends, p_value = newcombe(*sides, confidence), two_shares_p(*sides)
         rows.append((*name, before, after, after - before, *ends, p_value))
     columns = ["model", "task", "plain", "keyed", "difference", "low", "high", "p"]
