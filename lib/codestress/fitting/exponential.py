@@ -117,13 +117,12 @@ class ExponentialFit:
         """Return the lower and the upper edge, each (k,), of the curve's interval at
         each of the values `x` (k,), from the resamples, and around the curve; nan where
         no resample has a fit."""
+        draws = curve(floats(x), self.draws).T
         ends = [
-            percentile_interval(draws, self.confidence, value)
-            for draws, value in zip(
-                curve(floats(x), self.draws).T, self.at(x), strict=True
-            )
+            percentile_interval(each, self.confidence, value)
+            for each, value in zip(draws, self.at(x), strict=True)
         ]
-        low, high = np.array(ends).reshape(-1, 2).T
+        low, high = np.reshape(ends, (-1, 2)).T
         return low, high
 
 
@@ -165,9 +164,7 @@ def fit_exponential(
     height, rate and floor. Intervals are quantiles of a bootstrap of problems,
     `smoothed` and `stretched`. `check`: test by `lack_of_fit`.
     """
-    places = floats(x)
-    scores = floats(right)
-    numbers = floats(asked)
+    places, scores, numbers = map(floats, (x, right, asked))
     items = len(scores)
     fitted = partial(fit_curves, places, floor=floor, highest=highest)
     means, totals = resampled(scores, numbers, np.ones((1, items)))

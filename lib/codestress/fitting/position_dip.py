@@ -82,21 +82,16 @@ def position_dip(
     means = table.mean(axis=0)
     best = float(means.max()) or math.nan
     dip, drop = float(dips.mean()), float(np.ptp(means))
-    found = PositionDip(
-        dip=dip,
-        relative_dip=dip / best,
-        drop=drop,
-        drop_without_effect=float(np.ptp(weights @ table - means, axis=1).mean()),
-        relative_drop=drop / best,
-        p_value=max(greater(table[:, end] - middle, resamples, rng) for end in (0, -1)),
-        items=items,
-    )
-    if items == 1:
-        return found
-    return found._replace(
-        dip_interval=paired_difference(dips, confidence=confidence),
-        drop_interval=largest_drop(table, weights, confidence),
-        relative_drop_interval=largest_relative_drop(table, weights, confidence),
+    noise = float(np.ptp(weights @ table - means, axis=1).mean())
+    p_value = max(greater(table[:, end] - middle, resamples, rng) for end in (0, -1))
+    of_dip = of_drop = of_relative = UNKNOWN
+    if items > 1:
+        of_dip = paired_difference(dips, confidence=confidence)
+        of_drop = largest_drop(table, weights, confidence)
+        of_relative = largest_relative_drop(table, weights, confidence)
+    lost = drop / best, of_relative
+    return PositionDip(
+        dip, of_dip, dip / best, drop, of_drop, noise, *lost, p_value, items
     )
 
 

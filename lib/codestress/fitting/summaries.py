@@ -74,26 +74,23 @@ def compare(
     `UNKNOWN` and the p-value 1.
     """
     means = [side.groupby(level=0).mean() for side in (first, second)]
-    differences = (means[1] - means[0])[
-        means[0].index.union(means[1].index, sort=False)
-    ]
+    differences = means[1] - means[0]
     both = differences.dropna()
-    items, unpaired = len(both), len(differences) - len(both)
-    if not items:
-        return PairedComparison(math.nan, *UNKNOWN, math.nan, 0, 0, 0, unpaired)
     names = both.index if clusters is None else clusters[both.index]
     groups, known = pd.factorize(names)
-    once = len(known) == items and max(map(len, (first, second))) == items
+    once = len(known) == len(both) and max(map(len, (first, second))) == len(both)
     better, worse = int((both > 0).sum()), int((both < 0).sum())
-    interval, p_value = UNKNOWN, 1.0  # a single cluster's sign says nothing
+    # A single cluster's sign says nothing.
+    interval, p_value = UNKNOWN, 1.0 if len(both) else math.nan
     if len(known) > 1:
         interval = paired_difference(both, groups, confidence)
-    if once and better + worse:
-        p_value = min(1.0, 2 * float(bdtr(min(better, worse), better + worse, 0.5)))
-    elif len(known) > 1 and better + worse:
-        sums = both.groupby(groups).sum().to_numpy()
-        p_value = flipped_signs(sums, resamples, rng)
-    counts = (items, worse, better, unpaired)
+        if once:
+            half = bdtr(min(better, worse), better + worse, 0.5)
+            p_value = min(1.0, 2 * float(half))
+        elif better + worse:
+            sums = both.groupby(groups).sum().to_numpy()
+            p_value = flipped_signs(sums, resamples, rng)
+    counts = (len(both), worse, better, len(differences) - len(both))
     return PairedComparison(float(both.mean()), *interval, p_value, *counts)
 
 
@@ -133,12 +130,11 @@ def paired_differences(
         first, *others = part[condition].unique()
         scores = part.set_index("problem")[f"value_{rule}"]
         of = part.drop_duplicates("problem").set_index("problem", drop=False)[clusters]
+        of_way = scores.groupby(part[condition].to_numpy()).get_group
         for second in others:
             result = compare(
-                *(
-                    scores[(part[condition] == way).to_numpy()]
-                    for way in (first, second)
-                ),
+                of_way(first),
+                of_way(second),
                 clusters=of,
                 confidence=confidence,
                 resamples=resamples,

@@ -37,7 +37,7 @@ from codestress.report.style import (
     styled_figure,
 )
 
-from .curves import Sides, reach_of
+from .curves import Sides
 
 LOOKS: dict[str, dict[str, Any]] = {
     "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
@@ -120,7 +120,7 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         list(sources), 1, height, WIDTHS["column"], height_ratios=rows, sharex=True
     )
     for ax, (title, frame) in zip(axes, sources.items(), strict=True):
-        labels = list(dict.fromkeys(frame["label"]))
+        labels = list(frame["label"].unique())
         conditions = frame.groupby("condition", sort=False)
         values = []
         for number, (name, part) in enumerate(conditions):
@@ -133,8 +133,9 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         ax.set_xlim(0, 101)
         ax.set_xticks(range(0, 101, 20))
         if len(conditions) > 1:
-            corner: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1)}
-            ax.legend(borderpad=0, borderaxespad=0.3, **corner)
+            ax.legend(
+                borderpad=0, borderaxespad=0.3, loc="lower left", bbox_to_anchor=(0, 1)
+            )
             ax.set_title(title, pad=4 + 12 * len(conditions))
     axes[-1].set_xlabel(xlabel)
     return figure
@@ -188,8 +189,7 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
         words = []
         for side in sides:
             fit, sign = fits[side], side[1]
-            reach, _ = reach_of(fit)
-            if np.isfinite(reach):
+            if np.isfinite(fit.half_life):
                 ax.plot(sign * x, 100 * fit.at(x - 1), **dashes)
             way = "down" if sign > 0 else "up"
             words.append(f"{_halving(fit)} {way}")
@@ -216,8 +216,7 @@ def _halving(fit: ExponentialFit) -> str:
     it does not describe its points."""
     if fit.lack < DOUBTED:
         return "rejected"
-    reach, _ = reach_of(fit)
-    return "no fit" if np.isnan(reach) else f"{reach * np.log(2):,.0f}"
+    return "no fit" if np.isnan(fit.half_life) else f"{fit.half_life:,.0f}"
 
 
 def length_curve(
@@ -230,7 +229,7 @@ def length_curve(
     to 1); the table `outcomes`: label, text, characters, outcome, share. `order` lists the outcomes
     from best to worst.
     """
-    labels = list(dict.fromkeys(outcomes["label"]))
+    labels = list(outcomes["label"].unique())
     titles = [label.replace(" (", "\n(") for label in labels]
     rows = -(-len(labels) // MOST_ACROSS)
     height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
@@ -260,9 +259,16 @@ def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None
         found = part[part["outcome"] == outcome].set_index("characters")["share"]
         height = 100 * found.reindex(lengths, fill_value=0).to_numpy(float)
         colour, hatch = OUTCOMES.get(outcome, (OTHER, HATCHES[5]))
-        paint: dict[str, Any] = {"color": colour, "hatch": hatch, "edgecolor": "white"}
-        paint["linewidth"] = 0.4
-        panel.bar(range(len(lengths)), height, bottom=bottom, label=outcome, **paint)
+        panel.bar(
+            range(len(lengths)),
+            height,
+            bottom=bottom,
+            label=outcome,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0.4,
+        )
         bottom += height
     ticks = [f"{length / 1000:.1f}".removesuffix(".0") + "k" for length in lengths]
     panel.set_xticks(range(len(lengths)), ticks, rotation=60)
@@ -274,9 +280,16 @@ def _right_interval(panel: Axes, mine: pd.DataFrame) -> None:
     `mine`."""
     mine = mine.sort_values("characters").reset_index(drop=True)
     share, reach = interval(mine)
-    bars: dict[str, Any] = {"fmt": "none", "ecolor": "black", "elinewidth": 0.9}
-    bars |= {"capsize": 2, "label": "interval of the right answers"}
-    panel.errorbar(mine.index, share, reach, **bars)
+    panel.errorbar(
+        mine.index,
+        share,
+        reach,
+        fmt="none",
+        ecolor="black",
+        elinewidth=0.9,
+        capsize=2,
+        label="interval of the right answers",
+    )
     published = bool(mine["published"].any())
     mark(panel, mine, mine.index, share / 2, 0.8, share, published=published)
 
@@ -301,14 +314,22 @@ def published_chart(pairs: pd.DataFrame) -> Figure:
     """Figure of the comparisons of published lists: a panel for each comparison of `pairs`, a row
     for each model. The table has the columns comparison, model, difference, low, high (-1 to 1),
     decided. Hollow marks are not decided."""
-    models = list(dict.fromkeys(pairs["model"]))
+    models = list(pairs["model"].unique())
     comparisons = dict(list(pairs.groupby("comparison", sort=False)))
     figure, axes = panels(list(comparisons), 3, 3.4, sharey=True)
     for ax, part in zip(axes, comparisons.values(), strict=True):
         ax.axvline(0, color="#999999", linewidth=0.6)
-        options: dict[str, Any] = {"label": "model", "value": "difference"}
-        options |= {"scale": 100, "decided": True, "published": True}
-        forest(ax, part, models, (-105, 105), **options)
+        forest(
+            ax,
+            part,
+            models,
+            (-105, 105),
+            label="model",
+            value="difference",
+            scale=100,
+            decided=True,
+            published=True,
+        )
         for line in ax.lines:
             hollow = line.get_markerfacecolor() == "white"
             line.set_markerfacecolor("white" if hollow else PUBLISHED)

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike
 from codestress.fitting.exponential import ExponentialFit, fit_exponential
 from codestress.fitting.proportions import Array, Interval, floats
 
-LONGEST = 1e6
-"""Largest reach; a longer reach counts as no decay (inf)."""
 HIGHEST = np.array([1.0, 50.0, 0.0])
 """Upper bounds of a decay's parameters: top, rate (1 / reach) and floor."""
 Sides = Mapping[tuple[str, int], ExponentialFit]
@@ -57,9 +55,6 @@ def certainty(means: Array, asked: Array) -> Array:
 def reach_of(fit: ExponentialFit) -> tuple[float, Interval]:
     """Return the reach of `fit`, the distance over which its share falls to 1/e (1 / rate;
     inf: no decay; nan: nothing to fit), and its interval."""
-    slow, fast = fit.interval("rate")
-    reach, low, high = (
-        math.inf if rate <= 1 / LONGEST else float(1 / rate)
-        for rate in (fit.rate, fast, slow)
-    )
+    half = fit.half_life, *fit.interval("half_life")
+    reach, low, high = (lines / math.log(2) for lines in half)
     return reach, Interval(low, high)

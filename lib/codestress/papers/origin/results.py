@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import UNKNOWN, newcombe, paired_difference
@@ -35,10 +36,8 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     published (True), accuracy, low, high (0 to 1; Wilson, from the counts), percent.
     """
     numbers = published_numbers(artefact) or {}
-    rows = []
-    for row in numbers.get("rows", []):
-        if "n" in row:
-            rows.append({"label": numbers["model"]} | row)
+    counted = [row for row in numbers.get("rows", []) if "n" in row]
+    rows = [{"label": numbers["model"]} | row for row in counted]
     for model, bits in numbers.get("outcomes", {}).items():
         rows.append({"label": model, "correct": bits.count("1"), "n": len(bits)})
     for model, right in numbers.get("correct", {}).items():
@@ -47,13 +46,9 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     columns = ["label", "correct", "n", "d", "characters", "depth", "bar"]
     frame = pd.DataFrame(rows, columns=columns)
     frame = with_accuracy(frame, "correct", "n", confidence)
-    model = frame["label"].map(published_models(PAPER))
-    return frame.assign(
-        model=model,
-        condition="the paper's runs",
-        published=True,
-        percent=100 * frame["accuracy"],
-    )
+    frame["model"] = frame["label"].map(published_models(PAPER))
+    percent = 100 * frame["accuracy"]
+    return frame.assign(condition="the paper's runs", published=True, percent=percent)
 
 
 OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10", "nano": "fig02"}
@@ -71,19 +66,16 @@ def with_pairs(
     does not show the outcome of each size, or if other sizes were asked."""
     name = artefact.partition("/")[2]
     shown = by_size(OUTCOMES_OF.get(name, name)).set_index("lines")
-    theirs = dict(
-        list(shown.groupby(shown["model"].map(published_models(PAPER)))["right"])
-    )
+    names = shown["model"].map(published_models(PAPER))
+    theirs = dict(list(shown.groupby(names)["right"]))
+    here = answers.groupby(["model", "lines"])[f"value_{rule}"].mean()
     ends = []
     for model in summary["model"]:
-        ours = (
-            answers[answers["model"] == model].groupby("lines")[f"value_{rule}"].mean()
-        )
+        ours = here[model]
         same = model in theirs and set(ours.index) == set(theirs[model].index)
         ends.append(paired_difference(ours - theirs[model]) if same else UNKNOWN)
-    return summary.assign(
-        pair_low=[low for low, _ in ends], pair_high=[high for _, high in ends]
-    )
+    low, high = np.reshape(ends, (-1, 2)).T
+    return summary.assign(pair_low=low, pair_high=high)
 
 
 def token_counts(given: Experiment, size: str = "lines") -> pd.DataFrame:
@@ -251,14 +243,12 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     """Table of `published` and regenerated (`summary`) accuracies, a row each: source (`published`
     or `regenerated`), and the columns of `summary` (its column `model` as `label`), with accuracies
     under every rule and the count of each outcome (nan for published ones)."""
-    ours = summary.rename(columns={"model": "label"}).assign(source="regenerated")
-    theirs = published[["label", "condition", "accuracy", "low", "high"]].assign(
-        source="published"
-    )
-    columns = ["source", *ours.columns.drop("source")]
-    return pd.concat([part for part in (theirs, ours) if len(part)], ignore_index=True)[
-        columns
-    ]
+    ours = summary.rename(columns={"model": "label"})
+    ours.insert(0, "source", "regenerated")
+    theirs = published[["label", "condition", "accuracy", "low", "high"]]
+    theirs = theirs.assign(source="published")
+    parts = [part for part in (theirs, ours) if len(part)]
+    return pd.concat(parts, ignore_index=True)[list(ours)]
 
 
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
@@ -349,12 +339,9 @@ def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
     failed = answers["finish_reason"] == ""
     outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
     labelled = answers.assign(label=answers["model"], outcome=outcome)
-    counts = labelled.groupby(["label", *CELL, "outcome"], sort=False)
-    table = counts.size().rename("count").reset_index()
-    table["share"] = table["count"] / table.groupby(["label", *CELL])[
-        "count"
-    ].transform("sum")
-    return table
+    counts = labelled.groupby(["label", *CELL, "outcome"], sort=False).size()
+    n = counts.groupby(["label", *CELL]).transform("sum")
+    return pd.DataFrame({"count": counts, "share": counts / n}).reset_index()
 
 
 def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:

@@ -9,13 +9,13 @@ blocks of three sizes.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.influence import share, total
+from codestress.fitting.influence import Moved, mean, share
 from codestress.fitting.proportions import normal_quantile
 from codestress.inference.registry import load_registry
 from codestress.report.published import read_published
@@ -31,110 +31,93 @@ GPT4O = "GPT4o"
 SHORT = 12
 """Number of sizes that count as the shortest of a list: about a tenth, up to some 1,300 tokens."""
 
-Outcomes = Mapping[tuple[str, str], pd.Series]
-"""Outcomes by list and model: right (1) or wrong (0), by size."""
-Terms = Sequence[tuple[float, pd.Series]]
-Row = tuple[object, ...]
+Named = Iterator[tuple[str, str, str, Moved]]
+"""Estimates with the number's name, the list and the model."""
 
 
 def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """Table of the numbers behind the claims of section 5, from `table`, that of `outcomes()`:
     number (its name), list, model, value, low, high, items. Values are differences of shares (-1 to
     1), and counts and shares without an interval (nan)."""
-    models = list(table["model"].unique())
-    known = {
-        names: part.set_index("size")["right"]
-        for names, part in table.groupby(["list", "model"])
-    }
-    rows: list[Row] = []
-    for model in models:
-        rows += _of_model(known, model)
+    blocks = (1, *BLOCKS)
+    found: list[list[tuple[str, str, str, Moved]]] = []
+    for block in blocks:
+        found.append(list(_estimates(table, block)))
+    rows: list[tuple[object, ...]] = []
+    for same in zip(*found, strict=True):
+        *names, estimate = same[0]
+        sizes = len(estimate.moved)
+        ends: list[float] = []
+        for block, (*_, moved) in zip(blocks, same, strict=True):
+            ends += moved.interval(math.ceil(sizes / block))
+        items = sizes // BLOCKS[0]
+        rows.append((*names, estimate.value, min(ends), max(ends), items))
+    numbers = pd.DataFrame(rows, columns=COLUMNS)
+    counts = pd.DataFrame(_counts(table, numbers), columns=COLUMNS[:4])
+    return pd.concat([numbers, counts.assign(items=0)], ignore_index=True)
+
+
+def _by_model(part: pd.DataFrame, block: int) -> pd.Series:
+    """Series by model of the mean of the outcomes `part`, blocks of so many sizes as clusters."""
+    right = part["right"].astype(float).set_axis(part["size"] // block)
+    return right.groupby(part["model"].to_numpy(), sort=False).apply(share)
+
+
+def _estimates(table: pd.DataFrame, block: int) -> Named:
+    """Yields the differences of shares, with `block` neighbouring sizes as one item."""
+    own = dict(list(table.groupby("list")))
+    shares = {name: _by_model(part, block) for name, part in own.items()}
+    of_models = []
     for name in LISTS:
-        rows += _of_list(known, models, name)
-    rows += _of_counts(known, models)
-    factor, ends = 1 / len(models), []
-    for model in models:
-        change = known[SHUFFLED, model] - known[DOWN, model]
-        ends += [(factor, change.iloc[SHORT:]), (-factor, change.iloc[:SHORT])]
-    shuffling = "shuffling, beyond the shortest - shortest"
-    rows.append((shuffling, SHUFFLED, "mean", *_of(ends)))
-    return pd.DataFrame(rows, columns=COLUMNS)
-
-
-def _of(terms: Terms) -> tuple[float, float, float, int]:
-    """Sum over `terms`, pairs of a factor and outcomes (1 or 0 by size), of each mean times its
-    factor, with the widest of its intervals: value, low, high, items (blocks of three sizes)."""
-    sizes = len(set().union(*(outcomes.index for _, outcomes in terms)))
-    ends: list[float] = []
-    for block in (1, *BLOCKS):
-        shares = [
-            share(outcomes.set_axis(outcomes.index // block).astype(float)) * factor
-            for factor, outcomes in terms
-        ]
-        moved = total(shares)
-        ends += moved.interval(math.ceil(sizes / block))
-    return moved.value, min(ends), max(ends), sizes // BLOCKS[0]
-
-
-def _less(second: pd.Series, first: pd.Series) -> Terms:
-    return [(1.0, second), (-1.0, first)]
-
-
-def _apart(known: Outcomes, model: str, first: str, second: str) -> Terms:
-    """Terms (pairs of factor and outcomes) of the outcomes of `model` in the list `second` minus
-    those in the list `first`, at the sizes that both have; `known` holds outcomes by list and
-    model."""
-    one, other = known[first, model].align(known[second, model], "inner")
-    return _less(other, one)
-
-
-def _of_model(known: Outcomes, model: str) -> Iterator[Row]:
+        part = own[name]
+        longer = part["size"] >= part["size"].median()
+        halves = _by_model(part[longer], block) - _by_model(part[~longer], block)
+        of_models.append(("longer half - shorter half", name, halves))
+    # Adjacent links at the sizes that the other lists have too.
+    common = own[ADJACENT]["size"].isin(own[DOWN]["size"])
+    adjacent = _by_model(own[ADJACENT][common], block)
+    apart = {name: shares[name] - adjacent for name in (DOWN, UP)}
+    for name, lost in apart.items():
+        of_models.append(("15 lines - adjacent", name, lost))
+    gained = shares[SHUFFLED] - shares[DOWN]
+    of_models.append(("shuffled - in order", SHUFFLED, gained))
+    of_models.append(("up - down", UP, shares[UP] - shares[DOWN]))
+    for model in adjacent.index:
+        for number, name, estimates in of_models:
+            yield number, name, model, estimates[model]
     for name in LISTS:
-        outcomes = known[name, model]
-        longer = outcomes.index >= outcomes.index[len(outcomes) // 2]
-        halves = _of(_less(outcomes[longer], outcomes[~longer]))
-        yield ("longer half - shorter half", name, model, *halves)
-    for number, first, second in (
-        ("15 lines - adjacent", ADJACENT, DOWN),
-        ("15 lines - adjacent", ADJACENT, UP),
-        ("shuffled - in order", DOWN, SHUFFLED),
-        ("up - down", DOWN, UP),
-    ):
-        yield (number, second, model, *_of(_apart(known, model, first, second)))
+        every = shares[name]
+        for smaller, larger in pairwise(FAMILY):
+            yield "larger - smaller", name, larger, every[larger] - every[smaller]
+        beside = every[GPT4O] - mean(list(every.drop(GPT4O)))
+        yield "share - mean of the others", name, GPT4O, beside
+        if name in apart:
+            others = mean(list(apart[name].drop([*GEMINI])))
+            for model in GEMINI:
+                number = "15 lines - adjacent, beside the others"
+                yield number, name, model, apart[name][model] - others
+    both = own[SHUFFLED].merge(own[DOWN], on=["model", "size"])
+    change = both.assign(right=both["right_x"] - both["right_y"])
+    short = change["size"] < change["size"].min() + SHORT
+    beyond = _by_model(change[~short], block) - _by_model(change[short], block)
+    number = "shuffling, beyond the shortest - shortest"
+    yield number, SHUFFLED, "mean", mean(list(beyond))
 
 
-def _of_list(known: Outcomes, models: Sequence[str], name: str) -> Iterator[Row]:
-    for smaller, larger in pairwise(FAMILY):
-        sides = _less(known[name, larger], known[name, smaller])
-        yield ("larger - smaller", name, larger, *_of(sides))
-    others = [model for model in models if model != GPT4O]
-    beside = [(1.0, known[name, GPT4O])]
-    beside += [(-1 / len(others), known[name, model]) for model in others]
-    yield ("share - mean of the others", name, GPT4O, *_of(beside))
-    others = [model for model in models if model not in GEMINI]
-    for model in GEMINI if name in (DOWN, UP) else ():
-        changes = [*_apart(known, model, ADJACENT, name)]
-        for other in others:
-            apart = _apart(known, other, ADJACENT, name)
-            changes += [(-factor / len(others), part) for factor, part in apart]
-        number = "15 lines - adjacent, beside the others"
-        yield (number, name, model, *_of(changes))
-
-
-def _of_counts(known: Outcomes, models: Sequence[str]) -> Iterator[Row]:
-    nothing = (math.nan, math.nan, 0)
-    yield ("models", "", "all", len(models), *nothing)
+def _counts(table: pd.DataFrame, numbers: pd.DataFrame) -> Iterator[tuple[object, ...]]:
+    """Yields counts and shares, from the outcomes `table` and the differences `numbers`: number,
+    list, model, value."""
+    yield "models", "", "all", table["model"].nunique()
+    lost = numbers[
+        (numbers["number"] == "15 lines - adjacent") & (numbers["value"] < 0)
+    ]
     for name in (DOWN, UP):
-        changes = [_of(_apart(known, model, ADJACENT, name))[0] for model in models]
-        falls = sum(change < 0 for change in changes)
-        yield ("models that lose", name, "all", falls, *nothing)
-    fail = 0
-    for model in models:
-        fail += known[DOWN, model].min() == known[UP, model].min() == 0
-    yield ("models that fail", "", "all", fail, *nothing)
+        yield "models that lose", name, "all", (lost["list"] == name).sum()
+    least = table.pivot_table("right", "model", "list", "min")[[DOWN, UP]]
+    yield "models that fail", "", "all", (least == 0).all(axis="columns").sum()
     longest = read_published("origin")["sec62"]["rows"][-1]["tokens"]
     context = load_registry()["gpt-4-turbo-2024-04-09"].context or math.nan
-    yield ("share of the context", "", "GPT4-turbo", longest / context, *nothing)
+    yield "share of the context", "", "GPT4-turbo", longest / context
 
 
 def slopes(confidence: float) -> pd.DataFrame:

@@ -40,7 +40,7 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     scale.
     """
     rows, columns, models = (
-        list(dict.fromkeys(points[name])) for name in ("row", "column", "model")
+        list(points[name].unique()) for name in ("row", "column", "model")
     )
     figure = styled_figure(7.0, 1.0 + min(1.65 * len(rows), 7.0))
     grid = figure.subplots(
@@ -93,8 +93,8 @@ def removal_curve(
         axes[0].scatter([], [], color=colour, marker=marker, label=label)
     if published:
         x, y = (100 * number for number in published)
-        hollow: dict[str, Any] = {"color": PUBLISHED, "mfc": "none", "zorder": 4}
-        axes[0].plot(x, y, "D", label="published: one line removed", ls="", **hollow)
+        words = "published: one line removed"
+        axes[0].plot(x, y, "D", label=words, color=PUBLISHED, mfc="none", zorder=4)
         mark(axes[0], pd.DataFrame(index=["published"]), x, y, published=True)
     axes[0].set(xlim=(-2, 102), ylim=(-3, 103), yticks=range(0, 101, 25))
     figure.supxlabel("lines removed (%)", fontsize=8)
@@ -111,8 +111,7 @@ def _draw_task(
     its band; dotted and without a band where it does not describe its points."""
     removed, accuracy = 100 * part["share_removed"], 100 * part["accuracy"]
     areas = 3 + 60 * part["n"] / part["n"].max()
-    shown: dict[str, Any] = {"color": colour, "alpha": 0.75, "zorder": 3}
-    ax.scatter(removed, accuracy, areas, marker=marker, **shown)
+    ax.scatter(removed, accuracy, areas, colour, marker=marker, alpha=0.75, zorder=3)
     mark(ax, part, removed, accuracy)
     place, share, low, high = (
         100 * curve[name] for name in ("share_removed", "accuracy", "low", "high")
@@ -132,7 +131,7 @@ def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure
     The table `points` has the columns model, task, share_removed, accuracy, low, high; the table
     `sensitivity` has model, task, sensitivity, low, high; all shares from 0 to 1.
     """
-    tasks, models = (list(dict.fromkeys(points[name])) for name in ("task", "model"))
+    tasks, models = (list(points[name].unique()) for name in ("task", "model"))
     titles = [task.replace("_", " ") for task in tasks]
     height = max(3.0, 1.2 + 0.14 * len(tasks) * len(models))
     figure, axes = panels([*titles, "sensitivity (Equation 5)"], len(tasks) + 1, height)
@@ -168,13 +167,9 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     Both tables have the columns label (model), condition (data set, and whether lines have keys
     where that varies), accuracy, low, high (0 to 1); `regenerated` may have `cell`.
     """
-    both = regenerated.assign(paper=False), published.assign(paper=True)
-    table = pd.concat(both, ignore_index=True)
-    words = table["condition"].str.partition(", ")
-    table = table.assign(data=words[0], keys=words[2])
-    table["kind"] = table["data"].str.replace(r".*(?=-[IO]$)", "", regex=True)
+    table = _with_kinds(regenerated.assign(paper=False), published.assign(paper=True))
     names, kinds, keys = (
-        list(dict.fromkeys(table[name])) for name in ("label", "kind", "keys")
+        list(table[name].unique()) for name in ("label", "kind", "keys")
     )
     height = 1.1 + len(names) * (0.2 if len(keys) == 1 else 0.28)
     figure, axes = panels(kinds, len(kinds), height, sharex=True, sharey=True)
@@ -182,14 +177,14 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
         shown = table[table["kind"] == kind]
         for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
             colour, marker = look(keys.index(key))
-            label, face = key or "here", colour
+            style: dict[str, Any] = {"color": colour, "label": key or "here"}
             if paper:
-                colour, face, label = PUBLISHED, "white", f"published {key}".strip()
+                style = {"color": PUBLISHED, "label": f"published {key}".strip()}
+                style["mfc"] = "white"
             rows = part["label"].map(names.index) + 0.1 * bool(paper)
             rows += 0.3 * keys.index(key) - 0.15 * (len(keys) - 1)
             share, reach = interval(part)
-            style: dict[str, Any] = {"color": colour, "mfc": face, "elinewidth": 0.9}
-            ax.errorbar(share, rows, None, reach, marker, label=label, ms=4, **style)
+            ax.errorbar(share, rows, None, reach, marker, ms=4, elinewidth=0.9, **style)
             mark(ax, part, share, rows, published=bool(paper))
         sources = shown.groupby("data", sort=False)["paper"].all().items()
         title = [f"published: {name}" if paper else name for name, paper in sources]
@@ -199,6 +194,15 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     figure.supxlabel("right answers (%), without distractors", fontsize=8)
     legend_above(figure, axes[0])
     return figure
+
+
+def _with_kinds(*tables: pd.DataFrame) -> pd.DataFrame:
+    """The rows of all `tables` with added columns: data (set), keys (in words, may be empty), and kind of the
+    question, which data sets share."""
+    table = pd.concat(tables, ignore_index=True)
+    words = table["condition"].str.partition(", ")
+    kind = words[0].str.replace(r".*(?=-[IO]$)", "", regex=True)
+    return table.assign(data=words[0], keys=words[2], kind=kind)
 
 
 def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
@@ -212,10 +216,18 @@ def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
     heights = [max(lengths[row : row + 2]) for row in range(0, len(pages), 2)]
     height = 0.45 * len(heights) + 0.112 * sum(heights)
     figure, axes = panels(titles, 2, height, height_ratios=heights)
-    style: dict[str, Any] = {"va": "top", "family": "monospace", "parse_math": False}
-    style |= {"xycoords": "axes fraction", "in_layout": False}
     for ax, text in zip(axes, pages.values(), strict=True):
-        say(ax, text, (0, 1), (3, -3), **style)
+        say(
+            ax,
+            text,
+            (0, 1),
+            (3, -3),
+            va="top",
+            family="monospace",
+            parse_math=False,
+            xycoords="axes fraction",
+            in_layout=False,
+        )
         ax.set(xticks=[], yticks=[])
         ax.spines[["top", "right"]].set_visible(True)
     return figure
@@ -236,26 +248,33 @@ def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:
     The table `shares` has the columns measure, model, accuracy, low, high (0 to 1); `found` is the
     table of `two_recalls.correlations`.
     """
-    rows = found[found["other"] == "SemTrace"].to_dict("records")
-    titles = []
-    for row in rows:
-        reach = span(row["low"], row["high"], 1, 2)
-        titles.append(
-            f"Kendall's tau {row['tau']:.2f} {reach}\n"
-            f"p {row['p']:.3f}, {row['models']} models"
-        )
-    figure, axes = panels(titles, len(rows), 3.9, sharey=True)
-    semtrace = shares[shares["measure"] == "SemTrace"].set_index("model")
-    semtrace = with_cells(semtrace.assign(model=semtrace.index), ["model"])
-    for ax, row in zip(axes, rows, strict=True):
-        lexical = shares[shares["measure"] == row["lexical"]].set_index("model")
+    found = found[found["other"] == "SemTrace"]
+    titles = [
+        f"Kendall's tau {row.tau:.2f} {span(row.low, row.high, 1, 2)}\n"
+        f"p {row.p:.3f}, {row.models} models"
+        for row in found.itertuples()
+    ]
+    figure, axes = panels(titles, len(titles), 3.9, sharey=True)
+    measures = with_cells(shares, ["model"]).set_index(["measure", "model"])
+    semtrace = measures.loc["SemTrace"]
+    for ax, name in zip(axes, found["lexical"], strict=True):
+        lexical = measures.loc[name]
         for model, (colour, marker) in looks(semtrace.index).items():
             x, xerr = interval(lexical.loc[[model]])
             y, yerr = interval(semtrace.loc[[model]])
-            style: dict[str, Any] = {"color": colour, "ms": 5, "elinewidth": 0.8}
-            ax.errorbar(x, y, yerr, xerr, marker, label=model, **style)
+            ax.errorbar(
+                x,
+                y,
+                yerr,
+                xerr,
+                fmt=marker,
+                color=colour,
+                label=model,
+                ms=5,
+                elinewidth=0.8,
+            )
             mark(ax, semtrace.loc[[model]], x, y)
-        ax.set(xlabel=f"{row['lexical']} (%)", xlim=(-3, 103), ylim=(-3, 103))
+        ax.set(xlabel=f"{name} (%)", xlim=(-3, 103), ylim=(-3, 103))
     axes[0].set_ylabel("SemTrace (%)")
     legend_above(figure, axes[0])
     return figure
@@ -271,8 +290,7 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     """
     sides = ["CRUXEval-I", "CRUXEval-O"]
     titles = ["without distractors", "with keys - without", *sides]
-    ratios = [1.2, 1.0]
-    figure, axes = panels(titles, 2, 6.4, sharey="row", height_ratios=ratios)
+    figure, axes = panels(titles, 2, 6.4, sharey="row", height_ratios=[1.2, 1])
     plain = table[~table["keys"]]
     semtrace = plain[plain["task"] == "SemTrace"].set_index("model")
     models = semtrace["share"].sort_values(ascending=False).index.tolist()

@@ -15,9 +15,9 @@ import gzip
 import json
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -104,10 +104,9 @@ def distractors(source: Distractors) -> tuple[str, ...]:
     Left out are functions that use the name `f`, which every target has, functions that do not
     parse, and duplicates. `DataError` when the source's data set is not at hand.
     """
-    codes = {"installed": _installed, "cosqa": _cosqa, "codesearchnet": _codesearchnet}[
-        source
-    ]()
-    functions = [code for code in dict.fromkeys(codes) if not USES_F.search(code)]
+    read = {"installed": _installed, "cosqa": _cosqa, "codesearchnet": _codesearchnet}
+    codes = dict.fromkeys(read[source]())
+    functions = [code for code in codes if not USES_F.search(code)]
     lengths = sorted(map(len, functions))
     low, high = (lengths[int(share * (len(lengths) - 1))] for share in QUARTILES)
     return tuple(code for code in functions if low <= len(code) <= high)
@@ -244,24 +243,26 @@ def mix(
     return Mixture(pieces[: len(pieces) - blank_between], places)
 
 
-def line_keys(
-    random: np.random.Generator, functions: Sequence[str]
-) -> dict[tuple[int, int], str]:
+def line_keys(random: np.random.Generator, functions: Sequence[str]) -> list[list[str]]:
     """Unique key of six hexadecimal digits for every line that `mix` can put out, drawn by
-    `random`, as a dict by origin: a pair of function (-1 for the target, then 0, 1, …) and line
-    number in it, from 0. `functions` are source texts, the target first.
+    `random`: a list for each of `functions` (source texts, the target first), of the keys of its
+    lines, then of the lines behind its parts.
 
     A function's keys do not depend on later functions, so larger contexts begin with the same keys.
     """
-    keys: dict[str, tuple[int, int]] = {}
-    for function, code in enumerate(functions, -1):
-        blank = MOST_FRAGMENTS if function < 0 else 1
-        for number in range(code.count("\n") + 1 + blank):
-            key = f"{random.integers(16**6):06x}"
-            while key in keys:
+    taken = {""}
+    keys = []
+    for number, code in enumerate(functions):
+        behind = 1 if number else MOST_FRAGMENTS
+        own = []
+        for _ in range(code.count("\n") + 1 + behind):
+            key = ""
+            while key in taken:
                 key = f"{random.integers(16**6):06x}"
-            keys[key] = function, number
-    return {origin: key for key, origin in keys.items()}
+            taken.add(key)
+            own.append(key)
+        keys.append(own)
+    return keys
 
 
 Separator = Literal["space", "colon", "tab"]
@@ -271,24 +272,22 @@ SEPARATORS = {"space": " ", "colon": ": ", "tab": "\t"}
 
 def with_keys(
     functions: Sequence[str],
-    keys: Mapping[tuple[int, int], str],
+    keys: Sequence[Sequence[str]],
     separator: Separator,
     blank: bool,
 ) -> list[Shown]:
     """Functions with the source texts `functions`, the target first, with a key before every line
-    (section 3.2 prints no keyed line), by the dict `keys` of `line_keys`; before blank lines only
+    (section 3.2 prints no keyed line), by the lists `keys` of `line_keys`; before blank lines only
     if `blank` is True. `separator` names the text behind a key."""
     shown = []
-    for function, code in enumerate(functions, -1):
+    for code, own in zip(functions, keys, strict=True):
         lines = code.split("\n")
-        behind = (MOST_FRAGMENTS if function < 0 else 1) * [BLANK]
-        texts = [
-            f"{keys[function, number]}{SEPARATORS[separator]}{line}"
-            if blank or line.strip()
-            else line
-            for number, line in enumerate(lines + behind)
-        ]
-        shown.append(Shown("\n".join(texts[: len(lines)]), texts[len(lines) :]))
+        last = len(lines)
+        texts = []
+        for key, line in zip_longest(own, lines, fillvalue=BLANK):
+            keyed = blank or line.strip()
+            texts.append(f"{key}{SEPARATORS[separator]}{line}" if keyed else line)
+        shown.append(Shown("\n".join(texts[:last]), texts[last:]))
     return shown
 
 

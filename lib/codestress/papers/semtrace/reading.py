@@ -118,14 +118,11 @@ def likely_inputs(written: str, parameters: int, *, thorough: bool) -> list[str]
     output = _value(written)
     values = ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1}, output)
     likely = [written, *map(repr, values)]
-    if not thorough:
-        return [
-            ", ".join(chosen)
-            for chosen in islice(product(likely, repeat=parameters), TRIES)
-        ]
-    likely = list(dict.fromkeys([*map(repr, made_of(output)), *likely]))
-    numbers = product(range(len(likely)), repeat=min(parameters, 3))
-    places = sorted(numbers, key=sum)[:TRIES]
+    if thorough:
+        parameters = min(parameters, 3)
+        likely = list(dict.fromkeys([*map(repr, made_of(output)), *likely]))
+    numbers = product(range(len(likely)), repeat=parameters)
+    places = sorted(numbers, key=sum)[:TRIES] if thorough else islice(numbers, TRIES)
     return [", ".join(likely[number] for number in chosen) for chosen in places]
 
 

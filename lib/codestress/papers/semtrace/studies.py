@@ -439,19 +439,17 @@ class Contexts(Interval, Experiment):
         """Returns the lines to retrieve for `task` (all of the function of `problem`, or for
         `line_retrieval` one drawn by `seed`), and their keys; the key of a blank line is empty
         unless `keyed_blank`."""
-        keys, lines = _keys(problem, (), seed), problem.code.split("\n")
-        numbers = list(range(len(lines)))
-        if task == "line_retrieval":
-            shown = [number for number in numbers if lines[number].strip()]
-            if self.line_asked == "body" and len(shown) > 1:
-                shown = shown[1:]
-            numbers = [shown[rng(seed, "line", problem.id).integers(len(shown))]]
-        wanted = [lines[number] for number in numbers]
-        keyed = []
-        for number in numbers:
-            has_key = self.keyed_blank or lines[number].strip()
-            keyed.append(keys[-1, number] if has_key else "")
-        return wanted, keyed
+        lines = problem.code.split("\n")
+        keys = _keys(problem, (), seed)[0][: len(lines)]
+        shown = [number for number, line in enumerate(lines) if line.strip()]
+        if not self.keyed_blank:
+            keys = [key if n in shown else "" for n, key in enumerate(keys)]
+        if task == "function_retrieval":
+            return lines, keys
+        if self.line_asked == "body" and len(shown) > 1:
+            shown = shown[1:]
+        asked = shown[rng(seed, "line", problem.id).integers(len(shown))]
+        return [lines[asked]], [keys[asked]]
 
     def query(self, problem: Problem, task: str, seed: int) -> dict[str, str]:
         """Returns the values by which the templates of `task` are filled in for `problem`, by
@@ -576,12 +574,9 @@ def distractor_context(
 
 
 @lru_cache(maxsize=64)
-def _keys(
-    problem: Problem, others: tuple[str, ...], seed: int
-) -> dict[tuple[int, int], str]:
-    return line_keys(
-        rng(seed, "keys", problem.id, problem.code), [problem.code, *others]
-    )
+def _keys(problem: Problem, others: tuple[str, ...], seed: int) -> list[list[str]]:
+    random = rng(seed, "keys", problem.id, problem.code)
+    return line_keys(random, [problem.code, *others])
 
 
 def _predicted(problem: Problem) -> dict[str, str]:
@@ -649,17 +644,12 @@ class Templates(Seeded):
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """List of triples of task, number of distractors and prompt, for all four templates on the
     problem with the number `given.problem`, with the target in the middle of its distractors."""
-    values = {
-        "artefact": given.artefact,
-        "models": given.models,
-        "seed": given.seed,
+    same = {"artefact", "models", "seed", "distractors", "distractor_source", "matched"}
+    values = given.model_dump(include=same) | {
         "tasks": [*get_args(Task)],
         "problems": [given.problems],
         "n_problems": given.problem + 1,
         "positions": 3,
-        "distractors": given.distractors,
-        "distractor_source": given.distractor_source,
-        "matched": given.matched,
     }
     contexts = Contexts.model_validate(values)
     trials = list(contexts.trials())

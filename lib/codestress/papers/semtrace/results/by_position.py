@@ -109,10 +109,10 @@ def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
     rows = [_panel_name(row, varying) for row in table.to_dict("records")]
     points = with_cells(table, [*CURVE, "depth"]).assign(row=rows, column=column)
     axes = ["model", "row", "column", "depth", "cell"]
-    unresolved = given.show == "unresolved"
-    if unresolved:
+    drawn = RELATIVE if given.relative else SHARE
+    if given.show == "unresolved":
         points = with_accuracy(points, "unresolved", "n", given.confidence)
-    drawn = RELATIVE if given.relative and not unresolved else SHARE
+        drawn = SHARE
     names = [*axes, "shown", "low", "high"]
     return points[[*axes, *drawn]].set_axis(names, axis=1)
 

@@ -23,6 +23,7 @@ from codestress.seeding import rng
 
 from ..studies import Questions
 from .by_position import PANEL
+from .tables import groups_of
 
 ANY = "any"
 """Context name of the largest drop over all numbers of distractors."""
@@ -94,10 +95,8 @@ def _compared(curves: Curves) -> Iterator[tuple[dict[str, Any], Array]]:
     """Yields each model or group, context and reading, with the accuracies (models, numbers of
     distractors, 1 + resamples, positions) that it is about; nothing of models that were asked at
     different numbers of positions."""
-    asked = dict.fromkeys(model for model, _ in curves)
-    names = {model: [model] for model in asked}
-    groups = read_published("semtrace")["groups"]
-    names |= {name: group for name, group in groups.items() if {*group} <= {*asked}}
+    names = {model: [model] for model, _ in curves}
+    names |= groups_of(names)
     every = sorted({count for _, count in curves})
     for name, models in names.items():
         counts = [n for n in every if all((model, n) in curves for model in models)]
@@ -179,9 +178,9 @@ def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     linearized.
     """
     rows = []
-    asked = answers[answers["task"] == "output_prediction"]
-    asked = asked[asked["dataset"].isin(["semtrace", "cruxeval"])]
-    for group, models in read_published("semtrace")["groups"].items():
+    outputs = answers["task"] == "output_prediction"
+    asked = answers[outputs & answers["dataset"].isin(["semtrace", "cruxeval"])]
+    for group, models in groups_of(asked["model"]).items():
         own = asked[asked["model"].isin(models)]
         for distractors, part in own.groupby("distractors"):
             counts = part.groupby("dataset")[["model", "problem"]].nunique()

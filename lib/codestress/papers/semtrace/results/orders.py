@@ -12,11 +12,12 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.influence import Moved, mean, share
+from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import normal_quantile
 from codestress.report.published import read_published
 
 from ..studies import PREDICTIONS, RETRIEVAL
+from .tables import groups_of
 
 FAMILIES = {
     "DeepSeek Coder V2": ("deepseek-coder-v2-lite", "deepseek-coder-v2"),
@@ -53,7 +54,10 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
     def add(numbers: Numbers, problems: int, *cell: object) -> None:
         for number, by_model in numbers.items():
-            for name, estimate in {**by_model, **_groups(by_model)}.items():
+            known = dict(by_model)
+            for group, models in groups_of(known).items():
+                known[group] = mean([known[model] for model in models])
+            for name, estimate in known.items():
                 if not math.isnan(estimate.value):
                     ends = estimate.interval(problems, confidence)
                     rows.append((number, name, *cell, estimate.value, *ends, problems))
@@ -83,15 +87,6 @@ def asked() -> dict[str, pd.DataFrame]:
     models = pd.DataFrame({"model": read_published("semtrace")["groups"]["all"]})
     open_models = models[models["model"] != "gpt-4.1-2025-04-14"]
     return {"models": models, "open": open_models, "families": families}
-
-
-def _groups(by_model: pd.Series) -> dict[str, Moved]:
-    """Means of the estimates `by_model` over the paper's groups whose models are all there."""
-    means = {}
-    for group, models in read_published("semtrace")["groups"].items():
-        if {*models} <= {*by_model.index}:
-            means[group] = mean(list(by_model[models]))
-    return means
 
 
 def _shares(

@@ -51,15 +51,17 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     model and task asked with and without keys: model, task, plain, keyed (shares), difference, low,
     high (keyed - plain; Newcombe, marginal), p (pooled z test), p_holm (over all), decided
     (bool)."""
+    names = ["model", "task"]
+    plain, keyed = (
+        table[table["keys"] == keys].set_index(names)[["share", "n"]]
+        for keys in (False, True)
+    )
     rows = []
-    for (model, task), part in table.groupby(["model", "task"], sort=False):
-        if part["keys"].nunique() == 2:
-            plain, n, keyed, keyed_n = (
-                part.sort_values("keys")[["share", "n"]].to_numpy().ravel()
-            )
-            sides = plain, n, keyed, keyed_n
-            ends, p_value = newcombe(*sides, confidence), two_shares_p(*sides)
-            rows.append((model, task, plain, keyed, keyed - plain, *ends, p_value))
+    both = pd.concat([plain, keyed], axis="columns", join="inner")
+    for name, before, n, after, keyed_n in both.itertuples():
+        sides = before, n, after, keyed_n
+        ends, p_value = newcombe(*sides, confidence), two_shares_p(*sides)
+        rows.append((*name, before, after, after - before, *ends, p_value))
     columns = ["model", "task", "plain", "keyed", "difference", "low", "high", "p"]
     return with_holm(pd.DataFrame(rows, columns=columns))
 

@@ -4,7 +4,6 @@ and 6)."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -32,6 +31,7 @@ from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
 
 from ..studies import LineRemoval, Sensitivity
+from .tables import groups_of
 
 Curve = tuple[str, str]
 """Key of a curve: model and task."""
@@ -129,16 +129,16 @@ def group_losses(
     observed losses have no row when no version lacks exactly half of its lines.
     """
     rows = []
-    for group, models in read_published("semtrace")["groups"].items():
-        for task in dict.fromkeys(task for _, task in fits):
-            if all((model, task) in fits for model in models):
-                chosen = [fits[model, task] for model in models]
-                programs = max(fit.items for fit in chosen)
-                own = answers[(answers["task"] == task) & answers["model"].isin(models)]
-                readings = _fitted_losses(chosen, confidence)
-                readings |= _observed_losses(own, programs, confidence)
-                for reading, (loss, ends) in readings.items():
-                    rows.append((group, task, reading, loss, *ends, programs))
+    for task in dict.fromkeys(task for _, task in fits):
+        known = {model: fit for (model, of), fit in fits.items() if of == task}
+        for group, models in groups_of(known).items():
+            chosen = [known[model] for model in models]
+            programs = max(fit.items for fit in chosen)
+            own = answers[(answers["task"] == task) & answers["model"].isin(models)]
+            readings = _fitted_losses(chosen, confidence)
+            readings |= _observed_losses(own, programs, confidence)
+            for reading, (loss, ends) in readings.items():
+                rows.append((group, task, reading, loss, *ends, programs))
     columns = ["model", "task", "reading", "loss_at_half"]
     columns += ["loss_low", "loss_high", "programs"]
     return pd.DataFrame(rows, columns=columns).dropna(subset="loss_at_half")
@@ -206,18 +206,18 @@ def removal_orders(
     groups = read_published("semtrace")["groups"]
     every, larger = groups["all"], groups["larger"]
     smaller = [model for model in every if model not in larger]
-    sides = {
-        "output - input, all models": (every, OUTPUTS, every, "input_prediction"),
-        "larger - smaller, output": (larger, OUTPUTS, smaller, OUTPUTS),
-    }
+    inputs = [(model, "input_prediction") for model in every]
+    outputs, of_larger, of_smaller = (
+        [(model, OUTPUTS) for model in models] for models in (every, larger, smaller)
+    )
     rows = []
-    for number, (models, task, others, other_task) in sides.items():
-        first = [*product(models, [task])]
-        second = [*product(others, [other_task])]
-        if {*first, *second} <= {*fits}:
+    for number, first, second in (
+        ("output - input, all models", outputs, inputs),
+        ("larger - smaller, output", of_larger, of_smaller),
+    ):
+        if fits.keys() >= {*first, *second}:
             one, other = ([fits[key] for key in keys] for keys in (first, second))
-            apart = mean_losses(one) - mean_losses(other)
-            value, ends = _drawn(apart, confidence)
+            value, ends = _drawn(mean_losses(one) - mean_losses(other), confidence)
             programs = max(fit.items for fit in one)
             rows.append((number, "all", value, *ends, programs))
     columns = ["number", "model", "value", "low", "high", "programs"]

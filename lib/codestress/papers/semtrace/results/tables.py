@@ -3,19 +3,17 @@ and prompts."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 
 import pandas as pd
 
-from codestress.fitting.significance import (
-    told_from_zero,
-)
+from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
 from codestress.inference.registry import ModelEntry
 from codestress.problems.datasets import find_dataset
 from codestress.report.marks import with_cells
-from codestress.report.published import published_cells
+from codestress.report.published import published_cells, read_published
 from codestress.types import Prompt
 
 PROBLEMS = 800
@@ -28,6 +26,13 @@ COLUMNS = {
     ("generated", "input_prediction"): "generated-I",
     ("generated", "output_prediction"): "generated-O",
 }
+
+
+def groups_of(models: Iterable[str]) -> dict[str, list[str]]:
+    """Dict of the paper's groups of models of which all are among `models`, by name."""
+    known = set(models)
+    groups: dict[str, list[str]] = read_published("semtrace")["groups"]
+    return {name: group for name, group in groups.items() if known.issuperset(group)}
 
 
 def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
@@ -166,9 +171,8 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
 def bound_table(context: int) -> pd.DataFrame:
     """Table of one row: the column `context`, the argument `context` in tokens, and the column
     `thousands`, the smallest RoPE base for so many tokens in thousands."""
-    return pd.DataFrame(
-        [{"context": context, "thousands": smallest_rope_base(context) / 1000}]
-    )
+    thousands = smallest_rope_base(context) / 1000
+    return pd.DataFrame({"context": [context], "thousands": [thousands]})
 
 
 def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -200,11 +204,9 @@ def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:
 def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
     """Table with a row for each of `prompts`, triples of task, number of distractors and prompt:
     task, distractors, characters, tokens_at_4_characters (no model's tokenizer)."""
-    rows = [
-        (task.replace("_", " "), count, prompt.characters)
-        for task, count, prompt in prompts
-    ]
-    table = pd.DataFrame(rows, columns=["task", "distractors", "characters"])
-    return table.assign(
-        tokens_at_4_characters=(table["characters"] / 4).round().astype(int)
-    )
+    rows = []
+    for task, count, prompt in prompts:
+        size = prompt.characters
+        rows.append((task.replace("_", " "), count, size, round(size / 4)))
+    columns = ["task", "distractors", "characters", "tokens_at_4_characters"]
+    return pd.DataFrame(rows, columns=columns)

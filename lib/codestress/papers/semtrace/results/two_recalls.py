@@ -81,11 +81,10 @@ def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
 def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame:
     """Table of rank correlations of models between each lexical measure (retrieval of a line, of a
     function) in `measures`, the tables of `recall_scores`, and each other measure, a row for each
-    pair: lexical, other, models, tau, low, high, p, least_decided, p_holm, decided.
+    pair: lexical, other, models, tau, low, high, p, p_holm, decided.
 
     The columns `tau`, `low`, `high`: Kendall's tau, with the interval for a population of models of
-    which these are a sample; `p`, `p_holm`, `decided` over all rows, and `least_decided`, the
-    smallest tau that is significant with so many models.
+    which these are a sample; `p`, `p_holm`, `decided` over all rows.
     """
     rows = []
     lexical = [name for name in LEXICAL if name in measures]
@@ -95,9 +94,9 @@ def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame
         # What is equal but for rounding is tied.
         x, y = (measures[one][models].mean().round(9) for one in (name, other))
         test = kendall(x, y, confidence, rng(seed, "two recalls", name, other))
-        numbers = test.value, *test.interval, test.p_value, test.least
+        numbers = test.value, *test.interval, test.p_value
         rows.append((name, other, len(models), *numbers))
-    columns = ["lexical", "other", "models", "tau", "low", "high", "p", "least_decided"]
+    columns = ["lexical", "other", "models", "tau", "low", "high", "p"]
     return with_holm(pd.DataFrame(rows, columns=columns))
 
 
