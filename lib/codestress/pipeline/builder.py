@@ -226,15 +226,7 @@ def _ask(
 ) -> None:
     """Sends the missing requests of an artefact; `BudgetReached` where none was answered within
     the limits of `budget`."""
-    from codestress.inference.ask import ask  # here: it takes long to import
-
-    asked = ask(
-        trials,
-        artefact.model_names,
-        failures=artefact.failures,
-        progress=progress,
-        budget=budget,
-    )
+    asked = artefact.ask(trials, progress, budget)
     reasons = [reply.left_out for reply in itertools.chain(*asked.replies)]
     if reasons and all(reasons):
         why = " and ".join(dict.fromkeys(reasons))
