@@ -238,21 +238,18 @@ def _resolved(
     own = [row for row in given if row[0] in schema.model_fields]
     for key, value, option in own:
         layers.put({key: schema.from_root(key, value, Path())}, option)
-    _check_notebook(file.notebook, source)
+    if not (NOTEBOOKS / file.notebook).is_file():
+        files = visible(NOTEBOOKS, "**/*.ipynb")
+        hint = nearest(
+            file.notebook, [str(one.relative_to(NOTEBOOKS)) for one in files]
+        )
+        fault = f"{source}: notebook = {file.notebook!r}: no such file{hint}"
+        raise ParameterError(fault)
     parameters = schema.checked(layers.values, layers.sources)
     asked_by = layers.sources.get("models", source)
     models = find_models(parameters.models, dict(registry), asked_by)
     changed = _changes(plain, parameters, {key for key, _, _ in own})
     return Artefact(name, file, parameters, models, profile_name, changed)
-
-
-def _check_notebook(name: str, source: str) -> None:
-    if not (NOTEBOOKS / name).is_file():
-        files = visible(NOTEBOOKS, "**/*.ipynb")
-        known = [str(path.relative_to(NOTEBOOKS)) for path in files]
-        raise ParameterError(
-            f"{source}: notebook = {name!r}: no such file{nearest(name, known)}"
-        )
 
 
 def _changes(

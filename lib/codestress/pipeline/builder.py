@@ -93,7 +93,7 @@ def standing(
         if manifest["not_asked"]:
             stale.append("some of its questions were not asked")
         return stale, manifest["not_run"]
-    except (DataError, KeyError, TypeError, AttributeError):
+    except DataError:
         return ["not built yet"], {}
 
 
@@ -118,7 +118,7 @@ def build(
     tell_ignored_values(artefacts)
     with build_lock():
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
-        fresh, stale = [], []
+        outcomes, stale = [], []
         for artefact in artefacts:
             why, not_run = standing(artefact, inputs[artefact.label])
             if why or force:
@@ -127,31 +127,26 @@ def build(
                 read_published(artefact.paper)
                 stale.append(artefact)
             else:
-                fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))
-        jobs = max(1, min(jobs, len(stale)))
-        return fresh + (_built(stale, jobs, inputs, timeout_s) if stale else [])
+                outcomes.append(Outcome(artefact.label, "up to date", not_run=not_run))
+        if stale:
+            jobs = max(1, min(jobs, len(stale)))
+            with socket_folder() as folder:
+                notebooks = _Notebooks(
+                    stale, ThreadPoolExecutor(jobs), inputs, timeout_s, folder
+                )
+                outcomes += _built(notebooks)
+        return outcomes
 
 
-def _built(
-    artefacts: Sequence[Artefact],
-    jobs: int,
-    inputs: dict[str, dict[str, str]],
-    timeout_s: float | None,
-) -> list[Outcome]:
+def _built(notebooks: _Notebooks) -> list[Outcome]:
+    artefacts = notebooks.artefacts
     for artefact in artefacts:
         # Of a build that was killed.
         shutil.rmtree(OUTPUTS / artefact.shelf / ".staging", ignore_errors=True)
     # One for all artefacts, and for what their notebooks ask.
     budget = Budget.from_environment()
-    with (
-        budget.shared(),
-        notes_kept(),
-        socket_folder() as folder,
-        patch.dict(os.environ, apart(folder), clear=True),
-        _Notebooks(
-            artefacts, ThreadPoolExecutor(jobs), inputs, timeout_s, folder
-        ) as notebooks,
-    ):
+    own = patch.dict(os.environ, apart(notebooks.folder), clear=True)
+    with budget.shared(), notes_kept(), own, notebooks:
         return ask_all(artefacts, notebooks, budget)
 
 

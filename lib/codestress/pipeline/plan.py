@@ -38,7 +38,7 @@ FEWEST_PROBLEMS = 10
 """Smallest number of problems in a sample."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class PlanRow:
     """Row of a plan: counts of the requests that one model would get for one artefact, with their
     price and time."""
@@ -185,18 +185,19 @@ def _rows(
                 unpriced=entry.needs_key and entry.price is None,
                 **scaled,
             )
-            rows[entry.name] = _priced(row, entry, planning.responses)
+            _price(row, entry, planning.responses)
+            rows[entry.name] = row
     return [rows[entry.name] for entry in artefact.models]
 
 
-def _priced(row: PlanRow, entry: ModelEntry, responses: Store) -> PlanRow:
-    """Return `row` with its price and its time."""
+def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
+    """Gives `row` its price and its time."""
     if entry.price:
         tokens = row.characters / CHARACTERS_PER_TOKEN
-        low, high = (cost(entry, tokens, answers) for answers in (0, row.longest))
-        row = replace(row, dollars_low=low, dollars_high=high)
+        row.dollars_low = cost(entry, tokens, 0)
+        row.dollars_high = cost(entry, tokens, row.longest)
     rate = None if entry.local else responses.rate(entry.name)
-    return replace(row, seconds=row.missing / rate) if rate else row
+    row.seconds = row.missing / rate if rate else None
 
 
 def _counts(
