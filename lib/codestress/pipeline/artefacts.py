@@ -12,7 +12,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from codestress.artefact_files import (
     ArtefactFile,
@@ -24,8 +24,10 @@ from codestress.artefact_files import (
     read_artefact,
 )
 from codestress.errors import ParameterError
+from codestress.inference.budget import Budget
+from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry, find_models
-from codestress.parameters import Asked, Facts, questions
+from codestress.parameters import Facts, questions
 from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown, visible
 from codestress.rooms import module_of
 from codestress.types import Trials
@@ -72,14 +74,6 @@ class Artefact:
     @property
     def model_names(self) -> list[str]:
         return [model.name for model in self.models]
-
-    @property
-    def failures(self) -> Literal["raise", "count"]:
-        """Treatment of requests that fail for good, as the parameter `failures` says: `raise` an
-        error, or `count` them. `raise` where the study has no such parameter."""
-        return (
-            self.parameters.failures if isinstance(self.parameters, Asked) else "raise"
-        )
 
     @property
     def paper(self) -> str:
@@ -133,6 +127,20 @@ class Artefact:
 
     def trials(self) -> Trials:
         return questions(self.parameters)
+
+    def ask(self, trials: Trials, progress: Progress, budget: Budget) -> Any:
+        """Sends those requests of `trials` that the store lacks, and returns the `Replies`. Without
+        the parameter `failures`, a request that fails for good is an error."""
+        from codestress.inference.ask import ask  # here: it takes long to import
+
+        failures: Any = getattr(self.parameters, "failures", "raise")
+        return ask(
+            trials,
+            self.model_names,
+            failures=failures,
+            progress=progress,
+            budget=budget,
+        )
 
 
 @dataclass(frozen=True)
@@ -230,21 +238,18 @@ def _resolved(
     own = [row for row in given if row[0] in schema.model_fields]
     for key, value, option in own:
         layers.put({key: schema.from_root(key, value, Path())}, option)
-    _check_notebook(file.notebook, source)
+    if not (NOTEBOOKS / file.notebook).is_file():
+        files = visible(NOTEBOOKS, "**/*.ipynb")
+        hint = nearest(
+            file.notebook, [str(one.relative_to(NOTEBOOKS)) for one in files]
+        )
+        fault = f"{source}: notebook = {file.notebook!r}: no such file{hint}"
+        raise ParameterError(fault)
     parameters = schema.checked(layers.values, layers.sources)
     asked_by = layers.sources.get("models", source)
     models = find_models(parameters.models, dict(registry), asked_by)
     changed = _changes(plain, parameters, {key for key, _, _ in own})
     return Artefact(name, file, parameters, models, profile_name, changed)
-
-
-def _check_notebook(name: str, source: str) -> None:
-    if not (NOTEBOOKS / name).is_file():
-        files = visible(NOTEBOOKS, "**/*.ipynb")
-        known = [str(path.relative_to(NOTEBOOKS)) for path in files]
-        raise ParameterError(
-            f"{source}: notebook = {name!r}: no such file{nearest(name, known)}"
-        )
 
 
 def _changes(

@@ -93,7 +93,7 @@ def standing(
         if manifest["not_asked"]:
             stale.append("some of its questions were not asked")
         return stale, manifest["not_run"]
-    except (DataError, KeyError, TypeError, AttributeError):
+    except DataError:
         return ["not built yet"], {}
 
 
@@ -118,7 +118,7 @@ def build(
     tell_ignored_values(artefacts)
     with build_lock():
         inputs = {artefact.label: inputs_of(artefact) for artefact in artefacts}
-        fresh, stale = [], []
+        outcomes, stale = [], []
         for artefact in artefacts:
             why, not_run = standing(artefact, inputs[artefact.label])
             if why or force:
@@ -127,29 +127,26 @@ def build(
                 read_published(artefact.paper)
                 stale.append(artefact)
             else:
-                fresh.append(Outcome(artefact.label, "up to date", not_run=not_run))
-        jobs = max(1, min(jobs, len(stale)))
-        return fresh + (_built(stale, jobs, inputs, timeout_s) if stale else [])
+                outcomes.append(Outcome(artefact.label, "up to date", not_run=not_run))
+        if stale:
+            jobs = max(1, min(jobs, len(stale)))
+            with socket_folder() as folder:
+                notebooks = _Notebooks(
+                    stale, ThreadPoolExecutor(jobs), inputs, timeout_s, folder
+                )
+                outcomes += _built(notebooks)
+        return outcomes
 
 
-def _built(
-    artefacts: Sequence[Artefact],
-    jobs: int,
-    inputs: dict[str, dict[str, str]],
-    timeout_s: float | None,
-) -> list[Outcome]:
+def _built(notebooks: _Notebooks) -> list[Outcome]:
+    artefacts = notebooks.artefacts
     for artefact in artefacts:
         # Of a build that was killed.
         shutil.rmtree(OUTPUTS / artefact.shelf / ".staging", ignore_errors=True)
     # One for all artefacts, and for what their notebooks ask.
     budget = Budget.from_environment()
-    with (
-        budget.shared(),
-        notes_kept(),
-        socket_folder() as folder,
-        patch.dict(os.environ, apart(folder), clear=True),
-        _Notebooks(jobs, artefacts, inputs, timeout_s, folder) as notebooks,
-    ):
+    own = patch.dict(os.environ, apart(notebooks.folder), clear=True)
+    with budget.shared(), notes_kept(), own, notebooks:
         return ask_all(artefacts, notebooks, budget)
 
 
@@ -226,49 +223,35 @@ def _ask(
 ) -> None:
     """Sends the missing requests of an artefact; `BudgetReached` where none was answered within
     the limits of `budget`."""
-    from codestress.inference.ask import ask  # here: it takes long to import
-
-    asked = ask(
-        trials,
-        artefact.model_names,
-        failures=artefact.failures,
-        progress=progress,
-        budget=budget,
-    )
+    asked = artefact.ask(trials, progress, budget)
     reasons = [reply.left_out for reply in itertools.chain(*asked.replies)]
     if reasons and all(reasons):
         why = " and ".join(dict.fromkeys(reasons))
         raise BudgetReached(f"nothing was asked: {why}")
 
 
+@dataclass
 class _Notebooks:
     """Context manager that executes queued notebooks in parallel, collects an `Outcome` for each
     artefact, and prints a line for each that ends. Leaving the context early kills running
     notebooks."""
 
-    def __init__(
-        self,
-        jobs: int,
-        artefacts: Sequence[Artefact],
-        inputs: dict[str, dict[str, str]],
-        timeout_s: float | None,
-        folder: str,
-    ) -> None:
-        self.total = len(artefacts)
-        self.inputs = inputs
-        self.timeout_s = timeout_s
-        self.folder = folder
-        self.outcomes: list[Outcome] = []
-        self.progress: Progress | None = None
-        self.pool = ThreadPoolExecutor(jobs)
-        self.futures: list[Future[None]] = []
-        self.shelves: set[str] = set()
-        self.lock = threading.Lock()
-        self.left = False
-        modules = dict.fromkeys(itertools.chain(*map(modules_of, artefacts)))
-        start(modules, folder)
+    artefacts: Sequence[Artefact]
+    pool: ThreadPoolExecutor
+    inputs: dict[str, dict[str, str]]
+    timeout_s: float | None
+    folder: str
+    outcomes: list[Outcome] = field(default_factory=list)
+    progress: Progress | None = None
+    futures: list[Future[None]] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    left: bool = False
 
     def __enter__(self) -> _Notebooks:
+        start(
+            dict.fromkeys(itertools.chain(*map(modules_of, self.artefacts))),
+            self.folder,
+        )
         self.pool.submit(prepare)  # while the models are asked
         return self
 
@@ -284,12 +267,11 @@ class _Notebooks:
         """Shows the number of finished notebooks on the bar `progress` from now on, beside the
         number of responses."""
         self.progress = progress
-        progress.beside(f"{len(self.outcomes)} of {self.total} notebooks")
+        progress.beside(f"{len(self.outcomes)} of {len(self.artefacts)} notebooks")
 
     def execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
         """Queues the notebook of an `artefact` whose responses are in the store; `programs` counts
         the programs that ran to make its trials and responses."""
-        self.shelves.add(artefact.shelf)
         self.futures.append(self.pool.submit(self._execute, artefact, programs))
 
     def fail(self, artefact: Artefact, error: CodestressError) -> None:
@@ -301,15 +283,16 @@ class _Notebooks:
     def wait(self) -> list[Outcome]:
         """Waits for all queued notebooks; returns the `Outcome` of each artefact that was executed,
         or recorded by `fail`."""
+        shelves = {artefact.shelf for artefact in self.artefacts}
         while wait(self.futures, timeout=1).not_done:
             if self.progress:
                 self.progress.refresh()
-            if self.shelves:  # the report is due next, and this process only waits
+            if shelves:  # the report is due next, and this process only waits
                 from codestress.report.gallery import gallery
 
                 # What changes yet is read again, and what is wrong is told when it is due.
                 with contextlib.suppress(Exception):
-                    gallery(self.shelves.pop())
+                    gallery(shelves.pop())
         for future in self.futures:
             future.result()
         return self.outcomes
@@ -347,8 +330,9 @@ class _Notebooks:
             self.outcomes.append(outcome)
             if self.progress:
                 self.show(self.progress)
-            number = f"[{len(self.outcomes):>{len(str(self.total))}}/{self.total}]"
-            line = f"{number} {outcome.name}  {outcome.state}"
+            total = len(self.artefacts)
+            number = f"{len(self.outcomes):>{len(str(total))}}"
+            line = f"[{number}/{total}] {outcome.name}  {outcome.state}"
             if outcome.seconds:
                 line += f"  {outcome.seconds:.1f} s"
             if outcome.error and outcome.error not in earlier:

@@ -96,19 +96,14 @@ def _told(value: Any) -> str:
 
 def _diff_numbers(first: Path, second: Path) -> list[str]:
     old, new = (read_table(folder / "data.parquet") for folder in (first, second))
-    if list(old.columns) != list(new.columns):
-        shapes = (f"{len(table)} rows of {list(table.columns)}" for table in (old, new))
+    shapes = [f"{len(table)} rows of {list(table.columns)}" for table in (old, new)]
+    if shapes[0] != shapes[1]:
         return [f"data: {' -> '.join(shapes)}"]
-    if len(old) != len(new):
-        return [f"data: {len(old)} rows -> {len(new)} rows"]
+    changed = (old != new) & ~(old.isna() & new.isna())
     lines = []
-    for column in old.columns:
-        changed = ~(
-            (old[column] == new[column]) | (old[column].isna() & new[column].isna())
-        )
-        if changed.any():
-            line = f"data.{column}: {changed.sum()} of {len(old)} rows differ"
-            if column in old.select_dtypes("number"):
-                line += f", by at most {(new[column] - old[column]).abs().max():.4g}"
-            lines.append(line)
+    for column, count in changed.sum()[changed.any()].items():
+        line = f"data.{column}: {count} of {len(old)} rows differ"
+        if column in old.select_dtypes("number"):
+            line += f", by at most {(new[column] - old[column]).abs().max():.4g}"
+        lines.append(line)
     return lines

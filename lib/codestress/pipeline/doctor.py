@@ -61,7 +61,7 @@ def _programs() -> Iterator[Finding]:
     try:
         with Executor(workers=1) as executor:
             described = f"{executor.backend}: {executor.described()}"
-            yield Finding("sandbox", "ok", described)
+            yield found("sandbox", described)
             exposed = []
             for language in probe.ATTACKS:
                 if runtimes.missing(language):
@@ -73,7 +73,7 @@ def _programs() -> Iterator[Finding]:
                 detail = "files, network and processes are protected"
                 yield found(f"attacks in {name}", detail, why)
             detail = "run: make, make test, every artefact of the demo"
-            yield Finding("the kit's own programs", "ok", detail)
+            yield found("the kit's own programs", detail)
             fault = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {remedy()}"
             if executor.unprotected:
                 fault = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
@@ -91,9 +91,9 @@ def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
     server's key: `ok` when it is set, else `missing`."""
     users = defaultdict[str, list[str]](list)
     for model in registry.values():
-        variable = str(model.settings.get("key_env") or "")
-        if variable and not model.simulated:
-            users[variable].append(model.name)
+        if not model.simulated:
+            users[str(model.settings.get("key_env") or "")].append(model.name)
+    users.pop("", None)
     for variable, names in sorted(users.items()):
         advice = f"not set; `export {variable}=…` to ask {', '.join(names)}"
         yield found(f"key {variable}", "set", not os.environ.get(variable) and advice)
@@ -102,14 +102,13 @@ def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
 def _network() -> Finding:
     """Returns a `Finding` on how servers elsewhere are asked: directly, by a proxy, or not at
     all."""
-    address = "https://api.openai.com/v1"
+    address, fault = "https://api.openai.com/v1", ""
     try:
         connection(address)
     except EngineError as error:
         fault = f"servers elsewhere cannot be asked: {error}"
-        return Finding("network", "missing", fault)
     way = through(address) or " directly"
-    return Finding("network", "ok", f"servers elsewhere are asked{way}")
+    return found("network", f"servers elsewhere are asked{way}", fault)
 
 
 def _data() -> Iterator[Finding]:
@@ -132,11 +131,11 @@ def _around() -> Iterator[Finding]:
     try:
         with socket_folder() as folder:
             detail = f"TMPDIR is {gettempdir()}: in {folder}"
-            yield Finding("sockets", "ok", detail)
+            yield found("sockets", detail)
     except CodestressError as error:
         yield Finding("sockets", "broken", f"TMPDIR is {gettempdir()}: {error}")
     for setting in left_aside():
-        yield Finding("left aside by builds", "ok", setting)
+        yield found("left aside by builds", setting)
     for fault in faulty_jupyter_settings():
         yield Finding("Jupyter's settings stop `make lab`", "broken", fault)
     free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free
@@ -148,28 +147,28 @@ def _project() -> Iterator[Finding]:
     """Yields a `Finding` on each of packages, parameters, notebooks, models, keys, data and
     store."""
     packages = [f"{name} {at}" for name, at in environment().items()]
-    yield Finding("packages", "ok", ", ".join(packages))
+    yield found("packages", ", ".join(packages))
     profiles = profile_names()
     for profile in profiles:
         load_profile(profile)
     detail = f"{len(artefact_names())} artefacts, profiles {', '.join(profiles)}"
-    yield Finding("parameters", "ok", detail)
+    yield found("parameters", detail)
     notebooks = schemas()
     for notebook, (schema, _) in notebooks.items():
         check_parameters_cell(notebook, schema)
     detail = f"{len(notebooks)} notebooks agree with their schemas"
-    yield Finding("notebooks", "ok", detail)
+    yield found("notebooks", detail)
     registry = load_registry()
     simulated = sum(model.simulated for model in registry.values())
     detail = f"{len(registry)} in the registry, {simulated} simulated"
-    yield Finding("models", "ok", detail)
+    yield found("models", detail)
     yield from _keys(registry)
     yield from _data()
     detail = "empty, made by the first build"
     if STORE.exists():
         with Store(STORE) as store:
             detail = f"{store.count():,} responses"
-    yield Finding("store", "ok", f"{shown(STORE)}: {detail}")
+    yield found("store", f"{shown(STORE)}: {detail}")
 
 
 def examine() -> Iterator[Finding]:

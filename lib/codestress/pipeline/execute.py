@@ -13,6 +13,7 @@ import time
 import traceback
 import uuid
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -167,21 +168,14 @@ def _completed(
     }
     if marks := artefact.marks:
         manifest["title"] += f" (changed: {marks['told']})"
-        difference = compared(artefact.unchanged, staging, manifest)
+        difference: list[str] = []
+        # To the artefact by its profile alone, where that was built.
+        with suppress(DataError):
+            plain = artefact.unchanged
+            before = read_manifest(plain)
+            difference = differences(plain, before, staging, manifest, ("counts",))
         manifest["changed"] = marks | {"difference": difference}
     return manifest
-
-
-def compared(unchanged: Path, folder: Path, manifest: dict[str, Any]) -> list[str]:
-    """Differences, as lines of text, in counts and numbers between the artefact built by its
-    profile alone (folder `unchanged`) and with changed parameters (`folder` and `manifest`). Empty
-    also when the former was not built."""
-    try:
-        return differences(
-            unchanged, read_manifest(unchanged), folder, manifest, ("counts",)
-        )
-    except DataError:
-        return []
 
 
 def attempt(

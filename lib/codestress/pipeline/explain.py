@@ -4,7 +4,6 @@ reason."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from codestress.artefact_files import PROFILES
@@ -20,23 +19,19 @@ from .artefacts import Artefact
 from .plan import factors_of, matches
 
 
-def answers_of(
-    artefact: Artefact, store: Path = STORE, *, some: bool = False
-) -> Results:
-    """Scored responses (`Results`) to all trials of `artefact`, from the file `store`, without new
+def answers_of(artefact: Artefact, *, some: bool = False) -> Results:
+    """Scored responses (`Results`) to all trials of `artefact`, from the store, without new
     requests. `IncompleteError` when a response is missing; with `some`, the results of the
     responses that are there."""
     try:
         trials = artefact.trials()
         budget = Budget(requests=0, until=0.0 if some else None)
-        asked = ask(
-            trials, artefact.model_names, failures="count", store=store, budget=budget
-        )
-        return score(trials, asked, store=store)
+        asked = ask(trials, artefact.model_names, failures="count", budget=budget)
+        return score(trials, asked)
     except BudgetReached:
         profile = shown(PROFILES / f"{artefact.profile}.yaml")
         raise IncompleteError(
-            f"{artefact.label}: {shown(store)} has no answer to some of the questions that it asks by {profile}; "
+            f"{artefact.label}: {shown(STORE)} has no answer to some of the questions that it asks by {profile}; "
             f"build it first: {artefact.command}"
         ) from None
 

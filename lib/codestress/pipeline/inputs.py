@@ -84,9 +84,7 @@ def inputs_of(artefact: Artefact) -> dict[str, str]:
 def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
     """Sorted names of the inputs whose hashes differ between two builds, or that only one of them
     has. `before` and `now` are the hashes by name."""
-    return sorted(
-        name for name in before.keys() | now.keys() if before.get(name) != now.get(name)
-    )
+    return sorted({name for name, _ in before.items() ^ now.items()})
 
 
 @cache

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -37,7 +38,7 @@ FEWEST_PROBLEMS = 10
 """Smallest number of problems in a sample."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class PlanRow:
     """Row of a plan: counts of the requests that one model would get for one artefact, with their
     price and time."""
@@ -112,25 +113,24 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     server's, is named in the plan's `errors`.
     """
     errors: dict[str, str] = {}
-    trials_of: dict[str, Trials] = {}
-    largest: Counter[str] = Counter()
+    asked: list[tuple[Artefact, Trials]] = []
+    largest = Counter[str]()
     for artefact in artefacts:
         try:
             trials = artefact.trials()
         except CodestressError as error:
             errors[artefact.name] = str(error)
             continue
-        trials_of[artefact.label] = trials
+        asked.append((artefact, trials))
         prompts = trials.total(group[0].name for group in _groups(artefact, trials))
         largest[artefact.paper] = max(largest[artefact.paper], prompts)
-    countable = [artefact for artefact in artefacts if artefact.label in trials_of]
     import_known(itertools.chain(*(artefact.models for artefact in artefacts)), store)
     rows = []
-    with Store(store) as responses, Progress(len(countable), "plan") as progress:
+    with Store(store) as responses, Progress(len(asked), "plan") as progress:
         planning = Planning(responses, errors, set())
-        for artefact in countable:
+        for artefact, trials in asked:
             share = RENDERED / max(1, largest[artefact.paper])
-            rows += _rows(artefact, trials_of[artefact.label], share, planning)
+            rows += _rows(artefact, trials, share, planning)
             progress.answered()
     return Plan(rows, errors)
 
@@ -185,18 +185,19 @@ def _rows(
                 unpriced=entry.needs_key and entry.price is None,
                 **scaled,
             )
-            rows[entry.name] = _priced(row, entry, planning.responses)
+            _price(row, entry, planning.responses)
+            rows[entry.name] = row
     return [rows[entry.name] for entry in artefact.models]
 
 
-def _priced(row: PlanRow, entry: ModelEntry, responses: Store) -> PlanRow:
-    """Return `row` with its price and its time."""
+def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
+    """Gives `row` its price and its time."""
     if entry.price:
         tokens = row.characters / CHARACTERS_PER_TOKEN
-        low, high = (cost(entry, tokens, answers) for answers in (0, row.longest))
-        row = replace(row, dollars_low=low, dollars_high=high)
+        row.dollars_low = cost(entry, tokens, 0)
+        row.dollars_high = cost(entry, tokens, row.longest)
     rate = None if entry.local else responses.rate(entry.name)
-    return replace(row, seconds=row.missing / rate) if rate else row
+    row.seconds = row.missing / rate if rate else None
 
 
 def _counts(
@@ -251,10 +252,9 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
     """Raise `ParameterError` when a prompt of `trials` does not fit the context window of one of
     the models of `artefact`; the message has the prompt as an example. Nothing is asked."""
     for entries in _groups(artefact, trials):
-        limited = [entry for entry in entries if entry.context is not None]
-        if not limited:
+        smallest = min(entries, key=lambda entry: entry.context or math.inf)
+        if smallest.context is None:
             continue
-        smallest = min(limited, key=lambda entry: entry.context or 0)
         part = trials.of(smallest.name)
         for trial in part.items:
             prompt = part.render(trial)

@@ -31,21 +31,13 @@ def ask_by_turns(
     conditions have about equally many responses at any stop. Only `StoreError` is raised; any other
     error ends the turns, and comes again when the build next asks for the same artefact.
     """
-    from codestress.inference.ask import ask  # here: it takes long to import
-
     before, end = 0, 1
     most = max((len(trials.items) for _, trials in questions), default=0)
     while before < most and not budget.over:
         for artefact, trials in questions:
             turn = problems_between(trials, before, end)
             try:
-                ask(
-                    turn,
-                    artefact.model_names,
-                    failures=artefact.failures,
-                    progress=progress,
-                    budget=budget,
-                )
+                artefact.ask(turn, progress, budget)
             except StoreError:
                 raise
             except CodestressError:
