@@ -6,8 +6,7 @@ import ast
 import math
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from codestress.literals import NotLiteral, canonical, parse_literal, same_value
 

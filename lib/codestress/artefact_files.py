@@ -5,8 +5,6 @@ their order; later values win. Settings of single models (`per_model`) win one b
 that names `models` drops the earlier settings of models that it does not name.
 """
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Mapping
 from pathlib import Path

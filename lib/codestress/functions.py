@@ -1,8 +1,6 @@
 """Functions that the user of the kit writes and names as FILE.py:NAME in params/. The files are
 imported without a sandbox, because the user's own code is trusted."""
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Callable
 from pathlib import Path

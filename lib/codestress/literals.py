@@ -3,8 +3,6 @@
 A completion is untrusted data (law 5 of docs/architecture.md), so no part of it is executed here.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import math

@@ -7,8 +7,6 @@ removed at the end of the build. Without a build (a person's notebook, a test) e
 own notes.
 """
 
-from __future__ import annotations
-
 import os
 import pickle
 import tempfile

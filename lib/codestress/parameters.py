@@ -1,7 +1,5 @@
 """Parameters of a notebook: the schema, the study that uses it, and the cell made from it."""
 
-from __future__ import annotations
-
 import html
 import json
 import typing

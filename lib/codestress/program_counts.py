@@ -1,8 +1,6 @@
 """Counts of the programs that this process has run, by language, source and isolation, for
 manifests."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from .types import Language, Source

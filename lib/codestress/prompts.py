@@ -14,7 +14,7 @@ def prompt_text(name: str) -> str:
     """Text of the prompt `name`: papers/PAPER/prompts/NAME.txt without the final line break. No two
     papers share a name. `ValueError` when there is no such file."""
     [path] = visible(PAPERS, f"*/prompts/{name}.txt")
-    return path.read_text(encoding="utf-8").removesuffix("\n")
+    return path.read_text("utf-8").removesuffix("\n")
 
 
 def filled(name: str, values: Mapping[str, str]) -> str:

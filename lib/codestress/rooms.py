@@ -7,8 +7,6 @@ answers that the paper prints: `published`). A fifth paper is a fifth folder; th
 paper.
 """
 
-from __future__ import annotations
-
 import importlib
 from functools import cache
 from typing import Any

@@ -1,8 +1,6 @@
 """Validation of YAML files and command line options by pydantic models, with errors that name the
 remedy."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -74,7 +72,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """Mapping in the YAML file at `path`; empty for an empty file. `ParameterError` for a file that
     cannot be read, is not valid YAML or holds no mapping."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text("utf-8")
         _check_depth(text)
         content = yaml.load(text, Loader=UniqueKeys)
     except OSError as error:

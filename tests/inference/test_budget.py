@@ -17,8 +17,7 @@ from typing import Any
 import pytest
 
 from codestress.errors import EngineError, IncompleteError, ParameterError
-from codestress.inference import ask as ask_module
-from codestress.inference import budget as budget_module
+from codestress.inference import ask as ask_module, budget as budget_module
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached, Sum, sums
 from codestress.inference.engines.base import Engine, RequestFailed

@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 
 from codestress.errors import EngineError
-from codestress.inference import ask as asking_module
-from codestress.inference import registry
+from codestress.inference import ask as asking_module, registry
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.dialects import DIALECTS, adapted, shown_to
 from codestress.inference.engines.openai import open_engine

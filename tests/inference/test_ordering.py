@@ -6,8 +6,7 @@ import random
 from collections import OrderedDict
 from itertools import pairwise
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from codestress.inference.requests import BLOCK, chain, prefix_order
 from codestress.types import Message, Prompt, Sampling

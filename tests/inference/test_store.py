@@ -19,8 +19,7 @@ from typing import TextIO
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from codestress.cli import answers
 from codestress.errors import EngineError, StoreError

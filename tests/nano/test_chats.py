@@ -6,8 +6,7 @@ import re
 from typing import get_args
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from chats import Chat, Size, Task, chat, split_of, words_of
 from chats_semtrace import functions_of, worked
@@ -17,8 +16,7 @@ from codestress.nano.model import Nano
 from codestress.papers.origin.connections import TARGET
 from codestress.papers.origin.scoring import score_strict
 from codestress.papers.semtrace.recall import score_retrieval
-from codestress.sandbox.executor import Executor, Limits, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Executor, Limits, Outcome as Ending, Program
 from codestress.types import Outcome, Response
 from conftest import THOROUGH
 from vocabulary import encode

@@ -23,8 +23,7 @@ from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem, from_stranger
 from codestress.program_counts import programs_so_far
 from codestress.sandbox import executor, probe, runtimes, worker
-from codestress.sandbox.executor import Executor, Limits, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Executor, Limits, Outcome as Ending, Program
 from codestress.scoring.predictions import Answer, score_answers
 from codestress.types import Language, Outcome, Response, Source
 from told import names, refused

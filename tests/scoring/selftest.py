@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from codestress.literals import parse_literal, same_value
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Executor, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Executor, Outcome as Ending, Program
 from codestress.scoring.predictions import Answer, Rule, score_answers, score_execution
 from codestress.types import Outcome, Task
 from sandbox.attacks import ATTACKS, UNCOUNTED, attack

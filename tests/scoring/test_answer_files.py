@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from codestress.cli import cli
 from codestress.errors import DataError, NothingMatchedError, ParameterError
@@ -189,11 +188,6 @@ def test_everything_asked_is_counted_and_everything_odd_is_named(
     assert report.pass_at(1) == pytest.approx((1 / 3 + 1) / 4)
     assert report.pass_at(3) == pytest.approx(1 / 3)  # b has no three
     assert math.isnan(report.pass_at(5))
-    short = score_file(
-        problems, answers, task="output", rule="strict", executor=None, samples=1
-    )
-    assert sum(short.counts.values()) == 4
-    names("\n".join(short.warnings), "more than 1", "a, broken")
 
 
 @given(

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from codestress.papers.codecrash.assertions import score_assertion
 from codestress.papers.faultloc.scoring import score_location

@@ -11,8 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from chances import chain_chance, contained, line_chance, share_drawn, trace_chance
 from codestress.fitting.proportions import clustered_share

@@ -1,7 +1,6 @@
 """The console script `codestress`; the Makefile calls it."""
 
 # ruff: noqa: E402
-from __future__ import annotations
 
 from codestress.start import start_alone
 

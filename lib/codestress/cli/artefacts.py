@@ -278,7 +278,7 @@ def explain(
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
         return
-    click.echo(f"{artefact}: {manifest.get('title', chosen.title)}")
+    click.echo(f"{artefact}: {manifest.get('title', chosen.file.title)}")
     if manifest:
         numbers = shown(chosen.folder / "table.csv")
         click.echo(f"  {manifest['alt']}\n  numbers: {numbers}")
@@ -349,8 +349,7 @@ def crate(profile: str) -> None:
 @click.argument("second")
 def diff(first: str, second: str) -> None:
     """Compares two runs: folders, profiles, PROFILE/PAPER/ARTEFACT, PAPER/ARTEFACT@CHANGES. Exit 1 when they differ."""
-    from codestress.pipeline.diff import diff as diff_runs
-    from codestress.pipeline.diff import find_run
+    from codestress.pipeline.diff import diff as diff_runs, find_run
 
     lines = diff_runs(find_run(first), find_run(second))
     click.echo("\n".join(lines) or "no difference")
@@ -380,8 +379,10 @@ def badge(profile: str) -> None:
 )
 def sync(check: bool) -> None:
     """Writes the parameters cell of every notebook from its schema, and clears outputs."""
-    from codestress.pipeline.notebooks import sync as sync_notebooks
-    from codestress.pipeline.notebooks import tell_ignored_values
+    from codestress.pipeline.notebooks import (
+        sync as sync_notebooks,
+        tell_ignored_values,
+    )
 
     tell_ignored_values(resolved((), Knobs("demo")))
     changed = sync_notebooks(write=not check)

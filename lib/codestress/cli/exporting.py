@@ -1,7 +1,5 @@
 """Commands that write the kit's studies for other harnesses."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import click

@@ -1,7 +1,5 @@
 """Options that several commands share, and the artefacts, models and factors that they name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Commands on data sets, on models, and on what this computer has installed for them."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

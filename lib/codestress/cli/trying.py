@@ -1,7 +1,5 @@
 """Command `codestress try`: builds the profile `try` on any model within some minutes."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator
 

@@ -1,8 +1,6 @@
 """Builds the student's and the teacher's version of every assignment, and checks that the solutions
 get all points."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import itertools
@@ -94,5 +92,5 @@ def _assign(name: str, scratch: Path, student: Path, teacher: Path) -> None:
         target.mkdir(parents=True)
         shutil.copy2(source / f"{name}.ipynb", target)
         shutil.copytree(source / "tests", target / "tests")
-        text = Path(__file__).with_name(handout).read_text(encoding="utf-8")
+        text = Path(__file__).with_name(handout).read_text("utf-8")
         (target / "README.md").write_text(text.format(name=name), encoding="utf-8")

@@ -1,7 +1,5 @@
 """`codestress course`: the teacher's commands."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -7,8 +7,6 @@ that equals everything. (otter's own `run` executes the whole notebook in the pr
 it.)
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys
@@ -26,8 +24,7 @@ import pandas as pd
 from codestress.errors import CodestressError, DataError
 from codestress.paths import visible, write_whole
 from codestress.pipeline.notebooks import read_notebook
-from codestress.sandbox.executor import Executor, Limits, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Executor, Limits, Outcome as Ending, Program
 
 PACKAGES = ("numpy", "scipy.optimize", "scipy.stats")
 """Modules that graded functions may use, beside the standard library."""
@@ -279,7 +276,7 @@ def _otter_file(path: Path) -> Any:
     try:
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / path.name
-            copy.write_text(telling(path.read_text(encoding="utf-8")), encoding="utf-8")
+            copy.write_text(telling(path.read_text("utf-8")), encoding="utf-8")
             return reader.from_file(str(copy))
     except Exception as error:  # whatever a damaged file raises when it is executed
         told = str(error).partition("\n")[0]

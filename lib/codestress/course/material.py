@@ -18,8 +18,7 @@ from codestress.mutate.faults.sites import fault_sites
 from codestress.problems.pool import POOL, generated_problems
 from codestress.problems.program import Problem
 from codestress.prompts import filled
-from codestress.sandbox.executor import Outcome as Ending
-from codestress.sandbox.executor import Program, shared_executor
+from codestress.sandbox.executor import Outcome as Ending, Program, shared_executor
 from codestress.scoring.predictions import Answer, Rule, score_answers
 from codestress.seeding import rng
 

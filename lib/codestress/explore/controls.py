@@ -1,7 +1,5 @@
 """Widgets that control the parameters of an artefact and the factors of its trials."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

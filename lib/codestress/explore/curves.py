@@ -1,8 +1,6 @@
 """Live figures: accuracies of stored responses over any factor, and a decay that is fitted while
 its data are moved."""
 
-from __future__ import annotations
-
 import base64
 import io
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """Widgets for single trials of an artefact: its prompt, a new request, its responses, and two
 conditions side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -68,7 +66,7 @@ def prompt_html(prompt: Prompt, beside: Prompt | None = None, factors: str = "")
 def _views() -> Any:
     """Returns the macros of views.html, the templates of prompts and answers as HTML, which escape
     all text."""
-    text = Path(__file__).with_name("views.html").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("views.html").read_text("utf-8")
     return page_environment().from_string(text).module
 
 

@@ -7,8 +7,6 @@ is searched: on a grid, then by bisection beside the grid's best rate, where the
 error stops falling. All resamples of a bootstrap are fitted at once.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ percentile bootstrap covers it in 0 to 87 % of studies (bench/bench_coverage.py)
 intervals hold their level.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -2,8 +2,6 @@
 are alike; and a bootstrap over items, because answers to one item are not independent
 of each other."""
 
-from __future__ import annotations
-
 import math
 from statistics import NormalDist
 from typing import NamedTuple

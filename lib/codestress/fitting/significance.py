@@ -6,8 +6,6 @@ Models of one family are not independent draws. Every interval over models there
 holds for these models only, and is too short for others.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, permutations
 from typing import NamedTuple

@@ -1,8 +1,6 @@
 """Tables of shares with intervals, and comparisons of two conditions on the same items,
 from answers."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

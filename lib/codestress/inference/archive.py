@@ -6,8 +6,6 @@ Equal responses therefore give equal bytes, and `zdiff` compares two archives li
 line. A file that was unpacked on its way is read too, whatever its name.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import zlib

@@ -1,8 +1,6 @@
 """`ask`: sends the requests that the store lacks and keeps every response; it knows no
 scores."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import time

@@ -1,7 +1,5 @@
 """Coroutines run from plain calls, in scripts, in notebooks and under papermill alike."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Coroutine

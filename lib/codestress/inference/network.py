@@ -5,8 +5,6 @@ A server on this machine is asked directly. Any other is asked by the proxy and 
 certificates that the environment names; a name or password in ~/.netrc reaches no server.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import re

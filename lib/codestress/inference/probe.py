@@ -3,8 +3,6 @@
 The store keeps the response like any other, under a key with the row's revision.
 """
 
-from __future__ import annotations
-
 from codestress.errors import EngineError, ParameterError
 from codestress.paths import STORE, shown
 from codestress.types import Message, Prompt, Sampling, Trial, Trials

@@ -1,7 +1,5 @@
 """Progress of a run: answers, rate, failures, time left."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

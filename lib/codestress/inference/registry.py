@@ -1,7 +1,5 @@
 """The model registry, params/models.yaml: one row per model; a new model is a row, a new engine a module."""
 
-from __future__ import annotations
-
 import importlib
 from functools import cached_property
 from pathlib import Path

@@ -6,8 +6,6 @@ sorted by the hashes of their prompts' blocks, so that a server with prefix cach
 computes each shared prefix once.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import fcntl

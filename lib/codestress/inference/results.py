@@ -1,8 +1,6 @@
 """Results of a run: one scored answer for each trial and model. Plain data, without engine or
 store."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Mapping

@@ -1,8 +1,6 @@
 """`run`: responses to all trials, requested where the store lacks them, then scored once
 each."""
 
-from __future__ import annotations
-
 import math
 import sys
 from collections import Counter

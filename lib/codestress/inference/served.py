@@ -4,8 +4,6 @@ that is made from it.
 Builds keep such rows in outputs/models.yaml, which the registry reads beside params/models.yaml.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import sys

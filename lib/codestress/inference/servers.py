@@ -6,8 +6,6 @@ of this machine, keeps its responses where the row names a revision; without a r
 that the model is the same.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Random choices, all from one stream of random numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 

@@ -5,8 +5,6 @@ A rule names constructs (names, attributes, imports, kinds of statement) and a r
 program's text, not at its behaviour, so it rejects more programs than necessary.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator, Set

@@ -1,7 +1,5 @@
 """Shape of `nano`, with the names of a Hugging Face config.json."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

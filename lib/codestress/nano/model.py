@@ -5,8 +5,6 @@ Weights are stored as 16-bit floats in the layout of Hugging Face's Llama; sums 
 bits.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -197,7 +195,7 @@ class Nano:
 def configuration(folder: Path) -> Configuration:
     """Returns the model's sizes in a folder's config.json; its other entries, for other programs,
     are ignored. `KeyError` for a size that the file lacks."""
-    told = parse_json((folder / "config.json").read_text(encoding="utf-8"))
+    told = parse_json((folder / "config.json").read_text("utf-8"))
     return Configuration.model_validate(
         {name: told[name] for name in Configuration.model_fields}
     )

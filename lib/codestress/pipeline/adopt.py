@@ -4,8 +4,6 @@ The person who imports them states that the prompts were the same. The file's na
 recorded as the responding model, so that the manifest of every figure names them.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ An artefact's parameters come from the schema's defaults, the files that artefac
 `--models` and `--set`; later values win. Every error names the place that wrote the value.
 """
 
-from __future__ import annotations
-
 import fnmatch
 import importlib
 import shlex
@@ -62,10 +60,6 @@ class Artefact:
         if not self.changed:
             return self.name
         return f"{self.name}@{short_name(self.profile, self.changed)}"
-
-    @property
-    def title(self) -> str:
-        return self.file.title
 
     @property
     def notebook(self) -> Path:

@@ -4,8 +4,6 @@ The criteria are those of the ACM's badges (version 1.1). Tasks for a person (an
 are listed, not claimed.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -59,7 +57,7 @@ def examine(profile: str) -> Iterator[Criterion]:
     clean = bool(known) and not git("status", "--porcelain").stdout
     yield Criterion("available", "everything is committed", clean, "see git status")
     cited = ROOT / "CITATION.cff"
-    doi = cited.is_file() and "\ndoi:" in cited.read_text(encoding="utf-8")
+    doi = cited.is_file() and "\ndoi:" in cited.read_text("utf-8")
     yield Criterion("available", "archived with a DOI", doi, DEPOSIT)
     yield _clean_clone(known[:12], why)
     yield from _reproduced(OUTPUTS / profile)

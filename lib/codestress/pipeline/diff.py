@@ -1,7 +1,5 @@
 """Comparison of two runs: parameters, inputs, numbers, figures."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

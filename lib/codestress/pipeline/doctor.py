@@ -1,7 +1,5 @@
 """Check of the installation: present and missing parts, with the commands that add them."""
 
-from __future__ import annotations
-
 import os
 import platform
 import shutil

@@ -4,8 +4,6 @@ Success needs more than papermill's: every code cell completed, no cell output a
 accepts `sys.exit(0)` in a cell), and all files of the artefact exist.
 """
 
-from __future__ import annotations
-
 import json
 import logging
 import os
@@ -156,7 +154,7 @@ def _completed(
     manifest["programs"]["while asking"] = found.pop("programs")
     changes = "+changes" if git("status", "--porcelain").stdout else ""
     manifest |= {
-        "title": artefact.title,
+        "title": artefact.file.title,
         "leaderboard": artefact.file.leaderboard,
         "profile": artefact.profile,
         "command": artefact.command,

@@ -1,8 +1,6 @@
 """Responses behind a figure: the prompt, the completion, the extracted answer, the outcome and its
 reason."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ a task to the trial that it asks.
 `inspect_task` has the tasks' solver and scorer, and needs inspect_ai. This module does not.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -43,8 +41,8 @@ def write_inspect_task(artefact: Artefact, folder: Path) -> tuple[Path, int]:
     lines = [json.dumps(item, ensure_ascii=False) for item in _items(artefact)]
     if lines:
         write_whole(path.with_suffix(".jsonl"), "\n".join(lines) + "\n")
-        task = Template(TEMPLATE.read_text(encoding="utf-8"))
-        names = {"name": name, "label": artefact.label, "title": artefact.title}
+        task = Template(TEMPLATE.read_text("utf-8"))
+        names = {"name": name, "label": artefact.label, "title": artefact.file.title}
         write_whole(path, task.substitute(names, version=__version__))
     return path, len(lines)
 

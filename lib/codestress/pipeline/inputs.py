@@ -6,8 +6,6 @@ files), the registry rows of its models, the published numbers of its paper, the
 environment.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import importlib.metadata
@@ -38,7 +36,7 @@ IMPORT = re.compile(
     re.M,
 )
 NAME = re.compile(r"\w+")
-NAME_OF_PACKAGE = re.compile(r"^[\w.-]*\w", re.M)
+REQUIRED = re.compile(r"^[\w.-]*\w(?!.*extra ==)", re.M)
 
 
 def digest(content: bytes) -> str:
@@ -91,13 +89,9 @@ def changes(before: dict[str, str], now: dict[str, str]) -> list[str]:
 def environment() -> dict[str, str]:
     """Versions of Python and of the installed packages that codestress requires, by name; `python`
     comes first."""
-    required = [
-        text
-        for text in importlib.metadata.requires("codestress") or []
-        if "extra ==" not in text
-    ]
+    listed = "\n".join(importlib.metadata.requires("codestress") or [])
     versions = {"python": platform.python_version()}
-    for name in sorted(NAME_OF_PACKAGE.findall("\n".join(required))):
+    for name in sorted(REQUIRED.findall(listed)):
         # Some packages are needed on some machines only.
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             versions[name] = importlib.metadata.version(name)
@@ -158,7 +152,7 @@ def _imports_of(path: Path) -> frozenset[Path]:
         codes = [cell["source"] for cell in cells if cell["cell_type"] == "code"]
         code = "\n".join(map("".join, codes))
     else:
-        code = path.read_text(encoding="utf-8")
+        code = path.read_text("utf-8")
         package = ".".join(path.parent.relative_to(PACKAGE.parent).parts)
     names: set[str] = set()
     for match in IMPORT.finditer(code):

@@ -1,8 +1,6 @@
 """Solver and scorer of the inspect_ai tasks that `codestress export inspect` writes: they ask and
 score each item as a build of the kit does, by the same functions."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 from typing import Any
 

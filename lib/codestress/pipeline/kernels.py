@@ -6,8 +6,6 @@ Notebooks do not see each other, because the process that is forked runs no note
 elsewhere a forked process may not use the system's frameworks, and each kernel imports for itself.
 """
 
-from __future__ import annotations
-
 import faulthandler
 import gc
 import os

@@ -1,8 +1,6 @@
 """The `parameters` cell of a notebook, made from its study's schema and the profile demo, so that
 none can drift."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable
@@ -256,7 +254,7 @@ def sync(*, write: bool) -> list[Path]:
             }
         )
         text = nbformat.writes(notebook) + "\n"
-        if text != path.read_text(encoding="utf-8"):
+        if text != path.read_text("utf-8"):
             if write:
                 path.write_text(text, encoding="utf-8")
             changed.append(path)

@@ -1,8 +1,6 @@
 """Imports of nearly every notebook, made once: the process that imports this module is the one from
 which kernels are forked."""
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib
@@ -18,6 +16,7 @@ gc.disable()
 from pandas import DataFrame  # noqa: E402
 
 from codestress.report.style import styled_figure  # noqa: E402
+from codestress.sandbox.layers import die_with_parent  # noqa: E402
 
 from .kernels import MODULES, quiet  # noqa: E402
 
@@ -43,6 +42,7 @@ def draw_once() -> None:
         figure.savefig(io.BytesIO(), format=form)
 
 
+die_with_parent()  # or it goes on importing after a build that is over
 quiet()
 for name in (*PACKAGES, *os.environ.get(MODULES, "").split()):
     with contextlib.suppress(Exception):  # which the notebook meets again, and tells

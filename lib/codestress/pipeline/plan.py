@@ -1,8 +1,6 @@
 """Plan of a build before any call: the number of requests, and the requests exactly as a model
 would get them."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import math

@@ -1,8 +1,6 @@
 """Surroundings of the kit that reach no result: a person's settings of other tools, folders that
 cannot hold sockets, other repositories."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,8 +1,6 @@
 """Sends the requests of a build's artefacts in turns, so that all artefacts are about equally far
 at any stop."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

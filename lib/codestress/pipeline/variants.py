@@ -5,8 +5,6 @@ a name made of the changes, and leaves every profile's outputs alone. A value th
 already has is no change.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

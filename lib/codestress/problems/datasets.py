@@ -4,8 +4,6 @@ A file is sought in the folder that CODESTRESS_DATA names, then in outputs/data/
 when its hash is the pinned one. Only `codestress data fetch` downloads files.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import urllib.request

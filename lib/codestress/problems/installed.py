@@ -5,8 +5,6 @@ The kit's set-up installs these packages, hash-checked, for every platform and e
 standard library's files differ between versions of Python.
 """
 
-from __future__ import annotations
-
 import warnings
 from functools import cache
 from importlib.metadata import distribution, version
@@ -49,7 +47,7 @@ def installed_modules(package: str) -> dict[str, str]:
         outside = any(part == ".." or part.startswith("test") for part in file.parts)
         if file.suffix == ".py" and not outside:
             name = ".".join(file.with_suffix("").parts).removesuffix(".__init__")
-            modules[name] = file.read_text(encoding="utf-8")
+            modules[name] = file.read_text("utf-8")
     return modules
 
 
@@ -57,6 +55,6 @@ def installed_modules(package: str) -> dict[str, str]:
 def pins() -> dict[str, str]:
     """Pinned versions in requirements.lock by the name of the package, without packages that depend
     on the platform."""
-    lines = (ROOT / "requirements.lock").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "requirements.lock").read_text("utf-8").splitlines()
     named = [line.split("==") for line in lines if "==" in line and ";" not in line]
     return dict(named)

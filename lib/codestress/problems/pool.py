@@ -6,8 +6,6 @@ within the limit of steps. In addition, every variable affects the result, the r
 arguments, and no line could be left out without a difference.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 from functools import cache

@@ -5,8 +5,6 @@ params/problems.yaml names files of custom problems; every study on CRUXEval's t
 names.
 """
 
-from __future__ import annotations
-
 import codecs
 import gzip
 import re

@@ -1,7 +1,5 @@
 """Problems: a program, a call of one of its functions, and the value that the call returns."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass, replace
 from typing import Any

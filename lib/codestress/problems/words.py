@@ -4,8 +4,6 @@ That documentation differs between versions of Python and results must not, so t
 once (words.txt), by `python bench/words.py`.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 
@@ -17,7 +15,7 @@ words."""
 @cache
 def word_list() -> tuple[str, ...]:
     """Words of the kit's list of English words (words.txt), in alphabetical order."""
-    text = (files("codestress.problems") / "words.txt").read_text(encoding="utf-8")
+    text = (files("codestress.problems") / "words.txt").read_text("utf-8")
     return tuple(
         line for line in text.splitlines() if line and not line.startswith("#")
     )

@@ -4,8 +4,6 @@ Charts name the cell of each mark (`report/marks.py`). A model that no mark coun
 all its answers. The page has no script, and all model text is escaped.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Words on a figure: its title, its footnote, and its alternative text."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from textwrap import fill, shorten

@@ -1,7 +1,5 @@
 """The papers' numbers on the report: a card for each paper, and all ledgers as one."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -62,7 +62,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / "manifest.json"
     try:
         return _Manifest.model_validate(
-            parse_json(path.read_text(encoding="utf-8"))
+            parse_json(path.read_text("utf-8"))
         ).model_dump()
     except ValidationError as error:
         first = error.errors(include_url=False)[0]

@@ -3,8 +3,6 @@
 `statements.comparison` sets both numbers side by side; `judge_table` judges each row by itself.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import groupby
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Writes what a profile's outputs are, and of what they were made, as an RO-Crate 1.1, which archives
 such as Zenodo take. It keeps to the rules for runs of programs (`PROFILE`)."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

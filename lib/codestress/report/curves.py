@@ -1,8 +1,6 @@
 """Parts of charts: panels, rows, curves and points with intervals, each with a colour and a
 marker."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A table of facts as a picture."""
 
-from __future__ import annotations
-
 from textwrap import shorten
 
 import pandas as pd

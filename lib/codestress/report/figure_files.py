@@ -3,8 +3,6 @@
 Equal figures give equal bytes: the files have no dates, and a fixed salt makes the ids in the SVG.
 """
 
-from __future__ import annotations
-
 from html import escape
 from pathlib import Path
 
@@ -46,7 +44,7 @@ def save_figure(figure: Figure, folder: Path, title: str, alt: str) -> Bbox:
 def _save_svg(figure: Figure, path: Path, saved: Bbox, title: str, alt: str) -> None:
     metadata = {"Title": title, "Date": None}
     figure.savefig(path, bbox_inches=saved, metadata=metadata)
-    drawing = path.read_text(encoding="utf-8")
+    drawing = path.read_text("utf-8")
     before, _, after = drawing.partition("<svg")
     attributes, _, content = after.partition(">")
     words = (

@@ -1,7 +1,5 @@
 """Words for names, differences and intervals in titles and notes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -5,8 +5,6 @@ Pictures lie beside the page; nothing is fetched from elsewhere, and search and 
 server.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """A paper on the report's first screen: its question, its headline number, and the figure that shows it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,8 +1,6 @@
 """Letters of any script in figures: by a font of this machine where the kit's own lacks them, else by
 their numbers. Tables and pages have the names as they are."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from matplotlib.figure import Figure

@@ -3,8 +3,6 @@
 A chart calls `mark` where it draws; `publish` writes the links.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The report's table of models by task: each paper's main study, published and regenerated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

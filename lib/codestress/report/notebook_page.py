@@ -1,7 +1,5 @@
 """An executed notebook as one HTML page, without scripts, fonts or styles from elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -22,7 +20,7 @@ def page_environment() -> Environment:
 def resource(name: str) -> str:
     """Returns the text of the file `name` in the folder of the report package, such as a
     template."""
-    return (files("codestress.report") / name).read_text(encoding="utf-8")
+    return (files("codestress.report") / name).read_text("utf-8")
 
 
 def render(template: str, **content: Any) -> str:

@@ -1,8 +1,6 @@
 """Deviations of a run from the paper's protocol: params/PAPER/ARTEFACT.yaml over the defaults of
 its schema."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 

@@ -3,8 +3,6 @@
 Equal inputs give equal bytes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Sequence

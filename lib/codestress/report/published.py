@@ -1,7 +1,5 @@
 """Numbers that the papers publish (params/published/PAPER.json), each with its source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -88,7 +86,7 @@ def read_published(paper: str) -> dict[str, Any]:
     if not path.is_file():
         return {}
     try:
-        content = parse_json(path.read_text(encoding="utf-8"), unique=True)
+        content = parse_json(path.read_text("utf-8"), unique=True)
         if not isinstance(content, dict):
             raise ValueError(f"it is a {type(content).__name__}, not an object")
     except ValueError as error:

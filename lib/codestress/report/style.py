@@ -1,7 +1,5 @@
 """The look of figures: the style file, and a second cue beside every colour."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """Sentences of the report: what a build asked, and which models answered badly."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

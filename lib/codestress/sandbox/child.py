@@ -5,8 +5,6 @@ This process does not know the expected value: a program that walks every frame 
 nothing worth knowing.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -6,8 +6,6 @@ complex, str, bytes, range, Ellipsis, list, tuple, dict, set and frozenset. Enco
 of subclasses through their base type, so that a program's own class has no say in it.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any

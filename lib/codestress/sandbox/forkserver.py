@@ -5,8 +5,6 @@ The process is lean on purpose: forking costs what is resident. It exchanges lin
 executor over its standard input and output, and never reads a child's output beyond counting lines.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gc
 import importlib

@@ -6,8 +6,6 @@ with its own means. Failure of an attack is observed from outside; a program's o
 only where it says that an attack succeeded.
 """
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 import select

@@ -3,8 +3,6 @@
 A program that turns the counter off is ended by the limit of CPU time instead.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import sys

@@ -6,8 +6,6 @@ the layers that a worker applies to itself (Landlock, seccomp, limits). Attacks 
 which layers hold; none is assumed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -132,7 +130,7 @@ def seatbelt_profile(readable: Iterable[str], executables: Sequence[str]) -> str
     All else is denied: network, writing files (except /dev/null), starting other programs,
     signalling or inspecting processes outside, and system services.
     """
-    profile = Path(__file__).with_name("seatbelt.txt").read_text(encoding="utf-8")
+    profile = Path(__file__).with_name("seatbelt.txt").read_text("utf-8")
     return profile.rstrip().format(
         programs=_paths("literal", [interpreter(), *executables]),
         # A framework's Python starts another executable of its own prefix.

@@ -1,8 +1,6 @@
 """Fields of rows in files of answers: the problem's id, and the texts of the answers, which an API's
 response may hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

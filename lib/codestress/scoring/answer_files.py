@@ -1,7 +1,5 @@
 """Scores answers from elsewhere, by problem id; `scoring.answer_layouts` reads them from files."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -109,7 +107,7 @@ def score_file(
     asked = max(map(len, answers.values()), default=1) or 1
     entries: list[tuple[str, Answer | Score]] = []
     for problem in problems.problems:
-        for text in answers.get(problem.id, ())[:asked] or [None] * asked:
+        for text in answers.get(problem.id) or [None] * asked:
             entries.append((problem.id, _given(problem, text, rule)))
     given = [entry for _, entry in entries if isinstance(entry, Answer)]
     judged = iter(score_answers(given, task, rule, executor))
@@ -139,7 +137,7 @@ def _warnings(
     unread: Mapping[str, Sequence[str]],
 ) -> list[str]:
     """Return a warning for each faulty problem, and for each fault of the answers: rows that could
-    not be read (`unread`), and ids that have no, fewer or more answers than `asked`."""
+    not be read (`unread`), and ids that are unknown, or have no answers or fewer than `asked`."""
     counts = {name: len(texts) for name, texts in answers.items()}
     known = [problem.id for problem in problems.problems]
     every = dict.fromkeys([*known, *problems.faults])
@@ -149,8 +147,6 @@ def _warnings(
     named["answers to unknown problems, not scored"] = unknown
     fewer = [name for name in known if 0 < counts.get(name, 0) < asked]
     named[f"fewer than {asked} answers, judged by those"] = fewer
-    more = [name for name in answers if counts[name] > asked]
-    named[f"more than {asked} answers, not scored"] = more
     warnings = list(problems.faults.values())
     warnings += [_named(fault, names) for fault, names in named.items() if names]
     return warnings

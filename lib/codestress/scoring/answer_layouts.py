@@ -4,8 +4,6 @@ Container (zip, Parquet, JSON, JSON Lines, CSV) and layout (the fields with the 
 answers) are recognised by content, never by the file's name.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import struct
@@ -34,7 +32,7 @@ from .answer_fields import answer_texts, field_at, id_text
 FILE = files(__package__) / "layouts.yaml"
 LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     name: (row["ids"], row["answers"])
-    for name, row in yaml.safe_load(FILE.read_text(encoding="utf-8")).items()
+    for name, row in yaml.safe_load(FILE.read_text("utf-8")).items()
 }
 """For each format the fields of a row with the problem's id, and the fields with the answers, the
 preferred first; a dot leads into an object."""

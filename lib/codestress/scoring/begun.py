@@ -5,8 +5,6 @@ Each reader takes the completion `text`, which continues the prefilled text `beg
 empty without a prefill.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from contextlib import suppress

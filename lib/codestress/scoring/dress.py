@@ -4,8 +4,6 @@ chat template, fences, bold type, tags, LaTeX, labels.
 `DRESS` is the table (dress.yaml) by which all readers of answers read; docs/scoring.md prints it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from importlib.resources import files
@@ -16,7 +14,7 @@ import yaml
 FENCE = "```"
 
 
-TABLE = yaml.safe_load((files(__package__) / "dress.yaml").read_text(encoding="utf-8"))
+TABLE = yaml.safe_load((files(__package__) / "dress.yaml").read_text("utf-8"))
 
 
 def _pattern(parts: list[str]) -> re.Pattern[str]:

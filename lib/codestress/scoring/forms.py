@@ -6,8 +6,6 @@ answers that a prefill begins have a module of their own, `scoring.begun`. docs/
 forms.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """Answers as a table with one row for each trial and model."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

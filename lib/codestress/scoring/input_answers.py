@@ -8,8 +8,6 @@ no attribute leads from a value to the interpreter, so nothing in an answer can 
 that reports the function's value.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 from contextlib import suppress

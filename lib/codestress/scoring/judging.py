@@ -1,7 +1,5 @@
 """Scores that several judges of single responses share."""
 
-from __future__ import annotations
-
 from codestress.types import Outcome, Response, Score
 
 from .forms import without_thoughts

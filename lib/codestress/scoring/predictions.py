@@ -6,8 +6,6 @@ CRUXEval's own harness: the answer is pasted after `assert`, in the sandbox too.
 comparison: answers such as `3 or True` pass it.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -22,8 +20,7 @@ from codestress.literals import (
     shown_value,
 )
 from codestress.problems.program import Problem
-from codestress.sandbox.executor import Execution, Executor, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Execution, Executor, Outcome as Ending, Program
 from codestress.types import Outcome, Score, Task
 
 from .input_answers import (

@@ -1,7 +1,5 @@
 """Accuracies with their intervals, and the number of answers by outcome."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

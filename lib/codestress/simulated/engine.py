@@ -1,7 +1,5 @@
 """Engine of the simulated readers, which get the same messages as a model and nothing else."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import json

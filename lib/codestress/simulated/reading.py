@@ -16,8 +16,6 @@ kept the first time has a second chance. A link between two lines that are k lin
 with probability exp(-(k - 1) / reach).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import dataclass, field

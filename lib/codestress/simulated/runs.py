@@ -1,7 +1,5 @@
 """Runs programs that simulated readers piece together from the lines they kept."""
 
-from __future__ import annotations
-
 import asyncio
 import atexit
 import hashlib
@@ -10,8 +8,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
-from codestress.sandbox.executor import Execution, Executor, Limits, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import (
+    Execution,
+    Executor,
+    Limits,
+    Outcome as Ending,
+    Program,
+)
 from codestress.types import Language
 
 T = TypeVar("T")

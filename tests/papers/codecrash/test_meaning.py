@@ -11,8 +11,7 @@ from collections.abc import Sequence
 import pytest
 from featured import UNSEEN, drawn
 from hostile import JAVASCRIPT, PYTHON
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import Checked, run_calls

@@ -7,8 +7,7 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.checking import check_problems

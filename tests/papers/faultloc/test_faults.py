@@ -14,8 +14,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.faults.fault_site import KINDS, FaultSite

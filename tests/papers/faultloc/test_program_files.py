@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from codestress.mutate.faults.neutral import SPMS, Spm
 from codestress.papers.faultloc.commands import faults, mutate

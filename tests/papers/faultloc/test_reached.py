@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from codestress.mutate.faults.fault_site import FaultSite
 from codestress.mutate.faults.java_flow import JavaFlow

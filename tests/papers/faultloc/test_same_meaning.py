@@ -13,8 +13,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.faults.neutral import (

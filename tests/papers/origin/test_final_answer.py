@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from codestress.papers.origin.scoring import score_reference, score_strict
 from codestress.scoring.forms import final_word

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from codestress.papers.semtrace.contexts import removable, without_lines
 from codestress.problems.problem_files import read_problems

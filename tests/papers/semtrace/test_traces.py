@@ -14,8 +14,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 import yaml
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from pyarrow import parquet
 
 from codestress.papers.semtrace.contexts import (

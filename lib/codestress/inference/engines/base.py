@@ -1,7 +1,5 @@
 """Engines, the error of a request that failed, and what engines of servers share."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any, Protocol

@@ -6,8 +6,6 @@ sign, and kept for the whole run only if the changed request is answered. Signs 
 parameters and roles, because refusals come in many wordings and languages.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ The file is trusted code of the user who runs the kit, and is imported without a
 content is part of every request's key, so that changed code gives new answers.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import threading

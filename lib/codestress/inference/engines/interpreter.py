@@ -6,8 +6,6 @@ answer. The response is the call's result or how the call ended: `returned 42`, 
 'a'`, `syntax error …`, `step limit …`.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import platform
@@ -15,8 +13,13 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from codestress.sandbox.executor import Execution, Executor, Limits, Program
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import (
+    Execution,
+    Executor,
+    Limits,
+    Outcome as Ending,
+    Program,
+)
 from codestress.types import Request, Response, now
 from codestress.validation import Strict
 

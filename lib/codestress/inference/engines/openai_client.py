@@ -1,8 +1,6 @@
 """The HTTP client under OpenAI's client, and the errors of both: each try has a deadline and a
 longest reply, and is counted in the budget."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Callable

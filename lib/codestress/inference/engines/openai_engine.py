@@ -7,8 +7,6 @@ answer to another request) are retried here. At most `settings.concurrency` requ
 at the same time, their waits between tries included.
 """
 
-from __future__ import annotations
-
 import asyncio
 import re
 import sys

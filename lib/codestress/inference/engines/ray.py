@@ -5,8 +5,6 @@ Each batch of responses comes back as soon as a worker has it, and is kept in th
 worker, a machine or this process may die, and only the batches under way are asked again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import pickle
@@ -25,10 +23,8 @@ from .base import (
     BatchEngine,
     Outcomes,
     RequestFailed,
-    served_identity,
-)
-from .base import (
     open_engine as open_worker,
+    served_identity,
 )
 
 identity = served_identity

@@ -1,8 +1,6 @@
 """The meaning of a server's refusals: a dialect of the protocol, which is searched for by changed
 requests, or a prompt or an answer that is too long, which a shorter prompt decides in doubt."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress

@@ -7,8 +7,6 @@ regular expression for the words, codes and field names of a refusal, in the lan
 speak (params/refusals.yaml).
 """
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -4,8 +4,6 @@ It needs the extra `serve` (environment-gpu.yml). A batch's requests share prefi
 cache.
 """
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Sequence

@@ -1,8 +1,6 @@
 """Places for misleading comments (Fault Localizability, section IV-C), which replace existing
 comments or are inserted, and tests of their texts."""
 
-from __future__ import annotations
-
 import io
 import re
 import tokenize

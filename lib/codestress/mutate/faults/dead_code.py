@@ -7,8 +7,6 @@ Python, the program's names. In Java a table gives their shapes, so that an acce
 compiles.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import operator

@@ -1,7 +1,5 @@
 """One fault in a program: an edit of its text, with its kind and line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args

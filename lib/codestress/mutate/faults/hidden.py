@@ -5,8 +5,6 @@ Rules look for constructs by which a program sees an aspect; a mutation of a vis
 rejected.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Faults in Java programs (Fault Localizability, Table I); `sites.py` says which."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from codestress.sandbox.runtimes import nodes, text_of

@@ -5,8 +5,6 @@ what it does not see is left: conditions that literals decide, and calls that ne
 method that has one of these is refused.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

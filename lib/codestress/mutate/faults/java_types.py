@@ -1,8 +1,6 @@
 """Types that a Java program declares: an operator is replaced only where they say that the compiler
 accepts it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from codestress.sandbox.runtimes import text_of

@@ -1,7 +1,5 @@
 """Local variables of a program that may be renamed, with all their occurrences."""
 
-from __future__ import annotations
-
 import ast
 from functools import lru_cache
 

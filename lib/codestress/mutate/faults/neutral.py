@@ -115,7 +115,7 @@ def bank(language: Language, said: Said = "describes", put: Put = "replace") -> 
     (`accuses elsewhere`); `put` whether they `replace` existing comments or are an `insert` beside
     them.
     """
-    text = (files(__package__) / "bank.yaml").read_text(encoding="utf-8")
+    text = (files(__package__) / "bank.yaml").read_text("utf-8")
     content: dict[str, Any] = yaml.safe_load(text)
     names = content["names"]
     if language == "java":

@@ -1,7 +1,5 @@
 """Lines of a program before which a statement or a comment may be inserted."""
 
-from __future__ import annotations
-
 import ast
 from functools import lru_cache
 

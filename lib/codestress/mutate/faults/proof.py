@@ -1,8 +1,6 @@
 """Proof that a mutation is neutral (keeps the program's meaning), by syntax trees alone, as far as
 the language allows a proof."""
 
-from __future__ import annotations
-
 import ast
 from functools import lru_cache
 from typing import Any

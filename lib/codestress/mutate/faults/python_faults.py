@@ -1,7 +1,5 @@
 """Faults in Python programs (Fault Localizability, Table I); `sites.py` says which."""
 
-from __future__ import annotations
-
 import ast
 import itertools
 import re

@@ -4,8 +4,6 @@ Rules refuse rather than prove. A statement that does not lead to the next one b
 counts as an end, and all behind an end counts as dead. So every part that is not dead can run.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Order of the methods in a Java class, which the program usually cannot see."""
 
-from __future__ import annotations
-
 from codestress.sandbox.runtimes import nodes
 from codestress.types import Language
 

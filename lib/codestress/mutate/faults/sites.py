@@ -19,8 +19,6 @@ No fault is made in code that may never run (`python_flow.py`, `java_flow.py`), 
 `python_faults.py` or `java_faults.py` refuses it.
 """
 
-from __future__ import annotations
-
 from codestress.types import Language
 
 from .fault_site import FaultSite

@@ -1,7 +1,5 @@
 """Syntax trees of Python and Java programs, and the error for a program without a tree."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -5,8 +5,6 @@ CodeCrash, section 2.1, checks a variant on the problem's own input; here inputs
 as well.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

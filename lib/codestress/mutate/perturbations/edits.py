@@ -1,8 +1,6 @@
 """Types that all perturbations share: the perturbed problem, and the places in a program that a
 perturbation may change or has changed."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field

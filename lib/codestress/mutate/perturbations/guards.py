@@ -1,8 +1,6 @@
 """Rules by which perturbations refuse Python programs (guards.yaml), and the constructs that the
 rules look for in a problem."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from codestress.problems.program import Problem

@@ -1,8 +1,6 @@
 """Other inputs and outputs for problems, of the same types as their own: inputs on which variants
 are tried, and plausible wrong values for hints."""
 
-from __future__ import annotations
-
 import ast
 import json
 import math

@@ -6,8 +6,6 @@ keeps its layout: a vanilla program is as its author wrote it. Problems hold the
 texts, in the order of the parameters.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

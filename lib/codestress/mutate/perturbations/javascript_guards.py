@@ -1,7 +1,5 @@
 """Constructs of JavaScript programs, for which rules refuse perturbations (guards.yaml)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache

@@ -1,8 +1,6 @@
 """Syntax of JavaScript programs: the names that they declare, where these are known, and the places
 where a message may stand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain

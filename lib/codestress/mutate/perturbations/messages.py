@@ -12,8 +12,6 @@ A message can be true: a loop that is said never to run may not run. So each mes
 with a run of the problem's call.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ puts one, with as many characters, about nothing but the comment's own English. 
 the kit's own.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,8 +1,6 @@
 """Perturbations of the user's own programs, from a file: one row for each problem and condition
 (`codestress perturb`)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from keyword import iskeyword

@@ -5,8 +5,6 @@ or on one of up to eight other inputs is drawn again, then rejected and counted.
 guards.yaml are for the kit's perturbations alone.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

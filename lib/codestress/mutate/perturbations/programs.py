@@ -1,7 +1,5 @@
 """Access to programs for perturbations, whatever the program's language."""
 
-from __future__ import annotations
-
 import ast
 from dataclasses import replace
 

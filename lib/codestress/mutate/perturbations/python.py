@@ -1,8 +1,6 @@
 """Python programs that perturbations rewrite: the syntax tree, and the places in it where
 perturbations change something."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

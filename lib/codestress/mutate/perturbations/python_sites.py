@@ -4,8 +4,6 @@ assignment or a method may change stayed the same. This decides whether messages
 are true.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 from collections.abc import Iterator, Sequence

@@ -11,8 +11,6 @@ itself, is put only into programs without values that may be unequal to themselv
 text of its kind replaces a text that the rules refuse (guards.yaml).
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from collections import defaultdict

@@ -7,8 +7,6 @@ for constructs that a perturbation refuses (guards.yaml): a program with such a 
 `refused`, or the variant is made all the same and counted as doubtful.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,8 +1,6 @@
 """CodeCrash's charts: differences to vanilla, reasoning tokens, growing doubt, densities of
 messages, statuses of perturbations, and the published Pass@1."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import product

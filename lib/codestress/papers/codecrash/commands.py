@@ -1,8 +1,6 @@
 """Commands `codestress perturb`, which perturbs the user's programs, and `codestress write`, which
 has a model write material for CodeCrash."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Literal

@@ -2,8 +2,6 @@
 several functions, classes, imports and keyword arguments. `params/codecrash/contest` holds the
 programs, and their calls and outputs in `calls.json`."""
 
-from __future__ import annotations
-
 import ast
 import json
 from functools import cache

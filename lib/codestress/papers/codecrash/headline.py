@@ -1,7 +1,5 @@
 """CodeCrash's entry on the report's first screen."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from codestress.report.headline import Headline

@@ -1,8 +1,6 @@
 """Simulated reader for CodeCrash: a program in place of a model, which works out what the asked
 program does and may believe misleading comments."""
 
-from __future__ import annotations
-
 import json
 import re
 from itertools import islice, product

@@ -1,8 +1,6 @@
 """Measures of a reasoning model's text before its answer: number of tokens, words of doubt, and
 collapse (CodeCrash, section 3.4)."""
 
-from __future__ import annotations
-
 import re
 
 from codestress.scoring.forms import split_thoughts

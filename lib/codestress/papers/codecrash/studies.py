@@ -5,8 +5,6 @@ Every condition asks about the same problems: a problem that does not return its
 left out of all conditions, and a variant with another meaning than its program is never asked.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

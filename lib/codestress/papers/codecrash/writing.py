@@ -5,8 +5,6 @@ The material is written to a file once, so that all models get the same material
 inspect the file.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -23,8 +21,7 @@ from codestress.mutate.perturbations.inputs import NEAR
 from codestress.paths import STORE
 from codestress.problems.program import Problem, from_stranger
 from codestress.prompts import filled
-from codestress.sandbox.executor import Executor
-from codestress.sandbox.executor import Outcome as Ending
+from codestress.sandbox.executor import Executor, Outcome as Ending
 from codestress.scoring.forms import fenced_program, tagged, without_thoughts
 from codestress.scoring.input_answers import parse_arguments
 from codestress.scoring.judging import unanswered

@@ -1,7 +1,5 @@
 """Files of the paper's public artifact (data set `llmcodeimpact`), and the parameters of their audit."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterator

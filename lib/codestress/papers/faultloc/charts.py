@@ -2,8 +2,6 @@
 accuracy under other labels), accuracy by two factors (Figure 9) and against the strength of
 mutations (Figure 8), the lines that models name in one program (Figure 2), and the published numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Commands `codestress faults` and `codestress mutate`, which make one-line faults or neutral
 mutations in any program."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Headline of Fault Localizability on the report's first screen."""
 
-from __future__ import annotations
-
 from codestress.report.headline import Headline
 from codestress.report.model_table import Printed
 

@@ -20,8 +20,6 @@ leaves some points open; the kit reconstructs these points as follows:
   is a picture.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -120,7 +118,7 @@ def printed_program(question: Question) -> FaultyProgram:
     figures omit."""
     name = {"edited": "edited", "figure 3": "figure3"}.get(question, "figure1")
     path = files(__package__) / "printed" / f"{name}.txt"
-    code = path.read_text(encoding="utf-8").removesuffix("\n")
+    code = path.read_text("utf-8").removesuffix("\n")
     if question != "annotated":
         code = code.replace(COMMENT, "")
     return FaultyProgram(code, code[: code.index(FAULT)].count("\n") + 1)

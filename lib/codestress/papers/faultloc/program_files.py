@@ -1,7 +1,5 @@
 """Programs read from any user's files."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path

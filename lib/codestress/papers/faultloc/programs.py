@@ -5,8 +5,6 @@ their docstrings, and the kit's own Java programs. The paper's two data sets are
 hand.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 import json
@@ -166,9 +164,7 @@ def _silent() -> dict[str, list[list[str | int]]]:
     """Faults that no test run of the kit's Java programs shows, by program id: each the fault's
     kind, the offset of the edit and the text put there. bench/silent.py, which runs all faults,
     writes the file that is read."""
-    return dict(
-        json.loads((files(__package__) / "silent.json").read_text(encoding="utf-8"))
-    )
+    return dict(json.loads((files(__package__) / "silent.json").read_text("utf-8")))
 
 
 def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
@@ -226,11 +222,11 @@ def _purpose(node: Definition | ast.Module) -> str:
 @cache
 def _java() -> list[CorrectProgram]:
     folder = files(__package__) / "java"
-    specifications = json.loads((folder / "specs.json").read_text(encoding="utf-8"))
+    specifications = json.loads((folder / "specs.json").read_text("utf-8"))
     return [
         CorrectProgram(
             name,
-            normalised((folder / f"{name}.java").read_text(encoding="utf-8")),
+            normalised((folder / f"{name}.java").read_text("utf-8")),
             entry["specification"],
             "java",
             tuple(tuple(run) for run in entry["runs"]),

@@ -5,8 +5,6 @@ Each kept line of the program gets a suspicion from its text. A comment that spe
 suspicion to the line below. The named line is drawn in proportion to suspicion.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from functools import lru_cache

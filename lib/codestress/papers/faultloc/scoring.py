@@ -6,8 +6,6 @@ The rule `strict` accepts the labelled line only; `reference` accepts lines with
 as the public artifact does.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 

@@ -1,8 +1,6 @@
 """Charts of Find the Origin: outcomes at every size, accuracy against distance and against length,
 and the findings from the published outcomes."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any

@@ -4,8 +4,6 @@ prompt shows.
 The source is section 4 of Find the Origin; layout and window follow the published token counts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from itertools import pairwise

@@ -1,8 +1,6 @@
 """Exponential decay of correct answers with the distance of two links, fitted by least
 squares."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -6,8 +6,6 @@ written for the kit and, for the listing, the source of an installed library (cl
 the lock file pins), read at run time.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import textwrap
@@ -56,9 +54,7 @@ def _library() -> tuple[list[str], list[int], list[int]]:
     """Three lists: the lines of the library's source, the line numbers after which it may be cut
     (0, before or after a function or class, the end), and the indices in these of the cuts at which
     a listing may begin."""
-    lines = (
-        Path(click.core.__file__).read_text(encoding="utf-8").rstrip("\n").split("\n")
-    )
+    lines = Path(click.core.__file__).read_text("utf-8").rstrip("\n").split("\n")
     tree = ast.parse("\n".join(lines))
     parts = [
         node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
@@ -76,7 +72,7 @@ def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
 def paragraphs(name: str) -> list[str]:
     """List of the paragraphs of one of the kit's own texts, title first. `name` names the text:
     harbour_chapter or microbiology."""
-    text = (files(__package__) / "texts" / f"{name}.txt").read_text(encoding="utf-8")
+    text = (files(__package__) / "texts" / f"{name}.txt").read_text("utf-8")
     return [paragraph for paragraph in text.strip().split("\n\n") if paragraph]
 
 

@@ -7,8 +7,6 @@ test is therefore done on single sizes (McNemar's exact test) and again on block
 sizes that change sides together.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

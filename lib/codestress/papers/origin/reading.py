@@ -1,8 +1,6 @@
 """Simulated readers' answers to Find the Origin: a reader follows links back, reviews code,
 decrypts, takes a hint. A `Reading` holds the segments of the prompt that the reader kept."""
 
-from __future__ import annotations
-
 import re
 
 from codestress.simulated.reading import Reading, follow_probability, summary, write

@@ -1,8 +1,6 @@
 """Tables of Find the Origin's figures, with the paper's own numbers beside the regenerated
 numbers."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import os

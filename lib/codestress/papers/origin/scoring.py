@@ -6,8 +6,6 @@ that the paper prints. `Score.detail` holds each outcome, so that figures can sh
 and incorrect.
 """
 
-from __future__ import annotations
-
 import re
 
 from codestress.scoring.dress import unwrapped

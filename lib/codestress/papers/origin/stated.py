@@ -6,8 +6,6 @@ which take one, three or six neighbouring sizes as one item. The number of items
 blocks of three sizes.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import pairwise

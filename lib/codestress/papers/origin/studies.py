@@ -3,8 +3,6 @@
 Can a model follow two links in a list of links when the list grows and the two links move apart?
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
@@ -197,7 +195,7 @@ def _links(
     `seed`. `hops` is the number of links in a chain."""
     if words == "authors":
         path = data_file("find-the-origin", "findtheorigin/vertices.txt")
-        links = connections.parse_links(path.read_text(encoding="utf-8"))
+        links = connections.parse_links(path.read_text("utf-8"))
     else:
         links = connections.make_links(word_list(), hops=hops, seed=seed, index=number)
     laid_out = connections.lay_out(links, d=d, hops=hops)
@@ -315,13 +313,11 @@ class NeedleInHaystack(Interval, Experiment):
         texts: list[tuple[PlantedText, str]] = []
         if "printed" in self.text:
             paper = data_file("origin-paper", "origin-paper/paper.md")
-            prompts = needles.printed_prompts(
-                paper.read_text(encoding="utf-8"), self.test
-            )
+            prompts = needles.printed_prompts(paper.read_text("utf-8"), self.test)
             texts += [("printed", text) for text in prompts]
         if "authors" in self.text:
             path = data_file("origin-long-prompts", needles.LONG_PROMPTS[self.test])
-            texts.append(("authors", path.read_text(encoding="utf-8")))
+            texts.append(("authors", path.read_text("utf-8")))
         found = {}
         for source, text in texts:
             depth = round(needle_depth(text, self.test), 3)

@@ -1,8 +1,6 @@
 """Sense and Sensitivity's charts: accuracy by position, by lines removed and without distractors,
 prompts (Figures 11 to 14), the published tables."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """`codestress what-if`: accuracies of stored completions under each reading rule."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import get_args
 

@@ -8,8 +8,6 @@ functions are a third as long. `installed` are functions of packages that the lo
 same on every machine, whatever its Python.
 """
 
-from __future__ import annotations
-
 import ast
 import gzip
 import json

@@ -1,7 +1,5 @@
 """Question and number of Sense and Sensitivity on the report's first screen."""
 
-from __future__ import annotations
-
 from codestress.report.headline import Headline
 from codestress.report.model_table import Printed
 

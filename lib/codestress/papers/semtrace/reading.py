@@ -1,8 +1,6 @@
 """Answers of simulated readers to Sense and Sensitivity: lines and functions retrieved by keys,
 predicted outputs and inputs. A `Reading` holds the segments of the prompt that the reader kept."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from functools import lru_cache

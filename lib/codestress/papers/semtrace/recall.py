@@ -5,8 +5,6 @@ continues. `begun` is this prefill, empty when the model was asked to write the 
 `rule` names the part of the completion that is read (`scoring.begun.ReadingRule`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache

@@ -6,8 +6,6 @@ input or an output of the target, or retrieves the target (sections 3.1-3.3), or
 of the target's lines removed (section 3.4; the interpreter: appendix B).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -42,9 +40,9 @@ from codestress.types import (
     Sampling,
     Scalar,
     Score,
+    Source as ProgramSource,
     Trial,
 )
-from codestress.types import Source as ProgramSource
 
 from . import recall
 from .contexts import (
@@ -644,12 +642,17 @@ class Templates(Seeded):
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """List of triples of task, number of distractors and prompt, for all four templates on the
     problem with the number `given.problem`, with the target in the middle of its distractors."""
-    same = {"artefact", "models", "seed", "distractors", "distractor_source", "matched"}
-    values = given.model_dump(include=same) | {
+    values = {
+        "artefact": given.artefact,
+        "models": given.models,
+        "seed": given.seed,
         "tasks": [*get_args(Task)],
         "problems": [given.problems],
         "n_problems": given.problem + 1,
         "positions": 3,
+        "distractors": given.distractors,
+        "distractor_source": given.distractor_source,
+        "matched": given.matched,
     }
     contexts = Contexts.model_validate(values)
     trials = list(contexts.trials())

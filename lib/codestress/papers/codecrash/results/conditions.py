@@ -1,8 +1,6 @@
 """CodeCrash: columns that distinguish conditions, and the names of conditions in figures and
 tables."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any

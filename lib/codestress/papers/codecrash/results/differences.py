@@ -1,7 +1,5 @@
 """CodeCrash: Pass@1 and its differences to vanilla programs (Tables 1, 2, 5 and 7 to 17)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

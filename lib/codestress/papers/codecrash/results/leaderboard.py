@@ -7,8 +7,6 @@ marginal: comparisons of models lose the pairing by problem. Averages take the 1
 sample.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,8 +1,6 @@
 """CodeCrash: accuracy and reasoning tokens of reasoning models (Table 4), and responses with
 growing doubt (section 3.4, Figure 3)."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple

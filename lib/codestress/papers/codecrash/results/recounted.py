@@ -1,8 +1,6 @@
 """CodeCrash: numbers that the paper's text states about its own tables, recomputed from published
 Pass@1 and tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pandas as pd

@@ -1,8 +1,6 @@
 """CodeCrash: Pass@1 and lengths of responses by the density of misleading messages (Figure 4,
 Table 6)."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """CodeCrash: outcomes of perturbations."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pandas as pd

@@ -1,8 +1,6 @@
 """CodeCrash: results on single problems: verdicts that a perturbation turns, answers to read, and
 agreement of candidates."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping
 from typing import Any

@@ -1,8 +1,6 @@
 """Tables of Fault Localizability's motivating example (Figures 1 to 3): the line of N-Queens that
 each model names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

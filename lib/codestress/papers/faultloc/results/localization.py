@@ -1,8 +1,6 @@
 """Tables of Fault Localizability: accuracy by kind of fault, quarter and model (Table II, Figures 9
 to 11)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Facts about Fault Localizability's models from the registry (Table III, Figure 10)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

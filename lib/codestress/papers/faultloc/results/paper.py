@@ -1,8 +1,6 @@
 """Published numbers of Fault Localizability, readings of the paper's claims about them, and the
 labels of its public tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 

@@ -1,7 +1,5 @@
 """Tables of Fault Localizability's programs, faults and mutations, before any model sees them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ program's tasks count once: intervals of single cells are marginal at that numbe
 models, or kinds of fault, as their sample.
 """
 
-from __future__ import annotations
-
 import pandas as pd
 
 from codestress.fitting.proportions import newcombe, wilson

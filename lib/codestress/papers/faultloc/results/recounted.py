@@ -1,8 +1,6 @@
 """Numbers that the text of Fault Localizability states about its own tables and figures, recomputed
 from the published cells."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -2,8 +2,6 @@
 lines, by quarter; and answers that no model of the run gave: a file's, and those of the perfect
 localizer, an instrument that names the line that really changed."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable

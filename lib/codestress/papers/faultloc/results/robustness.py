@@ -1,7 +1,5 @@
 """Tables of Fault Localizability: accuracy on localized faults after mutations of the program."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

@@ -1,8 +1,6 @@
 """Averages that the text of Fault Localizability states, recomputed from the answers of all of the
 paper's models."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import pandas as pd

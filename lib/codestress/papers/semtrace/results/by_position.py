@@ -1,7 +1,5 @@
 """Sense and Sensitivity: scores by the position of the target (Figures 1 to 4 and 7 to 10)."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterator, Sequence
 from typing import Any
 

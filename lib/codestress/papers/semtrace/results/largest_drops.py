@@ -1,8 +1,6 @@
 """Sense and Sensitivity: largest drops over positions as the paper states them, for single models
 and for groups, and gains of one data set over another."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import product

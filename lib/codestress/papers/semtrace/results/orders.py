@@ -4,8 +4,6 @@ and Sensitivity.
 Every number is a share of answers by position, or a difference for which the paper states the sign.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

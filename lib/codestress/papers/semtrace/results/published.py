@@ -5,8 +5,6 @@ The paper publishes accuracies, not single answers: intervals are marginal, and 
 is lost.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from itertools import combinations

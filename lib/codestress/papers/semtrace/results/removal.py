@@ -1,8 +1,6 @@
 """Sense and Sensitivity: scores after lines were removed, and the curves through them (Figures 5
 and 6)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

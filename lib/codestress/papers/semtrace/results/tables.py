@@ -1,8 +1,6 @@
 """Sense and Sensitivity's Tables 1 and 2 (without distractors), 3 (licences) and 4 (architectures),
 and prompts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 

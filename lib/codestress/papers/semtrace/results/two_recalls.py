@@ -7,8 +7,6 @@ and reasoning, are compared too. Equation 5 is a property of a task without cont
 recall in a context: see semtrace/sensitivity.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import product
 
