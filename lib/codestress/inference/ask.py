@@ -3,8 +3,7 @@ scores."""
 
 import asyncio
 import itertools
-import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -110,8 +109,9 @@ def ask(
     import_known(entries, store)
     budget = budget or Budget.from_environment(store=store)
     counted = failures == "count"
-    total = trials.total(models)
-    bar = nullcontext(progress) if progress else Progress(total, "answers")
+    bar = (
+        nullcontext(progress) if progress else Progress(trials.total(models), "answers")
+    )
     with Store(store) as responses, bar as shown, budget.kept_after_errors():
         coroutine = ask_each(trials, entries, responses, shown, budget, counted)
         asked = run_coroutine(coroutine)
@@ -135,11 +135,11 @@ def raise_failures(asked: Replies) -> None:
                 causes[f"{entry.name}: {reply.failure}"] += 1
     if not causes:
         return
-    lines = [f"  {count} × {cause}" for cause, count in causes.most_common(5)]
+    lines = [f"  {count} × {cause}\n" for cause, count in causes.most_common(5)]
     raise IncompleteError(
         f"{causes.total()} of {sum(map(len, asked.replies))} requests failed:\n"
-        + "\n".join(lines)
-        + "\nWhat was answered is kept. Run the same command again to ask only the rest, "
+        f"{''.join(lines)}"
+        "What was answered is kept. Run the same command again to ask only the rest, "
         "or with --set failures=count to draw the figure with these counted as failures."
     )
 
@@ -165,11 +165,10 @@ async def ask_each(
         own = trials.own.get(entry.name)
         questions = prompts if own is None else Prompts(own, 0)
         runs.append(_ModelRun(questions, entry, store, progress, budget, counted))
-    seconds = None
-    if budget.until is not None:
-        seconds = budget.until - time.monotonic() + last_s
+    # The event loop's clock is the budget's, `time.monotonic`.
+    end = None if budget.until is None else budget.until + last_s
     try:
-        async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+        async with asyncio.timeout_at(end), asyncio.TaskGroup() as group:
             for run in runs:
                 group.create_task(run.run())
     except TimeoutError:
@@ -179,10 +178,13 @@ async def ask_each(
     if budget.until is None and any(run.stopped for run in runs):
         lines = [budget.reached()]
         for run in runs:
-            counts = f"{len(run.replies):,} of {len(run.trials.items):,} answered"
-            lines.append(f"  {run.entry.name}: {counts}")
-        advice = "raise the limit and run the same command again."
-        lines.append(f"What was answered is kept: {advice}")
+            asked = len(run.trials.items)
+            lines.append(
+                f"  {run.entry.name}: {len(run.replies):,} of {asked:,} answered"
+            )
+        lines.append(
+            "What was answered is kept: raise the limit and run the same command again."
+        )
         raise BudgetReached("\n".join(lines))
     replies = [run.all_replies() for run in runs]
     requests = sum(run.requests for run in runs)
@@ -246,8 +248,9 @@ class _ModelRun:
             return
         self.budget.check(self.entry)
         engine = open_engine(self.entry)
-        path = self.store.path
-        lock = nullcontext() if self.entry.local else only_run(self.entry, path)
+        lock = (
+            nullcontext() if self.entry.local else only_run(self.entry, self.store.path)
+        )
         try:
             async with lock:
                 await self.ask_all(engine, map(self.first, prefix_order(chains)))
@@ -374,11 +377,13 @@ class _ModelRun:
             remember(FAILED, self.server, key, failure)
 
     def all_replies(self) -> list[Reply]:
-        """Return the replies in the order of the trials; a trial without one was not
-        asked, because the time was limited."""
-        not_asked = Reply("", 0, left_out=self.budget.reached())
-        indices = range(len(self.trials.items))
-        return [self.replies.get(index, not_asked) for index in indices]
+        """Return the replies in the order of the trials; where the time was limited, a
+        trial without one was not asked."""
+        replies = self.replies
+        if self.budget.until is not None:
+            not_asked = Reply("", 0, left_out=self.budget.reached())
+            replies = defaultdict(lambda: not_asked, replies)
+        return [replies[index] for index in range(len(self.trials.items))]
 
     async def answers_still(self, engine: Engine) -> bool:
         """Whether the engine answers a request once more that it answered before, so that

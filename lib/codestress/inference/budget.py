@@ -45,7 +45,7 @@ SPENT = (
     "{:,} of {:,} tokens (BUDGET_TOKENS)",
     "${:.4f} of ${:.2f} (BUDGET_USD)",
 )
-"""What was spent of each limit, in words, in the order of a `Sum`'s fields."""
+"""Texts on the sum spent of each limit, in the order of a `Sum`'s fields."""
 SUM = "CODESTRESS_BUDGET_SUM"
 """Environment variable with the path of the file that keeps a build's sum, for its
 notebooks."""

@@ -234,11 +234,11 @@ def _resolved(
         layers.put({key: schema.from_root(key, value, Path())}, option)
     if not (NOTEBOOKS / file.notebook).is_file():
         files = visible(NOTEBOOKS, "**/*.ipynb")
-        hint = nearest(
-            file.notebook, [str(one.relative_to(NOTEBOOKS)) for one in files]
+        known = [str(path.relative_to(NOTEBOOKS)) for path in files]
+        hint = nearest(file.notebook, known)
+        raise ParameterError(
+            f"{source}: notebook = {file.notebook!r}: no such file{hint}"
         )
-        fault = f"{source}: notebook = {file.notebook!r}: no such file{hint}"
-        raise ParameterError(fault)
     parameters = schema.checked(layers.values, layers.sources)
     asked_by = layers.sources.get("models", source)
     models = find_models(parameters.models, dict(registry), asked_by)

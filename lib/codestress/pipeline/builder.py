@@ -161,17 +161,16 @@ def _questions_of(
     for number, artefact in enumerate(artefacts, start=1):
         before = programs_so_far()
         try:
-            if budget.until is None:
-                trials = artefact.trials()
-                check_windows(artefact, trials)
-            elif budget.over:
+            if budget.over:
                 raise BudgetReached(f"nothing was asked: {budget.reached()}")
-            else:
+            if budget.until is not None:
                 left = in_minutes(budget.until - time.monotonic())
                 place = f"{number} of {len(artefacts)}"
                 line = f"making the questions of {artefact.name} ({place}); {left}"
                 click.echo(line, err=True)
-                trials = artefact.trials()
+            trials = artefact.trials()
+            if budget.until is None:
+                check_windows(artefact, trials)
         except CodestressError as error:  # a data set that is not here, for instance
             notebooks.fail(artefact, error)
         else:
