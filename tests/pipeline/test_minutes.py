@@ -52,7 +52,6 @@ def manifests(outputs: Path) -> dict[str, dict[str, object]]:
     return found
 
 
-@pytest.mark.slow
 def test_a_stop_at_the_budget_leaves_balanced_counts_and_is_said_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -145,9 +145,10 @@ def _built(notebooks: _Notebooks) -> list[Outcome]:
         shutil.rmtree(OUTPUTS / artefact.shelf / ".staging", ignore_errors=True)
     # One for all artefacts, and for what their notebooks ask.
     budget = Budget.from_environment()
-    own = patch.dict(os.environ, apart(notebooks.folder), clear=True)
-    with budget.shared(), notes_kept(), own, notebooks:
-        return ask_all(artefacts, notebooks, budget)
+    with budget.shared(), notes_kept():
+        own = apart(notebooks.folder)  # with what the two have set, for the kernels
+        with patch.dict(os.environ, own, clear=True), notebooks:
+            return ask_all(artefacts, notebooks, budget)
 
 
 def _questions_of(
@@ -280,8 +281,7 @@ class _Notebooks:
         self._ended(Outcome(artefact.label, state, error=str(error)))
 
     def wait(self) -> list[Outcome]:
-        """Waits for all queued notebooks; returns the `Outcome` of each artefact that was executed,
-        or recorded by `fail`."""
+        """Waits for all queued notebooks; returns the `Outcome` of each artefact."""
         shelves = {artefact.shelf for artefact in self.artefacts}
         while wait(self.futures, timeout=1).not_done:
             if self.progress:
@@ -300,10 +300,9 @@ class _Notebooks:
         from .execute import attempt
 
         started = time.monotonic()
-        staging_root = OUTPUTS / artefact.shelf / ".staging"
-        staging_root.mkdir(parents=True, exist_ok=True)
-        prefix = artefact.name.replace("/", "-") + "-"
-        staging = Path(tempfile.mkdtemp(prefix=prefix, dir=staging_root))
+        shelf = OUTPUTS / artefact.shelf / ".staging"
+        shelf.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(dir=shelf))
         inputs = self.inputs[artefact.label]
         timeout_s = self.timeout_s
         error = attempt(artefact, staging, self.folder, inputs, programs, timeout_s)
