@@ -80,21 +80,20 @@ def exported(variable: str, value: str) -> Iterator[None]:
 def visible(folder: Path, pattern: str = "*") -> list[Path]:
     """Return the sorted paths below `folder` that match `pattern`, without hidden files and
     folders (names that begin with a dot), which editors and systems leave there."""
-    paths = []
-    for path in folder.glob(pattern):
-        below = path.parts[len(folder.parts) :]
-        if not any(part.startswith(".") for part in below):
-            paths.append(path)
-    return sorted(paths)
+    found = folder.glob(pattern)
+    return sorted(path for path in found if "/." not in f"/{path.relative_to(folder)}")
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Writes `content` to the file `path`, a text as UTF-8, and creates the file's folder. Readers
     meanwhile see the old file or the new one, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.part")
-    part.write_bytes(content.encode() if isinstance(content, str) else content)
-    part.replace(path)
+    part = path.with_name(f"{path.name}.{os.urandom(4).hex()}.part")
+    try:
+        part.write_bytes(content.encode() if isinstance(content, str) else content)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 @cache

@@ -100,6 +100,8 @@ def test_kendalls_tau_and_its_test_are_scipys() -> None:
     assert tied.value == pytest.approx(kendalltau([1, 1, 2, 3], [0, 5, 5, 9]).statistic)
     assert np.isnan(kendall([1, 1, 1], [1, 2, 3], 0.95, draws).value)
     assert np.isnan(kendall([1], [1], 0.95, draws).value)
+    unknown = kendall([1, 2, 3, np.nan], [1, 2, 3, 4], 0.95, draws)
+    assert np.isnan([unknown.value, unknown.p_value]).all()
 
 
 def test_what_few_models_can_decide() -> None:

@@ -649,6 +649,29 @@ def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(
         assert stored.isdisjoint(r.prompt for r in server.requests[asked:])
 
 
+def test_a_model_of_this_process_answers_while_prompts_are_made(tmp_path: Path) -> None:
+    """So that minutes, or Ctrl-C, leave answers however long all prompts take."""
+    store, made = tmp_path / "s.sqlite", 0
+    trials = questions(2_000)
+
+    def render(trial: Trial) -> Prompt:
+        nonlocal made
+        made += 1
+        if made == 1_500:
+            raise KeyboardInterrupt
+        return trials.render(trial)
+
+    asked = replace(trials, render=render)
+    (tmp_path / "own.py").write_text("def ask(messages, **how):\n    return 'no'\n")
+    row = {"engine": "function", "settings": {"function": f"{tmp_path}/own.py:ask"}}
+    models = tmp_path / "models.yaml"
+    models.write_text(json.dumps({"own": row}))
+    with pytest.raises(KeyboardInterrupt):
+        run(asked, ["own"], store=store, registry=models)
+    with Store(store) as kept:
+        assert kept.count() > 500
+
+
 @pytest.mark.slow
 def test_two_runs_at_once_ask_each_question_once(
     tmp_path: Path, registry: Callable[..., Path]

@@ -202,7 +202,7 @@ def test_a_stop_at_a_limit_is_stopped_not_failed_and_a_reason_is_shown_once(
             ),
             (
                 "async def ask(messages, **how):\n    return 'no'",
-                "async",
+                "coroutine",
             ),
             ("def ask(messages):\n    return 'no'", "unexpected keyword argument"),
         ],

@@ -223,10 +223,11 @@ def show(
     from codestress.pipeline.plan import listed, show_requests
 
     (chosen,) = resolved((artefact,), knobs)
-    requests = list(itertools.islice(show_requests(chosen, dict(where)), limit or None))
+    requests = itertools.islice(show_requests(chosen, dict(where)), limit or None)
     if as_json:
-        click.echo(json.dumps(requests, indent=1, ensure_ascii=False))
+        click.echo(json.dumps(list(requests), indent=1, ensure_ascii=False))
         return
+    key = ""
     for request in requests:
         prompt = request["prompt"]
         key = f"key {request['key']}, sampling {prompt['sampling']}"
@@ -235,7 +236,7 @@ def show(
             click.echo(f"--- {message['role']}\n{message['content']}")
         if prompt["prefill"]:
             click.echo(f"--- prefill\n{prompt['prefill']}")
-    if not requests:
+    if not key:
         click.echo("no request matches", err=True)
 
 

@@ -92,7 +92,7 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
         ranges = in_ranges(values, RANGES)
         places = values.groupby(ranges, observed=True).transform("mean")
     else:
-        values = values.where(values.notna(), "none")
+        values = values.astype(object).where(values.notna(), "none")
         names = right.groupby(values).mean().sort_values(ascending=False).index
         places = values.map(names.get_loc)
     series = frame[line] if line else pd.Series("all answers", frame.index)

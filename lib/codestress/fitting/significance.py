@@ -185,7 +185,7 @@ def kendall(
     x: ArrayLike, y: ArrayLike, confidence: float, rng: np.random.Generator
 ) -> OverModels:
     """Return Kendall's tau-b (1945) of `x` (n,) and `y` (n,), the values of n models on
-    two measures. nan when all values of one side are equal.
+    two measures. nan when all values of one side are equal, or one is nan.
 
     Tau suits few models, because each pair of models counts alike. The p-value is the
     share of orders of `y` whose tau is at least as far from 0: all orders for up to
@@ -196,7 +196,7 @@ def kendall(
     n = len(other)
     signs, others = pair_signs(x), pair_signs(other)
     scale = math.sqrt(float((signs**2).sum() * (others**2).sum()))
-    if scale == 0:
+    if not scale > 0:
         return OverModels(math.nan, UNKNOWN, math.nan, n)
     value = float(signs @ others) / scale
     if n <= ENUMERATED:

@@ -115,7 +115,7 @@ def paired_differences(
 ) -> pd.DataFrame:
     """Return the comparisons, for each model, of every later value of the column named
     by `condition` with its first value, on the same items (column `problem`): a table
-    with a row for each comparison.
+    with a row for each comparison. Answers without a value take no part.
 
     Scores are in the column `value_strict`, or that of another `rule`. Items with equal
     values in the column named by `clusters` are dependent. Columns: model, condition,
@@ -125,7 +125,7 @@ def paired_differences(
     """
     rows = []
     for model, part in answers.groupby("model", sort=False):
-        first, *others = part[condition].unique()
+        first, *others = part[condition].dropna().unique()
         scores = part.set_index("problem")[f"value_{rule}"]
         of = part.drop_duplicates("problem").set_index("problem", drop=False)[clusters]
         of_way = scores.groupby(part[condition].to_numpy()).get_group

@@ -12,6 +12,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 
 from codestress.errors import ArchiveError
 from codestress.literals import parse_json
-from codestress.paths import shown
+from codestress.paths import shown, write_whole
 from codestress.problems.problem_files import opened
 from codestress.types import FinishReason, Request, Response, Usage, digest_of, hash_of
 
@@ -115,19 +116,12 @@ def write_archive(
             )
             # Packed: all rows stand in memory until they are sorted.
             lines[request.key] = zlib.compress(json_line(vars(row)))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with (
-            part.open("wb") as file,
-            gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed,
-        ):
-            packed.write(json_line({HEADER: FORMAT, "responses": len(lines)}))
-            for key in sorted(lines):
-                packed.write(zlib.decompress(lines[key]))
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    content = BytesIO()
+    with gzip.GzipFile("", "wb", fileobj=content, mtime=0) as packed:
+        packed.write(json_line({HEADER: FORMAT, "responses": len(lines)}))
+        for key in sorted(lines):
+            packed.write(zlib.decompress(lines[key]))
+    write_whole(path, content.getvalue())
     return len(lines)
 
 

@@ -232,28 +232,37 @@ class _ModelRun:
             raise first from None
 
     async def ask_missing(self) -> None:
-        """Send the requests that the store lacks, in the order of shared prefixes; the
-        engine is opened only for one.
+        """Send the requests that the store lacks; the engine is opened only for one.
 
-        When the time is over none is sent, and earlier failures of the build are noted.
+        A server gets them in the order of shared prefixes, an engine of this process as
+        they are made. When the time is over none is sent, and earlier failures of the
+        build are noted.
         """
+        missing = self.missing()
         if self.budget.over:
-            for asked in self.missing():
+            for asked in missing:
                 if failure := self.failed_before(asked.request.key):
                     self.fail(asked, failure)
             return
-        # Prompts are rendered again when they are due: only hashes stay in memory.
-        chains = {asked.index: chain(asked.request.prompt) for asked in self.missing()}
-        if not chains:
+        if not self.entry.local:
+            # Prompts are made again when they are due: only hashes stay in memory.
+            chains = {asked.index: chain(asked.request.prompt) for asked in missing}
+            missing = map(self.first, prefix_order(chains))
+        first = next(missing, None)
+        if first is None:
             return
         self.budget.check(self.entry)
         engine = open_engine(self.entry)
-        lock = (
-            nullcontext() if self.entry.local else only_run(self.entry, self.store.path)
-        )
+        work = itertools.chain([first], missing)
         try:
-            async with lock:
-                await self.ask_all(engine, map(self.first, prefix_order(chains)))
+            if self.entry.local:
+                await self.ask_all(engine, work)
+                # After a stop, what the store answers is noted all the same.
+                for _ in work:
+                    pass
+            else:
+                async with only_run(self.entry, self.store.path):
+                    await self.ask_all(engine, work)
         finally:
             await engine.close()
 

@@ -22,8 +22,6 @@ from codestress.artefact_files import (
     read_artefact,
 )
 from codestress.errors import ParameterError
-from codestress.inference.budget import Budget
-from codestress.inference.progress import Progress
 from codestress.inference.registry import ModelEntry, find_models
 from codestress.parameters import Facts, questions
 from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown, visible
@@ -122,10 +120,11 @@ class Artefact:
     def trials(self) -> Trials:
         return questions(self.parameters)
 
-    def ask(self, trials: Trials, progress: Progress, budget: Budget) -> Any:
-        """Sends those requests of `trials` that the store lacks, and returns the `Replies`. Without
-        the parameter `failures`, a request that fails for good is an error."""
-        from codestress.inference.ask import ask  # here: it takes long to import
+    def ask(self, trials: Trials, progress: Any, budget: Any) -> Any:
+        """Sends those requests of `trials` that the store lacks, within a `Budget`, and returns the
+        `Replies`; a bar (`Progress`) shows how far it is. Without the parameter `failures`, a
+        request that fails for good is an error."""
+        from codestress.inference.ask import ask  # here: all of it takes long to import
 
         failures: Any = getattr(self.parameters, "failures", "raise")
         return ask(

@@ -207,9 +207,8 @@ def forest(
     whether they are models.
     `decided`: whether the column `decided` (bool) fills the marker, so that an undecided estimate
     is hollow. `published`: whether the numbers come from a paper's own, so that a click opens their
-    source. A value that is not
-    finite, or outside `limits`, the ends of the axis, is left out; its interval is drawn as far as
-    the axis goes.
+    source, and a single series is grey. A value that is not finite, or outside `limits`, the ends
+    of the axis, is left out; its interval is drawn as far as the axis goes.
     """
     least, most = limits
     ax.set_xlim(least, most)
@@ -218,6 +217,8 @@ def forest(
     styles = _series_looks([str(name) for name, _ in groups], models=models)
     for number, (name, part) in enumerate(groups):
         colour, shape = styles[number]
+        if published and not series:
+            colour = PUBLISHED
         middle, low, high = (scale * part[[value, "low", "high"]]).to_numpy(float).T
         heights = np.array([names.index(row) for row in part[label]]) + shift[number]
         mark(ax, part, middle, heights, published=published)

@@ -192,6 +192,8 @@ def _table(path: Path) -> list[list[str]]:
         with path.open(encoding="utf-8", newline="") as file:
             for cells in csv.reader(file, strict=True):
                 lines.append([DECIMAL.sub(_shortened, cell) for cell in cells])
+        if not lines:
+            raise ValueError("empty")
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, f"cannot be read: {error}") from None
     return lines

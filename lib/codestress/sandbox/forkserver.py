@@ -240,17 +240,18 @@ def results(
     written: bytes, ended: str, programs: int, token: str
 ) -> list[dict[str, str]]:
     """Returns a mapping of `line` and `ended` for each program of which the child's output has a
-    line that begins with `token`, with the rest of that line. Without a line, and where the child
-    wrote anything else (`tampered`), the mapping for the first program alone says how it `ended`:
-    one that is cut off behind others is no first one, and runs again."""
+    line that begins with `token`, with the rest of that line. Without such a line the mapping for
+    the first program alone says how it `ended`, or that the child wrote anything else (`tampered`):
+    one that is cut off or tampers behind others is no first one, and runs again."""
     mark = token.encode() + b" "
     *lines, rest = written.split(b"\n")
     torn = rest and ended.startswith("status")
-    honest = all(line.startswith(mark) for line in lines)
-    if torn or not honest or len(lines) > programs:
-        lines, ended = [], "tampered"
     done = []
-    for line in lines:
+    for line in lines[:programs]:
+        if not line.startswith(mark):
+            break
         said = line[len(mark) :].decode("ascii", "replace")
         done.append({"line": said, "ended": ""})
+    if torn or len(done) < len(lines):
+        done, ended = done[: programs - 1], "tampered"
     return done or [{"line": "", "ended": ended}]

@@ -572,6 +572,18 @@ def test_answers_that_cannot_be_compared_are_said() -> None:
             compare(answers, rule="strict", confidence=0.95)
 
 
+def test_cases_with_a_defence_are_told_beside_the_plain_program(tmp_path: Path) -> None:
+    store = tmp_path / "s.sqlite"
+    given = given_of(n_problems=20, perturbations=["VAN", "MCC"], ignore=[False, True])
+    answers = answers_frame(run(given, ["sim-trusting"], store=store))
+    texts = stored_responses(answers["key"], store)
+    found = verdicts.cases(answers, rule="strict", per_condition=1, seed=0)
+    assert set(found["ignore"]) == {False, True}
+    for case in found.itertuples():
+        told = verdicts.told_case(case, given, texts)
+        names(told, "vanilla", case.problem, texts[case.key_after].text[-100:])
+
+
 @pytest.mark.slow
 def test_collapse_and_cases(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"

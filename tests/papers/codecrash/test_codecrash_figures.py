@@ -76,6 +76,10 @@ def test_titles_say_what_costs_most() -> None:
     unknown = headline(table.assign(relative_pct=float("nan")), relative=True)
     names(unknown, "not known")
     assert "%" not in unknown
+    for change in (0.0, 0.3):  # nothing is lost, or Pass@1 rises
+        none = headline(table.assign(relative_pct=change), relative=True)
+        names(none, "Pass@1 falls", "no condition")
+        assert "%" not in none
 
 
 @pytest.mark.slow

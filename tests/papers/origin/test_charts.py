@@ -149,3 +149,19 @@ def test_the_title_of_the_published_findings_counts_decided_models() -> None:
     helped, harmed = published.headline(pairs).split("15 lines")
     names(helped, "7 of 14 models")
     names(harmed, "9")
+
+
+def test_comparisons_of_published_lists_are_grey() -> None:
+    rows = [
+        ("up - down", "m", 0.5, 0.4, 0.6, True),
+        ("up - down", "n", 0, -1, 1, False),
+    ]
+    columns = ["comparison", "model", "difference", "low", "high", "decided"]
+    figure = charts.published_chart(pd.DataFrame(rows, columns=columns))
+    drawn = figure.axes[0].collections
+    colours = {
+        to_hex(one, keep_alpha=False).upper()
+        for marks in drawn
+        for one in [*marks.get_edgecolor(), *marks.get_facecolor()]
+    }
+    assert colours == {PUBLISHED, "#FFFFFF"}

@@ -328,10 +328,6 @@ def published_chart(pairs: pd.DataFrame) -> Figure:
             decided=True,
             published=True,
         )
-        for line in ax.lines:
-            hollow = line.get_markerfacecolor() == "white"
-            line.set_markerfacecolor("white" if hollow else PUBLISHED)
-            line.set_color(PUBLISHED)
         ax.set_xlabel("correct (points)")
     add_note(
         figure,

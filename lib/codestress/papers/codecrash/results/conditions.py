@@ -174,6 +174,8 @@ def most(values: pd.Series, verb: str, form: str) -> str:
     means = values.groupby(level=0, sort=False).mean()
     if means.isna().all():
         return f"{verb}: not known"
+    if means.max() <= 0:
+        return f"{verb} under no condition"
     name, number = means.idxmax(), form.format(means.max())
     return f"{verb} most under {spelled(str(name))} ({number} on average)"
 

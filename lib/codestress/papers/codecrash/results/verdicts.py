@@ -92,7 +92,7 @@ def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str
     setting = {name: getattr(case, name) for name in CELL[1:]}
     own = [trial for trial in given.trials() if trial.problem == case.problem]
     programs: list[list[str]] = []
-    for changed in ({"perturbation": "VAN", "density": 0.0}, {}):
+    for changed in ({"perturbation": "VAN", "density": 0.0, "ignore": False}, {}):
         wanted = (setting | changed).items()
         trial = next(trial for trial in own if wanted <= trial.factors.items())
         prompt = given.render(trial).messages[-1].content
