@@ -21,7 +21,7 @@ from pathlib import Path
 import pytest
 
 import openai_server
-from codestress.errors import EngineError, IncompleteError
+from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
 from codestress.inference.engines import openai_batch
@@ -658,7 +658,7 @@ def test_a_model_of_this_process_answers_while_prompts_are_made(tmp_path: Path) 
         nonlocal made
         made += 1
         if made == 1_500:
-            raise KeyboardInterrupt
+            raise ParameterError("a program is gone")
         return trials.render(trial)
 
     asked = replace(trials, render=render)
@@ -666,7 +666,7 @@ def test_a_model_of_this_process_answers_while_prompts_are_made(tmp_path: Path) 
     row = {"engine": "function", "settings": {"function": f"{tmp_path}/own.py:ask"}}
     models = tmp_path / "models.yaml"
     models.write_text(json.dumps({"own": row}))
-    with pytest.raises(KeyboardInterrupt):
+    with refused(ParameterError, "a program is gone"):
         run(asked, ["own"], store=store, registry=models)
     with Store(store) as kept:
         assert kept.count() > 500
