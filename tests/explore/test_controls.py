@@ -172,18 +172,15 @@ def test_a_twin_is_of_the_same_sample_of_the_same_problem(
     monkeypatch.setattr(questions, "built", lambda *_: (artefact, results))
     browsed = questions._Browsed(name, "smoke")
     paired = 0
-    for number, answer in enumerate(browsed.answers):
+    for number, answer in enumerate(browsed.rows):
         for _, (factor, value) in browsed.pairs():
             for twin in browsed.twin(number, factor, value):
-                other = browsed.answers[twin]
-                assert (other.model, other.trial.problem, other.trial.sample) == (
-                    (answer.model, answer.trial.problem, answer.trial.sample)
-                )
-                assert (
-                    other.trial.factors[factor] == value != answer.trial.factors[factor]
-                )
+                other = browsed.rows[twin]
+                for name in ("model", "problem", "sample"):
+                    assert other[name] == answer[name]
+                assert other[factor] == value != answer[factor]
                 paired += 1
-    assert paired > len(browsed.answers) / 2
+    assert paired > len(browsed.rows) / 2
 
 
 def answered(**factors: list[object]) -> pd.DataFrame:
@@ -250,10 +247,7 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     assert len(chosen.options) == len(results.answers)
     assert "<strong>answer</strong>" in panes.value
     controls["outcome"].value = "incorrect"
-    wrong = sum(
-        answer.scores["strict"].outcome.value == "incorrect"
-        for answer in results.answers
-    )
+    wrong = (results.answers["outcome_strict"] == "incorrect").sum()
     assert len(chosen.options) == wrong > 0
     controls["perturbation"].value = "MCC"
     beside.value = ("perturbation", "VAN")
@@ -262,7 +256,7 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     assert "perturbation = MCC" in panes.value
     assert [
         sample(part) for part in panes.value.split("<strong>answer</strong>")[1:]
-    ] == (2 * [results.answers[chosen.value].trial.sample])
+    ] == (2 * [results.answers["sample"][chosen.value]])
     controls["perturbation"].value = "VAN"
     assert panes.value.count("<strong>answer</strong>") == 1
     assert "role='note'" in panes.value

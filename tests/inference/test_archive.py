@@ -111,7 +111,7 @@ def test_an_archive_rebuilds_a_run_without_a_model(
         trials(20), ["served"], store=tmp_path / "imported.sqlite", registry=registry
     )
     assert imported.asked == 0
-    assert imported.answers == first.answers
+    assert imported.answers.equals(first.answers)
 
 
 def test_answers_that_come_with_a_model_are_not_asked_for(
@@ -128,7 +128,7 @@ def test_answers_that_come_with_a_model_are_not_asked_for(
         trials(20), ["served"], store=tmp_path / "empty.sqlite", registry=registry
     )
     assert known.asked == 0
-    assert known.answers == first.answers
+    assert known.answers.equals(first.answers)
     registry.write_text(
         json.dumps({"served": {**rows["served"], "archive": "gone.jsonl.gz"}})
     )

@@ -537,14 +537,14 @@ def test_a_run_adapts_once_and_keeps_answers_under_what_was_sent(
         first = len(server.requests)
         again = asked(tmp_path, file)  # in its own process it would read the same file
         assert len(server.requests) == first
-    assert {answer.error for answer in results.answers} == {""}
+    assert {*results.answers["error"]} == {""}
     [row] = results.models
     assert (row.settings["roles"], row.settings["omit"]) == ("no system", ["top_p"])
     assert row.adapted == {name: DIALECTS[name].line for name in ("top_p", "system")}
     assert again.models == results.models == [load_registry(file)["served"]]
     told = capsys.readouterr().err
     assert [told.count(line) for line in row.adapted.values()] == [1, 1]
-    keys = {answer.key for answer in results.answers}
+    keys = {*results.answers["key"]}
     prompt = questions(1).render(questions(1).items[0])
     with Store(tmp_path / "store.sqlite") as store:
         assert len(store.get(keys)) == 20
@@ -564,10 +564,10 @@ def test_answers_of_an_open_server_are_not_those_of_a_picky_one(tmp_path: Path) 
         server.behaviour = refusing(
             knows_no_max_tokens, as_json({"error": "max_tokens"}, status=400)
         )
-        mixed = {answer.key for answer in asked(tmp_path, file, 4).answers}
+        mixed = {*asked(tmp_path, file, 4).answers["key"]}
         assert len(mixed) == 4
         results = asked(tmp_path, file, 4)  # the first two in the dialect as well
-    assert len(mixed & {answer.key for answer in results.answers}) == 2
+    assert len(mixed & {*results.answers["key"]}) == 2
     assert results.models[0].adapted.keys() == {"max_completion_tokens"}
     bodies = [received.body for received in server.requests]
     assert sum("max_completion_tokens" in body for body in bodies) == 4

@@ -75,9 +75,7 @@ def test_what_a_function_does_wrong_is_a_failure_of_the_request(tmp_path: Path) 
         "correct": 4,
         "harness error": 2,
     }
-    raised, returned = sorted(
-        answer.error for answer in results.answers if answer.error
-    )
+    raised, returned = sorted(filter(None, results.answers["error"]))
     names(raised, "mine", "ValueError: three")
     names(returned, "mine", "int")
     for name in ("absent.py:answer", "my_model.py:other"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import math
 import os
@@ -124,7 +125,8 @@ def test_every_question_is_asked_once_and_answers_keep_their_order(
     with OpenAIServer(answer) as server:  # type: ignore[arg-type]
         models = registry(server.base_url)
         first = run(questions(30), ["alpha", "beta"], store=store, registry=models)
-        assert [(a.model, a.trial.factors["number"]) for a in first.answers] == [
+        rows = first.answers[["model", "number"]].itertuples(index=False, name=None)
+        assert list(rows) == [
             (model, number) for model in ("alpha", "beta") for number in range(30)
         ]
         assert all(
@@ -135,7 +137,7 @@ def test_every_question_is_asked_once_and_answers_keep_their_order(
         again = run(questions(30), ["alpha", "beta"], store=store, registry=models)
         assert again.asked == 0
         assert len(server.requests) == 60
-        assert again.answers == first.answers
+        assert again.answers.equals(first.answers)
         # The first 30 of 40 are the same 30.
         assert run(questions(40), ["alpha"], store=store, registry=models).asked == 10
         equal = run(
@@ -178,7 +180,7 @@ def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
         )
         counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
         assert counts == {"correct": 6, "refused": 3, "truncated": 1}
-        assert [a.attempts for a in results.answers] == [3, 3, 3, 2, 2, 1, 1, 1, 1, 1]
+        assert list(results.answers["attempts"]) == [3, 3, 3, 2, 2, 1, 1, 1, 1, 1]
         assert len(server.requests) == results.asked == 10 + 3 * 2 + 2
         for number, temperatures in ((0, [0, 0.5, 0.9]), (3, [0, 0.5]), (5, [0])):
             received = [r for r in server.requests if r.prompt == f"question {number}"]
@@ -190,7 +192,7 @@ def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
             registry=models,
         )
         assert again.asked == 0
-        assert again.answers == results.answers
+        assert again.answers.equals(results.answers)
 
 
 def test_failures_are_raised_with_the_answers_kept_or_counted(
@@ -290,13 +292,12 @@ def test_a_trial_whose_last_question_was_never_sent_has_no_score(
     with OpenAIServer(behave) as server:  # type: ignore[arg-type]
         store, models = tmp_path / "s.sqlite", registry(server.base_url)
         results = run(trials, ["alpha"], store=store, registry=models, failures="count")
-    failed, whole = (answer.scores["strict"] for answer in results.answers)
-    assert (whole.outcome, whole.value) == (Outcome.CORRECT, 1)
-    assert failed.outcome is outcome
-    assert failed.value == 0 or (
-        outcome is Outcome.SKIPPED and math.isnan(failed.value)
-    )
-    names(failed.detail, "oops")
+    failed, whole = results.answers.to_dict("records")
+    assert (whole["outcome_strict"], whole["value_strict"]) == (Outcome.CORRECT, 1)
+    assert failed["outcome_strict"] == outcome
+    value = failed["value_strict"]
+    assert value == 0 or (outcome is Outcome.SKIPPED and math.isnan(value))
+    names(failed["detail_strict"], "oops")
 
 
 def test_a_simulated_reader_is_asked_beside_a_served_model(
@@ -309,10 +310,20 @@ def test_a_simulated_reader_is_asked_beside_a_served_model(
         assert list(both.counts()) == ["sim-reader", "alpha"]
         assert both.counts()["alpha"]["correct"] == 10
         assert both.asked == 20
-        assert {a.answered_by for a in both.answers[:10]} == {"simulated"}
+        assert {*both.answers["answered_by"][:10]} == {"simulated"}
         alone = run(questions(10), ["sim-reader"], store=store, registry=models)
         assert alone.asked == 0
-        assert alone.answers == both.answers[:10]
+        assert alone.answers.equals(both.answers[:10])
+
+
+def test_half_of_a_surrogate_pair_in_an_answer_has_its_row(
+    tmp_path: Path, registry: Callable[..., Path]
+) -> None:
+    with OpenAIServer(lambda _: completion("half \ud800")) as server:
+        models = registry(server.base_url)
+        found = run(questions(1), ["alpha"], store=tmp_path / "s", registry=models)
+    assert list(found.answers["detail_strict"]) == ["half \\ud800"]
+    assert found.counts()["alpha"]["incorrect"] == 1
 
 
 def test_no_trials_are_no_answers(
@@ -324,7 +335,9 @@ def test_no_trials_are_no_answers(
         store=tmp_path / "s.sqlite",
         registry=registry("http://127.0.0.1:9/v1"),
     )
-    assert (results.answers, results.asked) == ([], 0)
+    assert (len(results.answers), results.asked) == (0, 0)
+    assert results.requests_sha256() == hashlib.sha256().hexdigest()
+    assert results.reasons("strict") == {"alpha": {}}
     assert results.counts() == {"alpha": dict.fromkeys([r.value for r in Outcome], 0)}
 
 
@@ -339,7 +352,7 @@ def test_counts_that_do_not_add_up_are_an_error(
             store=tmp_path / "s.sqlite",
             registry=models,
         )
-    mixed = [*results.answers[:2], results.answers[0], *results.answers[2:5]]
+    mixed = results.answers.iloc[[0, 1, 0, 2, 3, 4]]
     lost = Results(mixed, results.models, 6, results.trials)
     with refused(AssertionError, "alpha", 4, 3):
         lost.counts()
@@ -369,7 +382,7 @@ def test_what_the_store_holds_counts_also_when_another_was_first(
         during = run(questions(8), ["alpha", "beta"], store=store, registry=path)
         after = run(questions(8), ["alpha", "beta"], store=store, registry=path)
     assert after.asked == 0
-    assert during.answers == after.answers
+    assert during.answers.equals(after.answers)
 
 
 def test_a_model_that_is_named_twice_is_asked_once(
@@ -522,7 +535,7 @@ CHILD = textwrap.dedent(
 
     def table():
         results = run(questions(int(count)), ["alpha"], store=Path(store), registry=Path(models))
-        print(json.dumps([[a.key, a.scores["strict"].detail] for a in results.answers]))
+        print(json.dumps(results.answers[["key", "detail_strict"]].to_numpy().tolist()))
 
     async def cell():
         table()
@@ -613,9 +626,8 @@ def test_a_run_killed_ten_times_asks_nothing_twice_but_what_was_in_flight(
             store=tmp_path / "whole.sqlite",
             registry=models,
         )
-        assert json.loads(out) == [
-            [a.key, a.scores["strict"].detail] for a in whole.answers
-        ]
+        read = whole.answers[["key", "detail_strict"]].to_numpy().tolist()
+        assert json.loads(out) == read
 
 
 @pytest.mark.parametrize(

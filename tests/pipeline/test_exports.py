@@ -201,25 +201,21 @@ def test_inspect_scores_every_item_as_the_kit_does(
     assert log.status == "success", log.error
     samples = sorted(log.samples, key=lambda sample: sample.id)
     assert len(samples) == len(items) == len(results.answers)
-    for sample, answer in zip(samples, results.answers, strict=True):
+    rules = artefact.trials().judges
+    rows = results.answers.to_dict("records")
+    for sample, answer in zip(samples, rows, strict=True):
         score = sample.scores["judged"]
-        assert sample.metadata["problem"] == answer.trial.problem
+        assert sample.metadata["problem"] == answer["problem"]
         assert score.value == {
-            rule: pytest.approx(one.value, nan_ok=True)
-            for rule, one in answer.scores.items()
+            rule: pytest.approx(answer[f"value_{rule}"], nan_ok=True) for rule in rules
         }
-        for rule, one in answer.scores.items():
-            judged = score.metadata[rule]
-            assert (judged["outcome"], judged["detail"]) == (
-                one.outcome.value,
-                one.detail,
-            )
-        assert len(sample.metadata["codestress_earlier"]) == len(answer.earlier)
-    outcomes = {answer.scores["strict"].outcome.value for answer in results.answers}
+        for rule in rules:
+            for field in ("outcome", "detail"):
+                assert score.metadata[rule][field] == answer[f"{field}_{rule}"]
+        assert len(sample.metadata["codestress_earlier"]) == len(answer["earlier"])
+    outcomes = {*results.answers["outcome_strict"]}
     if artefact.paper == "origin":
-        assert any(answer.attempts > 1 for answer in results.answers), (
-            "a refusal is asked again"
-        )
+        assert (results.answers["attempts"] > 1).any(), "a refusal is asked again"
         outcomes.add("refused")
     assert outcomes >= {
         "correct",
@@ -229,9 +225,9 @@ def test_inspect_scores_every_item_as_the_kit_does(
         "truncated",
         *more,
     }
-    assert any(answer.earlier for answer in results.answers) == ("skipped" in more)
+    assert any(results.answers["earlier"]) == ("skipped" in more)
     [strict] = [score for score in log.results.scores if score.name == "strict"]
-    values = [answer.scores["strict"].value for answer in results.answers]
+    values = list(results.answers["value_strict"])
     asked = [value for value in values if not math.isnan(value)]
     assert strict.metrics["mean"].value == pytest.approx(sum(asked) / len(asked))
     assert strict.unscored_samples == len(values) - len(asked)

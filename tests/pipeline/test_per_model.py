@@ -18,7 +18,6 @@ from codestress.pipeline.artefacts import Overrides, load_study, resolve
 from codestress.pipeline.explain import explain
 from codestress.pipeline.plan import check_windows, make_plan, show_requests
 from codestress.report.protocol import deviations, stamp
-from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome
 from openai_server import OpenAIServer, Received, Reply, completion, failure
 from told import names, refused
@@ -158,7 +157,7 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
         "whole": 4,
     }
     assert all(one[Outcome.HARNESS_ERROR.value] == 0 for one in counts.values())
-    frame = answers_frame(results)
+    frame = results.answers
     assert frame.groupby("model").size().to_dict() == {"begun": 32, "whole": 4}
     assert set(frame[frame["model"] == "whole"]["problem"]) < set(
         frame[frame["model"] == "begun"]["problem"]
@@ -194,7 +193,7 @@ def test_explanations_and_shown_requests_are_the_models_own(
     )
     told = {
         one["factors"]["model"]: one["prompt"]
-        for one in explain(artefact, results, "strict", {})
+        for one in explain(results, "strict", {})
         if one["factors"]["position"] == 0
     }
     assert told["sim-wide"].startswith(told["sim-near"])

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from codestress.inference.registry import ModelEntry
-from codestress.inference.results import Answer, Results
+from codestress.inference.results import Results
 from codestress.inference.store import Store
 from codestress.papers.origin.charts import share_rows
 from codestress.report.answers_page import (
@@ -23,8 +23,15 @@ from codestress.report.answers_page import (
 from codestress.report.curves import draw_curves
 from codestress.report.marks import Box, mark, marked, with_cells
 from codestress.report.style import use_style
-from codestress.scoring.frames import answers_frame
-from codestress.types import Outcome, Response, Score, Trial, Usage
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Response,
+    Sampling,
+    Trial,
+    Trials,
+)
 
 MODELS = ("reader", "reader-long")
 
@@ -33,30 +40,33 @@ def results(
     outcomes: dict[tuple[str, int], list[bool]], models: Sequence[str] = MODELS
 ) -> Results:
     """Answers by model and d."""
-    answers = []
+    trials, rows = [], []
     for (model, d), right in outcomes.items():
         for number, correct in enumerate(right):
-            score = Score(
-                Outcome.CORRECT if correct else Outcome.INCORRECT,
-                float(correct),
-                "<b>read</b>",
-            )
-            key = f"{model} {d} {number}"
+            outcome = Outcome.CORRECT if correct else Outcome.INCORRECT
             trial = Trial(f"list {number}", {"d": d, "shuffled": False})
-            answers.append(
-                Answer(
-                    trial, model, key, {"strict": score}, "stop", Usage(), 0.0, 1, "m"
-                )
-            )
+            row = {"model": model, "simulated": False, "problem": trial.problem}
+            row |= {"sample": 0, **trial.factors, "outcome_strict": outcome}
+            row |= {"value_strict": float(correct), "detail_strict": "<b>read</b>"}
+            row |= {"finish_reason": "stop", "key": f"{model} {d} {number}"}
+            rows.append(row | {"earlier": (), "error": "", "trial": len(trials)})
+            trials.append(trial)
     entries = [ModelEntry(name=name, engine="openai", id=name) for name in models]
-    return Results(answers, entries, 0, {name: len(answers) for name in models})
+    prompt = Prompt((Message("user", "Which?"),), Sampling())
+    return Results(
+        pd.DataFrame(rows),
+        entries,
+        0,
+        {name: len(rows) for name in models},
+        questions=Trials(trials, lambda _: prompt, {}),
+    )
 
 
 def stored(of: Results, text: str, path: Path) -> Path:
     """A store in which each answer is the text."""
     with Store(path) as store:
-        for answer in of.answers:
-            store.put(answer.key, answer.model, Response(text, "stop"))
+        for model, key in of.answers[["model", "key"]].to_numpy():
+            store.put(key, model, Response(text, "stop"))
     return path
 
 
@@ -71,15 +81,15 @@ def opened(figure: Figure, of: Results, folder: Path) -> list[tuple[Box, Cell]]:
         "strict",
         marks,
         "alt",
-        answers_frame(of),
+        of.answers,
         folder / "responses.sqlite",
     )
 
 
 def told(cell: Cell, of: Results) -> set[tuple[str, int]]:
     """The models and values of d whose answers a cell holds."""
-    answers = [of.answers[row] for row in cell.rows]
-    return {(answer.model, int(answer.trial.factors["d"] or 0)) for answer in answers}
+    rows = of.answers.loc[[*cell.rows], ["model", "d"]]
+    return set(rows.itertuples(index=False, name=None))
 
 
 SHARES = {
@@ -184,7 +194,7 @@ def test_what_an_answer_says_is_text_and_keys_are_not_shown(
     hostile = "</pre><script>alert(1)</script><img src=x onerror=alert(1)> sk-very-secret-key \u202e\x1b[31m {{ 7*7 }}"
     of = results(SHARES)
     store = stored(of, hostile, tmp_path / "responses.sqlite")
-    write_answers(tmp_path, "t/a", of, "strict", [], "<alt>", answers_frame(of), store)
+    write_answers(tmp_path, "t/a", of, "strict", [], "<alt>", of.answers, store)
     page = (tmp_path / "answers.html").read_text()
     assert page.count("&lt;script&gt;alert(1)") == 2 * MOST_OF_A_CELL
     assert "<script" not in page
@@ -204,9 +214,7 @@ def test_the_page_is_bounded(tmp_path: Path) -> None:
         of = results(outcomes, MODELS[:1])
         store = stored(of, "x" * 9000, tmp_path / f"{cells}.sqlite")
         marks = [((0, 0, 1, 1), {"model": "reader", "d": d}) for d in range(cells)]
-        write_answers(
-            tmp_path, "t/a", of, "strict", marks, "alt", answers_frame(of), store
-        )
+        write_answers(tmp_path, "t/a", of, "strict", marks, "alt", of.answers, store)
         page = (tmp_path / "answers.html").read_text()
         shown = page.count('class="answer"')
         assert cells <= shown <= max(cells, MOST_ANSWERS)

@@ -23,7 +23,7 @@ from codestress.errors import DataError, ParameterError
 from codestress.fitting.exponential import ExponentialFit
 from codestress.fitting.proportions import Interval, newcombe, wilson
 from codestress.inference.registry import load_registry
-from codestress.inference.results import Answer, Results
+from codestress.inference.results import Results
 from codestress.papers.origin.charts import (
     distance_curve,
     length_curve,
@@ -48,7 +48,7 @@ from codestress.report.publish import publish
 from codestress.report.published import published_models, published_numbers
 from codestress.report.statements import Evidence, half_unit, statements
 from codestress.report.tables import latex_table, markdown_table
-from codestress.types import Outcome, Score, Trial, Usage
+from codestress.types import Message, Outcome, Prompt, Sampling, Trial, Trials
 from told import names, refused
 
 
@@ -846,19 +846,16 @@ def test_a_figure_has_one_description_of_its_title_and_table_which_names_readers
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODESTRESS_STAGING", str(tmp_path))
-    answer = Answer(
-        Trial("p", {}),
-        "sim-near",
-        "key",
-        {"strict": Score(Outcome.CORRECT, 1.0, "1")},
-        "stop",
-        Usage(),
-        0.0,
-        1,
-        "m",
-    )
+    row = {"model": "sim-near", "simulated": True, "problem": "p", "sample": 0}
+    row |= {"outcome_strict": Outcome.CORRECT, "value_strict": 1.0}
+    row |= {"detail_strict": "1", "unresolved_strict": False, "finish_reason": "stop"}
+    row |= {"prompt_tokens": None, "completion_tokens": None, "seconds": 0.0}
+    row |= {"attempts": 1, "key": "key", "earlier": (), "answered_by": "m"}
+    answers = pd.DataFrame([row | {"error": "", "trial": 0}])
     reader = load_registry()["sim-near"]
-    results = Results([answer], [reader], 0, {"sim-near": 1})
+    prompt = Prompt((Message("user", "Which?"),), Sampling())
+    asked = Trials([Trial("p", {})], lambda _: prompt, {})
+    results = Results(answers, [reader], 0, {"sim-near": 1}, questions=asked)
     table = pd.DataFrame({"model": ["sim-near"] * 90, "share": np.linspace(0, 1, 90)})
     for more in ({}, {f"column {number}": ["<&>"] * 90 for number in range(60)}):
         picture = publish(

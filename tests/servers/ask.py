@@ -29,7 +29,7 @@ def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") 
             for one in stored_requests(artefact.trials(), models[model], opened)
         ]
     write_archive(store.with_suffix(".jsonl.gz"), found)
-    responses = stored_responses([answer.key for answer in results.answers], store)
+    responses = stored_responses(results.answers["key"], store)
     print(
         json.dumps(
             {

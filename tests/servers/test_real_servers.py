@@ -457,7 +457,7 @@ def test_transformers_serve_answers_and_a_begun_answer_goes_by_completions(
             begun, ["rendered"], store=tmp_path / "s.sqlite", registry=registry
         )
         assert results.asked == 6
-        assert all(answer.scores["strict"].detail for answer in results.answers)
+        assert results.answers["detail_strict"].all()
 
 
 @pytest.mark.parametrize("other", ["transformers", "vllm"])

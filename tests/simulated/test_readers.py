@@ -20,7 +20,6 @@ from codestress.papers.origin.results import fit_sides
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import questions
 from codestress.pipeline.artefacts import Overrides, resolve
-from codestress.scoring.frames import answers_frame
 from codestress.scoring.summaries import summarize
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import (
@@ -48,7 +47,7 @@ def asked(
     tmp_path: Path, models: list[str], **values: Any
 ) -> tuple[Trials, pd.DataFrame]:
     trials = make(models, **values)
-    return trials, answers_frame(run(trials, models, store=tmp_path / "store.sqlite"))
+    return trials, run(trials, models, store=tmp_path / "store.sqlite").answers
 
 
 def right_probability(trials: Trials, reader: Settings) -> np.ndarray:
@@ -211,10 +210,10 @@ def test_answers_are_those_of_the_revision(name: str, tmp_path: Path) -> None:
     [artefact] = resolve([name], "smoke", Overrides(), load_registry())
     readers = [model.name for model in artefact.models if model.simulated]
     answers = run(artefact.trials(), readers, store=tmp_path / "s.sqlite").answers
-    texts = stored_responses([answer.key for answer in answers], tmp_path / "s.sqlite")
+    texts = stored_responses(answers["key"], tmp_path / "s.sqlite")
     found = hashlib.blake2b(digest_size=8)
-    for answer in answers:
-        found.update(f"{answer.key} {texts[answer.key].text}\n".encode())
+    for key in answers["key"]:
+        found.update(f"{key} {texts[key].text}\n".encode())
     assert found.hexdigest() == ANSWERS[name]
 
 

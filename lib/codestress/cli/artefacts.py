@@ -274,7 +274,7 @@ def explain(
     if manifest and (manifest.get("requests_sha256"), manifest.get("counts")) != now:
         line = f"{artefact}: the figure has other answers or verdicts"
         click.echo(f"{line}; build it again: {manifest['command']}", err=True)
-    answers = explained(chosen, results, rule, dict(where), outcome or "")
+    answers = explained(results, rule, dict(where), outcome or "")
     rows = list(itertools.islice(answers, limit or None))
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
@@ -314,7 +314,7 @@ def _answers(name: str, knobs: Knobs) -> tuple[Artefact, Results, dict[str, Any]
     built = (chosen.folder / "manifest.json").is_file()
     manifest = read_manifest(chosen.folder) if built else {}
     results = answers_of(chosen, some=bool(manifest.get("not_asked")))
-    if not results.answers:
+    if results.answers.empty:
         raise ParameterError(
             f"{name}: nothing is asked for it; its numbers are facts, see its notebook"
         )

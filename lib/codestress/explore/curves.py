@@ -21,7 +21,6 @@ from codestress.inference.results import Results
 from codestress.report.caption import SIMULATED_NOTE, description
 from codestress.report.curves import draw_points
 from codestress.report.style import styled_figure
-from codestress.scoring.frames import answers_frame
 
 from .controls import (
     artefact_chooser,
@@ -41,12 +40,13 @@ NAMED = 24
 """Largest number of places or series that have names and intervals."""
 
 
-def factors_in(results: Results, frame: pd.DataFrame) -> list[str]:
-    """Returns the columns of `frame`, the table of answers of `results`, that tell answers apart
-    (model, problem, sample or a factor): numbers first, model and problem last."""
+def factors_in(results: Results) -> list[str]:
+    """Returns the columns of `results.answers` that tell answers apart (model, problem, sample or a
+    factor): numbers first, model and problem last."""
+    frame = results.answers
     known = {"model", "problem", "sample"}
-    for answer in results.answers:
-        known.update(answer.trial.factors)
+    for answer in frame[["model", "trial"]].to_dict("records"):
+        known.update(results.trial_of(answer).factors)
     found = []
     for name in frame.columns:
         if name in known and frame[name].nunique(dropna=False) > 1:
@@ -165,8 +165,8 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
 
     def listed() -> str:
         _, results = built(chooser.value, profile)
-        frame = answers_frame(results)
-        factors = factors_in(results, frame)
+        frame = results.answers
+        factors = factors_in(results)
         if not factors:
             return paragraph("Nothing tells its answers apart.")
         x = dropdown("along", factors)

@@ -10,13 +10,13 @@ from typing import Any
 import ipywidgets as widgets
 
 from codestress.inference.registry import load_registry
-from codestress.inference.results import Answer, Results, last_prompt
+from codestress.inference.results import Results
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.explain import answers_of
 from codestress.report.notebook_page import page_environment
-from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar, Trial, Trials
+from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar
 
 from .controls import (
     Questions,
@@ -118,31 +118,27 @@ def built(name: str, profile: str) -> tuple[Artefact, Results]:
     return artefact, answers_of(artefact)
 
 
-def answer_html(trials: Trials, answer: Answer) -> str:
-    """Returns `answer`, to one of `trials`, as HTML: outcome by the strict rule, extracted
-    answer, completion, last message of the prompt, and
-    factors."""
-    earlier = stored_responses(answer.earlier) if answer.earlier else {}
-    prompt = last_prompt(trials, answer, earlier).messages[-1].content
-    score = answer.scores["strict"]
-    factors = _in_words(_known(answer))
-    return str(_views().answer_view(answer, score, _text(answer), prompt, factors))
+def answer_html(results: Results, number: int) -> str:
+    """Returns the answer in row `number` (from 0) of `results` as HTML: outcome by the strict rule,
+    extracted answer, completion, last message of the prompt, and factors."""
+    answer = results.answers.iloc[number].to_dict()
+    stored = stored_responses([answer["key"], *answer["earlier"]])
+    prompt = results.prompt_of(answer, stored).messages[-1].content
+    response = stored.get(answer["key"])
+    text = response.text if response else ""
+    factors = _in_words(_known(results, answer))
+    return str(_views().answer_view(answer, text, prompt, factors))
 
 
 def _in_words(factors: Mapping[str, Scalar]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in factors.items())
 
 
-def _text(answer: Answer) -> str:
-    """Returns the completion of `answer` from the store; empty if the store has none."""
-    found = stored_responses([answer.key]).get(answer.key)
-    return found.text if found else ""
-
-
-def _known(answer: Answer) -> dict[str, Scalar]:
-    trial = answer.trial
+def _known(results: Results, answer: Mapping[str, Any]) -> dict[str, Scalar]:
+    """Returns the model, problem, sample and factors of `answer`, a row of `results.answers`."""
+    trial = results.trial_of(answer)
     return {
-        "model": answer.model,
+        "model": answer["model"],
         "problem": trial.problem,
         "sample": trial.sample,
         **trial.factors,
@@ -154,12 +150,11 @@ class _Browsed:
     Raises `IncompleteError` when made if a response is missing."""
 
     def __init__(self, artefact: str, profile: str) -> None:
-        found, results = built(artefact, profile)
-        self.trials, self.answers = found.trials(), results.answers
-        self.rows = [
-            {**_known(answer), "outcome": answer.scores["strict"].outcome.value}
-            for answer in self.answers
-        ]
+        _, self.results = built(artefact, profile)
+        self.rows = []
+        for answer in self.results.answers.to_dict("records"):
+            known = _known(self.results, answer)
+            self.rows.append({**known, "outcome": answer["outcome_strict"]})
         self.values = values_by_name(self.rows)
         self.filters = [
             name
@@ -173,7 +168,7 @@ class _Browsed:
         of label and (factor, value)."""
         pairs = []
         for name in self.told_apart_by:
-            if name in self.trials.items[0].factors:
+            if name in self.results.questions.items[0].factors:
                 values = self.values[name]
                 pairs += [(f"{name} = {value}", (name, value)) for value in values]
         return pairs
@@ -183,7 +178,7 @@ class _Browsed:
         it apart, and its sample's number, from 1."""
         row = self.rows[number]
         told = ", ".join(str(row[name]) for name in self.told_apart_by if name in row)
-        return f"{row['outcome']}: {told}, {self.answers[number].trial.sample + 1}"
+        return f"{row['outcome']}: {told}, {row['sample'] + 1}"
 
     def passing(self, wanted: dict[str, Scalar]) -> list[int]:
         """Returns the indices of the answers that have the value in `wanted` for each name
@@ -199,7 +194,8 @@ class _Browsed:
         model to the same sample of the same problem that has the value `value` of `factor`, and as
         many other factors alike as possible; empty without such an answer, or where `number` itself
         has the value."""
-        wanted = _known(self.answers[number]) | {factor: value}
+        wanted = self.rows[number] | {factor: value}
+        del wanted["outcome"]
         must = {name: wanted[name] for name in ("model", "problem", "sample", factor)}
         same = self.passing(must)
         if number in same:
@@ -211,7 +207,7 @@ class _Browsed:
     def beside_each_other(self, numbers: list[int]) -> str:
         """Returns the answers with the indices `numbers` as HTML columns, which stack on a narrow
         page."""
-        shown = [answer_html(self.trials, self.answers[number]) for number in numbers]
+        shown = [answer_html(self.results, number) for number in numbers]
         return str(_views().columns(shown))
 
 
@@ -268,15 +264,13 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
     return side_by_side([chooser, options], [panes])
 
 
-def ask(name: str, model: str, index: int, profile: str) -> tuple[Trial, Answer, str]:
+def ask(name: str, model: str, index: int, profile: str) -> Results:
     """Sends trial number `index` (from 0) of the artefact `name` (with the settings of `profile`)
     to the model `model`, if the store lacks the response, and stores the response. Returns the
-    trial, the scored answer and its text, which is empty after a failure."""
+    results of this trial alone."""
     trials = opened(name, profile, (model,)).trials().of(model)
-    [answer] = run(
-        replace(trials, items=[trials.items[index]], own={}), [model], failures="count"
-    ).answers
-    return answer.trial, answer, _text(answer)
+    one = replace(trials, items=[trials.items[index]], own={})
+    return run(one, [model], failures="count")
 
 
 def ask_panel(artefact: str, profile: str) -> widgets.Widget:
@@ -309,8 +303,8 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
         return answered() if registry[model.value].local else shown.value
 
     def answered() -> str:
-        _, answer, _ = ask(chooser.value, model.value, questions.index, profile)
-        return answer_html(questions.trials, answer)
+        asked = ask(chooser.value, model.value, questions.index, profile)
+        return answer_html(asked, 0)
 
     button.on_click(showing(shown, answered))
     on_change([model], wait)

@@ -1,11 +1,12 @@
-"""Results of a run: one scored answer for each trial and model. Plain data, without engine or
-store."""
+"""Results of a run: a table with one scored answer for each trial and model."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Any, Self
+
+import pandas as pd
 
 from codestress.literals import counted
 from codestress.types import (
@@ -13,10 +14,9 @@ from codestress.types import (
     Outcome,
     Prompt,
     Response,
-    Score,
+    Sampling,
     Trial,
     Trials,
-    Usage,
 )
 
 from .registry import ModelEntry
@@ -30,6 +30,8 @@ REASONS = 3
 """Number of reasons that are kept and shown, the most frequent ones."""
 LONGEST_REASON = 200
 """Maximum number of characters of a reason."""
+NOTHING = Trials((), lambda _: Prompt((), Sampling()), {})
+"""The trials of a notebook that asks nobody."""
 
 
 def number_read(counts: Mapping[str, int]) -> int:
@@ -48,34 +50,21 @@ def hardly_read(counts: Mapping[str, int]) -> str:
     return f"{read:,} of {counted(asked, 'answer')} could be read"
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The scored answer of one model to one trial; its `error` says why the request failed, and is
-    empty where it did not."""
-
-    trial: Trial
-    model: str
-    """The model's name in the registry."""
-    key: str
-    scores: dict[str, Score]
-    """Score by scoring rule."""
-    finish_reason: str = ""
-    usage: Usage = field(default_factory=Usage)
-    seconds: float = 0.0
-    attempts: int = 0
-    """Number of times that the trial's last request was sent: more than 1 after refusals."""
-    answered_by: str = ""
-    error: str = ""
-    earlier: tuple[str, ...] = ()
-    """Keys of the trial's earlier requests, where it makes several."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Results:
-    """The answers (`Answer`) of a run, one for each trial and model that was asked, failed ones
-    included, by model and in the order of the trials."""
+    """The scored answers of a run.
 
-    answers: list[Answer]
+    `answers` is a table with one row for each trial and model that was asked, failed ones included,
+    by model and in the order of the trials; without columns where nobody was asked. Columns: model,
+    simulated (bool), problem, sample, one for each of the trials' factors, for each scoring rule
+    (RULE, such as `strict`) outcome_RULE, value_RULE, detail_RULE and unresolved_RULE,
+    finish_reason, prompt_tokens, completion_tokens, seconds, attempts (number of times that the
+    trial's last request was sent: more than 1 after refusals), key, earlier (keys of the trial's
+    earlier requests, a tuple), answered_by, error (why the request failed; empty where it did
+    not), trial (index among the model's trials).
+    """
+
+    answers: pd.DataFrame
     models: list[ModelEntry]
     asked: int
     """Number of requests that the store lacked, sent by this run."""
@@ -86,44 +75,73 @@ class Results:
     not_run: tuple[NotRun, ...] = ()
     """The parts that the trials leave out because this machine cannot run them, and the trials left
     out at a planned stop."""
-    questions: Trials | None = field(default=None, repr=False)
+    questions: Trials = field(default=NOTHING, repr=False)
     """The trials, which render the prompts again for a look at single answers."""
 
     @classmethod
     def of_nobody(cls, models: list[ModelEntry]) -> Self:
         """Returns results of the registry rows `models` without any answer: nothing was asked, and
         each model has 0 trials."""
-        return cls([], models, asked=0, trials={entry.name: 0 for entry in models})
+        return cls(
+            pd.DataFrame(), models, asked=0, trials={entry.name: 0 for entry in models}
+        )
+
+    def column(self, name: str) -> pd.Series:
+        """Returns a column of `answers`; an empty one where nobody was asked."""
+        return self.answers[name] if len(self.answers) else pd.Series(dtype=object)
+
+    def trial_of(self, answer: Mapping[str, Any]) -> Trial:
+        """Returns the trial of `answer`, a row of `answers`."""
+        trial: Trial = self.questions.of(answer["model"]).items[answer["trial"]]
+        return trial
+
+    def prompt_of(
+        self, answer: Mapping[str, Any], responses: Mapping[str, Response]
+    ) -> Prompt:
+        """Returns the prompt of the request to which the text of `answer`, a row of `answers`,
+        replies.
+
+        It is the first prompt of the answer's trial, or, where the trial made several requests, the
+        one that `Trials.follow_up` makes from the earlier responses. `responses` has responses by
+        key; `KeyError` where it lacks an earlier one.
+        """
+        trial = self.trial_of(answer)
+        of_model = self.questions.of(answer["model"])
+        earlier = tuple(responses[key] for key in answer["earlier"])
+        later = of_model.follow_up(trial, earlier) if earlier else None
+        return later or of_model.render(trial)
 
     def answered_by(self) -> dict[str, list[str]]:
         """Returns, by model, the sorted list of names and fingerprints that servers gave for it
         with its answers; an empty list where none was given. More than one means that the model
         changed."""
         found: dict[str, set[str]] = {entry.name: set() for entry in self.models}
-        for answer in self.answers:
-            if answer.answered_by:
-                found[answer.model].add(answer.answered_by)
+        for model, name in zip(
+            self.column("model"), self.column("answered_by"), strict=True
+        ):
+            if name:
+                found[model].add(name)
         return {model: sorted(names) for model, names in found.items()}
 
     def requests_sha256(self) -> str:
         """Returns the SHA-256, in hexadecimal, over the sorted keys of the last request of each
         answer's trial."""
-        keys = sorted(answer.key for answer in self.answers)
+        keys = sorted(self.column("key"))
         return hashlib.sha256("\n".join(keys).encode()).hexdigest()
 
     def reasons(self, rule: str) -> dict[str, dict[str, int]]:
         """Returns, by model, the most frequent reasons why an answer could not be read under the
         scoring rule `rule`, or why a request failed, each with its number."""
         table = {entry.name: Counter[str]() for entry in self.models}
-        for answer in self.answers:
-            score = answer.scores[rule]
-            if score.outcome in READ:
+        names = ("model", f"outcome_{rule}", f"detail_{rule}", "error")
+        for model, outcome, detail, error in zip(*map(self.column, names), strict=True):
+            if outcome in READ:
                 continue
-            why = str(score.outcome)
+            why = str(outcome)
             # The detail of a truncated answer is its text.
-            if answer.error or score.outcome is Outcome.UNPARSABLE:
-                why += f": {score.detail}"
-            table[answer.model][why[:LONGEST_REASON]] += 1
+            if error or outcome == Outcome.UNPARSABLE:
+                why += f": {detail}"
+            table[model][why[:LONGEST_REASON]] += 1
         return {model: dict(why.most_common(REASONS)) for model, why in table.items()}
 
     def counts(self, rule: str = "strict") -> dict[str, dict[str, int]]:
@@ -136,8 +154,9 @@ class Results:
         table = {entry.name: Counter[str]() for entry in self.models}
         for model, left_out in self.not_asked.items():
             table[model][Outcome.SKIPPED] = left_out
-        for answer in self.answers:
-            table[answer.model][answer.scores[rule].outcome] += 1
+        outcomes = self.column(f"outcome_{rule}")
+        for model, outcome in zip(self.column("model"), outcomes, strict=True):
+            table[model][outcome] += 1
         for model, counts in table.items():
             if counts.total() != self.trials[model]:
                 sums = f"{counts.total()} outcomes of {self.trials[model]} trials"
@@ -147,17 +166,8 @@ class Results:
             for model, counts in table.items()
         }
 
-
-def last_prompt(
-    trials: Trials, answer: Answer, responses: Mapping[str, Response]
-) -> Prompt:
-    """Returns the prompt of the request to which the text of `answer` replies.
-
-    It is the first prompt of the answer's trial, or, where the trial made several requests, the one
-    that `Trials.follow_up` makes from the earlier responses. `responses` has responses by key;
-    `KeyError` where it lacks one of `answer.earlier`.
-    """
-    of_model = trials.of(answer.model)
-    earlier = tuple(responses[key] for key in answer.earlier)
-    later = of_model.follow_up(answer.trial, earlier) if earlier else None
-    return later or of_model.render(answer.trial)
+    def counted(self, rule: str = "strict") -> pd.DataFrame:
+        """Returns the number of answers by outcome: a row for each model, a column for each outcome
+        that occurred under the scoring rule `rule`."""
+        table = pd.DataFrame(self.counts(rule)).T
+        return table.loc[:, table.any()]

@@ -4,12 +4,13 @@ each."""
 import math
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+import pandas as pd
 from tqdm import tqdm
 
 from codestress.parameters import Facts, questions
@@ -17,10 +18,13 @@ from codestress.paths import STORE
 from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials
 
 from .ask import Replies, Reply, ask
-from .registry import REGISTRY
+from .registry import REGISTRY, ModelEntry
 from .requests import CHUNK
-from .results import Answer, Results
+from .results import Results
 from .store import Store
+
+NO_RESPONSE = Response("", "stop")
+"""The facts of a request that failed: no text, tokens or seconds."""
 
 
 def run(
@@ -32,7 +36,8 @@ def run(
     registry: Path = REGISTRY,
 ) -> Results:
     """Return the scored answers of all models, given by name, to all trials of an
-    experiment; only requests that the store lacks are sent (for the errors see `ask`).
+    experiment, as a table (`Results.answers`); only requests that the store lacks are
+    sent (for the errors see `ask`).
 
     A plain call works in scripts, in notebooks and under papermill. With
     `failures="count"`, requests that failed for good count with the outcomes of
@@ -51,7 +56,7 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
 
     Warns on standard error where several versions of a model answered.
     """
-    answers: list[Answer] = []
+    answers: list[dict[str, Any]] = []
     counts = {}
     not_asked = {}
     not_run = list(trials.not_run)
@@ -60,7 +65,7 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
             name = entry.name
             part = trials.of(name)
             counts[name] = len(part.items)
-            answers += scored_answers(part, name, replies, responses)
+            answers += scored_answers(part, entry, replies, responses)
             reasons = Counter(reply.left_out for reply in replies if reply.left_out)
             if reasons:
                 not_asked[name] = reasons.total()
@@ -68,7 +73,7 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
                 label = f"{name}, {count:,} of {counts[name]:,} questions"
                 not_run.append(NotRun("model", name, label, reason))
     results = Results(
-        answers,
+        pd.DataFrame(answers),
         asked.models,
         asked.requests,
         counts,
@@ -81,57 +86,63 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
 
 
 def scored_answers(
-    trials: Trials, model: str, replies: Sequence[Reply], store: Store
-) -> list[Answer]:
-    """Return one model's scored answers to the trials that it was asked."""
-    answers = []
-    both = zip(trials.items, replies, strict=True)
-    asked = ((trial, reply) for trial, reply in both if not reply.left_out)
+    trials: Trials, entry: ModelEntry, replies: Sequence[Reply], store: Store
+) -> Iterator[dict[str, Any]]:
+    """Yield one model's scored answers to the trials that it was asked, as rows of
+    `Results.answers`."""
+    numbered = enumerate(replies)
+    asked = ((index, reply) for index, reply in numbered if not reply.left_out)
     while chunk := list(islice(asked, CHUNK)):
         keys: list[str] = []
         for _, reply in chunk:
             if not reply.failure:
                 keys += [reply.key, *reply.earlier]
         responses = store.get(dict.fromkeys(keys))
-        for trial, reply in chunk:
-            answers.append(scored_answer(trials, trial, model, reply, responses))
-    return answers
+        for index, reply in chunk:
+            trial = trials.items[index]
+            row = {"model": entry.name, "simulated": entry.simulated}
+            row |= {"problem": trial.problem, "sample": trial.sample, **trial.factors}
+            row |= scored_answer(trials, trial, reply, responses)
+            yield row | {"trial": index}
 
 
 def scored_answer(
-    trials: Trials,
-    trial: Trial,
-    model: str,
-    reply: Reply,
-    responses: Mapping[str, Response],
-) -> Answer:
-    """Return the scored answer to a trial. One whose request failed is skipped where a
-    later request was never sent."""
+    trials: Trials, trial: Trial, reply: Reply, responses: Mapping[str, Response]
+) -> dict[str, Any]:
+    """Return the scores of the answer to a trial and the facts of its reply. One whose
+    request failed is skipped where a later request was never sent."""
+    error, earlier, response = "", reply.earlier, NO_RESPONSE
     if reply.failure:
-        error = str(reply.failure)
+        error, earlier = str(reply.failure), ()
         score = Score(reply.failure.outcome, 0.0, error)
         if len(reply.earlier) + 1 < trials.steps(trial):
             detail = f"the request before failed: {error}"
             score = Score(Outcome.SKIPPED, math.nan, detail)
         scores = dict.fromkeys(trials.judges, score)
-        return Answer(
-            trial, model, reply.key, scores, attempts=reply.attempts, error=error
-        )
-    earlier = tuple(responses[key] for key in reply.earlier)
-    response = replace(responses[reply.key], earlier=earlier)
-    scores = {rule: judge(trial, response) for rule, judge in trials.judges.items()}
-    return Answer(
-        trial,
-        model,
-        reply.key,
-        scores,
-        finish_reason=response.finish_reason,
-        usage=response.usage,
-        seconds=response.seconds,
-        attempts=reply.attempts,
-        answered_by=response.answered_by,
-        earlier=reply.earlier,
-    )
+    else:
+        before = tuple(responses[key] for key in earlier)
+        response = replace(responses[reply.key], earlier=before)
+        scores = {rule: judge(trial, response) for rule, judge in trials.judges.items()}
+    row: dict[str, Any] = {}
+    for field in ("outcome", "value", "detail", "unresolved"):
+        for rule, score in scores.items():
+            row[f"{field}_{rule}"] = getattr(score, field)
+    row |= {
+        "finish_reason": "" if error else response.finish_reason,
+        "prompt_tokens": response.usage.prompt_tokens,
+        "completion_tokens": response.usage.completion_tokens,
+        "seconds": response.seconds,
+        "attempts": reply.attempts,
+        "key": reply.key,
+        "earlier": earlier,
+        "answered_by": response.answered_by,
+        "error": error,
+    }
+    for name, value in row.items():
+        if type(value) is str:
+            # No table holds half of a surrogate pair, which an answer may have.
+            row[name] = value.encode("utf-8", "backslashreplace").decode()
+    return row
 
 
 def warn_of_mixed_models(results: Results) -> None:

@@ -8,7 +8,7 @@ from codestress.artefact_files import PROFILES
 from codestress.errors import IncompleteError
 from codestress.inference.ask import ask
 from codestress.inference.budget import Budget, BudgetReached
-from codestress.inference.results import Results, last_prompt
+from codestress.inference.results import Results
 from codestress.inference.run import score
 from codestress.inference.store import stored_responses
 from codestress.paths import STORE, shown
@@ -35,13 +35,12 @@ def answers_of(artefact: Artefact, *, some: bool = False) -> Results:
 
 
 def explain(
-    artefact: Artefact,
     results: Results,
     rule: str,
     where: Mapping[str, str],
     outcome: str = "",
 ) -> Iterator[dict[str, Any]]:
-    """Yields a dictionary for each scored response in `results` (of `artefact`) to a trial whose
+    """Yields a dictionary for each scored response in `results` to a trial whose
     factors have the values in `where`: its `factors`; `verdicts` (outcomes, such as `correct`, by
     scoring rule); `extracted` (the answer that the scoring rule `rule` extracted, or a note on what
     was missing); `key`; `answered_by`; `text`, empty without a response, and `error`, which then
@@ -49,22 +48,22 @@ def explain(
 
     With `outcome`, only responses with that outcome under `rule`. `ParameterError` for an unknown
     factor."""
-    trials = artefact.trials()
     entries = {entry.name: entry for entry in results.models}
-    for answer in results.answers:
-        entry = entries[answer.model]
-        outcomes = "", answer.scores[rule].outcome
-        if outcome not in outcomes or not matches(answer.trial, entry, where):
+    rules = results.questions.judges
+    for answer in results.answers.to_dict("records"):
+        entry, trial = entries[answer["model"]], results.trial_of(answer)
+        outcomes = "", answer[f"outcome_{rule}"]
+        if outcome not in outcomes or not matches(trial, entry, where):
             continue
-        stored = stored_responses([answer.key, *answer.earlier])
-        scores = answer.scores
+        key = answer["key"]
+        stored = stored_responses([key, *answer["earlier"]])
         yield {
-            "factors": factors_of(answer.trial, entry),
-            "verdicts": {name: scores[name].outcome.value for name in scores},
-            "extracted": scores[rule].detail,
-            "key": answer.key,
-            "answered_by": answer.answered_by,
-            "text": stored[answer.key].text if answer.key in stored else "",
-            "prompt": last_prompt(trials, answer, stored).messages[-1].content,
-            "error": answer.error,
+            "factors": factors_of(trial, entry),
+            "verdicts": {name: answer[f"outcome_{name}"] for name in rules},
+            "extracted": answer[f"detail_{rule}"],
+            "key": key,
+            "answered_by": answer["answered_by"],
+            "text": stored[key].text if key in stored else "",
+            "prompt": results.prompt_of(answer, stored).messages[-1].content,
+            "error": answer["error"],
         }

@@ -9,13 +9,12 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from codestress.inference.results import Answer, Results, last_prompt
+from codestress.inference.results import Results
 from codestress.inference.store import stored_responses
 from codestress.literals import printable
 from codestress.paths import STORE
@@ -59,10 +58,11 @@ class Cells:
     def __init__(self, answers: pd.DataFrame, results: Results, rule: str) -> None:
         """Make an empty set of cells.
 
-        `answers` are rows of `answers_frame(results)`, with their index; `rule` is the scoring
-        rule by which answers are correct.
+        `answers` are rows of `results.answers`, with their index; `rule` is the scoring rule by
+        which answers are correct.
         """
-        self.answers, self.results, self.rule = answers, results, rule
+        self.answers = answers
+        self.outcomes = results.column(f"outcome_{rule}")
         self.by_rows: dict[tuple[int, ...], Cell] = {}
         self.rows = cache(self._rows)
         self.varies = cache(lambda name: answers[name].nunique() > 1)
@@ -74,8 +74,7 @@ class Cells:
         """
         rows = tuple(self.rows(tuple(factors)).get(tuple(factors.values()), ()))
         if rows and rows not in self.by_rows and len(self.by_rows) < MOST_CELLS:
-            scores = [self.results.answers[row].scores[self.rule] for row in rows]
-            correct = sum(score.outcome == Outcome.CORRECT for score in scores)
+            correct = int((self.outcomes[[*rows]] == Outcome.CORRECT).sum())
             name = f"c{len(self.by_rows) + 1}"
             cell = Cell(name, self._words(factors), len(rows), correct, rows)
             self.by_rows[rows] = cell
@@ -98,19 +97,19 @@ class Cells:
         return ", ".join(parts)
 
 
-def sample(cell: Cell, answers: Sequence[Answer], rule: str, most: int) -> list[Answer]:
-    """Return at most `most` answers of `cell` among `answers`.
+def sample(cell: Cell, outcomes: pd.Series, most: int) -> list[int]:
+    """Return the rows of at most `most` answers of `cell`, chosen by the `outcomes` of all.
 
-    First comes one of each outcome under the scoring rule `rule`, then a second one of each, …;
-    incorrect ones before correct ones.
+    First comes one of each outcome, then a second one of each, …; incorrect ones before correct
+    ones.
     """
     seen: Counter[str] = Counter()
     order = []
     for row in cell.rows:
-        outcome = answers[row].scores[rule].outcome
+        outcome = outcomes[row]
         order.append((seen[outcome], outcome == Outcome.CORRECT, row))
         seen[outcome] += 1
-    return [answers[row] for _, _, row in sorted(order)[:most]]
+    return [row for _, _, row in sorted(order)[:most]]
 
 
 def write_answers(
@@ -127,7 +126,7 @@ def write_answers(
     something, which spots.json has in thousandths of the picture's width and height.
 
     `marks` are places of the figure, each with values by column of `answers`, a table like
-    `answers_frame(results)`. Those that have answers or a published number are returned, each
+    `results.answers`. Those that have answers or a published number are returned, each
     with the cell (group of answers) that it opens. A model that no mark counts gets one
     cell. `rule` is the scoring rule, `alt` describes the figure, `store` has
     the texts; API keys in texts are blanked.
@@ -136,26 +135,30 @@ def write_answers(
     published = Cell("published", f"published number, from: {source}", 0, 0, ())
     spots = [(box, published) for box, factors in marks if not factors]
     cells = Cells(answers, results, rule)
-    if results.answers:
+    if len(results.answers):
         spots += _opened(cells, marks)
     shown = list(cells.by_rows.values())
     most = max(1, min(MOST_OF_A_CELL, MOST_ANSWERS // max(1, len(shown))))
-    samples = [sample(cell, results.answers, rule, most) for cell in shown]
+    samples = []
     keys = set[str]()
-    for answer in chain.from_iterable(samples):
-        if not answer.error:
-            keys.update((answer.key, *answer.earlier))
+    for cell in shown:
+        rows = results.answers.loc[sample(cell, cells.outcomes, most)]
+        samples.append(rows.to_dict("records"))
+        for answer in samples[-1]:
+            if not answer["error"]:
+                keys.update((answer["key"], *answer["earlier"]))
     texts = stored_responses(keys, store)
     plain = partial(_plain, _secrets(results))
     views = []
     for cell, chosen in zip(shown, samples, strict=True):
-        rows = [_view(answer, results, texts, plain) for answer in chosen]
-        views.append((cell, rows))
+        told = [_view(answer, results, texts, plain) for answer in chosen]
+        views.append((cell, told))
     page = render(
         "answers.html",
         artefact=artefact,
         alt=alt,
         rule=rule,
+        rules=[name[8:] for name in results.answers if name.startswith("outcome_")],
         source=source,
         spots=spots,
         cells=views,
@@ -203,21 +206,26 @@ def _secrets(results: Results) -> list[str]:
 
 
 def _view(
-    answer: Answer,
+    answer: dict[str, Any],
     results: Results,
     texts: Mapping[str, Any],
     plain: Callable[[str], str],
 ) -> dict[str, Any]:
     """Return what the page shows of one answer; `plain` makes texts safe."""
     # Keys are taken out before anything is cut: half a key is one too.
-    text = plain(texts[answer.key].text if answer.key in texts else answer.error)
+    key = answer["key"]
+    text = plain(texts[key].text if key in texts else answer["error"])
     if len(text) > COMPLETION:
         text = f"{text[: COMPLETION // 3]} […] {text[-2 * COMPLETION // 3 :]}"
-    asked = last_prompt(results.questions, answer, texts) if results.questions else None
-    prompt = plain(asked.messages[-1].content if asked else "")
+    prompt = plain(results.prompt_of(answer, texts).messages[-1].content)
     if len(prompt) > PROMPT_END:
         prompt = f"[…] {prompt[-PROMPT_END:]}"
-    return {"prompt": prompt, "text": text, "answer": answer}
+    return {
+        "prompt": prompt,
+        "text": text,
+        "answer": answer,
+        "trial": results.trial_of(answer),
+    }
 
 
 def _plain(hidden: Sequence[str], text: str) -> str:

@@ -54,7 +54,7 @@ def add_words(
         notes.append(missing)
     sentences = [title, *notes, table_in_words(table)]
     simulated = [entry.name for entry in results.models if entry.simulated]
-    if simulated and results.answers:
+    if simulated and len(results.answers):
         notes.insert(0, f"sim-…: {SIMULATED_NOTE}")
         sentences.insert(0, f"{', '.join(simulated)}: {READERS}")
     width, height = figure.get_size_inches()

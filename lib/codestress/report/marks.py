@@ -15,7 +15,7 @@ from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
 Factors = Mapping[Hashable, Any]
-"""Values of columns of `answers_frame`; together they select a cell, which is a group of
+"""Values of columns of `Results.answers`; together they select a cell, which is a group of
 answers."""
 Box = tuple[float, float, float, float]
 """Left, top, width and height of a box, as shares of the picture's width and height."""

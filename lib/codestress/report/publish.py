@@ -19,7 +19,6 @@ from codestress.parameters import Facts
 from codestress.paths import OUTPUTS
 from codestress.program_counts import count_rows, programs_so_far
 from codestress.prompts import prompt_hash
-from codestress.scoring.frames import answers_frame
 
 from .answers_page import write_answers
 from .caption import add_words, name_readers, worded
@@ -49,7 +48,7 @@ def publish(
     and table make the figure's alternative text. `data` has the plotted numbers, one row each.
     `results` are the run's; None where nobody is asked. `prompts` are names of prompt files, whose
     hashes go into the manifest. `extra_tables`, by name, are written as NAME.csv and NAME.md.
-    `answers` are those that the figure counts (None: `answers_frame(results)`), needed where its
+    `answers` are those that the figure counts (None: `results.answers`), needed where its
     cells name columns that the notebook added. A column `cell`, from marks to answers, is not
     saved.
 
@@ -77,7 +76,7 @@ def publish(
     alt = add_words(figure, artefact, title, seen, results, changed)
     marks = marked(figure, save_figure(figure, folder, artefact, alt))
     if answers is None:
-        answers = answers_frame(results)
+        answers = results.answers
     write_answers(folder, artefact, results, rule, marks, alt, answers)
     without_cells(data).to_parquet(folder / "data.parquet", index=False)
     answer_rows(results).to_parquet(folder / "answers.parquet", index=False)
@@ -100,7 +99,7 @@ def _title(title: str, results: Results, rule: str) -> str:
     The scoring rule `rule` decides. The sentences stand alone where this is so of all models.
     Simulated readers do not count.
     """
-    counts = results.counts(rule) if results.answers else {}
+    counts = results.counts(rule) if len(results.answers) else {}
     simulated = {entry.name for entry in results.models if entry.simulated}
     sentences = []
     for name in counts:
@@ -118,8 +117,8 @@ def answer_rows(results: Results) -> pd.DataFrame:
     It has the model, problem, sample, factors, outcome and score under every scoring rule, and
     keys in the store. Texts and times are left out, so that equal answers give equal bytes.
     """
-    frame = answers_frame(results)
-    frame = frame.filter(regex="^(?!detail_|(seconds|attempts|simulated)$)")
+    columns = "seconds|attempts|simulated|answered_by|error|trial"
+    frame = results.answers.filter(regex=f"^(?!detail_|({columns})$)")
     # A column of a Parquet file has one type.
     texts = frame.select_dtypes(object)
     mixed = [name for name in texts if texts[name].map(type).nunique() > 1]
@@ -155,20 +154,18 @@ def _run(results: Results, rule: str) -> dict[str, object]:
 
     Counts are of each outcome under the scoring rule `rule`, and sum to the number of trials.
     """
-    answers = results.answers
-    usages = [answer.usage for answer in answers]
     tokens = {
-        "prompt": sum(usage.prompt_tokens or 0 for usage in usages),
-        "completion": sum(usage.completion_tokens or 0 for usage in usages),
+        "prompt": int(results.column("prompt_tokens").sum()),
+        "completion": int(results.column("completion_tokens").sum()),
         "counted_by": "the server's usage; a simulated reader counts 4 characters as a token",
     }
     return {
-        "asked": len(answers),
+        "asked": len(results.answers),
         "counts": results.counts(rule),
         "not_asked": results.not_asked,
         "reasons": results.reasons(rule),
         "answered_by": results.answered_by(),
         "tokens": tokens,
-        "model_seconds": round(sum(answer.seconds for answer in answers), 3),
+        "model_seconds": round(float(sum(results.column("seconds"))), 3),
         "requests_sha256": results.requests_sha256(),
     }

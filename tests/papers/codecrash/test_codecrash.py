@@ -49,7 +49,6 @@ from codestress.report.protocol import stamp
 from codestress.report.published import published_numbers, read_published
 from codestress.sandbox.runtimes import missing
 from codestress.scoring.forms import fenced_program
-from codestress.scoring.frames import answers_frame
 from codestress.seeding import rng
 from codestress.types import Trials
 from conftest import ROOT, codestress, slow
@@ -515,7 +514,7 @@ def test_readers_and_all_conditions(tmp_path: Path) -> None:
         sum(counts.values()) == len(trials.items)
         for counts in results.counts().values()
     )
-    answers = answers_frame(results)
+    answers = results.answers
     table = differences.differences(answers, rule="strict", confidence=0.95)
     assert set(table["problems"]) == {10}
     hint = table[(table["perturbation"] == "MHC") & ~table["refactor"]].set_index(
@@ -575,7 +574,7 @@ def test_answers_that_cannot_be_compared_are_said() -> None:
 def test_cases_with_a_defence_are_told_beside_the_plain_program(tmp_path: Path) -> None:
     store = tmp_path / "s.sqlite"
     given = given_of(n_problems=20, perturbations=["VAN", "MCC"], ignore=[False, True])
-    answers = answers_frame(run(given, ["sim-trusting"], store=store))
+    answers = run(given, ["sim-trusting"], store=store).answers
     texts = stored_responses(answers["key"], store)
     found = verdicts.cases(answers, rule="strict", per_condition=1, seed=0)
     assert set(found["ignore"]) == {False, True}
@@ -593,7 +592,7 @@ def test_collapse_and_cases(tmp_path: Path) -> None:
         samples_direct=1,
         max_tokens_direct=4096,
     )
-    answers = answers_frame(run(given, ["sim-thinking"], store=store))
+    answers = run(given, ["sim-thinking"], store=store).answers
     texts = stored_responses(answers["key"], store)
     thought = reasoning.with_reasoning(answers, texts)
     table = reasoning.reasoning_table(thought, rule="strict", confidence=0.95)

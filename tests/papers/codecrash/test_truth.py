@@ -17,7 +17,6 @@ from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.sandbox.runtimes import missing
-from codestress.scoring.frames import answers_frame
 from codestress.types import Language, Source
 
 CODE = {
@@ -191,7 +190,7 @@ def test_losses_stand_beside_what_controls_lose() -> None:
             line for line in plain.split("\n") if line
         ]
     table = differences(
-        answers_frame(run(trials, given.models)), rule="strict", confidence=0.95
+        run(trials, given.models).answers, rule="strict", confidence=0.95
     )
     lost = averages(table).set_index("perturbation")["lost_pct"]
     assert 0 < max(lost["AGAIN"], lost["BLANK"]) < lost["MCC"]

@@ -20,7 +20,6 @@ from codestress.artefact_files import load_profile
 from codestress.fitting.proportions import wilson
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_for, stored_requests
-from codestress.inference.results import last_prompt
 from codestress.inference.run import run
 from codestress.inference.store import Store, stored_responses
 from codestress.mutate.faults.comments import ACCUSES
@@ -45,7 +44,6 @@ from codestress.report.marks import Mark
 from codestress.report.published import published_numbers, read_published
 from codestress.report.style import MARKERS, PUBLISHED
 from codestress.scoring.forms import fenced_program, named_line
-from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Response, Trials
 from conftest import THOROUGH, some
 from openai_server import OpenAIServer, Received, Reply, completion
@@ -127,14 +125,10 @@ def test_an_oracle_scores_100_percent_in_every_cell(
     trials = trials_of(n_programs=n_programs)
     with oracle(monkeypatch, labels) as server:
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
-        assert (
-            len(server.requests)
-            == results.asked
-            == len({answer.key for answer in results.answers})
-        )
+        assert len(server.requests) == results.asked == results.answers["key"].nunique()
     counts = results.counts()["llama-3.1-8b"]
     assert counts["correct"] + counts["skipped"] == len(trials.items)
-    answers = answers_frame(results)
+    answers = results.answers
     skipped = answers[answers["outcome_strict"] == "skipped"]
     assert skipped["detail_strict"].str.contains("neutral").all()
     perfect = perfect_answers(parameters(n_programs=n_programs), trials.items)
@@ -236,7 +230,7 @@ def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(
     trials = trials_of(n_programs=3)
     store = tmp_path / "s.sqlite"
     first = run(trials, ["sim-careful"], store=store)
-    frame = answers_frame(first)
+    frame = first.answers
     plain = frame[frame["spm"] == "none"].set_index("problem")["value_strict"]
     mutated = frame[frame["spm"] != "none"]
     again = mutated["outcome_strict"] != "skipped"
@@ -257,7 +251,7 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
         said=["describes", "accuses elsewhere"],
     )
     results = run(trials, ["sim-careful"], store=tmp_path / "s.sqlite")
-    frame = answers_frame(results)
+    frame = results.answers
     asked = frame[frame["outcome_strict"] != "skipped"]
     plain = asked[asked["spm"] == "none"]
     assert set(asked[asked["spm"] == "comments"]["said"]) == {
@@ -345,7 +339,7 @@ def test_content_by_the_model_under_test(
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
         texts = [request.prompt for request in server.requests]
-    frame = answers_frame(results)
+    frame = results.answers
     asked_again = frame[
         (frame["spm"] != "none") & (frame["outcome_strict"] != "skipped")
     ]
@@ -357,14 +351,13 @@ def test_content_by_the_model_under_test(
         .all()
     )
     [entry] = results.models
-    for answer in results.answers:
+    for answer in results.answers.to_dict("records"):
         # A person who looks at an answer is shown what it replies to, not how its trial began.
-        stored = stored_responses([answer.key, *answer.earlier], tmp_path / "s.sqlite")
-        prompt = last_prompt(trials, answer, stored)
-        assert (
-            request_for(entry, prompt, answer.trial.sample + prompt.repetition).key
-            == answer.key
-        )
+        keys = [answer["key"], *answer["earlier"]]
+        stored = stored_responses(keys, tmp_path / "s.sqlite")
+        prompt = results.prompt_of(answer, stored)
+        sample = answer["sample"] + prompt.repetition
+        assert request_for(entry, prompt, sample).key == answer["key"]
     shown = "\n".join(texts)
     assert "# Nobody calls this." in shown or "# The loop is endless." in shown
     assert "# Two" not in shown
@@ -723,9 +716,9 @@ def test_the_drop_under_function_shuffling_is_javas() -> None:
 
 @pytest.mark.slow
 def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
-    answers = answers_frame(
-        run(trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite")
-    )
+    answers = run(
+        trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"
+    ).answers
     table = localization.localized(
         answers, ["language", "fault"], rule="strict", confidence=0.95
     )
@@ -982,9 +975,9 @@ def test_titles_say_the_finding() -> None:
 
 def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
     trials = trials_of(n_programs=12, spms=["names", "comments"], strengths=[1, 4])
-    frame = answers_frame(
-        run(trials, ["sim-careful", "sim-trusting"], store=tmp_path / "s.sqlite")
-    )
+    frame = run(
+        trials, ["sim-careful", "sim-trusting"], store=tmp_path / "s.sqlite"
+    ).answers
     points = robustness.mean_points(frame, rule="strict", confidence=0.95).set_index(
         ["language", "mutation", "strength"]
     )
@@ -1072,7 +1065,7 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
         results = run(
             trials_of(**changed), ["llama-3.1-8b"], store=tmp_path / "s.sqlite"
         )
-    answers = answers_frame(results)
+    answers = results.answers
     plain = answers[answers["spm"] == "none"]
     reachable = ~plain["refused"].str.contains("no line")
     # A text may be there twice, with two labels.

@@ -255,13 +255,7 @@ def test_any_model_is_asked_the_specification_first(
     with OpenAIServer(behave) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
-    assert [answer.scores["strict"].value for answer in results.answers] == [
-        1,
-        1,
-        1,
-        0,
-        0,
-    ]
+    assert list(results.answers["value_strict"]) == [1, 1, 1, 0, 0]
     table = named_lines(results.answers, "strict")
     assert table["condition"].tolist() == list(CONDITIONS.values())
     assert table["named_line"].tolist() == [12, 13, 5, 5]

@@ -81,12 +81,11 @@ def test_a_line_is_right_with_its_key_and_the_separator_that_was_shown(
 
 def test_readers_read_every_separator() -> None:
     from codestress.inference.run import run
-    from codestress.scoring.frames import answers_frame
 
     shares = {
-        separator: answers_frame(run(trials_of(key_separator=separator), ["sim-wide"]))[
-            "value_strict"
-        ].mean()
+        separator: run(trials_of(key_separator=separator), ["sim-wide"])
+        .answers["value_strict"]
+        .mean()
         for separator in SEPARATORS
     }
     assert min(shares.values()) > 0.5

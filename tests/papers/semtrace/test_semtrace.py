@@ -37,7 +37,6 @@ from codestress.report.claims import ledger
 from codestress.report.published import read_published
 from codestress.report.statements import statements
 from codestress.scoring.begun import ReadingRule
-from codestress.scoring.frames import answers_frame
 from codestress.types import Outcome, Prompt, Response, Trial, Trials
 from told import refused
 
@@ -232,9 +231,9 @@ def test_contexts_are_described_as_equation_2_says(tmp_path: Path) -> None:
         given = Questions.model_validate(
             SMALL | {"fragments": fragments, "tasks": ["line_retrieval"]}
         )
-        answers = answers_frame(
-            run(questions(given), ["sim-wide"], store=tmp_path / "s.sqlite")
-        )
+        answers = run(
+            questions(given), ["sim-wide"], store=tmp_path / "s.sqlite"
+        ).answers
         tables.append(by_position.contexts(answers, given))
     whole, parts = tables
     assert list(whole["depth"]) == [0, 0.5, 1] * 2
@@ -305,7 +304,7 @@ def test_readers_do_what_they_are_made_for(tmp_path: Path) -> None:
     results = run(
         trials, ["sim-all", "sim-ends"], store=tmp_path / "s.sqlite", registry=registry
     )
-    answers = answers_frame(results)
+    answers = results.answers
     exact = answers[
         (answers["model"] == "sim-all") & (answers["task"] != "input_prediction")
     ]
@@ -400,14 +399,12 @@ def test_the_rules_of_reading_are_compared_on_the_same_answers(tmp_path: Path) -
         f"mine: {{engine: function, settings: {{function: '{tmp_path}/m.py:answer'}}}}"
     )
     frames = {
-        rule: answers_frame(
-            run(
-                trials_of(**changes, reading=rule),
-                ["mine"],
-                store=tmp_path / "s.sqlite",
-                registry=registry,
-            )
-        )
+        rule: run(
+            trials_of(**changes, reading=rule),
+            ["mine"],
+            store=tmp_path / "s.sqlite",
+            registry=registry,
+        ).answers
         for rule in get_args(ReadingRule)
     }
     table = tables.shares_by_reading(frames)

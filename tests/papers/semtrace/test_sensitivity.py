@@ -23,7 +23,6 @@ from codestress.papers.semtrace.studies import Sensitivity
 from codestress.parameters import questions
 from codestress.problems import problem_files
 from codestress.report.protocol import deviations
-from codestress.scoring.frames import answers_frame
 from told import names
 
 HOW = {"epsilon": 1e-9, "complete_wrong": "left_out", "confidence": 0.95}
@@ -87,9 +86,7 @@ def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
     given = Sensitivity.model_validate(
         values | {"per_model": {"python": {"shown": "program"}}}
     )
-    answers = answers_frame(
-        run(questions(given), given.models, store=tmp_path / "s.sqlite")
-    )
+    answers = run(questions(given), given.models, store=tmp_path / "s.sqlite").answers
     found = recall_sensitivity(answers, SimpleNamespace(**HOW)).set_index(
         ["model", "task"]
     )  # type: ignore[arg-type]
@@ -144,7 +141,7 @@ def test_traces_need_every_line_that_is_not_zero(tmp_path: Path) -> None:
     )
     trials = questions(given)
     assert {trial.factors["task"] for trial in trials.items} == {"output_prediction"}
-    answers = answers_frame(run(trials, ["python"], store=tmp_path / "s.sqlite"))
+    answers = run(trials, ["python"], store=tmp_path / "s.sqlite").answers
     assert recall_sensitivity(answers, SimpleNamespace(**HOW))["sensitivity"].iloc[
         0
     ] == pytest.approx(1)  # type: ignore[arg-type]

@@ -48,9 +48,10 @@ def score_location(
 NAMED = "line "
 
 
-def named_in(score: Score) -> int | None:
-    """Returns the line that `score`, made by `score_location`, says was named; None without one."""
-    number = score.detail.removeprefix(NAMED)
+def named_in(detail: str) -> int | None:
+    """Returns the line that `detail`, of a score made by `score_location`, says was named; None
+    without one."""
+    number = detail.removeprefix(NAMED)
     return int(number) if number.isdecimal() else None
 
 

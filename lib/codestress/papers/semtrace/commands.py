@@ -39,7 +39,6 @@ def what_if(
     from codestress.pipeline.artefacts import Overrides, resolve, select
     from codestress.pipeline.explain import answers_of
     from codestress.scoring.begun import ReadingRule
-    from codestress.scoring.frames import answers_frame
 
     from .results.tables import shares_by_reading
 
@@ -55,7 +54,7 @@ def what_if(
     frames = {}
     for rule in get_args(ReadingRule):
         parameters = chosen.parameters.model_copy(update={"reading": rule})
-        frames[rule] = answers_frame(answers_of(replace(chosen, parameters=parameters)))
+        frames[rule] = answers_of(replace(chosen, parameters=parameters)).answers
     table = shares_by_reading(frames)
     if as_json:
         click.echo(table.to_json(orient="records", indent=1))

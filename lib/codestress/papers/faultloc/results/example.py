@@ -1,12 +1,7 @@
 """Tables of Fault Localizability's motivating example (Figures 1 to 3): the line of N-Queens that
 each model names."""
 
-from collections.abc import Iterable
-from typing import Any
-
 import pandas as pd
-
-from codestress.inference.results import Answer
 
 from ..printed import printed_program
 from ..scoring import named_in
@@ -20,20 +15,23 @@ CONDITIONS = {
 COLUMNS = ["condition", "model", "faulty_line", "named_line", "found", "cell"]
 
 
-def named_lines(answers: Iterable[Answer], rule: str) -> pd.DataFrame:
-    """Returns a table with a row for each of `answers` about a version of N-Queens; failed requests
-    are left out. Columns: condition (the version, in words), model, faulty_line, named_line
+def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Returns a table with a row for each of `answers` (`Results.answers`) about a version of
+    N-Queens; failed requests are left out. Columns: condition (the version, in words), model, faulty_line, named_line
     (missing if none is named), found (0 or 1, by the scoring rule `rule`), cell (selects this
     answer)."""
     rows = []
-    for answer in answers:
-        question: Any = answer.trial.factors["question"]
-        if answer.error or question not in CONDITIONS:
-            continue
-        score, faulty = answer.scores[rule], printed_program(question).line
-        names, cell = (CONDITIONS[question], answer.model), {"model": answer.model}
-        line = named_in(score)
-        rows.append((*names, faulty, line, score.value, cell | {"question": question}))
+    asked = answers[
+        answers["question"].isin(list(CONDITIONS)) & answers["error"].eq("")
+    ]
+    for answer in asked.to_dict("records"):
+        question, model = answer["question"], answer["model"]
+        faulty, line = (
+            printed_program(question).line,
+            named_in(answer[f"detail_{rule}"]),
+        )
+        found, cell = answer[f"value_{rule}"], {"model": model, "question": question}
+        rows.append((CONDITIONS[question], model, faulty, line, found, cell))
     return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
 
 

@@ -88,7 +88,7 @@ def in_quarters(cells: pd.DataFrame, rows: Sequence[str]) -> pd.DataFrame:
 def localized(
     answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns accuracy on unmutated tasks from `answers`, a table of answers (`answers_frame`): a
+    """Returns accuracy on unmutated tasks from `answers`, a table of answers (`Results.answers`): a
     row for each model, the perfect localizer included, and combination of values of the columns
     `by`.
 

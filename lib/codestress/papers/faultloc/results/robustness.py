@@ -42,7 +42,7 @@ def robustness(
     answers: pd.DataFrame, by: Sequence[str], *, rule: str, confidence: float
 ) -> pd.DataFrame:
     """Returns accuracy on localized tasks, asked again under mutations and controls (no change, or
-    a blank line), from `answers`, a table of answers (`answers_frame`): a row for each model and
+    a blank line), from `answers`, a table of answers (`Results.answers`): a row for each model and
     combination of values of the columns `by`. `by` has `change` or
     `spm`, which tells controls apart.
 
