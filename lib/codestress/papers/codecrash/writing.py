@@ -144,8 +144,9 @@ def _responses(
 
     asked = Trials(trials, render, {"strict": _unjudged})
     answers = run(asked, [model], store=store).answers
-    texts = stored_responses([answer.key for answer in answers], store)
-    return {one.trial.problem: without_thoughts(texts[one.key].text) for one in answers}
+    texts = stored_responses(answers["key"], store)
+    keys = zip(answers["problem"], answers["key"], strict=True)
+    return {problem: without_thoughts(texts[key].text) for problem, key in keys}
 
 
 def _unjudged(_: Trial, response: Response) -> Score:
