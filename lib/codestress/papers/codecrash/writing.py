@@ -142,10 +142,10 @@ def _responses(
         text = filled(prompt, {name: getattr(problem, name) for name in named})
         return Prompt((Message("user", text),), Sampling(0.7, 1.0, LONGEST))
 
-    asked = Trials(trials, render, {"strict": _unjudged})
-    answers = run(asked, [model], store=store).answers
-    texts = stored_responses(answers["key"], store)
-    keys = zip(answers["problem"], answers["key"], strict=True)
+    questions = Trials(trials, render, {"strict": _unjudged})
+    asked = run(questions, [model], store=store)
+    texts = stored_responses(asked.column("key"), store)
+    keys = zip(asked.column("problem"), asked.column("key"), strict=True)
     return {problem: without_thoughts(texts[key].text) for problem, key in keys}
 
 
