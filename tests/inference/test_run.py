@@ -353,7 +353,7 @@ def test_counts_that_do_not_add_up_are_an_error(
             registry=models,
         )
     mixed = results.answers.iloc[[0, 1, 0, 2, 3, 4]]
-    lost = Results(mixed, results.models, 6, results.trials)
+    lost = Results(mixed, results.models, results.questions)
     with refused(AssertionError, "alpha", 4, 3):
         lost.counts()
 

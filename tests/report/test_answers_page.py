@@ -53,13 +53,7 @@ def results(
             trials.append(trial)
     entries = [ModelEntry(name=name, engine="openai", id=name) for name in models]
     prompt = Prompt((Message("user", "Which?"),), Sampling())
-    return Results(
-        pd.DataFrame(rows),
-        entries,
-        0,
-        {name: len(rows) for name in models},
-        questions=Trials(trials, lambda _: prompt, {}),
-    )
+    return Results(pd.DataFrame(rows), entries, Trials(trials, lambda _: prompt, {}))
 
 
 def stored(of: Results, text: str, path: Path) -> Path:

@@ -809,7 +809,7 @@ def test_a_table_without_columns_is_refused_before_anything_is_written(
                 figure=Figure(),
                 title="",
                 data=good,
-                results=Results([], [], 0, {}),
+                results=Results(pd.DataFrame(), []),
                 prompts=[],
                 **({"table": good} | tables),  # type: ignore[arg-type]
             )
@@ -855,7 +855,7 @@ def test_a_figure_has_one_description_of_its_title_and_table_which_names_readers
     reader = load_registry()["sim-near"]
     prompt = Prompt((Message("user", "Which?"),), Sampling())
     asked = Trials([Trial("p", {})], lambda _: prompt, {})
-    results = Results(answers, [reader], 0, {"sim-near": 1}, questions=asked)
+    results = Results(answers, [reader], asked)
     table = pd.DataFrame({"model": ["sim-near"] * 90, "share": np.linspace(0, 1, 90)})
     for more in ({}, {f"column {number}": ["<&>"] * 90 for number in range(60)}):
         picture = publish(

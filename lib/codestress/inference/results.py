@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any
 
 import pandas as pd
 
@@ -66,25 +66,15 @@ class Results:
 
     answers: pd.DataFrame
     models: list[ModelEntry]
-    asked: int
+    questions: Trials = field(default=NOTHING, repr=False)
+    """The trials, which render the prompts again for a look at single answers."""
+    asked: int = 0
     """Number of requests that the store lacked, sent by this run."""
-    trials: Mapping[str, int]
-    """Number of trials of each model, by the model's name."""
     not_asked: dict[str, int] = field(default_factory=dict)
     """Number of trials left out at a planned stop, by model."""
     not_run: tuple[NotRun, ...] = ()
     """The parts that the trials leave out because this machine cannot run them, and the trials left
     out at a planned stop."""
-    questions: Trials = field(default=NOTHING, repr=False)
-    """The trials, which render the prompts again for a look at single answers."""
-
-    @classmethod
-    def of_nobody(cls, models: list[ModelEntry]) -> Self:
-        """Returns results of the registry rows `models` without any answer: nothing was asked, and
-        each model has 0 trials."""
-        return cls(
-            pd.DataFrame(), models, asked=0, trials={entry.name: 0 for entry in models}
-        )
 
     def column(self, name: str) -> pd.Series:
         """Returns a column of `answers`; an empty one where nobody was asked."""
@@ -158,8 +148,9 @@ class Results:
         for model, outcome in zip(self.column("model"), outcomes, strict=True):
             table[model][outcome] += 1
         for model, counts in table.items():
-            if counts.total() != self.trials[model]:
-                sums = f"{counts.total()} outcomes of {self.trials[model]} trials"
+            trials = len(self.questions.of(model).items)
+            if counts.total() != trials:
+                sums = f"{counts.total()} outcomes of {trials} trials"
                 raise AssertionError(f"{model}: {sums}: {dict(counts)}")
         return {
             model: {reason.value: counts[reason] for reason in Outcome}

@@ -57,29 +57,26 @@ def score(trials: Trials, asked: Replies, *, store: Path = STORE) -> Results:
     Warns on standard error where several versions of a model answered.
     """
     answers: list[dict[str, Any]] = []
-    counts = {}
     not_asked = {}
     not_run = list(trials.not_run)
     with Store(store) as responses:
         for entry, replies in zip(asked.models, asked.replies, strict=True):
             name = entry.name
             part = trials.of(name)
-            counts[name] = len(part.items)
             answers += scored_answers(part, entry, replies, responses)
             reasons = Counter(reply.left_out for reply in replies if reply.left_out)
             if reasons:
                 not_asked[name] = reasons.total()
             for reason, count in reasons.items():
-                label = f"{name}, {count:,} of {counts[name]:,} questions"
+                label = f"{name}, {count:,} of {len(part.items):,} questions"
                 not_run.append(NotRun("model", name, label, reason))
     results = Results(
         pd.DataFrame(answers),
         asked.models,
+        trials,
         asked.requests,
-        counts,
-        not_asked=not_asked,
-        not_run=tuple(not_run),
-        questions=trials,
+        not_asked,
+        tuple(not_run),
     )
     warn_of_mixed_models(results)
     return results

@@ -59,7 +59,7 @@ def publish(
     artefact, rule, protocol = given.artefact, given.rule, stamp(given)
     if results is None:
         models = find_models(given.models, load_registry(), artefact)
-        results = Results.of_nobody(models)
+        results = Results(pd.DataFrame(), models)
     tables = {"table": with_not_run(table, results.not_run), **(extra_tables or {})}
     for name, rows in tables.items():
         tables[name] = without_cells(rows)
