@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import partial
 from typing import Any
 
 from codestress.errors import EngineError, ParameterError
@@ -55,11 +54,8 @@ class FunctionEngine(Engine):
         started = time.monotonic()
         try:
             text = await in_a_thread(
-                partial(
-                    self._function,
-                    conversation(prompt),
-                    prefill=prompt.prefill,
-                    **settings,
+                lambda: self._function(
+                    conversation(prompt), prefill=prompt.prefill, **settings
                 )
             )
         except Exception as error:  # whatever the function raises

@@ -49,8 +49,8 @@ class Interpreter(BatchEngine):
         self.executor = Executor(limits=limits)
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields each of `requests` as a pair with a response that says how its program ended, or
-        with `RequestFailed` for a program over which a worker dies twice."""
+        """Yields a response for each of `requests` that says how its program ended, or
+        `RequestFailed` for a program over which a worker dies twice."""
         programs = [
             Program(
                 prompt.messages[-1].content, call=prompt.prefill, source=prompt.source
@@ -58,17 +58,13 @@ class Interpreter(BatchEngine):
             for prompt in (request.prompt for request in requests)
         ]
         executions = await asyncio.to_thread(lambda: list(self.executor.run(programs)))
+        by = f"Python {self.executor.python}; {self.executor.described()}"
         for request, execution in zip(requests, executions, strict=True):
             if execution.outcome is Ending.HARNESS_ERROR:
-                yield request, RequestFailed(execution.detail)
+                yield request.key, RequestFailed(execution.detail)
                 continue
-            by = f"Python {self.executor.python}; {self.executor.described()}"
-            yield (
-                request,
-                Response(
-                    described(execution), "stop", answered_by=by, answered_at=now()
-                ),
-            )
+            text = described(execution)
+            yield request.key, Response(text, "stop", answered_by=by, answered_at=now())
 
     async def close(self) -> None:
         await super().close()
