@@ -44,7 +44,6 @@ from .requests import (
     following,
     looked_up,
     only_run,
-    prefix_order,
 )
 from .servers import belongs, server_of
 from .store import Store
@@ -242,7 +241,7 @@ class _ModelRun:
         if not self.entry.local:
             # Prompts are made again when they are due: only hashes stay in memory.
             chains = {asked.index: chain(asked.request.prompt) for asked in missing}
-            order = prefix_order(chains)
+            order = sorted(chains, key=chains.__getitem__)
             work = (self.prompts.first(index, self.entry) for index in order)
         first = next(work, None)
         if first is None:
@@ -329,13 +328,11 @@ class _ModelRun:
     def failed_before(self, request: Request) -> RequestFailed | None:
         """Return the failure of a request earlier in this run or, where failures count,
         in this build."""
-        for known in (request.key, request.prompt.sampling.max_tokens):
-            if known in self.failures:
-                return self.failures[known]
-        failure: RequestFailed | None = None
-        if self.counted:
-            failure = remembered(FAILED, self.server, request.key)
-        return failure
+        longest = request.prompt.sampling.max_tokens
+        known = self.failures.get(request.key) or self.failures.get(longest)
+        if known is None and self.counted:
+            known = remembered(FAILED, self.server, request.key)
+        return known
 
     def note(self, asked: Asked, failure: RequestFailed | None = None) -> None:
         """Note the reply to a trial by its last request. Where time is limited, a prompt

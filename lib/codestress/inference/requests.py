@@ -13,7 +13,7 @@ import itertools
 import sys
 import zlib
 from array import array
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -88,8 +88,6 @@ def as_sent(request: Request, entry: ModelEntry) -> Request:
     """Return a request as the row's server gets it: in the dialect that the row's settings
     name, so that the key is that of what is really sent."""
     prompt = shown_to(request.prompt, own_settings(entry).get("roles", "any"))
-    if prompt is request.prompt and request.revision == entry.identity:
-        return request
     return replace(request, revision=entry.identity, prompt=prompt)
 
 
@@ -162,7 +160,8 @@ def stored_requests(
 
 def chain(prompt: Prompt) -> bytes:
     """Return the hashes, of `WIDTH` bytes each, of a prompt's text up to the end of each
-    block: equal hashes mean equal prefixes, and only equal prompts have equal chains.
+    block: equal hashes mean equal prefixes, and only equal prompts have equal chains. Sorted chains
+    are the order of a walk through the tree of prefixes.
 
     The text is that of all messages, with their roles, and of the begun answer.
     """
@@ -174,12 +173,6 @@ def chain(prompt: Prompt) -> bytes:
         value = zlib.crc32(data[start : start + BLOCK], value)
         hashes.append(value)
     return hashes.tobytes()
-
-
-def prefix_order(chains: Mapping[int, bytes]) -> list[int]:
-    """Return the indices of prompts in the order of a walk through the tree of their
-    prefixes, from their chains by index. Equal prompts keep their order."""
-    return sorted(chains, key=lambda index: chains[index])
 
 
 @contextlib.asynccontextmanager

@@ -60,7 +60,8 @@ class FunctionEngine(Engine):
             )
         except Exception as error:  # whatever the function raises
             message = f"{who} raised {type(error).__name__}: {error}"
-            raise RequestFailed(message, outcome_of(0, message)) from None
+            status = getattr(error, "status_code", 0)  # as clients of servers have
+            raise RequestFailed(message, outcome_of(status, message)) from None
         if not isinstance(text, str):
             raise RequestFailed(f"{who} returned {type(text).__name__}, not a text")
         return Response(
