@@ -229,15 +229,9 @@ class _ModelRun:
         """Send the requests that the store lacks; the engine is opened only for one.
 
         A server gets them in the order of shared prefixes, an engine of this process as
-        they are made. When the time is over none is sent, and earlier failures of the
-        build are noted.
+        they are made.
         """
         work = missing = self.missing()
-        if self.budget.over:
-            for asked in missing:
-                if failure := self.failed_before(asked.request):
-                    self.note(asked, failure)
-            return
         if not self.entry.local:
             # Prompts are made again when they are due: only hashes stay in memory.
             chains = {asked.index: chain(asked.request.prompt) for asked in missing}
@@ -247,27 +241,29 @@ class _ModelRun:
         if first is None:
             return
         self.budget.check(self.entry)
-        engine = open_engine(self.entry)
-        try:
-            work = itertools.chain([first], work)
-            async with (
-                only_run(self.entry, self.store.path),
-                asyncio.TaskGroup() as group,
-            ):
-                for _ in range(engine.concurrency):
-                    group.create_task(self.ask_all(engine, work))
-        finally:
-            await engine.close()
+        work = itertools.chain([first], work)
+        path = self.store.path
+        async with nullcontext() if self.entry.local else only_run(self.entry, path):
+            engine = open_engine(self.entry)  # it may read what another run has left
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(engine.concurrency):
+                        group.create_task(self.ask_all(engine, work))
+            finally:
+                await engine.close()
         deque(missing, 0)  # after a stop, what the store answers is noted all the same
 
     def missing(self) -> Iterator[Asked]:
         """Yield the next request of each trial that the store does not answer in full, and
-        note the replies to the others."""
+        note the replies to the others. When the time is over none is yielded, and earlier
+        failures of the build are noted."""
         for answered, asked in looked_up(self.prompts, self.entry, self.store):
             if asked is None:
                 self.note(answered[-1][0])
-            else:
+            elif not self.budget.over:
                 yield asked
+            elif failure := self.failed_before(asked.request):
+                self.note(asked, failure)
 
     async def ask_all(self, engine: Engine, work: Iterator[Asked]) -> None:
         for asked in work:
