@@ -99,27 +99,29 @@ class NanoEngine(Engine):
 def prompt_text(request: Request) -> str:
     """Returns a request's prompt as ChatML, with the assistant's turn begun by the prefill."""
     prompt = request.prompt
-    return chatml(
-        [(message.role, message.content) for message in prompt.messages], prompt.prefill
-    )
+    turns = [(message.role, message.content) for message in prompt.messages]
+    return chatml(turns, prompt.prefill)
 
 
 def identity(entry: ModelEntry) -> str:
     """Returns the text that stands for the model of `entry`, a registry row, in request keys: the
     entry's revision and a hash of its weights (`weights_hash`)."""
-    return f"{entry.revision} {weights_hash(weights_folder(str(entry.settings.get('folder', 'weights'))))}".strip()
+    folder = weights_folder(str(entry.settings.get("folder", "weights")))
+    return f"{entry.revision} {weights_hash(folder)}".strip()
 
 
 @cache
 def weights_hash(folder: Path) -> str:
     """Returns a hash (16 hexadecimal digits) of a folder's model.safetensors and tokenizer.json;
     empty without such files."""
-    read = [
-        path.read_bytes()
-        for name in ("model.safetensors", "tokenizer.json")
-        if (path := folder / name).is_file()
-    ]
-    return hashlib.blake2b(b"".join(read), digest_size=8).hexdigest() if read else ""
+    content = b""
+    for name in ("model.safetensors", "tokenizer.json"):
+        path = folder / name
+        if path.is_file():
+            content += path.read_bytes()
+    if not content:
+        return ""
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 open_engine = NanoEngine

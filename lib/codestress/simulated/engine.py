@@ -68,7 +68,8 @@ def identity(entry: ModelEntry) -> str:
     """Hash (16 hexadecimal digits) of the reader's parameters in its registry row `entry` and of
     the revision of the readers' code; it enters the keys of requests."""
     settings = json.dumps(entry.settings, sort_keys=True)
-    return hashlib.blake2b(f"{settings} {REVISION}".encode(), digest_size=8).hexdigest()
+    content = f"{settings} {REVISION}".encode()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
 open_engine = SimulatedReader

@@ -51,12 +51,10 @@ class Interpreter(BatchEngine):
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
         """Yields a response for each of `requests` that says how its program ended, or
         `RequestFailed` for a program over which a worker dies twice."""
-        programs = [
-            Program(
-                prompt.messages[-1].content, call=prompt.prefill, source=prompt.source
-            )
-            for prompt in (request.prompt for request in requests)
-        ]
+        programs = []
+        for prompt in (request.prompt for request in requests):
+            code = prompt.messages[-1].content
+            programs.append(Program(code, call=prompt.prefill, source=prompt.source))
         executions = await asyncio.to_thread(lambda: list(self.executor.run(programs)))
         by = f"Python {self.executor.python}; {self.executor.described()}"
         for request, execution in zip(requests, executions, strict=True):

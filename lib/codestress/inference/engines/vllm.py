@@ -128,8 +128,15 @@ class VLLMEngine(BatchEngine):
 def arguments(entry: ModelEntry, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the arguments of `vllm.LLM`, by name, for the registry row `entry` and `settings`,
     those of the engine `vllm`; a server takes the same. Empty ones are left out."""
-    own = {SIZES.get(name, name): settings[name] for name in settings if settings[name]}
-    return {"model": entry.id, "enable_prefix_caching": True, "seed": 0, **own}
+    named: dict[str, Any] = {
+        "model": entry.id,
+        "enable_prefix_caching": True,
+        "seed": 0,
+    }
+    for name, value in settings.items():
+        if value:
+            named[SIZES.get(name, name)] = value
+    return named
 
 
 def server_command(entry: ModelEntry, python: str, port: int) -> list[str]:
