@@ -24,7 +24,6 @@ from codestress.types import Request, Response
 from ..registry import ModelEntry
 from . import openai
 from .base import (
-    GATHERING_S,
     BatchEngine,
     Outcomes,
     RequestFailed,
@@ -87,10 +86,12 @@ class OpenAIBatch(BatchEngine):
                     if batch.status in ENDED:
                         async for outcome in self._outcomes(batch, keys):
                             yield outcome
+                        for _ in range(2):  # those who wait wake up, and store it
+                            await asyncio.sleep(0)
                         del self._batches[identifier]
-                pause = self._settings.poll_s if self._batches else GATHERING_S
-                await asyncio.sleep(pause)
-                self._write()  # now that all that has come is in the store
+                        self._write()
+                if self._batches:
+                    await asyncio.sleep(self._settings.poll_s)
         except Exception as error:
             raise self._engine.http.failure(error) from None
 
