@@ -151,13 +151,18 @@ class AskBatch:
         return {"outcome": self._loop.run_until_complete(outcomes)}
 
     async def _outcomes(self, requests: Iterable[Request]) -> list[bytes]:
-        return await asyncio.gather(*map(self._outcome, requests))
+        # A request that waits for a connection would use up its own time.
+        slots = asyncio.Semaphore(self._engine.concurrency)
 
-    async def _outcome(self, request: Request) -> bytes:
-        try:
-            return pickle.dumps((request.key, await self._engine.answer(request)))
-        except RequestFailed as failure:
-            return pickle.dumps((request.key, failure))
+        async def outcome(request: Request) -> bytes:
+            async with slots:
+                try:
+                    answer = await self._engine.answer(request)
+                    return pickle.dumps((request.key, answer))
+                except RequestFailed as failure:
+                    return pickle.dumps((request.key, failure))
+
+        return await asyncio.gather(*map(outcome, requests))
 
 
 open_engine = RayEngine

@@ -6,13 +6,14 @@ cache.
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
-from pydantic import BaseModel
+from pydantic import Field
 
 from codestress.errors import EngineError, ParameterError
 from codestress.types import Request, Response, Usage, now
+from codestress.validation import Strict
 
 from ..registry import ModelEntry
 from .base import (
@@ -26,21 +27,24 @@ from .base import (
 identity = served_identity
 
 
-SIZES = {
-    "tensor_parallel": "tensor_parallel_size",
-    "data_parallel": "data_parallel_size",
-}
-"""vLLM's names of arguments, by the shorter names that registry rows give them."""
+class Settings(Strict):
+    """A registry row's `settings` for the engine `vllm` (params/models.yaml); `make serve` starts a
+    server with the same settings."""
 
-
-class Settings(BaseModel, extra="allow"):
-    """A registry row's `settings` for the engine `vllm` (params/models.yaml): any arguments of vLLM,
-    by vLLM's names or those in `SIZES`; vLLM checks them. `make serve` starts a server with the same
-    settings.
-
-    `model` is the source of the weights: a name on the hub, or a folder; by default the row's id.
-    `data_parallel`, copies of the model side by side, is for `make serve` alone.
-    """
+    model: str = ""
+    """Source of the weights: a name on the hub, or a folder; empty: the row's id."""
+    revision: str = ""
+    """Commit on the hub; empty: the newest."""
+    tensor_parallel: int = Field(default=1, ge=1)
+    """Number of GPUs that hold one copy of the model."""
+    data_parallel: int = Field(default=1, ge=1)
+    """Number of copies of the model side by side, for `make serve`."""
+    max_model_len: int | None = Field(default=None, gt=0)
+    """Longest prompt and completion together, in tokens; None: the model's own limit."""
+    quantization: Literal["", "fp8"] = ""
+    """Quantization of weights that are stored unquantized; empty: the weights stay as stored."""
+    enforce_eager: bool = False
+    """Whether vLLM runs without CUDA graphs: it starts sooner and runs slower."""
 
 
 class VLLMEngine(BatchEngine):
@@ -58,14 +62,13 @@ class VLLMEngine(BatchEngine):
                 "elsewhere use engine: openai and the address of a vLLM server."
             ) from None
         super().__init__(entry)
+        settings = Settings.model_validate(entry.settings)
         self._vllm = vllm
-        # Copies side by side are for servers.
-        named = arguments(entry, {**entry.settings, "data_parallel": 0})
         try:
-            self._model = vllm.LLM(**named, disable_log_stats=True)
+            self._model = vllm.LLM(**arguments(entry, settings), disable_log_stats=True)
         except Exception as error:  # whatever vLLM raises: nothing can be asked
             raise EngineError(
-                f"{entry.name}: vLLM cannot load {named['model']}: {error}"
+                f"{entry.name}: vLLM cannot load {settings.model or entry.id}: {error}"
             ) from None
         self._answered_by = f"{entry.id} vllm {vllm.__version__}"
 
@@ -125,18 +128,19 @@ class VLLMEngine(BatchEngine):
         )
 
 
-def arguments(entry: ModelEntry, settings: Mapping[str, Any]) -> dict[str, Any]:
+def arguments(entry: ModelEntry, settings: Settings) -> dict[str, Any]:
     """Returns the arguments of `vllm.LLM`, by name, for the registry row `entry` and `settings`,
-    those of the engine `vllm`; a server takes the same. Empty ones are left out."""
-    named: dict[str, Any] = {
-        "model": entry.id,
+    those of the engine `vllm`; a server takes the same."""
+    return {
+        "model": settings.model or entry.id,
+        "revision": settings.revision or None,
+        "tensor_parallel_size": settings.tensor_parallel,
+        "max_model_len": settings.max_model_len,
+        "quantization": settings.quantization or None,
+        "enforce_eager": settings.enforce_eager,
         "enable_prefix_caching": True,
         "seed": 0,
     }
-    for name, value in settings.items():
-        if value:
-            named[SIZES.get(name, name)] = value
-    return named
 
 
 def server_command(entry: ModelEntry, python: str, port: int) -> list[str]:
@@ -151,16 +155,21 @@ def server_command(entry: ModelEntry, python: str, port: int) -> list[str]:
             f"{entry.name}: cannot be served by vLLM (engine {entry.engine}: in this process, or a "
             "paid server); name a model with engine vllm or `serve` settings"
         )
-    settings = entry.settings if entry.engine == "vllm" else entry.serve
+    settings = Settings.model_validate(
+        entry.settings if entry.engine == "vllm" else entry.serve
+    )
     flags = arguments(entry, settings) | {
         "served_model_name": entry.id,
         "host": "127.0.0.1",
         "port": port,
+        "data_parallel_size": settings.data_parallel,
         "generation_config": "vllm",
         "enable_prompt_tokens_details": True,
     }
     command = [python, "-m", "vllm.entrypoints.openai.api_server"]
     for name, value in flags.items():
+        if value is None or value is False:
+            continue
         command.append(f"--{name.replace('_', '-')}")
         if value is not True:
             command.append(str(value))
