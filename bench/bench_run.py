@@ -26,7 +26,7 @@ import httpx2
 from openai import AsyncOpenAI
 
 from codestress.inference.registry import load_registry
-from codestress.inference.requests import BLOCK, WIDTH, chain, prefix_order, request_of
+from codestress.inference.requests import BLOCK, WIDTH, chain, request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.papers.semtrace.contexts import distractors
@@ -214,7 +214,7 @@ def planning(folder: Path, count: int) -> None:
             keys.append(request.key)
             chains.append(chain(request.prompt))
         store.missing(keys)
-        prefix_order(dict(enumerate(chains)))
+        chains.sort()
         seconds = time.perf_counter() - started
     print(
         f"{count:,} requests of 4 kB planned in {seconds:.1f} s, of which {rendered:.1f} s write the prompts"
@@ -278,12 +278,11 @@ def prefixes(problems: int) -> None:
         ("four counts, nested", [20, 40, 60, 80]),
     ):
         chains = positions(counts, problems)
-        order = prefix_order(dict(enumerate(chains)))
         total = sum(len(one) // WIDTH for one in chains)
         capacity = 4 * max(len(one) // WIDTH for one in chains)
         shuffled = random.Random(0).sample(chains, len(chains))
         most = allowed(chains)
-        by_order = 1 - computed([chains[index] for index in order], capacity) / total
+        by_order = 1 - computed(sorted(chains), capacity) / total
         by_chance = 1 - computed(shuffled, capacity) / total
         print(
             f"11 positions, {name}: the tree of prefixes allows {most:.1%}; by prefix {by_order:.1%} "

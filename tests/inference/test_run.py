@@ -831,13 +831,13 @@ class Careless(BatchEngine):
 
     async def answers(
         self, requests: Sequence[Request]
-    ) -> AsyncIterator[tuple[Request, Response | RequestFailed]]:
-        yield replace(requests[0], sample=99), Response("to nobody", "stop")
+    ) -> AsyncIterator[tuple[str, Response | RequestFailed]]:
+        yield replace(requests[0], sample=99).key, Response("to nobody", "stop")
         for request in requests:
             if "forgotten" not in request.prompt.messages[0].content:
-                yield request, Response("first", "stop")
-                yield request, Response("second", "stop")
-                yield request, RequestFailed("and then not")
+                yield request.key, Response("first", "stop")
+                yield request.key, Response("second", "stop")
+                yield request.key, RequestFailed("and then not")
 
 
 def test_a_batch_engine_that_keeps_no_count_loses_nothing_and_leaves_nobody_waiting() -> (

@@ -3,7 +3,7 @@ scores."""
 
 import asyncio
 import itertools
-from collections import Counter, defaultdict
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 from codestress.errors import EngineError, IncompleteError
 from codestress.notes import remember, remembered
 from codestress.paths import STORE
-from codestress.types import Outcome, Response, Trials
+from codestress.types import Outcome, Request, Response, Trials
 
 from .archive import import_known
 from .budget import Budget, BudgetReached
@@ -44,7 +44,6 @@ from .requests import (
     following,
     looked_up,
     only_run,
-    prefix_order,
 )
 from .servers import belongs, server_of
 from .store import Store
@@ -159,12 +158,12 @@ async def ask_each(
     `last_s`: seconds after the budget's time in which responses may still come. Raises as
     `ask` does.
     """
-    prompts = Prompts(trials)
+    shared = Prompts(trials)
     runs = []
     for entry in entries:
         own = trials.own.get(entry.name)
-        questions = prompts if own is None else Prompts(own, 0)
-        runs.append(_ModelRun(questions, entry, store, progress, budget, counted))
+        prompts = Prompts(own) if own else shared
+        runs.append(_ModelRun(prompts, entry, store, progress, budget, counted))
     # The event loop's clock is the budget's, `time.monotonic`.
     end = None if budget.until is None else budget.until + last_s
     try:
@@ -176,16 +175,10 @@ async def ask_each(
     except BaseExceptionGroup as errors:
         raise first_error(errors) from None
     if budget.until is None and any(run.stopped for run in runs):
-        lines = [budget.reached()]
-        for run in runs:
-            asked = len(run.trials.items)
-            lines.append(
-                f"  {run.entry.name}: {len(run.replies):,} of {asked:,} answered"
-            )
-        lines.append(
+        raise BudgetReached(
+            f"{budget.reached()}\n{''.join(run.line() for run in runs)}"
             "What was answered is kept: raise the limit and run the same command again."
         )
-        raise BudgetReached("\n".join(lines))
     replies = [run.all_replies() for run in runs]
     requests = sum(run.requests for run in runs)
     return Replies([run.entry for run in runs], replies, requests)
@@ -197,6 +190,7 @@ class _ModelRun:
 
     prompts: Prompts
     entry: ModelEntry
+    """The registry row, adapted to the dialects that its server was found to speak."""
     store: Store
     progress: Progress
     budget: Budget
@@ -206,20 +200,20 @@ class _ModelRun:
     requests: int = 0
     stopped: bool = False
     """Whether a limit of the budget was reached."""
+    answered: Request | None = None
+    """The last request that was answered."""
     failed_in_a_row: int = 0
-    failures: dict[str, RequestFailed] = field(default_factory=dict)
-    """By request key: a request fails for all trials that make it."""
-    refused_lengths: dict[int, RequestFailed] = field(default_factory=dict)
-    """By a length of answers, in tokens, that the server does not allow."""
+    failures: dict[str | int, RequestFailed] = field(default_factory=dict)
+    """By request key: a request fails for all trials that make it. Also by a length of
+    answers, in tokens, that the server does not allow."""
 
     def __post_init__(self) -> None:
-        self.trials = self.prompts.trials
+        self.rows: dict[tuple[str, ...], ModelEntry] = {(): self.entry}
+        """The registry row as adapted to dialects, by their names."""
         self.belongs = belongs(self.entry)
         self.server = server_of(self.entry)
         self.locks = WeakValueDictionary[str, asyncio.Lock]()
         """Locks of requests under way, by key: equal requests are made once."""
-        self.rows: dict[tuple[str, ...], ModelEntry] = {(): self.entry}
-        """The registry row as adapted to dialects, by their names."""
 
     async def run(self) -> None:
         """Fill `replies`. Raises the first error; an `EngineError` has the model's name."""
@@ -235,86 +229,63 @@ class _ModelRun:
         """Send the requests that the store lacks; the engine is opened only for one.
 
         A server gets them in the order of shared prefixes, an engine of this process as
-        they are made. When the time is over none is sent, and earlier failures of the
-        build are noted.
+        they are made.
         """
-        missing = self.missing()
-        if self.budget.over:
-            for asked in missing:
-                if failure := self.failed_before(asked.request.key):
-                    self.fail(asked, failure)
-            return
+        work = missing = self.missing()
         if not self.entry.local:
             # Prompts are made again when they are due: only hashes stay in memory.
             chains = {asked.index: chain(asked.request.prompt) for asked in missing}
-            missing = map(self.first, prefix_order(chains))
-        first = next(missing, None)
+            order = sorted(chains, key=chains.__getitem__)
+            work = (self.prompts.first(index, self.entry) for index in order)
+        first = next(work, None)
         if first is None:
             return
         self.budget.check(self.entry)
-        engine = open_engine(self.entry)
-        work = itertools.chain([first], missing)
-        try:
-            if self.entry.local:
-                await self.ask_all(engine, work)
-                # After a stop, what the store answers is noted all the same.
-                for _ in work:
-                    pass
-            else:
-                async with only_run(self.entry, self.store.path):
-                    await self.ask_all(engine, work)
-        finally:
-            await engine.close()
+        work = itertools.chain([first], work)
+        path = self.store.path
+        async with nullcontext() if self.entry.local else only_run(self.entry, path):
+            engine = open_engine(self.entry)  # it may read what another run has left
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(engine.concurrency):
+                        group.create_task(self.ask_all(engine, work))
+            finally:
+                await engine.close()
+        deque(missing, 0)  # after a stop, what the store answers is noted all the same
 
     def missing(self) -> Iterator[Asked]:
         """Yield the next request of each trial that the store does not answer in full, and
-        note the replies to the others."""
+        note the replies to the others. When the time is over none is yielded, and earlier
+        failures of the build are noted."""
         for answered, asked in looked_up(self.prompts, self.entry, self.store):
             if asked is None:
                 self.note(answered[-1][0])
-                self.progress.answered()
-            else:
+            elif not self.budget.over:
                 yield asked
-
-    def first(self, index: int) -> Asked:
-        return self.prompts.first(index, self.entry)
+            elif failure := self.failed_before(asked.request):
+                self.note(asked, failure)
 
     async def ask_all(self, engine: Engine, work: Iterator[Asked]) -> None:
-        async def worker() -> None:
-            for asked in work:
-                await self.ask_trial(engine, asked)
-                if self.stopped:
-                    return
+        for asked in work:
+            await self.ask_trial(engine, asked)
+            if self.stopped:
+                return
 
-        async with asyncio.TaskGroup() as group:
-            for _ in range(engine.concurrency):
-                group.create_task(worker())
-
-    async def ask_trial(self, engine: Engine, last: Asked) -> None:
+    async def ask_trial(self, engine: Engine, asked: Asked) -> None:
         """Send a trial's request and those that follow it, and note its reply."""
-        step: Asked | None = last
+        step: Asked | None = asked
         try:
             while step is not None:
-                last = step
-                last, response = await self.respond(engine, last)
-                step = following(self.trials, self.entry, last, response)
+                asked = step
+                asked, response = await self.respond(engine, asked)
+                step = following(self.prompts.trials, self.entry, asked, response)
         except BudgetReached:
             self.stopped = True
         except RequestFailed as failure:
-            self.fail(last, failure)
-            if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(
-                engine, BatchEngine
-            ):
-                return
-            if not await self.answers_still(engine):
-                raise EngineError(
-                    f"{self.entry.name}: {self.failed_in_a_row} requests in a row failed; "
-                    f"the last: {failure}\nWhat was answered before is kept; run the same "
-                    "command again once the server is well."
-                ) from None
+            self.note(asked, failure)
+            await self.check_server(engine, failure)
         else:
-            self.note(last)
-            self.progress.answered()
+            self.note(asked)
 
     async def respond(self, engine: Engine, asked: Asked) -> tuple[Asked, Response]:
         """Return a request as it was sent, and its response: the stored one, else a new
@@ -328,8 +299,7 @@ class _ModelRun:
         async with self.locks.setdefault(key, asyncio.Lock()):
             if stored := self.store.get([key], self.belongs):
                 return replace(asked, request=request), stored[key]
-            longest = request.prompt.sampling.max_tokens
-            if known := self.failed_before(key) or self.refused_lengths.get(longest):
+            if known := self.failed_before(request):
                 raise known
             try:
                 response = await self.budget.answer(engine, self.entry, request)
@@ -338,74 +308,74 @@ class _ModelRun:
                 self.failed_in_a_row += 1
                 self.failures[key] = failure
                 if isinstance(failure, AnswerTooLong):
-                    self.refused_lengths[longest] = failure
+                    self.failures[request.prompt.sampling.max_tokens] = failure
                 raise
             self.requests += 1
             self.failed_in_a_row = 0
             response = replace(response, server=response.server or self.server)
-            request = as_sent(request, self.row_of(response.dialects))
+            dialects = response.dialects
+            if dialects not in self.rows:
+                self.rows[dialects] = adapted(self.rows[()], dialects)
+                self.entry = adapted(self.entry, dialects)
+            request = as_sent(request, self.rows[dialects])
             self.store.put(request.key, self.entry.name, response)
             return replace(asked, request=request), response
 
-    def row_of(self, dialects: tuple[str, ...]) -> ModelEntry:
-        """Return the registry row adapted to the dialects that a request was sent in; all
-        later requests are sent in new ones."""
-        if dialects not in self.rows:
-            self.rows[dialects] = adapted(self.rows[()], dialects)
-            self.entry = adapted(self.entry, dialects)
-        return self.rows[dialects]
-
-    def failed_before(self, key: str) -> RequestFailed | None:
+    def failed_before(self, request: Request) -> RequestFailed | None:
         """Return the failure of a request earlier in this run or, where failures count,
         in this build."""
-        failure: RequestFailed | None = self.failures.get(key)
-        if failure is None and self.counted:
-            failure = remembered(FAILED, self.server, key)
-        return failure
+        longest = request.prompt.sampling.max_tokens
+        known = self.failures.get(request.key) or self.failures.get(longest)
+        if known is None and self.counted:
+            known = remembered(FAILED, self.server, request.key)
+        return known
 
-    def note(
-        self, asked: Asked, failure: RequestFailed | None = None, left_out: str = ""
-    ) -> None:
-        """Note the reply to a trial by its last request."""
+    def note(self, asked: Asked, failure: RequestFailed | None = None) -> None:
+        """Note the reply to a trial by its last request. Where time is limited, a prompt
+        that is too long for the model counts as not asked."""
         request = asked.request
         earlier = tuple(key for key, _ in asked.earlier)
+        left_out = ""
+        if failure is None:
+            self.answered = request
+            self.progress.answered()
+        else:
+            if failure.outcome is Outcome.DOES_NOT_FIT:
+                self.failed_in_a_row = 0  # the server is there, and says why
+                left_out = "" if self.budget.until is None else DOES_NOT_FIT
+            if self.counted:
+                remember(FAILED, self.server, request.key, failure)
+            self.progress.failure()
         reply = Reply(request.key, request.attempt + 1, earlier, failure, left_out)
         self.replies[asked.index] = reply
 
-    def fail(self, asked: Asked, failure: RequestFailed) -> None:
-        """Note that a trial's request failed. Where time is limited, a prompt that is too
-        long for the model counts as not asked."""
-        left_out = ""
-        if failure.outcome is Outcome.DOES_NOT_FIT:
-            self.failed_in_a_row = 0  # the server is there, and says why
-            left_out = "" if self.budget.until is None else DOES_NOT_FIT
-        self.note(asked, failure, left_out)
-        self.progress.failure()
-        key = asked.request.key
-        if self.counted and remembered(FAILED, self.server, key) is None:
-            remember(FAILED, self.server, key, failure)
+    async def check_server(self, engine: Engine, failure: RequestFailed) -> None:
+        """Raise `EngineError` where too many requests in a row have failed, the last by
+        this failure. Where failures count, they may be the requests' fault: the server is
+        well if it answers again what was answered before."""
+        if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(engine, BatchEngine):
+            return
+        self.failed_in_a_row = 0  # none of the requests under way asks again meanwhile
+        if self.counted and self.answered:
+            with suppress(RequestFailed, BudgetReached):
+                await self.budget.answer(engine, self.entry, self.answered)
+                return
+        raise EngineError(
+            f"{self.entry.name}: {FAILURES_IN_A_ROW} requests in a row failed; the last: "
+            f"{failure}\nWhat was answered before is kept; run the same command again "
+            "once the server is well."
+        )
+
+    def line(self) -> str:
+        asked = len(self.prompts.trials.items)
+        return f"  {self.entry.name}: {len(self.replies):,} of {asked:,} answered\n"
 
     def all_replies(self) -> list[Reply]:
         """Return the replies in the order of the trials; where the time was limited, a
         trial without one was not asked."""
+        indices = range(len(self.prompts.trials.items))
         replies = self.replies
         if self.budget.until is not None:
             not_asked = Reply("", 0, left_out=self.budget.reached())
-            replies = defaultdict(lambda: not_asked, replies)
-        return [replies[index] for index in range(len(self.trials.items))]
-
-    async def answers_still(self, engine: Engine) -> bool:
-        """Whether the engine answers a request once more that it answered before, so that
-        only the recent requests fail; False, without a try, where failures do not count or
-        nothing was answered."""
-        answered = [index for index in self.replies if not self.replies[index].failure]
-        if not (self.counted and answered):
-            return False
-        # None of the requests under way asks again meanwhile.
-        failed, self.failed_in_a_row = self.failed_in_a_row, 0
-        request = self.first(answered[0]).request
-        with suppress(RequestFailed, BudgetReached):
-            await self.budget.answer(engine, self.entry, request)
-            return True
-        self.failed_in_a_row = failed
-        return False
+            replies = dict.fromkeys(indices, not_asked) | replies
+        return [replies[index] for index in indices]

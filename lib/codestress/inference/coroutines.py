@@ -1,9 +1,8 @@
 """Coroutines run from plain calls, in scripts, in notebooks and under papermill alike."""
 
 import asyncio
-import contextlib
 from collections.abc import Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -16,30 +15,20 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
         outer = asyncio.current_task()
     except RuntimeError:
         return asyncio.run(coroutine)
-    started: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[Any] | None]] = (
-        Future()
-    )
 
-    async def watched() -> Result:
-        started.set_result((asyncio.get_running_loop(), asyncio.current_task()))
+    from anyio.from_thread import start_blocking_portal  # few need it, and it is large
+
+    async def result() -> Result:
         return await coroutine
 
-    pool = ThreadPoolExecutor(1, "codestress-run")
-    outcome = pool.submit(asyncio.run, watched())
-    # Never a `join`: interrupted, it takes a thread that runs for one that has ended.
-    pool.shutdown(wait=False)
-    try:
+    # An error in here, such as Ctrl-C, cancels the coroutine and waits for its end.
+    with start_blocking_portal() as portal:
+        outcome = portal.start_task_soon(result)
         while not wait([outcome], 0.2).done:
             # `asyncio.run` turns Ctrl-C into a cancellation.
             if outer is not None and outer.cancelling():
                 raise KeyboardInterrupt
-    except KeyboardInterrupt:
-        loop, task = started.result()
-        with contextlib.suppress(RuntimeError):  # it has just ended
-            loop.call_soon_threadsafe(task.cancel)  # type: ignore[union-attr]
-        wait([outcome])
-        raise
-    return outcome.result()
+        return outcome.result()
 
 
 def first_error(group: BaseException) -> BaseException:

@@ -53,7 +53,8 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
             f"{model}: its name {entry.name} is that of {known.id} at {_place(known)} in "
             f"{shown(SERVED)} or {shown(REGISTRY)}; rename that row, or remove it"
         )
-    if known.revision == entry.revision and _key_of(known) == _key_of(entry):
+    keys = [row.settings.get("key_env") for row in (known, entry)]
+    if known.revision == entry.revision and keys[0] == keys[1]:
         entry = known  # with what an earlier try of the model found
     try:
         entry = checked(entry) if ask else entry
@@ -68,10 +69,6 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
 def _place(entry: ModelEntry) -> object:
     """Returns the address or the function that answers for the registry row `entry`."""
     return entry.settings.get("base_url") or entry.settings.get("function")
-
-
-def _key_of(entry: ModelEntry) -> object:
-    return entry.settings.get("key_env")
 
 
 def checked(entry: ModelEntry) -> ModelEntry:

@@ -9,10 +9,11 @@ computes each shared prefix once.
 import asyncio
 import contextlib
 import fcntl
+import itertools
 import sys
 import zlib
 from array import array
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -54,24 +55,19 @@ class Prompts:
     """The first prompts of trials, by the trial's index. They are kept for the next models
     up to a number of characters; later ones are rendered at each use."""
 
-    def __init__(self, trials: Trials, kept_characters: int = KEPT_CHARACTERS) -> None:
+    def __init__(self, trials: Trials) -> None:
         self.trials = trials
-        self.room = kept_characters
+        self.room = KEPT_CHARACTERS
         self.kept: dict[int, Prompt] = {}
-
-    def of(self, index: int) -> Prompt:
-        if index in self.kept:
-            return self.kept[index]
-        prompt = self.trials.render(self.trials.items[index])
-        self.room -= prompt.characters
-        if self.room >= 0:
-            self.kept[index] = prompt
-        return prompt
 
     def first(self, index: int, entry: ModelEntry) -> Asked:
         """Return the first request of the trial at this index to a model."""
-        sample = self.trials.items[index].sample
-        return Asked(index, request_for(entry, self.of(index), sample))
+        trial = self.trials.items[index]
+        prompt = self.kept.get(index) or self.trials.render(trial)
+        if index not in self.kept and self.room > 0:
+            self.room -= prompt.characters
+            self.kept[index] = prompt
+        return Asked(index, request_for(entry, prompt, trial.sample))
 
 
 def request_for(entry: ModelEntry, prompt: Prompt, sample: int = 0) -> Request:
@@ -92,8 +88,6 @@ def as_sent(request: Request, entry: ModelEntry) -> Request:
     """Return a request as the row's server gets it: in the dialect that the row's settings
     name, so that the key is that of what is really sent."""
     prompt = shown_to(request.prompt, own_settings(entry).get("roles", "any"))
-    if prompt is request.prompt and request.revision == entry.identity:
-        return request
     return replace(request, revision=entry.identity, prompt=prompt)
 
 
@@ -139,21 +133,18 @@ def looked_up(
     """
     check = belongs(entry)
     indices = range(len(prompts.trials.items))
-    for start in indices[::CHUNK]:
-        chunk = [
-            prompts.first(index, entry) for index in indices[start : start + CHUNK]
-        ]
+    firsts = (prompts.first(index, entry) for index in indices)
+    while chunk := list(itertools.islice(firsts, CHUNK)):
         stored = store.get([asked.request.key for asked in chunk], check)
         for first in chunk:
             answered = []
             asked: Asked | None = first
-            response = stored.get(first.request.key)
-            while asked is not None and response is not None:
+            while asked is not None and asked.request.key in stored:
+                response = stored[asked.request.key]
                 answered.append((asked, response))
                 asked = following(prompts.trials, entry, asked, response)
                 if asked is not None:
-                    key = asked.request.key
-                    response = store.get([key], check).get(key)
+                    stored |= store.get([asked.request.key], check)
             yield answered, asked
 
 
@@ -162,14 +153,15 @@ def stored_requests(
 ) -> Iterator[tuple[Request, Response]]:
     """Yield every stored request of the trials to a model with its response, retries and
     later steps included, in the trials' order. Raises as `looked_up` does."""
-    for answered, _ in looked_up(Prompts(trials.of(entry.name), 0), entry, store):
+    for answered, _ in looked_up(Prompts(trials.of(entry.name)), entry, store):
         for asked, response in answered:
             yield asked.request, response
 
 
 def chain(prompt: Prompt) -> bytes:
     """Return the hashes, of `WIDTH` bytes each, of a prompt's text up to the end of each
-    block: equal hashes mean equal prefixes, and only equal prompts have equal chains.
+    block: equal hashes mean equal prefixes, and only equal prompts have equal chains. Sorted chains
+    are the order of a walk through the tree of prefixes.
 
     The text is that of all messages, with their roles, and of the begun answer.
     """
@@ -183,12 +175,6 @@ def chain(prompt: Prompt) -> bytes:
     return hashes.tobytes()
 
 
-def prefix_order(chains: Mapping[int, bytes]) -> list[int]:
-    """Return the indices of prompts in the order of a walk through the tree of their
-    prefixes, from their chains by index. Equal prompts keep their order."""
-    return sorted(chains, key=lambda index: chains[index])
-
-
 @contextlib.asynccontextmanager
 async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
     """Hold the lock of a model in a store: two runs at once would pay twice for the same
@@ -196,13 +182,11 @@ async def only_run(entry: ModelEntry, store: Path) -> AsyncIterator[None]:
     path = store.with_name(f".{store.name}.{entry.fingerprint}.lock")
     message = f"{entry.name}: another run or registry row asks the same model; waiting"
     with path.open("w") as lock:
-        while True:
-            try:
+        for tries in itertools.count():
+            with contextlib.suppress(BlockingIOError):
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            except BlockingIOError:
-                if message:
-                    tqdm.write(message, file=sys.stderr)
-                message = ""
+            if not tries:
+                tqdm.write(message, file=sys.stderr)
             await asyncio.sleep(LOCK_PAUSE_S)
         yield

@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import json
-from dataclasses import dataclass
 
 from codestress.inference.engines.base import Engine
 from codestress.inference.registry import ModelEntry
@@ -18,13 +17,14 @@ REVISION = "aaf498d05d35d335"
 needs a new revision (a test compares answers with those of this revision)."""
 
 
-@dataclass
 class SimulatedReader(Engine):
-    """Engine that answers requests (`Request`) as one simulated reader, with the parameters in
-    `settings`."""
+    """Engine that answers requests (`Request`) as the simulated reader that a registry row
+    describes. Wrong settings raise pydantic's `ValidationError`."""
 
-    settings: Settings
-    concurrency: int = 64
+    concurrency = 64
+
+    def __init__(self, entry: ModelEntry) -> None:
+        self.settings = Settings.model_validate(entry.settings)
 
     async def answer(self, request: Request) -> Response:
         await asyncio.sleep(0)
@@ -37,15 +37,15 @@ class SimulatedReader(Engine):
             refused = reading.random.random() < self.settings.refusal
             return "" if refused else answer_text(reading, prefill)
 
-        text = await run_together(worked_out)
-        most = request.prompt.sampling.max_tokens * CHARACTERS_PER_TOKEN
+        whole = await run_together(worked_out)
+        text = whole[: request.prompt.sampling.max_tokens * CHARACTERS_PER_TOKEN]
         characters = request.prompt.characters + len(prefill)
         return Response(
-            text=text[:most],
-            finish_reason="length" if len(text) > most else "stop",
+            text=text,
+            finish_reason="stop" if text == whole else "length",
             usage=Usage(
                 prompt_tokens=-(-characters // CHARACTERS_PER_TOKEN),
-                completion_tokens=-(-len(text[:most]) // CHARACTERS_PER_TOKEN),
+                completion_tokens=-(-len(text) // CHARACTERS_PER_TOKEN),
             ),
             answered_by="simulated",
             answered_at=now(),
@@ -68,10 +68,8 @@ def identity(entry: ModelEntry) -> str:
     """Hash (16 hexadecimal digits) of the reader's parameters in its registry row `entry` and of
     the revision of the readers' code; it enters the keys of requests."""
     settings = json.dumps(entry.settings, sort_keys=True)
-    return hashlib.blake2b(f"{settings} {REVISION}".encode(), digest_size=8).hexdigest()
+    content = f"{settings} {REVISION}".encode()
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
 
 
-def open_engine(entry: ModelEntry) -> Engine:
-    """Engine of the simulated reader that the registry row `entry` describes. Wrong settings raise
-    pydantic's `ValidationError`."""
-    return SimulatedReader(Settings.model_validate(entry.settings))
+open_engine = SimulatedReader

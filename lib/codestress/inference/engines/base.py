@@ -9,10 +9,12 @@ from codestress.types import Outcome, Prompt, Request, Response
 
 from ..registry import ModelEntry, engine_module
 
-QUIET_S = 0.05
-"""Seconds without a new request after which a batch begins, unless it is full before."""
+GATHERING_S = 0.05
+"""Seconds from the first request of a batch to the batch's beginning."""
 FAILURES_IN_A_ROW = 20
 """Number of failed requests, with no response between them, after which a server counts as gone."""
+
+
 Waiting = dict[str, tuple[Request, asyncio.Future[Response]]]
 """Requests without a response, each with the future that gets it, by key."""
 
@@ -51,8 +53,8 @@ class AnswerTooLong(RequestFailed):
     `max_tokens`), whatever the prompt."""
 
 
-Outcomes = AsyncIterator[tuple[Request, Response | RequestFailed]]
-"""Requests, each with its response or failure."""
+Outcomes = AsyncIterator[tuple[str, Response | RequestFailed]]
+"""Keys of requests, each with the request's response or failure."""
 
 
 class BatchEngine(Engine):
@@ -61,18 +63,19 @@ class BatchEngine(Engine):
     `concurrency` of them, one batch after the other.
 
     No batch has a request twice. Only the first response to a request counts, one to a request that
-    was not made is dropped, and a request without any fails (`RequestFailed`). Raises `EngineError`
-    where none of `FAILURES_IN_A_ROW` requests or more has a response.
+    was not made is dropped, and a request without any fails (`RequestFailed`) with its last failure.
+    Raises `EngineError` where none of `FAILURES_IN_A_ROW` requests or more has a response.
     """
 
     def __init__(self, entry: ModelEntry) -> None:
         self.entry = entry
         self._waiting: Waiting = {}
+        """Requests in no batch yet."""
         self._running: asyncio.Task[None] | None = None
 
     def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields each of `requests` as a pair with its response or its failure (`RequestFailed`),
-        in the order in which they come. Raises `EngineError` when no request can succeed."""
+        """Yields the response to each of `requests`, or its failure, with the request's key, in the
+        order in which they come. Raises `EngineError` when no request can succeed."""
         raise NotImplementedError
 
     async def answer(self, request: Request) -> Response:
@@ -90,36 +93,32 @@ class BatchEngine(Engine):
 
     async def _run(self) -> None:
         while self._waiting:
-            before = 0
-            while before < len(self._waiting) < self.concurrency:
-                before = len(self._waiting)
-                await asyncio.sleep(QUIET_S)
+            await asyncio.sleep(GATHERING_S)
             keys = list(self._waiting)[: self.concurrency]
             await self._ask({key: self._waiting.pop(key) for key in keys})
 
     async def _ask(self, batch: Waiting) -> None:
         """Asks once for all requests of `batch`, and ends every future of it."""
         who = self.entry.name
-        requests = [request for request, _ in batch.values()]
-        failures: dict[str, Exception] = {}
-        error: Exception | None = None
+        nothing = RequestFailed(f"{who}: no answer came back for a request")
+        failures: dict[str, Exception] = dict.fromkeys(batch, nothing)
         try:
-            async for request, response in self.answers(requests):
-                if isinstance(response, RequestFailed):
-                    failures[request.key] = response
-                elif request.key in batch:
-                    _, future = batch.pop(request.key)
-                    future.set_result(response)
-        except Exception as unexpected:  # or those who wait would wait for ever
-            error = unexpected
-        if not error and len(batch) == len(requests) >= FAILURES_IN_A_ROW:
-            error = EngineError(
-                f"{who}: none of {len(batch)} requests was answered; see the failures"
-            )
-        for key, (_, future) in batch.items():
-            nothing = RequestFailed(f"{who}: no answer came back for a request")
-            future.set_exception(error or failures.get(key, nothing))
-            future.exception()  # marks it as seen: its caller may be gone
+            requests = [request for request, _ in batch.values()]
+            async for key, outcome in self.answers(requests):
+                if isinstance(outcome, Response):
+                    if failures.pop(key, None):
+                        batch[key][1].set_result(outcome)
+                elif key in failures:
+                    failures[key] = outcome
+            if len(failures) == len(batch) >= FAILURES_IN_A_ROW:
+                raise EngineError(
+                    f"{who}: none of {len(batch)} requests was answered; see the failures"
+                )
+        except Exception as error:  # or those who wait would wait for ever
+            failures = dict.fromkeys(failures, error)
+        for key, failure in failures.items():
+            batch[key][1].set_exception(failure)
+            batch[key][1].exception()  # marks it as seen: its caller may be gone
 
 
 def open_engine(entry: ModelEntry) -> Engine:
@@ -133,19 +132,15 @@ def conversation(prompt: Prompt, begun: str = "") -> list[dict[str, str]]:
     """Returns the messages of `prompt` in the form that servers take, dictionaries of `role` and
     `content`. The text `begun`, a begun answer that the model is to continue, is added as the
     assistant's last message, unless it is empty."""
-    messages = [
-        {"role": message.role, "content": message.content}
-        for message in prompt.messages
-    ]
+    messages = [dict(vars(message)) for message in prompt.messages]
     return messages + ([{"role": "assistant", "content": begun}] if begun else [])
 
 
 def own_settings(entry: ModelEntry) -> dict[str, Any]:
     """Returns the settings with which the server of the registry row `entry` is asked: the row's
     own, or, for the engine `ray`, those of its workers."""
-    settings: dict[str, Any] = entry.settings
-    if "worker" in settings:
-        settings = settings["worker"].get("settings", {})
+    worker = entry.settings.get("worker", {"settings": entry.settings})
+    settings: dict[str, Any] = worker.get("settings", {})
     return settings
 
 
@@ -154,13 +149,14 @@ def served_identity(entry: ModelEntry) -> str:
     `entry`, then, where the settings of its engine or workers name them, the omitted parameters,
     another field for the longest answer, the reasoning effort and the chat template."""
     settings = own_settings(entry)
+    parts = {
+        "without ": ", ".join(settings.get("omit") or ()),
+        "with ": settings.get("max_tokens_field"),
+        "effort ": settings.get("reasoning_effort"),
+        "": settings.get("chat_template"),
+    }
     identity = entry.revision
-    if omitted := settings.get("omit"):
-        identity += f" without {', '.join(omitted)}"
-    if (limit := settings.get("max_tokens_field", "max_tokens")) != "max_tokens":
-        identity += f" with {limit}"
-    if effort := settings.get("reasoning_effort"):
-        identity += f" effort {effort}"
-    if template := settings.get("chat_template"):
-        identity += f" {template}"
+    for name, value in parts.items():
+        if value and value != "max_tokens":
+            identity += f" {name}{value}"
     return identity

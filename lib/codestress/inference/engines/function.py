@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import partial
 from typing import Any
 
 from codestress.errors import EngineError, ParameterError
@@ -55,16 +54,14 @@ class FunctionEngine(Engine):
         started = time.monotonic()
         try:
             text = await in_a_thread(
-                partial(
-                    self._function,
-                    conversation(prompt),
-                    prefill=prompt.prefill,
-                    **settings,
+                lambda: self._function(
+                    conversation(prompt), prefill=prompt.prefill, **settings
                 )
             )
         except Exception as error:  # whatever the function raises
             message = f"{who} raised {type(error).__name__}: {error}"
-            raise RequestFailed(message, outcome_of(0, message)) from None
+            status = getattr(error, "status_code", 0)  # as clients of servers have
+            raise RequestFailed(message, outcome_of(status, message)) from None
         if not isinstance(text, str):
             raise RequestFailed(f"{who} returned {type(text).__name__}, not a text")
         return Response(

@@ -49,26 +49,20 @@ class Interpreter(BatchEngine):
         self.executor = Executor(limits=limits)
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields each of `requests` as a pair with a response that says how its program ended, or
-        with `RequestFailed` for a program over which a worker dies twice."""
-        programs = [
-            Program(
-                prompt.messages[-1].content, call=prompt.prefill, source=prompt.source
-            )
-            for prompt in (request.prompt for request in requests)
-        ]
+        """Yields a response for each of `requests` that says how its program ended, or
+        `RequestFailed` for a program over which a worker dies twice."""
+        programs = []
+        for prompt in (request.prompt for request in requests):
+            code = prompt.messages[-1].content
+            programs.append(Program(code, call=prompt.prefill, source=prompt.source))
         executions = await asyncio.to_thread(lambda: list(self.executor.run(programs)))
+        by = f"Python {self.executor.python}; {self.executor.described()}"
         for request, execution in zip(requests, executions, strict=True):
             if execution.outcome is Ending.HARNESS_ERROR:
-                yield request, RequestFailed(execution.detail)
+                yield request.key, RequestFailed(execution.detail)
                 continue
-            by = f"Python {self.executor.python}; {self.executor.described()}"
-            yield (
-                request,
-                Response(
-                    described(execution), "stop", answered_by=by, answered_at=now()
-                ),
-            )
+            text = described(execution)
+            yield request.key, Response(text, "stop", answered_by=by, answered_at=now())
 
     async def close(self) -> None:
         await super().close()

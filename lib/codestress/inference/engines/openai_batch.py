@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from pydantic import Field, TypeAdapter
@@ -69,27 +70,27 @@ class OpenAIBatch(BatchEngine):
         self._engine = OpenAIEngine(entry, settings)
         self._client = self._engine.client
         self._file = OUTPUTS / "batches" / f"{entry.fingerprint}.json"
-        self.submitted = set().union(*self._read().values())
+        self._batches = self._read()
+        """Keys of the requests in each batch that is not known to have ended, by the batch's id."""
+        self.submitted = set().union(*self._batches.values())
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields each of `requests` as a pair with its response or failure as batches end, from
-        batches that were open before and from new batches. Raises `EngineError` where no request
-        can succeed, and `RequestFailed` where a call about files or batches fails."""
-        waiting = {request.key: request for request in requests}
+        """Yields responses and failures as batches end, from batches that were open before and from
+        new batches. Raises `EngineError` where no request can succeed, and `RequestFailed` where a
+        call about files or batches fails."""
         try:
-            batches = await self._opened(requests)
-            while batches:
-                for identifier, keys in list(batches.items()):
+            await self._open(requests)
+            while self._batches:
+                for identifier, keys in list(self._batches.items()):
                     batch = await self._client.batches.retrieve(identifier)
-                    if batch.status not in ENDED:
-                        continue
-                    outcomes = await self._outcomes(batch, keys)
-                    for key, outcome in outcomes.items():
-                        if key in waiting:
-                            yield waiting.pop(key), outcome
-                    del batches[identifier]
-                    self._write(batches)
-                if batches:
+                    if batch.status in ENDED:
+                        async for outcome in self._outcomes(batch, keys):
+                            yield outcome
+                        for _ in range(2):  # those who wait wake up, and store it
+                            await asyncio.sleep(0)
+                        del self._batches[identifier]
+                        self._write()
+                if self._batches:
                     await asyncio.sleep(self._settings.poll_s)
         except Exception as error:
             raise self._engine.http.failure(error) from None
@@ -98,42 +99,37 @@ class OpenAIBatch(BatchEngine):
         await super().close()
         await self._engine.close()
 
-    async def _opened(self, requests: Sequence[Request]) -> dict[str, list[str]]:
-        """Returns the keys of the requests in each open batch, by the batch's id, after opening
-        batches for those of `requests` that are in none."""
-        batches = self._read()
-        known = set().union(*batches.values())
-        new = [request for request in requests if request.key not in known]
-        for lines in self._files(new):
-            file = await self._client.files.create(
-                file=("requests.jsonl", b"".join(lines.values())), purpose="batch"
-            )
-            batch = await self._client.batches.create(
-                input_file_id=file.id, endpoint=ENDPOINT, completion_window="24h"
-            )
-            batches[batch.id] = list(lines)
-            self._write(batches)
-        advice = "this may take a day, and may be stopped"
-        line = f"{self.entry.name}: {len(batches)} batches open; {advice}"
-        tqdm.write(line, sys.stderr)
-        return batches
-
-    def _files(self, requests: Sequence[Request]) -> Iterator[dict[str, bytes]]:
-        """Yields the content of each file to send: lines of JSON, one for each of `requests`, by
-        request key, as many as a file may hold. Raises `EngineError` for a request that begins the
-        answer."""
+    async def _open(self, requests: Sequence[Request]) -> None:
+        """Opens batches for those of `requests` that are in none. Raises `EngineError` for one that
+        begins the answer."""
+        known = set().union(*self._batches.values())
         lines: dict[str, bytes] = {}
         size = 0
         for request in requests:
+            if request.key in known:
+                continue
             line = self._line(request)
             size += len(line)
-            if lines and (len(lines) == self.concurrency or size > LARGEST_FILE):
-                yield lines
-                lines = {}
-                size = len(line)
+            if lines and size > LARGEST_FILE:
+                await self._send(lines)
+                lines, size = {}, len(line)
             lines[request.key] = line
         if lines:
-            yield lines
+            await self._send(lines)
+        advice = "this may take a day, and may be stopped"
+        told = f"{self.entry.name}: {len(self._batches)} batches open; {advice}"
+        tqdm.write(told, sys.stderr)
+
+    async def _send(self, lines: Mapping[str, bytes]) -> None:
+        """Opens a batch of requests, each a line of JSON by its key."""
+        file = await self._client.files.create(
+            file=("requests.jsonl", b"".join(lines.values())), purpose="batch"
+        )
+        batch = await self._client.batches.create(
+            input_file_id=file.id, endpoint=ENDPOINT, completion_window="24h"
+        )
+        self._batches[batch.id] = list(lines)
+        self._write()
 
     def _line(self, request: Request) -> bytes:
         if request.prompt.prefill:
@@ -146,29 +142,22 @@ class OpenAIBatch(BatchEngine):
         body = openai.request_body(request, self._settings)
         return json.dumps({**line, "body": body}).encode() + b"\n"
 
-    async def _outcomes(
-        self, batch: Batch, keys: list[str]
-    ) -> dict[str, Response | RequestFailed]:
-        """Returns the response or failure of each of `keys`, the requests' keys in the ended batch
-        `batch`, by key; a failure where the batch has no answer."""
+    async def _outcomes(self, batch: Batch, keys: list[str]) -> Outcomes:
+        """Yields the outcomes of the ended batch `batch` of requests with these `keys`, first a failure
+        for each, which counts where the batch has no answer."""
         message = f"batch {batch.id} {batch.status} without an answer"
         if batch.errors:
             message += f": {self._engine.secret.shown(batch.errors.to_json())}"
-        failure = RequestFailed(f"{self.entry.name}: {message}")
-        outcomes: dict[str, Response | RequestFailed] = dict.fromkeys(keys, failure)
+        for key in keys:
+            yield key, RequestFailed(f"{self.entry.name}: {message}")
         for file in (batch.error_file_id, batch.output_file_id):
             content = (await self._client.files.content(file)).content if file else b""
             for line in content.splitlines():
-                try:
+                with suppress(ValueError):  # the request of a broken line has no answer
                     row = parse_json(line)
-                except ValueError:
-                    continue  # its request has no answer
-                key = str(value_at(row, "custom_id"))
-                if key in outcomes:
-                    outcomes[key] = self._outcome(row)
-        return outcomes
+                    yield str(value_at(row, "custom_id")), self._outcome(row)
 
-    def _outcome(self, row: dict[str, Any]) -> Response | RequestFailed:
+    def _outcome(self, row: Any) -> Response | RequestFailed:
         """Returns the response in `row`, a line of a batch's file, or the failure."""
         status = value_at(row, "response", "status_code")
         body = value_at(row, "response", "body")
@@ -177,7 +166,7 @@ class OpenAIBatch(BatchEngine):
                 return response_of(body, 0.0, self._engine.secret)
             except ValueError as error:
                 return RequestFailed(f"{self.entry.name}: no chat completion: {error}")
-        words = json.dumps(row.get("error") or body, ensure_ascii=False)
+        words = json.dumps(value_at(row, "error") or body, ensure_ascii=False)
         message = f"status {status}: {self._engine.secret.shown(words)}"
         outcome = outcome_of(status or 0, words)
         return RequestFailed(f"{self.entry.name}: {message}", outcome)
@@ -197,9 +186,9 @@ class OpenAIBatch(BatchEngine):
                 "again"
             ) from None
 
-    def _write(self, batches: dict[str, list[str]]) -> None:
-        if batches:
-            write_whole(self._file, json.dumps(batches))
+    def _write(self) -> None:
+        if self._batches:
+            write_whole(self._file, json.dumps(self._batches))
         else:
             self._file.unlink(missing_ok=True)
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from codestress.errors import EngineError
-from codestress.types import Request, Response
+from codestress.types import Request
 from codestress.validation import Strict
 
 from ..budget import LIMITS
@@ -91,13 +91,12 @@ class RayEngine(BatchEngine):
         ray.data.DataContext.get_current().enable_progress_bars = False
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields each of `requests` as a pair with its response or failure, as the workers have
-        them. Raises `EngineError` where the cluster fails."""
-        asked = {request.key: request for request in requests}
+        """Yields responses and failures as the workers have them. Raises `EngineError` where the
+        cluster fails."""
+        outcomes = self._outcomes(requests)
         try:
-            rows = self._rows(requests)
-            while row := await asyncio.to_thread(next, rows, None):
-                yield asked[row["key"]], pickle.loads(row["outcome"])
+            while pickled := await asyncio.to_thread(next, outcomes, None):
+                yield pickle.loads(pickled)
         except Exception as error:  # whatever Ray raises
             raise EngineError(
                 f"{self.entry.name}: the Ray cluster failed: {str(error)[-600:]}\n"
@@ -109,8 +108,8 @@ class RayEngine(BatchEngine):
         if self._started:
             self._ray.shutdown()
 
-    def _rows(self, requests: Sequence[Request]) -> Iterator[dict[str, Any]]:
-        """Yields the workers' rows for `requests` (see `AskBatch`), of each batch when it is
+    def _outcomes(self, requests: Sequence[Request]) -> Iterator[bytes]:
+        """Yields what the workers return for `requests` (see `AskBatch`), of each batch when it is
         answered."""
         settings = self._settings
         tasks = -(-len(requests) // settings.task)
@@ -135,7 +134,7 @@ class RayEngine(BatchEngine):
             prefetch_batches=0, batch_size=None, batch_format="pyarrow"
         )
         for batch in batches:
-            yield from batch.to_pylist()
+            yield from batch["outcome"].to_pylist()
 
 
 class AskBatch:
@@ -145,27 +144,23 @@ class AskBatch:
         self._engine = open_worker(ModelEntry.model_validate(row))
         self._loop = asyncio.new_event_loop()
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        """Returns the outcomes of the pickled requests in the column `request` of `batch`, as the
-        columns `key`, of the requests' keys, and `outcome`, of pickled responses and failures."""
-        requests = list(map(pickle.loads, batch["request"]))
-        outcomes = self._loop.run_until_complete(self._outcomes(requests))
-        return {
-            "key": [request.key for request in requests],
-            "outcome": list(map(pickle.dumps, outcomes)),
-        }
+    def __call__(self, batch: dict[str, Any]) -> dict[str, list[bytes]]:
+        """Returns the column `outcome` for the column `request` of `batch`, pickled requests: pickled
+        pairs of a request's key and its response or failure."""
+        outcomes = self._outcomes(map(pickle.loads, batch["request"]))
+        return {"outcome": self._loop.run_until_complete(outcomes)}
 
-    async def _outcomes(
-        self, requests: Iterable[Request]
-    ) -> list[Response | RequestFailed]:
+    async def _outcomes(self, requests: Iterable[Request]) -> list[bytes]:
+        # A request that waits for a connection would use up its own time.
         slots = asyncio.Semaphore(self._engine.concurrency)
 
-        async def outcome(request: Request) -> Response | RequestFailed:
+        async def outcome(request: Request) -> bytes:
             async with slots:
                 try:
-                    return await self._engine.answer(request)
+                    answer = await self._engine.answer(request)
+                    return pickle.dumps((request.key, answer))
                 except RequestFailed as failure:
-                    return failure
+                    return pickle.dumps((request.key, failure))
 
         return await asyncio.gather(*map(outcome, requests))
 

@@ -73,8 +73,8 @@ class VLLMEngine(BatchEngine):
         self._answered_by = f"{entry.id} vllm {vllm.__version__}"
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
-        """Yields each of `requests` as a pair with its response or failure, from at most two calls
-        of vLLM: one for those without a begun answer, one for those with."""
+        """Yields responses and failures from at most two calls of vLLM: one for requests without a
+        begun answer, one for those with."""
         for begun in (False, True):
             part = [
                 request for request in requests if bool(request.prompt.prefill) is begun
@@ -85,7 +85,7 @@ class VLLMEngine(BatchEngine):
             outputs = await asyncio.to_thread(self._generate, part, begun)
             seconds = (time.monotonic() - started) / len(part)
             for request, output in zip(part, outputs, strict=True):
-                yield request, self._outcome(output, seconds)
+                yield request.key, self._outcome(output, seconds)
 
     async def close(self) -> None:
         await super().close()
