@@ -301,6 +301,28 @@ def test_several_dialects_at_once() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "order"),
+    [
+        (("temperature is fixed", "top_p is fixed"), ("temperature", "top_p")),
+        (("temperature and top_p are fixed",) * 2, ("top_p", "temperature")),
+    ],
+)
+def test_parameters_are_left_out_in_the_order_in_which_refusals_name_them(
+    words: tuple[str, str], order: tuple[str, str]
+) -> None:
+    """The order is part of the keys of answers."""
+
+    def picky(received: Received) -> Reply:
+        for word, name in zip(words, ("temperature", "top_p"), strict=True):
+            if name in received.body:
+                return as_json({"error": word}, status=400)
+        return echo(received)
+
+    with OpenAIServer(picky) as server:
+        assert ask(server.base_url).dialects == order
+
+
+@pytest.mark.parametrize(
     "words",
     [
         "max_tokens is too large: 1024. This model supports at most 512 completion tokens",

@@ -538,8 +538,10 @@ def test_a_long_error_is_shortened() -> None:
         pytest.raises(RequestFailed) as caught,
     ):
         ask(server.base_url)
-    assert len(str(caught.value)) < 400
-    assert str(caught.value).endswith("…")
+    told, _, advice = str(caught.value).partition("\n")
+    assert len(told) < 400
+    assert told.endswith("…")
+    names(advice, "docs/models.md", "MODELS=FILE.py:FUNCTION")
 
 
 def test_other_requests_go_on_when_one_fails() -> None:
@@ -667,6 +669,48 @@ def test_a_missing_key_is_said_at_once(
     ):
         open_engine(entry(server.base_url))
     assert not server.requests
+
+
+OTHER_APIS = {
+    "Anthropic": {
+        "content": [{"type": "text", "text": "42"}],
+        "stop_reason": "end_turn",
+    },
+    "Gemini": {"candidates": [{"content": {"parts": [{"text": "42"}]}}]},
+    "Ollama": {"message": {"role": "assistant", "content": "42"}, "done": True},
+    "TGI": [{"generated_text": "42"}],
+}
+
+
+@pytest.mark.parametrize("name", some([*OTHER_APIS], 2))
+def test_a_server_of_another_api_is_told_what_to_do(name: str) -> None:
+    with (
+        OpenAIServer(lambda _: as_json(OTHER_APIS[name])) as server,
+        refused(RequestFailed, "served", "not a chat completion", "FILE.py:FUNCTION"),
+    ):
+        ask(server.base_url)
+    unknown = failure(400, "enable_thinking must be false")
+    with OpenAIServer(first_then(unknown)) as server:
+        with refused(RequestFailed, "enable_thinking", "FILE.py:FUNCTION"):
+            ask(server.base_url)
+        ask(server.base_url)
+
+
+def test_advice_on_another_api_is_for_servers_that_answered_nothing() -> None:
+    async def both(base_url: str) -> str:
+        engine = open_engine(entry(base_url))
+        await engine.answer(question("a"))
+        with pytest.raises(RequestFailed) as caught:
+            await engine.answer(question("b"))
+        await engine.close()
+        return str(caught.value)
+
+    with OpenAIServer(
+        lambda received: (
+            failure(400, "no") if received.prompt == "b" else echo(received)
+        )
+    ) as server:
+        assert "FUNCTION" not in asyncio.run(both(server.base_url))
 
 
 # The key
@@ -1018,11 +1062,11 @@ def test_a_long_reply_is_none_whatever_it_is_packed_in() -> None:
             ask(server.base_url)
 
 
-def test_a_wait_beyond_the_deadline_fails_at_once_and_holds_nobody_back() -> None:
+def test_a_wait_beyond_two_minutes_fails_at_once_and_holds_nobody_back() -> None:
     with OpenAIServer(
         lambda received: WAIT if received.prompt == "a" else echo(received)
     ) as server:
-        with refused(RequestFailed, "served", "429", "later", "60"):
+        with refused(RequestFailed, "served", "429", "later", "150"):
             ask(server.base_url, question("a"), timeout_s=20, retries=3)
 
         async def both() -> Response:
@@ -1038,7 +1082,7 @@ def test_a_wait_beyond_the_deadline_fails_at_once_and_holds_nobody_back() -> Non
     assert len(server.requests) == 3
 
 
-WAIT = failure(429, "later", headers={"Retry-After": "60"})
+WAIT = failure(429, "later", headers={"Retry-After": "150"})
 
 
 def test_half_a_surrogate_pair_in_an_answer_is_kept() -> None:

@@ -8,9 +8,8 @@ parameters and roles, because refusals come in many wordings and languages.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,34 +38,28 @@ class Dialect(NamedTuple):
         and the setting that fixes it."""
         return f"{self.done} (settings.{self.setting})" if self.setting else self.done
 
+    def is_in(self, words: str) -> bool:
+        """Whether the `words` of a refusal bear the sign."""
+        found = re.search(self.refusal, words, re.I | re.S)
+        return bool(self.refusal and found)
+
 
 DIALECTS = {
     name: Dialect(**row)
     for name, row in read_yaml(Path(__file__).with_suffix(".yaml")).items()
 }
 """All dialects by name, in the order in which they are tried."""
-NUMBERS = re.compile(r"\w*\d\w*|\W")
-"""Regular expression for ids and numbers in a refusal, and for what is no letter."""
+CHANGES = {name: yaml.safe_load(row.setting) or {} for name, row in DIALECTS.items()}
+"""Settings that each dialect changes, by its name."""
 ECHOES = ("input", "body", "request")
 """Fields of a refusal in which servers repeat the request."""
 
 
-def ending(*words: object) -> FinishReason | None:
-    """Returns the meaning of the first of `words`, finish reasons of another API, that says
-    anything; None where the text is not complete."""
-    word = str(next(filter(None, words), ""))
-    endings = DIALECTS["finish_reason"].endings.items()
-    return next(meaning for sign, meaning in endings if re.search(sign, word, re.I))
-
-
-def words_of(refusal: str, numbers: bool = False) -> str:
-    """Returns the JSON of `refusal` with readable letters, without what repeats the request and,
-    unless `numbers`, with 0 for each whole number; a refusal that is no JSON unchanged."""
-    parse_int = int if numbers else lambda _: 0
+def words_of(refusal: str) -> str:
+    """Returns the JSON of `refusal` with readable letters, without what repeats the request; a
+    refusal that is no JSON unchanged."""
     try:
-        body = json.loads(
-            refusal, object_pairs_hook=_without_echoes, parse_int=parse_int
-        )
+        body = json.loads(refusal, object_pairs_hook=_without_echoes)
     except (ValueError, RecursionError):
         return refusal
     return json.dumps(body, ensure_ascii=False)
@@ -76,33 +69,12 @@ def _without_echoes(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return {name: value for name, value in pairs if name not in ECHOES}
 
 
-def changes_for(refusal: str, usable: Sequence[str]) -> list[tuple[str, ...]]:
-    """Returns the changes to try after `refusal`, in order: tuples of those names of dialects in
-    `usable` whose sign the refusal bears, first one by one, then several together."""
-    words = words_of(refusal)
-    names = []
-    for name in usable:
-        if re.search(DIALECTS[name].refusal, words, re.I | re.S):
-            names.append(name)
-    changes = list[tuple[str, ...]]()
-    for size in range(1, len(names) + 1):
-        changes.extend(combinations(names, size))
-    return changes
-
-
-def same_refusal(first: str, second: str) -> bool:
-    """Whether two refusals say the same, ids and numbers in them aside."""
-    one = NUMBERS.sub("", words_of(first))
-    return one == NUMBERS.sub("", words_of(second))
-
-
 def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
     """Returns a copy of `settings`, a registry row's settings of the engine `openai`, with those of
     the dialects with these `names`."""
     changed = dict(settings)
     for name in names:
-        row = yaml.safe_load(DIALECTS[name].setting) or {}
-        for setting, value in row.items():
+        for setting, value in CHANGES[name].items():
             if isinstance(value, list):
                 earlier = changed.get(setting, [])
                 value = list(dict.fromkeys([*earlier, *value]))

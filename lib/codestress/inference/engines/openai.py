@@ -7,15 +7,17 @@ The client of OpenAI, which takes a second to import, is loaded when an engine i
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, HttpUrl, model_validator
+from tqdm import tqdm
 
 from codestress.errors import EngineError
-from codestress.paths import PARAMS, shown, visible
+from codestress.paths import PARAMS, visible
 from codestress.types import Request
 from codestress.validation import Strict, nearest
 
@@ -128,6 +130,20 @@ def fault_of_address(url: str, key_env: str) -> str:
     return ""
 
 
+def address_of(name: str, settings: Settings) -> str:
+    """Returns the address of the server by `settings` of the model `name`, and says on the console
+    where it differs from the given one. Raises `EngineError` for an invalid address."""
+    given = settings.override or settings.base_url
+    if fault := fault_of_address(given, "settings.key_env"):
+        # An environment variable may hold a secret by mistake: its value is never shown.
+        variable = f"the environment variable {settings.base_url_env}"
+        source = variable if settings.override else "settings.base_url"
+        raise EngineError(f"{name}: {source} {fault}")
+    if settings.address != given.rstrip("/"):
+        tqdm.write(f"{name}: its server is asked at {settings.address}", sys.stderr)
+    return settings.address
+
+
 def key_in(variable: str, who: str) -> str:
     """Returns the key that the environment variable `variable` holds; empty where `variable` is
     empty. Raises `EngineError`, which begins with `who`, where the variable is unset, or its value
@@ -151,8 +167,8 @@ def request_body(
     chat template. `spoken` names dialects (`dialects`) to which it is adapted beside the settings.
     Raises `EngineError` where the template fails."""
     if spoken:
-        changed = dialects.applied(settings.model_dump(), spoken)
-        settings = Settings.model_validate(changed)
+        changed = dialects.applied(vars(settings), spoken)
+        settings = settings.model_copy(update=changed)
     prompt = dialects.shown_to(request.prompt, settings.roles)
     sampling = prompt.sampling
     body: dict[str, Any] = {"model": request.model}
@@ -180,17 +196,15 @@ def rendered(template: str, messages: list[dict[str, str]]) -> str:
     """Returns `messages` as one text, up to where the answer begins, rendered by the chat template
     in the file `template` of params/templates. Raises `EngineError` where the file is missing or
     the template fails."""
-    path = TEMPLATES / template
-    if not path.is_file():
-        names = [file.name for file in visible(TEMPLATES, "*.jinja")]
-        raise EngineError(
-            f"settings.chat_template = {template!r}: not in {shown(TEMPLATES)}{nearest(template, names)}"
-        )
     try:
         compiled = _templates().get_template(template)
         return compiled.render(messages=messages, add_generation_prompt=True)
     except Exception as error:  # whatever a template's code raises
-        raise EngineError(f"{shown(path)}: cannot render the prompt: {error}") from None
+        names = [file.name for file in visible(TEMPLATES, "*.jinja")]
+        near = "" if template in names else nearest(template, names)
+        raise EngineError(
+            f"settings.chat_template = {template!r}: cannot render the prompt: {error}{near}"
+        ) from None
 
 
 @cache

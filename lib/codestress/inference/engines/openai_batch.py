@@ -93,7 +93,7 @@ class OpenAIBatch(BatchEngine):
                 if self._batches:
                     await asyncio.sleep(self._settings.poll_s)
         except Exception as error:
-            raise self._engine.http.failure(error) from None
+            raise self._engine.failure(error) from None
 
     async def close(self) -> None:
         await super().close()

@@ -2,23 +2,19 @@
 longest reply, and is counted in the budget."""
 
 import asyncio
-import json
-from collections.abc import Callable
+from collections.abc import Mapping
+from contextvars import ContextVar
+from pathlib import Path
 from typing import Any
 
 import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError
 
 from codestress.errors import CodestressError, EngineError
-from codestress.types import Outcome
+from codestress.types import Outcome, Request
+from codestress.validation import read_yaml
 
-from ..budget import (
-    FEWEST_CHARACTERS_PER_TOKEN,
-    Budget,
-    Sum,
-    one_request,
-    said_or_most,
-)
+from ..budget import Budget, Sum, most_tokens, one_request, said_or_most
 from ..network import (
     PAUSE_S,
     Patience,
@@ -31,18 +27,9 @@ from ..network import (
 from ..registry import ModelEntry
 from .base import RequestFailed
 from .openai import Settings
-from .replies import (
-    OVERLOADED,
-    status_in,
-    usage_in,
-    value_at,
-)
+from .replies import status_in, usage_in, value_at
 
 CONNECT_S = 30.0
-LONGEST_WAIT_S = 120.0
-"""Longest Retry-After in seconds that is waited for."""
-CUT = "cut"
-"""Note on errors of the HTTP client after the first byte of a reply."""
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: the request counts, and costs
 no tokens."""
@@ -50,14 +37,14 @@ NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
 """Values of Content-Encoding that are read; others unpack a few bytes to any length at once."""
+ASKED: ContextVar[Request] = ContextVar("ASKED")
+"""The request of the kit for which this task sends HTTP requests."""
+REMEDIES: Mapping[Any, str] = read_yaml(Path(__file__).with_name("remedies.yaml"))
+"""Advice, by HTTP status or by name, for what no request can pass."""
 
-REMEDIES = {
-    401: "Check the key: settings.key_env names its environment variable, now {}.",
-    402: "The account has no credit left: add some, then run the same command again.",
-    403: "The server does not let this account use the model: check the account's rights and the region.",
-    404: "Check the model's id in params/models.yaml, and base_url, which for most servers ends in /v1.",
-}
-"""Advice by HTTP status, for statuses with which no request can succeed."""
+
+class Cut(httpx2.ReadError):
+    """Raised where a connection breaks within a reply."""
 
 
 class Client(httpx2.AsyncClient):
@@ -68,13 +55,10 @@ class Client(httpx2.AsyncClient):
     request for ever: each try has `settings.timeout_s` in all.
     """
 
-    def __init__(
-        self,
-        entry: ModelEntry,
-        settings: Settings,
-        secret: Secret,
-        budget: Callable[[], Budget],
-    ) -> None:
+    budget: Budget
+    """The budget that counts each try; without limits until a caller sets another."""
+
+    def __init__(self, entry: ModelEntry, settings: Settings, secret: Secret) -> None:
         url, timeout = settings.address, settings.timeout_s
         most = settings.concurrency
         super().__init__(
@@ -85,36 +69,30 @@ class Client(httpx2.AsyncClient):
         )
         self.who = f"{entry.name} ({entry.id}) at {url}{through(url)}"
         """Model and server, which begin each message."""
-        self._budget = budget
-        self._entry = entry
-        self._settings = settings
-        self._secret = secret
+        self.budget = Budget()
+        self.entry = entry
+        self.settings = settings
+        self.secret = secret
         self._patience = Patience(entry.name, secret)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Returns the reply to one try of `request`, read in full. An error that comes with status
         200 gets its own status. Raises `BudgetReached` before a try that could cross a limit."""
-        reply = await self._paid(request, options)
-        if reply.is_success:
+        if self.budget.limited and request.method == "POST":
+            reply = await self._paid(request, options)
+        else:
+            reply = await self._loaded(request, options)
+        if reply.is_success and request.url.path.endswith("completions"):
             reply.status_code = status_in(reply.content) or reply.status_code
-        if reply.status_code in OVERLOADED:
-            wait = reply.headers.get("retry-after", "")
-            longest = min(self._settings.timeout_s, LONGEST_WAIT_S)
-            # OpenAI's client waits for dates.
-            if wait.replace(".", "", 1).isdecimal() and float(wait) > longest:
-                reply.headers["x-should-retry"] = "false"
         return reply
 
     async def _paid(
         self, request: httpx2.Request, options: dict[str, Any]
     ) -> httpx2.Response:
-        """Returns the reply to `request`. Where the budget has limits, the most that the try can
-        take is reserved before, and its real cost counted after it."""
-        budget = self._budget()
-        if request.method != "POST" or not budget.limited:
-            return await self._loaded(request, options)
-        most = _most_tokens(json.loads(request.content))
-        async with budget.paying(one_request(self._entry, *most)) as paid:
+        """Returns the reply to `request`. The most that the try can take is reserved before, and its
+        real cost counted after it."""
+        most = most_tokens(ASKED.get())
+        async with self.budget.paying(one_request(self.entry, *most)) as paid:
             try:
                 reply = await self._loaded(request, options)
             except NOT_SENT:
@@ -124,7 +102,7 @@ class Client(httpx2.AsyncClient):
                 most = (0, 0)
             usage = usage_in(reply.content)
             said = usage.prompt_tokens, usage.completion_tokens
-            paid.append(one_request(self._entry, *said_or_most(said, most)))
+            paid.append(one_request(self.entry, *said_or_most(said, most)))
             return reply
 
     async def _loaded(
@@ -134,22 +112,22 @@ class Client(httpx2.AsyncClient):
         options = {**options, "stream": True}
         while True:
             try:
-                async with asyncio.timeout(self._settings.timeout_s):
+                async with asyncio.timeout(self.settings.timeout_s):
                     reply = await super().send(request, **options)
-                    await self._read(reply)
+                    await self._read_in_full(reply)
             except TimeoutError:
                 raise httpx2.ReadTimeout("deadline", request=request) from None
             if not self._patience.asks_again(reply.status_code, reply.content):
                 return reply
             await asyncio.sleep(PAUSE_S)
 
-    async def _read(self, reply: httpx2.Response) -> None:
-        """Reads the content of `reply` in full and keeps it in `reply`. Raises `RequestFailed` for
-        one of too many bytes unpacked, and `DecodingError` for an unknown packing."""
+    async def _read_in_full(self, reply: httpx2.Response) -> None:
+        """Keeps the content of `reply` in it. Raises `RequestFailed` for one of too many bytes
+        unpacked, `DecodingError` for an unknown packing, and `Cut` for one that breaks off."""
         content = bytearray()
-        most = self._settings.max_reply_bytes
+        most = self.settings.max_reply_bytes
+        packing = reply.headers.get("content-encoding", "").strip().lower()
         try:
-            packing = reply.headers.get("content-encoding", "").strip().lower()
             if packing not in PACKINGS:
                 message = f"unknown Content-Encoding {packing[:40]!r}"
                 raise httpx2.DecodingError(message, request=reply.request)
@@ -160,8 +138,7 @@ class Client(httpx2.AsyncClient):
                         f"the reply is longer than {most:,} bytes (settings.max_reply_bytes)"
                     )
         except httpx2.TransportError as error:
-            error.add_note(CUT)
-            raise
+            raise Cut(str(error), request=reply.request) from None
         finally:
             await reply.aclose()
         reply._content = bytes(content)
@@ -175,10 +152,10 @@ class Client(httpx2.AsyncClient):
         if isinstance(error, APIStatusError):
             return self._of_status(error)
         cause = error.__cause__ or error
-        words = self._secret.shown(str(cause))
+        words = self.secret.shown(str(cause)) or type(cause).__name__
         if remedy := remedy_of(cause):
             return EngineError(f"{self.who}: {words}{remedy}")
-        if CUT in getattr(cause, "__notes__", ()):
+        if isinstance(cause, Cut):
             reason = f"the connection broke within the reply: {words}"
             return self.failed(reason, Outcome.CUT_REPLY)
         if isinstance(cause, NOT_SENT):
@@ -186,41 +163,31 @@ class Client(httpx2.AsyncClient):
                 f"no server answers ({words}); start it, or correct base_url"
             )
         if isinstance(error, APITimeoutError):
-            limit = self._settings.timeout_s
+            limit = self.settings.timeout_s
             reason = f"no answer within {limit:g} s (settings.timeout_s)"
             return self.failed(reason, Outcome.TIMEOUT)
         part = "connection" if isinstance(error, APIConnectionError) else "request"
-        return self.failed(f"the {part} failed: {type(cause).__name__}: {words}")
+        return self.failed(f"the {part} failed: {words}")
 
     def _of_status(self, error: APIStatusError) -> EngineError | RequestFailed:
         reply = error.response
         words = value_at(error.body, "message")
         if not words or not isinstance(words, str):
             words = reply.text
-        message = f"status {error.status_code}: {self._secret.shown(words)}"
+        message = f"status {error.status_code}: {self.secret.shown(words)}"
         status = 402 if error.code == "insufficient_quota" else error.status_code
-        variable = self._settings.key_variable or "none"
+        variable = self.settings.key_variable or "none"
         remedy = REMEDIES.get(status, "").format(variable)
         if not remedy and reply.is_redirect:
             location = reply.headers.get("location", "")
-            remedy = self._secret.shown(sent_on(str(error.request.url), location))
+            remedy = self.secret.shown(sent_on(str(error.request.url), location))
         if remedy:
             return EngineError(f"{self.who}: {message}\n{remedy}")
         if wait := reply.headers.get("retry-after"):
-            message += f" (Retry-After: {self._secret.shown(wait)})"
+            message += f" (Retry-After: {self.secret.shown(wait)})"
         return self.failed(message)
 
     def failed(
         self, reason: str, outcome: Outcome = Outcome.HARNESS_ERROR
     ) -> RequestFailed:
         return RequestFailed(f"{self.who}: {reason}", outcome)
-
-
-def _most_tokens(body: dict[str, Any]) -> tuple[int, int]:
-    """Returns upper bounds of the tokens of a request with the JSON body `body`, as a pair: of its
-    prompt, by the number of characters, and of its completion."""
-    characters = len(body.get("prompt", ""))
-    for message in body.get("messages", ()):
-        characters += len(message["content"])
-    answer = body.get("max_completion_tokens", body.get("max_tokens", 0))
-    return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), answer

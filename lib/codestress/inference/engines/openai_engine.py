@@ -5,107 +5,248 @@ with backoff and jitter, and waits as long as `Retry-After` says, up to two minu
 fails the request at once. Replies that the client would accept as answers (HTML, other JSON, the
 answer to another request) are retried here. At most `settings.concurrency` requests are in flight
 at the same time, their waits between tries included.
+
+A refusal means a dialect of the protocol, which is searched for by changed requests, or a prompt or
+an answer that is too long, which a shorter prompt decides in doubt.
 """
 
 import asyncio
+import math
 import re
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import httpx2
-from openai import AsyncOpenAI
+from openai import APIStatusError, AsyncOpenAI
 from tqdm import tqdm
 
 from codestress.errors import EngineError
 from codestress.literals import parse_json
 from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling
 
-from ..budget import Budget, BudgetReached
+from ..budget import BudgetReached
 from ..network import Secret, only_for_openai
 from ..registry import ModelEntry
-from . import dialects
-from .base import Engine
-from .openai import (
-    Settings,
-    fault_of_address,
-    key_in,
-    request_body,
+from .base import AnswerTooLong, Engine, RequestFailed
+from .dialects import DIALECTS, words_of
+from .openai import Settings, address_of, key_in, request_body
+from .openai_client import ASKED, REMEDIES, Client
+from .replies import (
+    OUTCOMES,
+    SUSPICIOUS,
+    NoTextError,
+    limit_of,
+    limits_in,
+    response_of,
+    usage_in,
+    value_at,
 )
-from .openai_client import Client
-from .refusals import Dialogue
-from .replies import response_of, usage_in, value_at
 
-GARBLED_RETRIES = 2
-"""Maximum number of retries of a request with an invalid reply."""
-GARBLED_PAUSE_S = 0.5
-"""Seconds to wait before the second try of a request with an invalid reply; doubled before the
-third."""
+PAUSES_S = (0.0, 0.5, 1.0)
+"""Seconds before each try of a request with invalid replies."""
 LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
 """Regular expression for the parser's words on JSON texts whose end is missing."""
+MAY_BE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
+"""Statuses of refusals that may mean that the server speaks a dialect."""
+MOST_TRIALS = 16
+"""Maximum number of changed requests that are sent to find a server's dialects."""
+SHORT = 100
+"""Maximum number of characters of each message in a shortened prompt."""
+COUNT = Prompt((Message("user", "Count."),), Sampling(max_tokens=1), "One, two,")
+"""Prompt with a begun answer, by which the engine finds whether the server continues it."""
+NAMES = list(DIALECTS)
+Spoken = tuple[str, ...]
+"""Names of the dialects in which a request is sent, in the order in which they were found."""
 
-NO_PREFILL = """this endpoint cannot continue a begun answer, and the prompt begins one: {}.
-SET=prefill=user has the question begin it, as the paper did for GPT 4.1. In params/models.yaml, \
-settings.prefill: vllm is for a vLLM server, `endpoint: completions` with the model's chat_template \
-for any with /v1/completions."""
 
-
-class OpenAIEngine(Engine):
+class OpenAIEngine(Client, Engine):
     """An engine that asks one model of one server. Raises `EngineError`, before any request, where
     the key is unset or the address is invalid."""
 
-    budget: Budget
-    """The budget that counts each try; without limits until a caller sets another."""
-
     def __init__(self, entry: ModelEntry, settings: Settings) -> None:
-        self._name = entry.name
-        self._settings = settings
-        self.concurrency = settings.concurrency
-        base_url = _address(entry.name, settings)
+        base_url = address_of(entry.name, settings)
         key = key_in(settings.key_variable, entry.name)
-        self.secret = Secret(key)
-        self.budget = Budget()
+        secret = Secret(key)
         try:
-            self.http = Client(entry, settings, self.secret, lambda: self.budget)
+            super().__init__(entry, settings, secret)
             with only_for_openai(base_url):
                 self.client = AsyncOpenAI(
                     api_key=key or "none",  # the client insists on one
                     base_url=base_url,
                     max_retries=settings.retries,
-                    http_client=self.http,
+                    http_client=self,
                 )
         except Exception as error:  # what the libraries read in the environment
-            words = self.secret.shown(str(error))
-            raise EngineError(
-                f"{entry.name}: no connection can be set up: {words}"
-            ) from None
+            fault = f"no connection can be set up: {secret.shown(str(error))}"
+            raise EngineError(f"{entry.name}: {fault}") from None
+        self.concurrency = settings.concurrency
         self._slots = asyncio.Semaphore(settings.concurrency)
-        self._dialogue = Dialogue(settings, self.http, self._sent)
-        self._prefill: asyncio.Task[str] | None = None
-        """Search for the reason why begun answers are not continued."""
+        self._prefill: asyncio.Task[None] | None = None
+        """Check of whether begun answers are continued."""
         self._prompts: dict[int, str] = {}
         """Digest of the prompt that each reply answered, by the reply's hash."""
         self._announced = set(entry.adapted)
         """Names of the dialects that the console has reported."""
-
-    async def answer(self, request: Request) -> Response:
-        return await self._dialogue.answer(request)
+        self._spoken: Spoken = ()
+        self._trials = 0
+        self._searching = asyncio.Lock()
+        self._answered = 0
+        """Characters of the longest prompt that was answered."""
+        self._unfit: dict[int, int] = {}
+        """Characters of the shortest prompt that proved too long, by the longest answer."""
 
     async def close(self) -> None:
         await self.client.close()
 
-    async def _sent(self, request: Request, spoken: tuple[str, ...]) -> Response:
+    async def answer(self, request: Request) -> Response:
+        """Returns the response to `request`. Raises `RequestFailed`, with the outcome that the
+        server's refusal shows, where this request fails, `EngineError` where none can succeed, and
+        `BudgetReached` before a limit is crossed.
+
+        An empty answer shows that a prompt is too long where it is longer than any that was
+        answered, while a shorter one has an answer.
+        """
+        try:
+            response = await self._in_dialect(request)
+        except Exception as error:
+            raise await self._judged(error, request) from None
+        length = request.prompt.characters
+        if response.text.strip():
+            self._answered = max(length, self._answered)
+            return response
+        ended = response.finish_reason == "stop"
+        ended = ended or response.usage.completion_tokens == 0
+        if ended and length > self._answered and await self._fits_shorter(request):
+            raise self.failed(
+                "the answer is empty, to a shorter prompt it is not",
+                Outcome.DOES_NOT_FIT,
+            )
+        return response
+
+    async def _judged(self, error: Exception, request: Request) -> Exception:
+        """Returns the failure of `request` for which the client raised `error`, with the outcome
+        that the server's refusal shows, or as `AnswerTooLong`. Where the refusal is open to doubt,
+        a shorter prompt is sent first."""
+        failure = self.failure(error)
+        if not isinstance(failure, RequestFailed):
+            return failure
+        prompt, limit, status = request.prompt, "", 0
+        is_silent = isinstance(failure.__cause__, NoTextError)
+        if isinstance(error, APIStatusError):
+            status = error.status_code
+            limit = limit_of(status, error.response.text, prompt)
+            failure.outcome = OUTCOMES.get(limit, Outcome.HARNESS_ERROR)
+            is_silent = status in SUSPICIOUS and not limit
+        is_longest = prompt.characters > self._answered
+        if limit in ("answer", "excess") or (is_silent and is_longest):
+            fits = await self._fits_shorter(request)
+            failure.outcome = Outcome.DOES_NOT_FIT if fits else Outcome.HARNESS_ERROR
+        if failure.outcome is not Outcome.HARNESS_ERROR:
+            return failure
+        if limit == "answer" and status in SUSPICIOUS:
+            remedy = REMEDIES["long answer"].format(prompt.sampling.max_tokens)
+            return AnswerTooLong(f"{failure}\n{remedy}")
+        replied = failure.__cause__ or 0 < status < 502
+        if replied and not self._answered:
+            return RequestFailed(f"{failure}\n{REMEDIES['another API']}")
+        return failure
+
+    async def _fits_shorter(self, request: Request) -> bool:
+        """Whether the model answers `request` when its prompt is shortened; False, without a try,
+        where it is short already, and True where a prompt that is no longer was tried before."""
+        prompt = request.prompt
+        limit, length = prompt.sampling.max_tokens, prompt.characters
+        if length >= self._unfit.get(limit, math.inf):
+            return True
+        messages = [
+            replace(one, content=one.content[:SHORT]) for one in prompt.messages
+        ]
+        shorter = replace(prompt, messages=tuple(messages))
+        if 2 * shorter.characters >= length:
+            return False
+        with suppress(RequestFailed):
+            response = await self.answer(replace(request, prompt=shorter))
+            if not response.refused:
+                self._unfit[limit] = length
+                return True
+        return False
+
+    async def _in_dialect(self, request: Request) -> Response:
+        """Returns the response to `request`; where the server refuses it in a dialect, to the
+        request as the dialect wants it, as all later ones are. Raises the client's errors."""
+        while True:
+            spoken = self._spoken
+            try:
+                return await self._sent(request, spoken)
+            except APIStatusError as error:
+                refusal = error
+            async with self._searching:
+                # Another request may have found a dialect meanwhile.
+                if self._spoken == spoken:
+                    return await self._adapted(request, refusal)
+
+    async def _adapted(self, request: Request, refusal: APIStatusError) -> Response:
+        """Returns the response to `request` in the first dialects that the server answers, which are
+        kept; raises `refusal`, the server's word on the request, where none are answered.
+
+        Where a change leads to a refusal with other signs, more changes are made to it at once;
+        where it does not, several are made together after each was made alone.
+        """
+        trials = self._changes(request, refusal, self._spoken)
+        if trials and refusal.status_code >= 500:
+            # The error may have passed, and then is no dialect.
+            trials = [(self._spoken, [])]
+        while trials and self._trials < MOST_TRIALS:
+            self._trials += 1
+            spoken, signs = trials.pop(0)
+            try:
+                response = await self._sent(request, spoken)
+                self._spoken = spoken
+                return response
+            except APIStatusError as error:
+                changes = self._changes(request, error, spoken)
+            for change in reversed(changes):
+                if change[1] != signs:
+                    trials.insert(0, change)
+                elif NAMES.index(change[0][-1]) > NAMES.index(spoken[-1]):
+                    trials.append(change)
+        raise refusal
+
+    def _changes(
+        self, request: Request, refusal: APIStatusError, spoken: Spoken
+    ) -> list[tuple[Spoken, list[str]]]:
+        """Returns the dialects to try after `request` was refused in the dialects `spoken`: each
+        time one more, whose sign the refusal bears and which changes the request, with the names of
+        all whose signs it bears; empty where the refusal is about something else."""
+        status, words = refusal.status_code, words_of(refusal.response.text)
+        if status not in MAY_BE_DIALECT or limits_in(words).keys() & {
+            "prompt",
+            "other",
+        }:
+            return []
+        signs = [name for name in NAMES if DIALECTS[name].is_in(words)]
+        body = request_body(request, self.settings, spoken)
+        changes = [(*spoken, name) for name in signs]
+        return [
+            (change, signs)
+            for change in changes
+            if request_body(request, self.settings, change) != body
+        ]
+
+    async def _sent(self, request: Request, spoken: Spoken) -> Response:
         """Returns the response to `request`, which is sent in the dialects `spoken`, again where
         the reply is none. Raises the client's errors."""
-        if request.prompt.prefill and self._settings.endpoint == "chat":
-            await self._check_prefill(request)
-        body = request_body(request, self._settings, spoken)
-        retries = min(self._settings.retries, GARBLED_RETRIES)
-        for number in range(retries + 1):
-            if number:
-                await asyncio.sleep(GARBLED_PAUSE_S * 2 ** (number - 1))
+        if request.prompt.prefill and self.settings.endpoint == "chat":
+            check = self._prefill or asyncio.create_task(self._check_prefill(request))
+            self._prefill = check
+            await asyncio.shield(check)
+        body = request_body(request, self.settings, spoken)
+        for pause in PAUSES_S[: self.settings.retries + 1]:
+            await asyncio.sleep(pause)
             async with self._slots:
-                reply = await self._post(body)
+                reply = await self._post(request, body)
             try:
                 return self._read(reply, request, spoken)
             except ValueError as error:
@@ -114,15 +255,16 @@ class OpenAIEngine(Engine):
         message = f"the reply is not a chat completion ({fault}): {words or 'nothing'}"
         is_cut = LACKS_ITS_END.match(str(fault))
         outcome = Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR
-        raise self.http.failed(message, outcome) from fault
+        raise self.failed(message, outcome) from fault
 
-    async def _post(self, body: dict[str, Any]) -> httpx2.Response:
+    async def _post(self, request: Request, body: dict[str, Any]) -> httpx2.Response:
+        ASKED.set(request)
         path = "/completions" if "prompt" in body else "/chat/completions"
         # The client's `create` checks again what is sent, a third of all the time.
         return await self.client.post(path, cast_to=httpx2.Response, body=body)
 
     def _read(
-        self, reply: httpx2.Response, request: Request, spoken: tuple[str, ...]
+        self, reply: httpx2.Response, request: Request, spoken: Spoken
     ) -> Response:
         """Returns the response in `reply` to `request`, with the dialects `spoken` and those of the
         reply; raises `ValueError` where it is none, or the answer to another request."""
@@ -134,70 +276,47 @@ class OpenAIEngine(Engine):
         name = value_at(content, "id")
         if name and isinstance(name, str):
             # A cache or proxy that mixes replies up sends one to another prompt too.
-            created = str(value_at(content, "created"))
-            same = hash((name, created, response.text))
+            same = hash((name, str(value_at(content, "created")), response.text))
             if self._prompts.setdefault(same, prompt.digest) != prompt.digest:
                 raise ValueError(
                     "it repeats, with its id and time, the answer to another request"
                 )
         spoken = (*spoken, *response.dialects)
         for name in sorted(set(spoken) - self._announced):
-            line = dialects.DIALECTS[name].line
-            tqdm.write(f"{self._name}: its server speaks a dialect: {line}", sys.stderr)
+            told = f"its server speaks a dialect: {DIALECTS[name].line}"
+            tqdm.write(f"{self.entry.name}: {told}", sys.stderr)
         self._announced.update(spoken)
         return replace(response, dialects=spoken)
 
     async def _check_prefill(self, request: Request) -> None:
-        """Checks once that the server continues answers that prompts begin, as that of `request`
-        does; raises `EngineError` where this is not verified."""
-        if self._prefill is None:
-            self._prefill = asyncio.create_task(self._fault_of_prefill(request))
-        if fault := await asyncio.shield(self._prefill):
-            raise EngineError(f"{self.http.who}: {NO_PREFILL.format(fault)}")
-
-    async def _fault_of_prefill(self, request: Request) -> str:
-        """Returns the reason why the server does not continue begun answers of the model that
-        `request` asks; empty where it verifiably continues them.
+        """Raises `EngineError` unless the server verifiably continues begun answers of the model
+        that `request` asks.
 
         The server continues two messages by one token, once with the last answer left open and once
         with it closed: only where the first prompt has fewer tokens is the answer left open.
         """
-        if self._settings.prefill == "none":
-            return "settings.prefill is 'none'"
-        counts = []
-        prompt = Prompt(
-            (Message("user", "Count."),), Sampling(max_tokens=1), "One, two,"
-        )
-        body = request_body(replace(request, prompt=prompt), self._settings)
-        for left_open in (True, False):
-            body["continue_final_message"] = left_open
+        fault = "settings.prefill is 'none'"
+        if self.settings.prefill != "none":
+            request = replace(request, prompt=COUNT)
+            body = request_body(request, self.settings)
+            counts = []
             try:
-                reply = await self._post(body)
+                for left_open in (True, False):
+                    body["continue_final_message"] = left_open
+                    reply = await self._post(request, body)
+                    counts.append(usage_in(reply.content).prompt_tokens or 0)
+                opened, closed = counts
+                if 0 < opened < closed:
+                    return
+                fault = (
+                    "its counts do not show that it leaves the answer open "
+                    f"({opened} tokens open, {closed} closed)"
+                )
             except BudgetReached:
                 raise
             except Exception as error:  # it costs the feature, not the run
-                return f"the probe failed: {self.http.failure(error)}"
-            counts.append(usage_in(reply.content).prompt_tokens)
-        opened, closed = counts
-        if opened is not None and closed is not None and opened < closed:
-            return ""
-        return (
-            "its counts do not show that it leaves the answer open "
-            f"({opened} tokens open, {closed} closed)"
+                fault = f"the probe failed: {self.failure(error)}".rstrip(".")
+        raise EngineError(
+            f"{self.who}: this endpoint cannot continue a begun answer, and the prompt "
+            f"begins one: {fault}.\n{REMEDIES['begun answer']}"
         )
-
-
-def _address(name: str, settings: Settings) -> str:
-    """Returns the address of the server by `settings` of the model `name`, and says on the console
-    where it differs from the given one. Raises `EngineError` for an invalid address."""
-    given = settings.override or settings.base_url
-    if fault := fault_of_address(given, "settings.key_env"):
-        # An environment variable may hold a secret by mistake: its value is never shown.
-        source = "settings.base_url"
-        if settings.override:
-            source = f"the environment variable {settings.base_url_env}"
-        raise EngineError(f"{name}: {source} {fault}")
-    address = settings.address
-    if address != given.rstrip("/"):
-        tqdm.write(f"{name}: its server is asked at {address}", sys.stderr)
-    return address
