@@ -14,7 +14,7 @@ from codestress.papers.codecrash.assertions import (
     score_assertion_as_run,
 )
 from codestress.papers.codecrash.contest_programs import contest_problems
-from codestress.papers.codecrash.reasoning import (
+from codestress.papers.codecrash.results.reasoning import (
     collapse_start,
     doubts,
     reasoning_tokens,

@@ -2,8 +2,6 @@
 messages, statuses of perturbations, and the published Pass@1."""
 
 import math
-from collections.abc import Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,6 +17,7 @@ from codestress.report.curves import (
     legend_above,
     name_rows,
     panels,
+    say,
 )
 from codestress.report.marks import mark
 from codestress.report.style import (
@@ -57,15 +56,18 @@ def difference_dots(
     stand side by side, settings below each other. A condition with a defence (a request to ignore
     comments, or a clean-up) is a row below its condition without the defence.
     """
-    published = published[published["condition"].isin(points["condition"])]
-    series = [told] if len(published) else []
-    figure, axes, places = _dots(points, published, series, xlabel)
-    for panel, ax in axes.items():
+    figure, axes = _dots(points, published.assign(slot=0), xlabel)
+    style: Any = {"color": PUBLISHED, "zorder": 1}
+    for ax, theirs in axes:
         ax.axvline(0, color="black", linewidth=0.8, zorder=1)
-        theirs = published[published["panel"] == panel]
-        for condition, values in theirs.groupby("condition", sort=False)["value"]:
-            _published_dots(ax, places.loc[condition, told], values, told)
-    legend_above(figure, *axes.values(), most=3)
+        if len(theirs):
+            dots: Any = {"alpha": 0.3, "markersize": 2.5, "label": told}
+            ax.plot(theirs["value"], theirs["y"], "o", **dots, **style)
+            means = theirs.groupby("y", as_index=False)["value"].mean()
+            bars = means["value"], means["y"]
+            ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
+            mark(ax, means, *bars, published=True)
+    legend_above(figure, *(ax for ax, _ in axes), most=3)
     return figure
 
 
@@ -73,10 +75,10 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     """Draws shares in % as dots with intervals (Tables 3, 11 and 12), as `difference_dots` does;
     returns the figure. `points`: model, panel, condition, value, low, high, and hollow (a second
     value, drawn as a hollow dot), if any."""
-    figure, axes, _ = _dots(points, points[:0].assign(beside=""), [], xlabel)
-    for ax in axes.values():
+    figure, axes = _dots(points, points[:0].assign(beside="", slot=0), xlabel)
+    for ax, _ in axes:
         ax.set_xlim(-3, 103)
-    legend_above(figure, *axes.values(), most=3)
+    legend_above(figure, *(ax for ax, _ in axes), most=3)
     return figure
 
 
@@ -87,116 +89,87 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     `points`: model, panel, condition, value (the average), low, high, hollow (the maximum).
     `published`: the same for the paper's models, and beside (its data set), in grey.
     """
-
-    models = list(published["model"].unique())
+    published = published.assign(slot=pd.factorize(published["model"])[0])
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
-    figure, axes, places = _dots(points, published, models, xlabel)
+    figure, axes = _dots(points, published, xlabel)
     style: Any = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3, "zorder": 1}
-    for (panel, ax), (model, marker) in product(
-        axes.items(), zip(models, MARKERS, strict=False)
-    ):
-        own = published[(published["panel"] == panel) & (published["model"] == model)]
-        part, y = own.set_index("condition").reindex(places.index), places[model]
-        average, most = part["value"], part["hollow"]
-        ax.errorbar(average, y, fmt=marker, label=f"{model}, published", **style)
-        mark(ax, part, average, y, published=True)
-        ax.plot(most, y, marker, mfc="none", **style)
-        ax.hlines(y, average, most, PUBLISHED, lw=0.5, alpha=0.5, zorder=1)
-    for ax in axes.values():
+    for ax, theirs in axes:
         ax.set_xscale("log")
-    legend_above(figure, *axes.values(), most=3)
+        for (slot, model), part in theirs.groupby(["slot", "model"]):
+            average, most, y = part["value"], part["hollow"], part["y"]
+            marker = MARKERS[slot % len(MARKERS)]
+            ax.plot(average, y, marker, label=f"{model}, published", **style)
+            mark(ax, part, average, y, published=True)
+            ax.plot(most, y, marker, mfc="none", **style)
+            ax.hlines(y, average, most, PUBLISHED, lw=0.5, alpha=0.5, zorder=1)
+    legend_above(figure, *(ax for ax, _ in axes), most=3)
     return figure
 
 
-def _published_dots(ax: Axes, place: float, values: pd.Series, told: str) -> None:
-    """Draws the paper's models, named `told` in the legend, as grey dots at the x values `values`
-    at the height `place` of the panel `ax`, with a bar at their mean."""
-    style: Any = {"color": PUBLISHED, "zorder": 1}
-    heights = [place] * len(values)
-    ax.plot(values, heights, "o", alpha=0.3, markersize=2.5, label=told, **style)
-    mean, ends = values.mean(), [place - 0.1, place + 0.1]
-    ax.plot([mean, mean], ends, linewidth=1.5, **style)
-    mark(ax, pd.DataFrame(index=["mean"]), mean, place, published=True)
-
-
 def _dots(
-    points: pd.DataFrame,
-    published: pd.DataFrame,
-    series: Sequence[str],
-    xlabel: str,
-) -> tuple[Figure, dict[str, Axes], pd.DataFrame]:
+    points: pd.DataFrame, published: pd.DataFrame, xlabel: str
+) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
     """Draws each model's dots in the panels of `points`, a row for each condition: at the value,
     with its interval; hollow dots, joined to them, show the column `hollow`, if any.
 
-    Returns the figure, its panels by name, and the heights of the dots: a table with a row for each
-    condition and a column for each of `series`, names of what is published, and of the models.
-    Panels with the same words after the first comma stand side by side.
+    Returns the figure, and its panels, each with the rows of `published` that belong there and
+    their heights in the column `y`: of those with `slot` 0 above the models' dots, then of those
+    with 1, and so on. Panels with the same words after the first comma stand side by side.
     """
-    models = list(points["model"].unique())
-    kinds = points["condition"].str.partition(", ")[0]
-    order = pd.Series(pd.factorize(kinds)[0], index=points["condition"])
-    conditions = list(order.sort_values(kind="stable").index.unique())
-    names = [*series, *models]
-    slots = -0.36 + (np.arange(len(names)) + 0.5) * (0.72 / len(names))
-    heights = np.arange(len(conditions))[:, None] + slots
-    places = pd.DataFrame(heights, index=conditions, columns=names)
-    figure, axes = _condition_panels(points, conditions, len(names), xlabel, published)
-    for panel, ax in axes.items():
-        own = points[points["panel"] == panel]
-        for model, look in looks(models).items():
-            part = own[own["model"] == model].set_index("condition").reindex(conditions)
-            _model_dots(ax, model, part, places[model].to_numpy(), look)
-    return figure, axes, places
+    titles, rows = _together(points["panel"], 2), _together(points["condition"], 0)
+    models = looks(points["model"].unique())
+    theirs = published[published["condition"].isin(rows)]
+    grey = theirs["slot"].nunique()
+    series = grey + len(models)
+    slots = -0.36 + (np.arange(series) + 0.5) * (0.72 / series)
+    drawn = points.assign(slot=grey + pd.factorize(points["model"])[0])
+    drawn, theirs = (
+        part.assign(y=[*map(rows.index, part["condition"])] + slots[part["slot"]])
+        for part in (drawn, theirs)
+    )
+    columns = len({title.partition(", ")[0] for title in titles})
+    across = columns if columns <= 3 else 2
+    height = (0.14 + 0.075 * series) * len(rows) + 0.55
+    height = 0.7 + 0.05 * series + height * -(-len(titles) // across)
+    height = min(height, TALLEST_DRAWN)
+    names = [""] * len(titles)
+    figure, axes = panels(names, across, height, sharex=True, sharey="row")
+    figure.supxlabel(xlabel, fontsize=8)
+    beside = published.drop_duplicates("beside").set_index("panel")["beside"]
+    found = []
+    for ax, title in zip(axes, titles, strict=True):
+        _name_panel(ax, title, beside.get(title, ""))
+        own = drawn[drawn["panel"] == title]
+        for model, look in models.items():
+            _model_dots(ax, model, own[own["model"] == model], look)
+        name_rows(ax, row_names(rows), 0.45, length=None)
+        found.append((ax, theirs[theirs["panel"] == title]))
+    return figure, found
 
 
-def _model_dots(
-    ax: Axes, model: str, part: pd.DataFrame, y: np.ndarray, look: Look
-) -> None:
-    """Draws the dots of `model` in the panel `ax`: those of each row of `part` at its height in
-    `y`."""
+def _model_dots(ax: Axes, model: str, part: pd.DataFrame, look: Look) -> None:
+    """Draws the dots of `model` in the panel `ax`: those of each row of `part` at its height."""
     colour, marker = look
     value, reach = interval(part, "value", 1)
     bars: Any = {"elinewidth": 1, "capsize": 1.5, "markersize": 3.5}
-    ax.errorbar(value, y, xerr=reach, fmt=marker, color=colour, label=model, **bars)
-    mark(ax, part, value, y)
+    ax.errorbar(
+        value, part["y"], None, reach, marker, color=colour, label=model, **bars
+    )
+    mark(ax, part, value, part["y"])
     if "hollow" in part:
         ends = part["hollow"]
-        ax.hlines(y, value, ends, colour, lw=0.5)
-        dots: Any = {"mfc": "white", "markersize": 4.5, "mew": 0.8}
-        ax.plot(ends, y, marker, color=colour, **dots)
-        mark(ax, part, ends, y)
+        dots: Any = {"markersize": 4.5, "markeredgewidth": 0.8}
+        ax.hlines(part["y"], value, ends, colour, lw=0.5)
+        ax.plot(ends, part["y"], marker, color=colour, mfc="white", **dots)
+        mark(ax, part, ends, part["y"])
 
 
-def _condition_panels(
-    points: pd.DataFrame,
-    conditions: Sequence[str],
-    series: int,
-    xlabel: str,
-    published: pd.DataFrame,
-) -> tuple[Figure, dict[str, Axes]]:
-    """Returns a figure and its panels by name: those of `points` in its column `panel`. Panels with
-    the same words after the first comma stand side by side, and these words below their title,
-    with the name of the data set in the column `beside` of `published`, if any.
-
-    The names of `conditions` label the rows, each high enough for `series` dots above each other.
-    """
-    titles = list(points["panel"].unique())
-    beside = dict(zip(published["panel"], published["beside"], strict=True))
-    rest = [title.partition(", ")[2] for title in titles]
-    titles.sort(key=lambda title: rest.index(title.partition(", ")[2]))
-    columns = len({title.partition(", ")[0] for title in titles})
-    across = columns if columns <= 3 else 2
-    down = -(-len(titles) // across)
-    height = (0.14 + 0.075 * series) * len(conditions) + 0.55
-    height = min(0.7 + 0.05 * series + down * height, TALLEST_DRAWN)
-    figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey="row")
-    for number, (ax, title) in enumerate(zip(axes, titles, strict=True)):
-        own = beside.get(title, "")
-        above = titles[number - across] if number >= across else ""
-        _name_panel(ax, title, own if beside.get(above) != own else "")
-        name_rows(ax, row_names(conditions), 0.45, length=None)
-    figure.supxlabel(xlabel, fontsize=8)
-    return figure, dict(zip(titles, axes, strict=True))
+def _together(names: pd.Series, part: int) -> list[str]:
+    """Returns the different `names` in order, but those with the same words before the first comma
+    (`part` 0) or after it (2) one behind the other."""
+    kinds, _ = pd.factorize(names.str.partition(", ")[part])
+    order = pd.Series(kinds, index=names).sort_values(kind="stable")
+    return list(order.index.unique())
 
 
 def _name_panel(ax: Axes, title: str, beside: str = "") -> None:
@@ -205,16 +178,8 @@ def _name_panel(ax: Axes, title: str, beside: str = "") -> None:
     first, _, rest = title.partition(", ")
     below = "; ".join(filter(None, [rest, beside and f"published: {beside}"]))
     ax.set_title(first, fontsize=8.5, pad=14 if below else 4)
-    words = ax.annotate(
-        below,
-        (0, 1),
-        xytext=(0, 4),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        fontsize=6.5,
-        color="#555555",
-    )
-    words.set_in_layout(False)
+    above: Any = {"xycoords": "axes fraction", "color": "#555555", "in_layout": False}
+    say(ax, below, (0, 1), (0, 4), **above)
 
 
 def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
@@ -225,15 +190,16 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     figure = styled_figure(WIDTHS["column"], 2.7)
     ax = figure.subplots()
     fit = table.iloc[0]
-    tokens, counts = response.curve["tokens"], response.curve["doubts"]
-    colour = looks([response.model])[response.model].colour
-    ax.step(tokens, counts, where="post", color=colour)
+    tokens = response.curve["tokens"]
+    [(colour, _)] = looks([response.model]).values()
+    ax.step(tokens, response.curve["doubts"], where="post", color=colour)
     if not math.isnan(fit["c2"]):
         x = np.linspace(0, tokens.max(), 200)
-        rejected = fit["lack_of_fit_quadratic"] < DOUBTED
-        doubted = f" (rejected, p < {DOUBTED:g})" if rejected else ""
-        y = np.polyval(fit[["c2", "c1", "c0"]].to_numpy(float), x)
-        ax.plot(x, y, "k:", lw=1, label=f"quadratic fit{doubted}")
+        y = fit["c0"] + fit["c1"] * x + fit["c2"] * x**2
+        label = "quadratic fit"
+        if fit["lack_of_fit_quadratic"] < DOUBTED:
+            label += f" (rejected, p < {DOUBTED:g})"
+        ax.plot(x, y, "k:", lw=1, label=label)
     if response.collapse_at is not None:
         label = f"one unit repeated to token {response.tokens:,}"
         start = response.collapse_at
@@ -253,20 +219,20 @@ def status_bars(table: pd.DataFrame) -> Figure:
     `table`: panel, condition, problems (number of programs), and the counts applied, unchanged,
     refused, rejected. Each data set and language has a panel.
     """
-    parts = dict(list(table.groupby("panel", sort=False)))
-    sizes = [len(part) for part in parts.values()]
-    height = min(0.6 + 0.2 * len(table) + 0.35 * len(parts), TALLEST_DRAWN)
-    figure, axes = panels(list(parts), 1, height, height_ratios=sizes)
-    for ax, (panel, part) in zip(axes, parts.items(), strict=True):
-        shares = 100 * part[list(STATUSES)].div(part["problems"], axis=0)
-        left = shares.cumsum(axis=1) - shares
-        places = range(len(part))
+    titles, sizes = zip(*table["panel"].value_counts(sort=False).items(), strict=True)
+    height = min(0.6 + 0.2 * len(table) + 0.35 * len(titles), TALLEST_DRAWN)
+    figure, axes = panels(titles, 1, height, height_ratios=sizes)
+    for ax, title in zip(axes, titles, strict=True):
+        part = table[table["panel"] == title]
+        left = np.zeros(len(part))
         for status, (colour, hatch) in STATUSES.items():
-            look: Any = {"color": colour, "hatch": hatch, "edgecolor": "white"}
-            ax.barh(places, shares[status], 0.8, left[status], label=status, **look)
+            shares = 100 * part[status] / part["problems"]
+            style: Any = {"color": colour, "hatch": hatch, "edgecolor": "white"}
+            ax.barh(range(len(part)), shares, 0.8, left, label=status, **style)
+            left += shares
         names = [spelled(name, code=True) for name in part["condition"]]
-        ax.set_yticks(places, names)
-        title = f"{panel} ({part['problems'].max()} programs)"
+        ax.set_yticks(range(len(part)), names)
+        title = f"{title} ({part['problems'].max()} programs)"
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100), title=title)
         ax.grid(False)
     axes[-1].set_xlabel("programs (%)")
@@ -281,14 +247,15 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     `points`: model, panel, density (share of the places that get a message), value, low, high.
     """
     models = list(points["model"].unique())
-    parts = dict(list(points.groupby("panel", sort=False)))
-    across = min(math.ceil(math.sqrt(len(parts))), 4)
-    height = 0.9 + 0.05 * len(models) + 1.9 * -(-len(parts) // across)
-    figure, axes = panels(
-        [""] * len(parts), across, min(height, TALLEST_DRAWN), sharex=True, sharey=True
-    )
-    for ax, (title, part) in zip(axes, parts.items(), strict=True):
+    titles = list(points["panel"].unique())
+    across = min(math.ceil(math.sqrt(len(titles))), 4)
+    height = 0.9 + 0.05 * len(models) + 1.9 * -(-len(titles) // across)
+    height = min(height, TALLEST_DRAWN)
+    names = [""] * len(titles)
+    figure, axes = panels(names, across, height, sharex=True, sharey=True)
+    for ax, title in zip(axes, titles, strict=True):
         _name_panel(ax, title)
+        part = points[points["panel"] == title]
         draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
     figure.supxlabel("share of the places that get a message (p)", fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
@@ -307,21 +274,20 @@ def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     figure = styled_figure(WIDTHS["page"], 4.0)
     left, right = figure.subplots(1, 2)
     plain = ranks[ranks["perturbation"] == "VAN"]
-    plain = plain.assign(series=plain["dataset"].map(NAMES))
     models = list(plain.drop_duplicates("label").sort_values("rank")["label"])
-    limits = (0.5, len(models) + 0.5)
-    own: Any = {"value": "rank", "series": "series", "published": True}
-    forest(left, plain, models, limits, **own)
+    plain = plain.assign(series=plain["dataset"].map(NAMES))
+    ends = (0.5, len(models) + 0.5)
+    ranked: Any = {"value": "rank", "series": "series", "published": True}
+    forest(left, plain, models, ends, **ranked)
     left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
     left.set_xticks(range(1, len(models) + 1, 4))
-    perturbations = list(datasets["perturbation"])
-    own = {"label": "perturbation", "value": "difference", "scale": 100}
-    own |= {"decided": True, "published": True}
-    forest(right, datasets, perturbations, (-20, 30), **own)
+    names = row_names(datasets["perturbation"])
+    lost: Any = {"value": "difference", "scale": 100, "decided": True}
+    rows = datasets.assign(label=names)
+    forest(right, rows, names, (-20, 30), published=True, **lost)
     xlabel = "share lost, paired by model (points)"
     right.set(title="LiveCodeBench - CRUXEval", xlabel=xlabel)
     right.axvline(0, color="#999999", linewidth=0.6)
-    right.set_yticks(range(len(perturbations)), row_names(perturbations))
     legend_above(figure, left)
     add_note(figure, "filled: decided (Holm); hollow: not")
     return figure

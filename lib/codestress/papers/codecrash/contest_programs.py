@@ -40,7 +40,7 @@ def contest_problems(language: Language = "python") -> list[Problem]:
         code = _content(f"{name}.{SUFFIXES[language]}").rstrip("\n")
         for number, (arguments, output) in enumerate(program["calls"]):
             if language != "python":
-                arguments = positional(arguments, program["parameters"], language)
+                arguments = positional(arguments, program["parameters"])
             problem = Problem(
                 f"{name}_{number}",
                 code,
@@ -66,14 +66,14 @@ def _content(name: str) -> str:
     return read_text(path)
 
 
-def positional(arguments: str, parameters: list[str], language: Language) -> str:
-    """Returns `arguments`, the text of a Python call's arguments, as positional ones in the source
-    of `language`, which has no keywords, in the order of `parameters` (names). Raises `ValueError`
-    for an argument that is no literal, `SyntaxError` for a text that is no list of arguments,
-    `KeyError` for a parameter without one."""
+def positional(arguments: str, parameters: list[str]) -> str:
+    """Returns `arguments`, the text of a Python call's arguments, as positional ones in JSON, for
+    JavaScript has no keywords, in the order of `parameters` (names). Raises `ValueError` for an
+    argument that is no literal, `SyntaxError` for a text that is no list of arguments, `KeyError`
+    for a parameter without one."""
     call = ast.parse(f"f({arguments})", mode="eval").body
     assert isinstance(call, ast.Call)
     nodes: dict[str | None, ast.expr] = dict(zip(parameters, call.args, strict=False))
     nodes |= {one.arg: one.value for one in call.keywords}
     values = [ast.literal_eval(nodes[name]) for name in parameters]
-    return ", ".join(literal_text(value, language) for value in values)
+    return ", ".join(literal_text(value, "javascript") for value in values)

@@ -19,13 +19,11 @@ HEADLINE = Headline(
 
 def published() -> Printed:
     """Returns the right predictions of Table 1, of which the paper publishes Pass@1."""
-    direct = leaderboard.not_reasoning(leaderboard.pass_at_1()).query(
-        "mode == 'direct'"
-    )
+    direct = leaderboard.scores()
     direct = direct[direct["perturbation"].isin(["VAN", *leaderboard.HEADLINE])]
     n = direct["dataset"].map(leaderboard.problem_counts())
     models = direct["label"].map(published_models("codecrash"))
-    correct = direct["value"] / 100 * n
+    correct = direct["share"] * n
     counts = pd.DataFrame({"model": models, "correct": correct, "n": n})
     told = "predictions about programs as they are and perturbed (PSC-ALL, MCC, MPS, MHC), both data sets"
     return Printed("codecrash/tab01", counts, told)

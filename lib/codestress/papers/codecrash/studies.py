@@ -554,9 +554,8 @@ def javascript_arguments(problem: Problem) -> str:
     """Returns the arguments of a Python `problem` as JSON values separated by commas, in the order
     of the parameters; raises `NotJson` where the arguments have no JSON form."""
     try:
-        arguments = positional(
-            problem.arguments, PythonProgram(problem).parameters(), "javascript"
-        )
+        parameters = PythonProgram(problem).parameters()
+        arguments = positional(problem.arguments, parameters)
         json_values(arguments)
     except (TypeError, ValueError, KeyError, SyntaxError, RecursionError):
         raise NotJson(problem.arguments) from None
@@ -568,7 +567,7 @@ def runnable(languages: Sequence[Language]) -> list[Language]:
     raises `SandboxError` with the reasons where none can."""
     left = [language for language in languages if not missing(language)]
     if not left:
-        why = "; ".join(map(missing, languages)) or "name at least one"
+        why = "; ".join(map(missing, languages))
         raise SandboxError(f"languages = {languages}: {why}")
     return left
 

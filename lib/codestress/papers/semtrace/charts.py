@@ -3,6 +3,7 @@ prompts (Figures 11 to 14), the published tables."""
 
 import textwrap
 from collections.abc import Sequence
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -22,7 +23,7 @@ from codestress.report.curves import (
 )
 from codestress.report.findings import span
 from codestress.report.marks import mark, with_cells
-from codestress.report.style import PUBLISHED, looks, styled_figure
+from codestress.report.style import PUBLISHED, looks
 from codestress.types import Prompt
 
 
@@ -40,25 +41,20 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     rows, columns, models = (
         list(points[name].unique()) for name in ("row", "column", "model")
     )
-    figure = styled_figure(7.0, 1.0 + min(1.65 * len(rows), 7.0))
-    grid = figure.subplots(
-        len(rows), len(columns), sharex=True, sharey="row", squeeze=False
-    )
-    for (row, column), part in points.groupby(["row", "column"], sort=False):
-        ax = grid[rows.index(row)][columns.index(column)]
+    titles = [*columns] + [""] * len(columns) * (len(rows) - 1)
+    height = 1.0 + min(1.65 * len(rows), 7.0)
+    figure, axes = panels(titles, len(columns), height, sharex=True, sharey="row")
+    for ax, (row, column) in zip(axes, product(rows, columns), strict=True):
+        part = points[(points["row"] == row) & (points["column"] == column)]
         draw_curves(ax, part, models, "depth", value="shown", scale=100, size=3)
-    for ax, column in zip(grid[0], columns, strict=True):
-        ax.set_title(column)
-    for ax, label in zip(grid[:, 0], rows, strict=True):
-        ax.set_ylabel("\n".join([*label.split(", "), ylabel]))
-        ax.set_ylim(-4, 104)
-    for ax in grid[-1]:
-        ax.set_xticks([0, 50, 100])
+        if column == columns[0]:
+            ax.set_ylabel("\n".join([*row.split(", "), ylabel]))
+        ax.set(ylim=(-4, 104), xticks=[0, 50, 100])
     figure.supxlabel(
         "depth of the target in the context (% of the distractors before it)",
         fontsize=8,
     )
-    legend_above(figure, grid[0][0])
+    legend_above(figure, axes[0])
     return figure
 
 
@@ -165,7 +161,12 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     Both tables have the columns label (model), condition (data set, and whether lines have keys
     where that varies), accuracy, low, high (0 to 1); `regenerated` may have `cell`.
     """
-    table = _with_kinds(regenerated.assign(paper=False), published.assign(paper=True))
+    parts = [regenerated.assign(paper=False), published.assign(paper=True)]
+    table = pd.concat(parts, ignore_index=True)
+    words = table["condition"].str.partition(", ")
+    # Data sets share the kinds of their questions.
+    kinds = words[0].str.replace(r".*(?=-[IO]$)", "", regex=True)
+    table = table.assign(data=words[0], keys=words[2], kind=kinds)
     names, kinds, keys = (
         list(table[name].unique()) for name in ("label", "kind", "keys")
     )
@@ -177,8 +178,8 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
             colour, marker = look(keys.index(key))
             style: dict[str, Any] = {"color": colour, "label": key or "here"}
             if paper:
-                style = {"color": PUBLISHED, "label": f"published {key}".strip()}
-                style["mfc"] = "white"
+                label = f"published {key}".strip()
+                style = {"color": PUBLISHED, "label": label, "mfc": "white"}
             rows = part["label"].map(names.index) + 0.1 * bool(paper)
             rows += 0.3 * keys.index(key) - 0.15 * (len(keys) - 1)
             share, reach = interval(part)
@@ -192,15 +193,6 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     figure.supxlabel("right answers (%), without distractors", fontsize=8)
     legend_above(figure, axes[0])
     return figure
-
-
-def _with_kinds(*tables: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all `tables` with added columns: data (set), keys (in words, may be empty), and kind of the
-    question, which data sets share."""
-    table = pd.concat(tables, ignore_index=True)
-    words = table["condition"].str.partition(", ")
-    kind = words[0].str.replace(r".*(?=-[IO]$)", "", regex=True)
-    return table.assign(data=words[0], keys=words[2], kind=kind)
 
 
 def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:

@@ -14,9 +14,10 @@ import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import pairwise, zip_longest
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -102,43 +103,31 @@ def distractors(source: Distractors) -> tuple[str, ...]:
     Left out are functions that use the name `f`, which every target has, functions that do not
     parse, and duplicates. `DataError` when the source's data set is not at hand.
     """
-    read = {"installed": _installed, "cosqa": _cosqa, "codesearchnet": _codesearchnet}
-    codes = dict.fromkeys(read[source]())
-    functions = [code for code in codes if not USES_F.search(code)]
+    codes = _installed() if source == "installed" else _written_alike(source)
+    functions = [code for code in dict.fromkeys(codes) if not USES_F.search(code)]
     lengths = sorted(map(len, functions))
     low, high = (lengths[int(share * (len(lengths) - 1))] for share in QUARTILES)
     return tuple(code for code in functions if low <= len(code) <= high)
 
 
-def _parses(code: str) -> bool:
-    try:
-        return isinstance(parse_program(code).body[0], ast.FunctionDef)
-    except (SyntaxError, IndexError):
-        return False
+def _written_alike(source: Literal["cosqa", "codesearchnet"]) -> Iterator[str]:
+    """Yields the functions of a data set without common indentation and with tabs as four spaces; a
+    text that does not parse, or does not begin with a function, is left out."""
+    rows: Iterable[Any]
+    if source == "cosqa":
+        packed = data_file("codesearchnet-python", COSQA).read_bytes()
+        lines = gzip.decompress(packed).decode("utf-8").splitlines()
+        rows = map(json.loads, lines)
+    else:
+        from pyarrow import parquet
 
-
-def _cosqa() -> Iterator[str]:
-    text = gzip.decompress(
-        data_file("codesearchnet-python", COSQA).read_bytes()
-    ).decode("utf-8")
-    return _written_alike(json.loads(line)["code"] for line in text.splitlines())
-
-
-def _codesearchnet() -> Iterator[str]:
-    from pyarrow import parquet
-
-    rows = parquet.read_table(
-        data_file("codexglue-python", CODESEARCHNET), columns=["code"]
-    )
-    return _written_alike(rows["code"].to_pylist())
-
-
-def _written_alike(functions: Iterable[str]) -> Iterator[str]:
-    """Yields the texts `functions` without common indentation and with tabs as four spaces; a text
-    that does not parse, or does not begin with a function, is left out."""
-    return filter(
-        _parses, (textwrap.dedent(code.expandtabs(4)).strip("\n") for code in functions)
-    )
+        path = data_file("codexglue-python", CODESEARCHNET)
+        rows = parquet.read_table(path, columns=["code"]).to_pylist()
+    for row in rows:
+        code = textwrap.dedent(row["code"].expandtabs(4)).strip("\n")
+        with suppress(SyntaxError, IndexError):
+            if isinstance(parse_program(code).body[0], ast.FunctionDef):
+                yield code
 
 
 def _installed() -> Iterator[str]:

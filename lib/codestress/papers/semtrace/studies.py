@@ -6,11 +6,11 @@ input or an output of the target, or retrieves the target (sections 3.1-3.3), or
 of the target's lines removed (section 3.4; the interpreter: appendix B).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import product
-from typing import Annotated, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 import numpy as np
 from pydantic import Field
@@ -74,27 +74,72 @@ Counts = Annotated[
     Field(min_length=1, description="unrelated functions around the target"),
 ]
 Matched = Literal["count", "tokens"]
-Subsample = Annotated[
-    float, Field(gt=0, le=1, description="share of them, drawn by the seed")
-]
-Prefill = Annotated[
-    Literal["assistant", "user"],
-    Field(
-        description="where the answer's beginning stands; user: for models that cannot continue one"
-    ),
-]
-Reading = Annotated[
-    ReadingRule,
-    Field(
-        description="the part of a completion that is scored: up to its first_fence, after its last_assertion, "
-        "or its first_line"
-    ),
-]
 PREDICTIONS = [*get_args(Prediction)]
 RETRIEVAL = ("function_retrieval", "line_retrieval")
 
 
-class Sensitivity(Interval, Experiment):
+class Begun(Interval, Experiment):
+    """Parameters of requests whose answer is begun for the model (appendix J), and their prompts."""
+
+    subsample: float = Field(
+        1.0, gt=0, le=1, description="share of the problems, drawn by the seed"
+    )
+    prefill: Literal["assistant", "user"] = Field(
+        "assistant",
+        description="where the answer's beginning stands; user: for models that cannot continue one",
+    )
+    reading: ReadingRule = Field(
+        "first_fence",
+        description="the part of a completion that is scored: up to its first_fence, after its last_assertion, "
+        "or its first_line",
+    )
+    max_tokens: int = Field(
+        256, ge=1, description="longest answer; whole functions may be twice as long"
+    )
+    rule: Literal["strict"] = Field(
+        "strict", description="values are compared by type, lines to the character"
+    )
+
+    def sampled(self, problems: Mapping[str, Problem]) -> list[str]:
+        """Returns the ids of the share `subsample` of the dict `problems`, at least one, in their
+        order, drawn by the seed."""
+        names = list(problems)
+        count = max(1, round(self.subsample * len(names)))
+        chosen = rng(self.seed, "subsample").permutation(len(names))[:count]
+        return [names[i] for i in sorted(chosen)]
+
+    def begun(self, task: str, values: Mapping[str, str]) -> str:
+        """Returns the beginning of the assistant's turn for `task`, filled in by `values` (text by
+        placeholder); empty where the model writes the beginning (`prefill` is "user")."""
+        return filled(f"{task}.prefill", values) if self.prefill == "assistant" else ""
+
+    def prompt(
+        self,
+        task: str,
+        values: Mapping[str, str],
+        source: ProgramSource,
+        *,
+        qac: bool = True,
+    ) -> Prompt:
+        """Returns the prompt from the templates of `task` in appendix J, filled in by `values`
+        (text by placeholder); without `qac` the query stands only after the code, else also before.
+
+        With `prefill` "user" the user's turn states how the answer begins; else the assistant's
+        turn begins so. `source` is the program's origin.
+        """
+        names = [f"{task}.before", task] if qac else [task]
+        if self.prefill == "user":
+            names.append("begin_with")
+            values = {**values, "begun": filled(f"{task}.prefill", values)}
+        text = "\n\n".join(filled(name, values) for name in names)
+        # A function that is repeated whole needs more room than one line.
+        room = 2 if task == "function_retrieval" else 1
+        sampling = Sampling(max_tokens=room * self.max_tokens)
+        begun = self.begun(task, values)
+        return Prompt((Message("user", text),), sampling, begun, source)
+
+
+class Sensitivity(Begun):
     """Parameters of sections 2.4 and 3.4: the requests about programs with lines removed, and
     Equation 5 (its `epsilon` and `complete_wrong`). The defaults are the paper's for models."""
 
@@ -121,15 +166,11 @@ class Sensitivity(Interval, Experiment):
         description="cruxeval: the paper's, a data set; semtrace (outputs only); generated: the kit's own",
     )
     n_problems: int = Field(800, ge=1, description="how many, from the first on")
-    subsample: Subsample = 1.0
     versions: int = Field(
         0,
         ge=0,
         description="most versions of a program, drawn by the seed; 0: all (the paper)",
     )
-    prefill: Prefill = "assistant"
-    reading: Reading = "first_fence"
-    max_tokens: int = Field(256, ge=1, description="longest answer")
     inputs_run_on: Literal["complete", "shown"] = Field(
         "complete",
         description="the program that must return the output for an input: section 3.4 does not say which",
@@ -141,7 +182,6 @@ class Sensitivity(Interval, Experiment):
         "left_out",
         description="programs answered wrongly when complete, in equation 5; zero: nothing is lost of them",
     )
-    rule: Literal["strict"] = Field("strict", description="values are compared by type")
 
     def trials(self) -> Iterator[Trial]:
         """Yields the trials on every problem with every subset of its lines removed, or `versions`
@@ -152,13 +192,23 @@ class Sensitivity(Interval, Experiment):
         both = self.shown == "prompt" and self.problems != "semtrace"
         table = self.table()
         for task in self.tasks if both else ["output_prediction"]:
-            for name in _drawn(table, self.subsample, self.seed):
-                lines = removable(table[name].code)
-                masks = _masks(table[name], self.versions, self.seed) if lines else ()
-                for mask in masks:
-                    factors: dict[str, Scalar] = {"task": task, "lines": lines}
-                    factors |= {"removed": mask.bit_count(), "mask": mask}
-                    yield Trial(name, factors, self.seed)
+            for name in self.sampled(table):
+                factors: dict[str, Scalar] = {"task": task}
+                factors["lines"] = removable(table[name].code)
+                for mask in self.masks(table[name]):
+                    removed = {"removed": mask.bit_count(), "mask": mask}
+                    yield Trial(name, factors | removed, self.seed)
+
+    def masks(self, problem: Problem) -> Sequence[int]:
+        """Returns the bit masks of the lines of `problem` to remove: all masks, or `versions` of
+        them drawn by the seed, among them always 0, the unchanged program; none for a program of
+        one line."""
+        lines = removable(problem.code)
+        count = 2**lines if lines else 0
+        if not self.versions or self.versions >= count:
+            return range(count)
+        order = rng(self.seed, "versions", problem.id).permutation(count - 1)
+        return [0, *sorted(int(i) + 1 for i in order[: self.versions - 1])]
 
     def table(self) -> dict[str, Problem]:
         """Returns the problems by id."""
@@ -178,9 +228,7 @@ class Sensitivity(Interval, Experiment):
             sampling = Sampling(max_tokens=1)
             return Prompt((message,), sampling, problem.call, problem.source)
         values = _predicted(problem) | {"code_block": problem.code}
-        sampling = Sampling(max_tokens=self.max_tokens)
-        task = str(trial.factors["task"])
-        return _prompt(task, values, sampling, problem.source, self.prefill)
+        return self.prompt(str(trial.factors["task"]), values, problem.source)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
         """Returns the score. An input is correct when the complete program returns the output for
@@ -190,7 +238,7 @@ class Sensitivity(Interval, Experiment):
         if self.shown == "program":
             return score_interpreted(problem, response.text)
         task = str(trial.factors["task"])
-        begun = _begun(task, _predicted(problem), self.prefill)
+        begun = self.begun(task, _predicted(problem))
         if task == "input_prediction" and self.inputs_run_on == "shown":
             problem = self.incomplete(trial)
         return recall.score_completion(problem, task, response, begun, self.reading)
@@ -213,7 +261,7 @@ class LineRemoval(Sensitivity, Parameters):
     resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
 
 
-class Contexts(Interval, Experiment):
+class Contexts(Begun):
     """Parameters of the requests in sections 3.1 to 3.3 and appendices A, C, D. The defaults are
     the paper's."""
 
@@ -261,7 +309,6 @@ class Contexts(Interval, Experiment):
     n_problems: int = Field(
         800, ge=1, description="how many of each, from the first on"
     )
-    subsample: Subsample = 1.0
     digits: list[Digits] = Field(
         [2], min_length=1, description="of the numbers in SemTrace"
     )
@@ -310,17 +357,9 @@ class Contexts(Interval, Experiment):
         "any",
         description="any: a line of the target that is not blank; body: nor its first",
     )
-    prefill: Prefill = "assistant"
-    reading: Reading = "first_fence"
-    max_tokens: int = Field(
-        256, ge=1, description="longest answer; functions may be twice as long"
-    )
     wrong_length: Literal["zero", "by_position"] = Field(
         "zero",
         description="what a list of another length is worth in part; by_position: right elements of the longer",
-    )
-    rule: Literal["strict"] = Field(
-        "strict", description="values are compared by type, lines to the character"
     )
 
     @property
@@ -345,7 +384,7 @@ class Contexts(Interval, Experiment):
                     asked: dict[str, Scalar] = {"dataset": dataset, "digits": digits}
                     asked |= {"task": task, "qac": qac}
                     conditions += [asked | place for place in self.places_of(task)]
-                names = _drawn(self.table(dataset, digits), self.subsample, self.seed)
+                names = self.sampled(self.table(dataset, digits))
                 for name, factors in product(names, conditions):
                     yield Trial(name, factors, self.seed)
 
@@ -375,32 +414,21 @@ class Contexts(Interval, Experiment):
 
     def render(self, trial: Trial) -> Prompt:
         problem, task = self.asked(trial)
-        count, position = (
-            int(trial.factors[name] or 0) for name in ("distractors", "position")
-        )
-        mixed = self.in_context(
-            problem, count, position, keyed=bool(trial.factors["keys"])
-        )
-        query = self.query(problem, task, trial.seed) | {"code_block": mixed.text}
-        # A function that is repeated whole needs more room than one line.
-        room = 2 if task == "function_retrieval" else 1
+        factors: Mapping[str, Any] = trial.factors
+        count, keyed = factors["distractors"], factors["keys"]
+        mixed = self.in_context(problem, count, factors["position"], keyed=keyed)
+        values = self.query(problem, task) | {"code_block": mixed.text}
         # A reader may take a distractor's line for the target's, so the program is a stranger's
         # when they are.
         foreign = count and self.distractor_source != "installed"
-        return _prompt(
-            task,
-            query,
-            Sampling(max_tokens=room * self.max_tokens),
-            ProgramSource.STRANGER if foreign else problem.source,
-            self.prefill,
-            qac=bool(trial.factors["qac"]),
-        )
+        source = ProgramSource.STRANGER if foreign else problem.source
+        return self.prompt(task, values, source, qac=factors["qac"])
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
         problem, task = self.asked(trial)
-        begun = _begun(task, self.query(problem, task, trial.seed), self.prefill)
+        begun = self.begun(task, self.query(problem, task))
         if task in RETRIEVAL:
-            lines, keys = self.wanted(problem, task, trial.seed)
+            lines, keys = self.wanted(problem, task)
             separator = SEPARATORS[self.key_separator]
             return recall.score_retrieval(lines, keys, response, begun, separator)
         if rule == "partial" and trial.factors["dataset"] == "semtrace":
@@ -419,26 +447,27 @@ class Contexts(Interval, Experiment):
         drawn_for = problem.id
         if self.redrawn:
             drawn_for = f"{problem.id}, position {position}"
-        others = distractor_context(
-            drawn_for, count, self.distractor_source, tokens, self.seed
-        )
-        separator = keyed and self.key_separator
+        source = self.distractor_source
+        others = distractor_context(drawn_for, count, source, tokens, self.seed)
+        codes = problem.code, *others
+        functions = [Shown(code) for code in codes]
+        if keyed:
+            keys = _keys(problem, others, self.seed)
+            functions = with_keys(codes, keys, self.key_separator, self.keyed_blank)
         return mix(
-            _shown(problem, others, self.seed, separator, self.keyed_blank),
+            functions,
             position=position,
             positions=self.positions,
             fragments=self.fragments,
             blank_between=self.blank_between,
         )
 
-    def wanted(
-        self, problem: Problem, task: str, seed: int
-    ) -> tuple[list[str], list[str]]:
+    def wanted(self, problem: Problem, task: str) -> tuple[list[str], list[str]]:
         """Returns the lines to retrieve for `task` (all of the function of `problem`, or for
-        `line_retrieval` one drawn by `seed`), and their keys; the key of a blank line is empty
+        `line_retrieval` one drawn by the seed), and their keys; the key of a blank line is empty
         unless `keyed_blank`."""
         lines = problem.code.split("\n")
-        keys = _keys(problem, (), seed)[0][: len(lines)]
+        keys = _keys(problem, (), self.seed)[0][: len(lines)]
         shown = [number for number, line in enumerate(lines) if line.strip()]
         if not self.keyed_blank:
             keys = [key if n in shown else "" for n, key in enumerate(keys)]
@@ -446,16 +475,16 @@ class Contexts(Interval, Experiment):
             return lines, keys
         if self.line_asked == "body" and len(shown) > 1:
             shown = shown[1:]
-        asked = shown[rng(seed, "line", problem.id).integers(len(shown))]
+        asked = shown[rng(self.seed, "line", problem.id).integers(len(shown))]
         return [lines[asked]], [keys[asked]]
 
-    def query(self, problem: Problem, task: str, seed: int) -> dict[str, str]:
+    def query(self, problem: Problem, task: str) -> dict[str, str]:
         """Returns the values by which the templates of `task` are filled in for `problem`, by
         placeholder: input and output for a prediction, the keys start, end and key for a
         retrieval."""
         if task not in RETRIEVAL:
             return _predicted(problem)
-        keys = [key for key in self.wanted(problem, task, seed)[1] if key]
+        keys = [key for key in self.wanted(problem, task)[1] if key]
         return {"start": keys[0], "end": keys[-1], "key": keys[0]}
 
 
@@ -517,31 +546,6 @@ def problems_of(
     return {problem.id: problem for problem in chosen}
 
 
-def _drawn(problems: Mapping[str, Problem], share: float, seed: int) -> list[str]:
-    """List of the ids of a subsample of the dict `problems`, drawn by `seed`: the share `share` (0
-    to 1) of the problems and at least one, in their order."""
-    names = list(problems)
-    count = max(1, round(share * len(names)))
-    chosen = rng(seed, "subsample").permutation(len(names))[:count]
-    return [names[i] for i in sorted(chosen)]
-
-
-@lru_cache(maxsize=16)  # a problem's positions and tasks show the same functions
-def _shown(
-    problem: Problem,
-    others: tuple[str, ...],
-    seed: int,
-    separator: Separator | Literal[False],
-    blank: bool,
-) -> list[Shown]:
-    """Functions of a context, the program of `problem` first; with keys drawn by `seed` if
-    `separator` is not False, before blank lines too if `blank`."""
-    functions = (problem.code, *others)
-    if not separator:
-        return [*map(Shown, functions)]
-    return with_keys(functions, _keys(problem, others, seed), separator, blank)
-
-
 @lru_cache(maxsize=256)
 def distractor_context(
     problem: str, count: int, source: Distractors, tokens: int | None, seed: int
@@ -579,49 +583,6 @@ def _keys(problem: Problem, others: tuple[str, ...], seed: int) -> list[list[str
 
 def _predicted(problem: Problem) -> dict[str, str]:
     return {"input": problem.arguments, "output": problem.output}
-
-
-def _prompt(
-    task: str,
-    shown: Mapping[str, str],
-    sampling: Sampling,
-    source: ProgramSource = ProgramSource.STRANGER,
-    prefill: str = "assistant",
-    *,
-    qac: bool = True,
-) -> Prompt:
-    """Prompt from the templates of `task` in appendix J, filled in by `shown` (text by
-    placeholder); without `qac` the query stands only after the code, else also before.
-
-    With `prefill` "user" the user's turn states how the answer begins, and the model writes all of
-    it; else the assistant's turn begins so. `source` is the program's origin.
-    """
-    parts = [f"{task}.before", task] if qac else [task]
-    if prefill == "user":
-        parts.append("begin_with")
-        shown = {**shown, "begun": _begun(task, shown, "assistant")}
-    text = "\n\n".join(filled(part, shown) for part in parts)
-    return Prompt(
-        (Message("user", text),), sampling, _begun(task, shown, prefill), source
-    )
-
-
-def _begun(task: str, shown: Mapping[str, str], prefill: str) -> str:
-    """Text of the beginning of the assistant's turn for `task`, filled in by `shown` (text by
-    placeholder); empty when `prefill` is "user" and the model writes the beginning."""
-    return "" if prefill == "user" else filled(f"{task}.prefill", shown)
-
-
-def _masks(problem: Problem, versions: int, seed: int) -> list[int]:
-    """List of bit masks (ints) of the lines of `problem` to remove: all masks, or `versions` of
-    them (0: all) drawn by `seed`, among them always 0, the unchanged program."""
-    masks = range(2 ** removable(problem.code))
-    if not versions or versions >= len(masks):
-        return [*masks]
-    drawn = rng(seed, "versions", problem.id).permutation(len(masks) - 1)[
-        : versions - 1
-    ]
-    return [0, *sorted(int(i) + 1 for i in drawn)]
 
 
 class Templates(Seeded):

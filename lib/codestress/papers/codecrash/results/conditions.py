@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from codestress.errors import ParameterError
 from codestress.fitting.proportions import effective_number
 from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
 from codestress.types import LANGUAGE_NAMES
@@ -76,15 +75,6 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
         status=("status", "first"),
         question=("question", "first"),
     )
-
-
-def require_pairs(pairs: pd.DataFrame, answers: pd.DataFrame) -> None:
-    """Raises `ParameterError` where `pairs`, those of `answers` beside vanilla ones, has no row."""
-    if pairs.empty:
-        asked = ", ".join(answers["perturbation"].unique())
-        raise ParameterError(
-            f"no problem was answered both as it is (VAN) and perturbed (answers: {asked}): ask more of them"
-        )
 
 
 def question_counts(questions: pd.Series) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from codestress.errors import ParameterError
 from codestress.fitting.influence import Moved, share
 from codestress.fitting.proportions import (
     UNKNOWN,
@@ -23,7 +24,6 @@ from .conditions import (
     most,
     named,
     question_counts,
-    require_pairs,
     scores_by_problem,
     undefended,
 )
@@ -50,9 +50,18 @@ def differences(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
     """Returns a row for each condition in `answers` except plain vanilla, paired with plain vanilla
     on the problems of both: the result of `paired_differences`. `rule` is the scoring rule. Raises
     `ParameterError` where no answers can be paired."""
+    return paired_differences(required_pairs(answers, rule), confidence)
+
+
+def required_pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
+    """Returns the result of `paired_scores`; raises `ParameterError` where it has no row."""
     pairs = paired_scores(answers, rule)
-    require_pairs(pairs, answers)
-    return paired_differences(pairs, confidence)
+    if pairs.empty:
+        asked = ", ".join(answers["perturbation"].unique())
+        raise ParameterError(
+            f"no problem was answered both as it is (VAN) and perturbed (answers: {asked}): ask more of them"
+        )
+    return pairs
 
 
 def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:

@@ -16,7 +16,6 @@ from ..studies import MESSAGES
 from .conditions import (
     CELL,
     named,
-    require_pairs,
     spelled,
 )
 from .differences import (
@@ -27,7 +26,7 @@ from .differences import (
     condition_means,
     drawn_columns,
     estimate_row,
-    paired_scores,
+    required_pairs,
 )
 from .leaderboard import published_differences
 
@@ -45,7 +44,7 @@ def by_density(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Dat
     """Returns the result of `condition_means` for each model, setting, perturbation and density (0:
     vanilla). `answers` come from `with_tokens`: tokens are the mean length of the whole response
     (reasoning included) as the server counts it. `rule` is the scoring rule."""
-    require_pairs(paired_scores(answers, rule), answers)
+    required_pairs(answers, rule)  # without them there is nothing to draw
     table = condition_means(answers, "tokens", rule=rule, confidence=confidence)
     vanilla = table["perturbation"] == "VAN"
     parts = [table[~vanilla]]

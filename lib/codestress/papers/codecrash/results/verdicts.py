@@ -8,20 +8,18 @@ from typing import Any
 import pandas as pd
 
 from codestress.fitting.proportions import clustered_share
-from codestress.scoring.forms import fenced_program
 from codestress.seeding import rng
 from codestress.types import Response
 
-from ..studies import Questions
+from ..studies import Questions, variants
 from .conditions import (
     CELL,
     MERGE,
     MODES,
     cells,
-    require_pairs,
     undefended,
 )
-from .differences import PAIRED, paired_scores
+from .differences import PAIRED, required_pairs
 
 
 def changed_verdicts(
@@ -52,10 +50,9 @@ def changed_verdicts(
 
 
 def _pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns `paired_scores` of each data set by itself. Raises `ParameterError` where there are
+    """Returns `required_pairs` of each data set by itself. Raises `ParameterError` where there are
     none."""
-    pairs = paired_scores(answers, rule)
-    require_pairs(pairs, answers)
+    pairs = required_pairs(answers, rule)
     return pairs[pairs["dataset"] != MERGE]
 
 
@@ -89,14 +86,10 @@ def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str
     """Returns a text to read about `case`, a row of `cases`: the changes to the program, and the
     ends of both responses. `given` has the study's parameters; `texts` its responses by key, without
     failed ones."""
-    setting = {name: getattr(case, name) for name in CELL[1:]}
-    own = [trial for trial in given.trials() if trial.problem == case.problem]
     programs: list[list[str]] = []
-    for changed in ({"perturbation": "VAN", "density": 0.0, "ignore": False}, {}):
-        wanted = (setting | changed).items()
-        trial = next(trial for trial in own if wanted <= trial.factors.items())
-        prompt = given.render(trial).messages[-1].content
-        programs.append(fenced_program(prompt).split("\n"))
+    for name in ("VAN", case.perturbation):
+        found = variants(given, case.dataset, case.language, name, case.density)
+        programs.append(found[case.problem].problem.code.split("\n"))
     before, after = programs
     lines = [
         f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}",

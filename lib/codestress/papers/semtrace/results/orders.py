@@ -32,6 +32,7 @@ MIDDLE, FOURTH, COUNT = (
     "most distractors - fewest",
 )
 ANY = "any"
+CELL = ["dataset", "task", "digits", "qac", "metric"]
 
 Numbers = dict[str, pd.Series]
 """Estimates (`Moved`), a series by model for each number's name."""
@@ -48,9 +49,8 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """
     predicted = answers["task"].isin(PREDICTIONS)
     answers = answers[~(answers["keys"].astype(bool) & predicted)]
-    rows: list[tuple[object, ...]] = []
-
-    def add(numbers: Numbers, problems: int, *cell: object) -> None:
+    rows = []
+    for cell, numbers, problems in _cells(answers):
         for number, by_model in numbers.items():
             known = dict(by_model)
             for group, models in groups_of(known).items():
@@ -59,21 +59,25 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
                 if not math.isnan(estimate.value):
                     ends = estimate.interval(problems, confidence)
                     rows.append((number, name, *cell, estimate.value, *ends, problems))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
+
+def _cells(
+    answers: pd.DataFrame,
+) -> Iterator[tuple[tuple[object, ...], Numbers, int]]:
+    """Yields the values of `PANEL` and of distractors, the numbers of these `answers`, and how many
+    problems are behind them."""
     for panel, part in answers.groupby(PANEL, sort=False):
         problems = part["problem"].nunique()
-        numbers = _by_place(part) | _by_count(part) | _families(part)
-        add(numbers, problems, *panel, ANY)
-        for count, some in part.groupby("distractors"):
-            add(_by_place(some), problems, *panel, str(count))
+        for count, some in [(ANY, part), *part.groupby("distractors")]:
+            yield (*panel, str(count)), _numbers(some), problems
     for (dataset, digits), part in answers.groupby(["dataset", "digits"], sort=False):
         problems = part["problem"].nunique()
         function, line = (part["task"] == task for task in RETRIEVAL)
         apart = {"share": _shares(part, function) - _shares(part, line)}
-        add(apart, problems, dataset, "function - line", digits, ANY, ANY)
+        yield (dataset, "function - line", digits, ANY, ANY), apart, problems
         for task, some in part.groupby("task", sort=False):
-            add(_by_query(some), problems, dataset, task, digits, ANY, ANY)
-    return pd.DataFrame(rows, columns=COLUMNS)
+            yield (dataset, task, digits, ANY, ANY), _by_query(some), problems
 
 
 def asked() -> dict[str, pd.DataFrame]:
@@ -103,41 +107,33 @@ def _middle_and_ends(part: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     return depth.between(1 / 3, 2 / 3), depth.isin([depth.min(), depth.max()])
 
 
-def _by_place(part: pd.DataFrame) -> Numbers:
-    """Numbers of one panel's answers `part`: shares, and differences between places."""
-    depth = part["depth"]
+def _numbers(part: pd.DataFrame) -> Numbers:
+    """Numbers of one panel's answers `part`: shares, and differences between places, between
+    numbers of distractors, and between models of a family."""
+    depth, counts = part["depth"], part["distractors"]
     middle, ends = _middle_and_ends(part)
     fourth, first = (5 * depth + 1e-9).astype(int) == 3, depth == depth.min()
-    dips = _shares(part, middle) - _shares(part, ends)
+    own, dips = _shares(part), _shares(part, middle) - _shares(part, ends)
+    left = [_shares(part, place, "unresolved_strict") for place in (middle, ends)]
+    larger = pd.Series(dtype=object)
+    for name, (small, large) in FAMILIES.items():
+        if {small, large} <= {*own.index}:
+            larger[name] = own[large] - own[small]
     numbers = {
-        "share": _shares(part),
+        "share": own,
         MIDDLE: dips,
         FOURTH: _shares(part, fourth) - _shares(part, ~fourth),
         "beginning - end": _shares(part, first) - _shares(part, depth == depth.max()),
+        "unresolved, middle - ends": left[0] - left[1],
+        "larger - smaller": larger,
     }
-    left = [_shares(part, place, "unresolved_strict") for place in (middle, ends)]
-    numbers["unresolved, middle - ends"] = left[0] - left[1]
+    if counts.nunique() > 1:
+        most, fewest = counts == counts.max(), counts == counts.min()
+        numbers[COUNT] = _shares(part, most) - _shares(part, fewest)
     if len(dips) > 1:
         beside = {name: dip - mean(list(dips.drop(name))) for name, dip in dips.items()}
         numbers[f"{MIDDLE}, beside the others"] = pd.Series(beside)
     return numbers
-
-
-def _by_count(part: pd.DataFrame) -> Numbers:
-    counts = part["distractors"]
-    if counts.nunique() < 2:
-        return {}
-    most, fewest = counts == counts.max(), counts == counts.min()
-    return {COUNT: _shares(part, most) - _shares(part, fewest)}
-
-
-def _families(part: pd.DataFrame) -> Numbers:
-    own = _shares(part)
-    larger = {}
-    for name, (small, large) in FAMILIES.items():
-        if {small, large} <= {*own.index}:
-            larger[name] = own[large] - own[small]
-    return {"larger - smaller": pd.Series(larger, dtype=object)}
 
 
 def _by_query(part: pd.DataFrame) -> Numbers:
@@ -166,52 +162,41 @@ def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
     leading query minus the drop with it, in points. A comparison without one of its models has no
     row.
     """
-    cells = ["dataset", "task", "digits", "qac", "metric"]
-    rows: list[tuple[object, ...]] = []
-    if not drops.empty:
-        keyed = drops["keys"].astype(bool) & drops["task"].isin(PREDICTIONS)
-        group = drops["model"].isin(read_published("semtrace")["groups"])
-        drops = drops[(drops["context"] == ANY) & ~group & ~keyed]
-        for cell, part in drops.groupby(cells, sort=False):
-            own = part.set_index("model")
-            for number, name, unit, models in _sides([*own.index]):
-                apart = _drops_apart(own.loc[models], unit, confidence)
-                rows.append((number, name, *cell, *apart))
-        by = ["dataset", "task", "digits", "metric", "model"]
-        for (*cell, metric, model), part in drops.groupby(by, sort=False):
-            if len(part) == 2:
-                both = part.sort_values("qac", ascending=False)
-                apart = _drops_apart(both, "points", confidence)
-                rows.append(
-                    ("without - with, points", model, *cell, ANY, metric, *apart)
-                )
-    columns = ["number", "model", *cells, "value", "low", "high", "problems"]
+    columns = ["number", "model", *CELL, "value", "low", "high", "problems"]
+    if drops.empty:
+        return pd.DataFrame(columns=columns)
+    keyed = drops["keys"].astype(bool) & drops["task"].isin(PREDICTIONS)
+    group = drops["model"].isin(read_published("semtrace")["groups"])
+    drops = drops[(drops["context"] == ANY) & ~group & ~keyed]
+    rows = []
+    for number, model, unit, sides in _sides(drops):
+        *rest, last = sides[unit]
+        *errors, error = sides[f"{unit}_deviation"]
+        scaled = [one / len(rest) for one in errors]
+        half = normal_quantile(confidence) * math.hypot(error, *scaled)
+        value = last - float(np.mean(rest))
+        row = sides.iloc[0][[*CELL, "problems"]].to_dict()
+        row |= {"number": f"{number}, {unit}", "model": model}
+        row |= {"value": value, "low": value - half, "high": value + half}
+        rows.append(row)
     return pd.DataFrame(rows, columns=columns)
 
 
-def _sides(asked: list[str]) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Yields the comparisons that the models `asked` allow: number, model (or family), unit, and
-    the models, of which the last is compared with the others."""
-    for name, pair in FAMILIES.items():
-        if {*pair} <= {*asked}:
-            for unit in ("points", "relative"):
-                yield f"larger - smaller, {unit}", name, unit, [*pair]
-    for model in FAMILIES["Llama 3"]:
-        others = [other for other in asked if other != model]
-        if model in asked and others:
-            models = [*others, model]
-            yield "beside the others, relative", model, "relative", models
-
-
-def _drops_apart(
-    drops: pd.DataFrame, unit: str, confidence: float
-) -> tuple[float, ...]:
-    """Last of several `drops` (rows of `largest_drops()`) minus the mean of the others, both ends
-    of the difference's interval, and the number of problems. `unit`: `points` or `relative`."""
-    *rest, last = drops[unit]
-    errors = drops[f"{unit}_deviation"].to_numpy()
-    half = normal_quantile(confidence) * math.hypot(
-        errors[-1], *(errors[:-1] / len(rest))
-    )
-    value = last - float(np.mean(rest))
-    return value, value - half, value + half, drops["problems"].iloc[0]
+def _sides(drops: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
+    """Yields the comparisons that `drops` allow: number, model (or family), unit, and the rows of
+    `drops`, of which the last is compared with the others."""
+    for _, part in drops.groupby(CELL, sort=False):
+        own = part.set_index("model")
+        for name, pair in FAMILIES.items():
+            if {*pair} <= {*own.index}:
+                for unit in ("points", "relative"):
+                    yield "larger - smaller", name, unit, own.loc[[*pair]]
+        for model in FAMILIES["Llama 3"]:
+            others = own.index.drop(model, errors="ignore")
+            if model in own.index and len(others):
+                yield "beside the others", model, "relative", own.loc[[*others, model]]
+    by = ["dataset", "task", "digits", "metric", "model"]
+    for (*_, model), part in drops.groupby(by, sort=False):
+        if len(part) == 2:
+            both = part.sort_values("qac", ascending=False)
+            yield "without - with", model, "points", both.assign(qac=ANY)

@@ -29,19 +29,13 @@ def scores(confidence: float) -> pd.DataFrame:
     """Table of the accuracies printed in Tables 1 and 2: model, task (CRUXEval-I, CRUXEval-O or
     SemTrace), keys (whether lines have keys), n, share, low, high (0 to 1, Wilson, at the level
     `confidence`)."""
-    plain, keyed = (
-        published_baselines(f"semtrace/{name}", confidence)
-        for name in ("tab01", "tab02")
-    )
-    table = pd.concat(
-        [plain.assign(keys=False), keyed.assign(keys=True)], ignore_index=True
-    )
-    task, share = (
-        table["condition"].str.removesuffix(", with keys"),
-        table["correct"] / table["n"],
-    )
-    named = table.assign(model=table["label"], task=task, share=share)
-    return named[["model", "task", "keys", "n", "share", "low", "high"]]
+    plain = published_baselines("semtrace/tab01", confidence)
+    keyed = published_baselines("semtrace/tab02", confidence)
+    parts = [plain.assign(keys=False), keyed.assign(keys=True)]
+    table = pd.concat(parts, ignore_index=True).rename(columns={"label": "model"})
+    table["task"] = table["condition"].str.removesuffix(", with keys")
+    table["share"] = table["correct"] / table["n"]
+    return table[["model", "task", "keys", "n", "share", "low", "high"]]
 
 
 def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:

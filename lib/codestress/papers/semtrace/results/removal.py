@@ -228,10 +228,11 @@ def fitted_curves(
     """Table of the figure's curves, from `fits`: model, task, share_removed (101 steps over the
     range of that column in `table`, that of `accuracy_by_share`), accuracy, low, high (pointwise
     band at the level of `fits`), lack_of_fit (p-value)."""
-    reach = table.groupby(["model", "task"])["share_removed"].agg(["min", "max"])
     parts = []
+    shares = table.groupby(["model", "task"])["share_removed"]
     for (model, task), fit in fits.items():
-        x = np.linspace(reach["min"][model, task], reach["max"][model, task], 101)
+        removed = shares.get_group((model, task))
+        x = np.linspace(removed.min(), removed.max(), 101)
         low, high = fit.band(x)
         part = {"model": model, "task": task, "share_removed": x}
         part |= {"accuracy": fit.at(x), "low": low, "high": high}

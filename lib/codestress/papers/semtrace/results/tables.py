@@ -72,10 +72,11 @@ def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     if not printed["condition"].str.endswith(", with keys").any():
         return printed
     plain = published_baselines("semtrace/tab01", confidence)
-    tasks = printed["condition"].str.removesuffix(", with keys")
-    same = plain["label"].isin(printed["label"]) & plain["condition"].isin(tasks)
-    plain = plain[same].assign(condition=plain["condition"] + ", without keys")
-    return pd.concat([plain, printed], ignore_index=True)
+    plain["condition"] += ", without keys"
+    table = pd.concat([plain, printed], ignore_index=True)
+    tasks = table["condition"].str.partition(", ")[0]
+    pairs = table.groupby(["label", tasks])["condition"].transform("size") == 2
+    return table[pairs].reset_index(drop=True)
 
 
 def headline(

@@ -43,18 +43,14 @@ def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
             "places = 'middle': no position is in the middle third; ask at 3 positions or more"
         )
     found = {}
+    axes = ("problem", "model")
     for (dataset, task), part in answers.groupby(["dataset", "task"], sort=False):
-        words = str(task).replace("_", " ")
-        name = (
-            words
-            if words in LEXICAL
-            else COLUMNS.get((dataset, task), f"{dataset}, {words}")
-        )
-        found[name] = part.pivot_table("value_strict", "problem", "model", sort=False)
+        name = words = str(task).replace("_", " ")
+        if words not in LEXICAL:
+            name = COLUMNS.get((dataset, task), f"{dataset}, {words}")
+        found[name] = part.pivot_table("value_strict", *axes, sort=False)
         if name == SEMTRACE:
-            found[PARTIAL] = part.pivot_table(
-                "value_partial", "problem", "model", sort=False
-            )
+            found[PARTIAL] = part.pivot_table("value_partial", *axes, sort=False)
     if SEMTRACE not in found or not any(name in found for name in LEXICAL):
         raise ParameterError(
             "problems must have semtrace, and tasks a retrieval: two recalls are compared"
