@@ -68,13 +68,11 @@ def in_ranges(values: pd.Series, most: int) -> pd.Series:
     by the smallest and largest value there, in ascending order; with at most `most` different
     values, the values themselves."""
     if values.nunique() <= most:
-        return pd.Series(pd.Categorical(values), values.index)
-    ends = values.groupby(pd.cut(values, most), observed=True).agg(["min", "max"])
+        return values.astype("category")
+    ranges = pd.cut(values, most).cat.remove_unused_categories()
+    ends = values.groupby(ranges, observed=True).agg(["min", "max"])
     names = [f"{low:g} to {high:g}" for low, high in ends.to_numpy()]
-    numbers = np.searchsorted(ends["max"], values)
-    return pd.Series(
-        pd.Categorical.from_codes(numbers, names, ordered=True), values.index
-    )
+    return ranges.cat.rename_categories(names)
 
 
 def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
@@ -142,8 +140,6 @@ def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool) -> bool:
         shares,
         lambda number, part: part["place"] + step * (number - (series - 1) / 2),
         line="-" if joined else "",
-        width=1,
-        models=True,
     )
     return False
 

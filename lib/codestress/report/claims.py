@@ -4,6 +4,7 @@
 """
 
 import math
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -99,8 +100,9 @@ def ledger(given: Facts, tables: Tables) -> pd.DataFrame:
     return judge_table(comparison(given, tables))
 
 
-def judge_table(compared: pd.DataFrame) -> pd.DataFrame:
-    """Returns the ledger of a comparison table, which has the columns that `comparison` describes.
+def judge_table(compared: Sequence[Row]) -> pd.DataFrame:
+    """Returns the ledger of a comparison table, whose rows have the columns that `comparison`
+    describes.
 
     A number is judged by the interval of its difference to the published one, which counts the
     error of both (`fitting.verdicts`); a number without sampling agrees as printed, or does not. A
@@ -111,10 +113,9 @@ def judge_table(compared: pd.DataFrame) -> pd.DataFrame:
     Further verdicts: `not run` without a regenerated number, `no verdict` for one that was only
     copied or recorded, `not comparable` for a run that deviates from the paper's protocol.
     """
-    rows = [_judged(row) for row in compared.to_dict("records")]
     found = []
-    for _, same in groupby(rows, lambda row: row["place"]):
-        readings = list(same)
+    for _, same in groupby(compared, lambda row: row["place"]):
+        readings = list(map(_judged, same))
         row = _together(readings) if readings[0]["reading"] else readings[0]
         if row["verdict"] == NONE:
             row["deviates"] = ""

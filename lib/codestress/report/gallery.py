@@ -8,7 +8,7 @@ server.
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -51,6 +51,9 @@ def gallery(profile: str) -> Path:
     table = models_by_task(manifests)
     write_board(table, root)
     papers = sorted({card["paper"] for card in cards})
+    models = _models(manifests.values())
+    counts = added(manifests.values(), "counts")
+    answers = sum(manifest["asked"] for manifest in manifests.values())
     page = render(
         "gallery.html",
         profile=profile,
@@ -63,30 +66,15 @@ def gallery(profile: str) -> Path:
         papers=papers,
         failures=errors,
         board=board(table),
-        **_answers(list(manifests.values()), len(papers)),
+        models=models,
+        kinds=INSTRUMENTS,
+        did=did(len(cards), len(papers), answers, models),
+        shortfalls=shortfalls(manifests.values()),
+        answered=dict(sum(counts.values(), Counter()).most_common()),
         **_ledger(ledgers, papers, list(folders)),
     )
     write_whole(root / "index.html", page)
     return root / "index.html"
-
-
-def _answers(manifests: list[dict[str, Any]], papers: int) -> dict[str, Any]:
-    """Return what the page says of the answers of all artefacts, and of who gave them.
-
-    `papers` is the number of papers.
-    """
-    models = _models(manifests)
-    answers = sum(manifest["asked"] for manifest in manifests)
-    outcomes = Counter[str]()
-    for counts in added(manifests, "counts").values():
-        outcomes += counts
-    return {
-        "models": models,
-        "kinds": INSTRUMENTS,
-        "did": did(len(manifests), papers, answers, models),
-        "shortfalls": shortfalls(manifests),
-        "answered": dict(outcomes.most_common()),
-    }
 
 
 def _ledger(
@@ -154,7 +142,7 @@ def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
     }
 
 
-def _models(manifests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _models(manifests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return every model of the manifests once, as the first that has it describes it.
 
     Two entries are added: `answered_by`, the model names that servers gave, and `figures`, the
@@ -164,10 +152,9 @@ def _models(manifests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for manifest in manifests:
         for model in manifest["models"]:
             name = model["name"]
-            row = rows.setdefault(name, {**model, "figures": 0, "answered_by": []})
+            row = rows.setdefault(name, {**model, "figures": 0, "answered_by": set()})
             row["figures"] += 1
-            servers = manifest["answered_by"].get(name, [])
-            row["answered_by"] = sorted({*row["answered_by"], *servers})
+            row["answered_by"].update(manifest["answered_by"].get(name, []))
     return list(rows.values())
 
 
@@ -178,26 +165,22 @@ def _number(value: object) -> str:
     return "" if value != value else number_text(value)
 
 
-DECIMAL = re.compile(r"^-?\d+\.\d+$")
-
-
 def _table(path: Path) -> list[list[str]]:
     """Return the lines of the CSV table in the file `path`, the columns' names first.
 
     Raises `DataError` for a faulty file. Pandas is not used, because it needs as long for hundreds
     of small tables as the rest of the report.
     """
-    lines = []
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            for cells in csv.reader(file, strict=True):
-                lines.append([DECIMAL.sub(_shortened, cell) for cell in cells])
+            lines = list(csv.reader(file, strict=True))
         if not lines:
             raise ValueError("empty")
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, f"cannot be read: {error}") from None
-    return lines
+    return [list(map(_shortened, cells)) for cells in lines]
 
 
-def _shortened(decimal: re.Match[str]) -> str:
-    return number_text(float(decimal[0]))
+def _shortened(cell: str) -> str:
+    is_decimal = re.fullmatch(r"-?\d+\.\d+", cell)
+    return number_text(float(cell)) if is_decimal else cell
