@@ -7,7 +7,6 @@ holds for these models only, and is too short for others.
 """
 
 import math
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -100,8 +99,9 @@ class OpenRanks(NamedTuple):
     high: NDArray[np.int64]
     """Worst possible rank: number of shares that are not significantly smaller,
     including the share itself."""
-    told: list[tuple[int, int]]
-    """Pairs of shares (indices) that differ significantly, the larger share first."""
+    told: NDArray[np.int64]
+    """Pairs of shares (indices) that differ significantly, the larger share first: shape
+    (pairs, 2)."""
 
 
 def open_ranks(shares: ArrayLike, numbers: ArrayLike, level: float) -> OpenRanks:
@@ -112,19 +112,16 @@ def open_ranks(shares: ArrayLike, numbers: ArrayLike, level: float) -> OpenRanks
     pairs, is below `level`. The test assumes independent shares; for shares of the same
     items it is conservative.
     """
-    values = floats(shares)
-    n = floats(numbers)
-    k = len(values)
-    pairs = list(combinations(range(k), 2))
-    p_values = [two_shares_p(values[a], n[a], values[b], n[b]) for a, b in pairs]
-    told = []
-    for (first, second), p_value in zip(pairs, holm(p_values), strict=True):
-        if p_value < level:
-            up = values[first] > values[second]
-            told.append((first, second) if up else (second, first))
-    larger, smaller = np.array(told, int).reshape(-1, 2).T
-    low = 1 + np.bincount(smaller, minlength=k)
-    return OpenRanks(low, k - np.bincount(larger, minlength=k), told)
+    values, n = floats(shares), floats(numbers)
+    pairs = np.triu_indices(len(values), 1)
+    p_values = []
+    for a, b in zip(*pairs, strict=True):
+        p_values.append(two_shares_p(values[a], n[a], values[b], n[b]))
+    apart = np.zeros((len(values), len(values)), dtype=bool)
+    apart[pairs] = holm(p_values) < level
+    larger = (apart | apart.T) & (values[:, None] > values)
+    low, high = 1 + larger.sum(axis=0), len(values) - larger.sum(axis=1)
+    return OpenRanks(low, high, np.argwhere(larger))
 
 
 class OverModels(NamedTuple):

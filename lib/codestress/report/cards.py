@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import Interval
-from codestress.fitting.significance import holm
+from codestress.fitting.significance import LEVEL, holm
 from codestress.fitting.verdicts import Verdict, p_value
 from codestress.paths import PARAMS
 from codestress.rooms import offered_by
@@ -17,9 +17,6 @@ from codestress.validation import read_yaml
 from .claims import COLUMNS, CONTRARY, NO_VERDICT, NONE, ORDERS, SIGNS, SOURCES
 from .headline import Headline
 from .published import version_of
-
-LEVEL = 0.05
-"""Share of numbers that differ by chance where everything replicates."""
 
 
 def fronts(

@@ -82,13 +82,12 @@ def say(
     text: str,
     place: Any,
     away: tuple[float, float] = (0, 0),
-    size: float = 6.5,
     **options: Any,
 ) -> None:
     """Writes `text` in the panel `ax`, `away` (right, up) points from `place` in data coordinates;
     `options` go to Matplotlib's `annotate`."""
     ax.annotate(
-        text, place, xytext=away, textcoords="offset points", fontsize=size, **options
+        text, place, xytext=away, textcoords="offset points", fontsize=6.5, **options
     )
 
 
