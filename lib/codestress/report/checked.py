@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from codestress.errors import DataError
+from codestress.errors import DataError, ParameterError
 from codestress.literals import parse_json
 from codestress.paths import shown, visible
+from codestress.validation import check
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,15 +62,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     raises `DataError` where the file is missing or no manifest."""
     path = folder / "manifest.json"
     try:
-        return _Manifest.model_validate(
-            parse_json(path.read_text("utf-8"))
-        ).model_dump()
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        why = f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
-    except (OSError, ValueError) as error:
-        why = str(error)
-    raise damaged(path, f"is no manifest: {why}")
+        content = parse_json(path.read_text("utf-8"))
+        return check(_Manifest, content, path.name).model_dump()
+    except (OSError, ValueError, ParameterError) as error:
+        raise damaged(path, f"is no manifest: {error}") from None
 
 
 def damaged(path: Path, why: str) -> DataError:
