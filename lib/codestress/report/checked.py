@@ -113,21 +113,19 @@ def sha256_of_files(folder: Path) -> dict[str, str]:
 
 
 def changes_of_files(folder: Path, manifest: Any) -> list[str]:
-    """Return in words which files in `folder` differ from the SHA-256 in `manifest`.
-
-    Missing files are named, or else changed ones; the list is empty where none differs. A
-    manifest without SHA-256 counts as a difference.
-    """
+    """Return in words which files in `folder` are missing, or differ from the SHA-256 in
+    `manifest`; empty where none does. A manifest without SHA-256 counts as a difference."""
     written = manifest.get("sha256") if isinstance(manifest, dict) else None
     if not isinstance(written, dict) or not written:
         return ["manifest.json has no SHA-256 of its files"]
     found = sha256_of_files(folder)
-    missing = [f"{name} is missing" for name in written if name not in found]
-    changed = []
-    for name, digest in found.items():
-        if written.get(name, digest) != digest:
-            changed.append(f"{name} is not what was written")
-    return missing or changed
+    changes = []
+    for name, digest in written.items():
+        if name not in found:
+            changes.append(f"{name} is missing")
+        elif found[name] != digest:
+            changes.append(f"{name} is not what was written")
+    return changes
 
 
 def changed_files(outputs: Path) -> list[str]:

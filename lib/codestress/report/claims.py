@@ -23,66 +23,26 @@ from codestress.fitting.verdicts import (
     of_noise,
 )
 from codestress.parameters import Facts
+from codestress.validation import read_yaml
 
 from .checked import damaged, read_table
 from .statements import Tables, comparison
 
+LEDGER = read_yaml(Path(__file__).with_name("ledger.yaml"))
 EVIDENCE = ("re-run", "recomputed")
 """Classes of evidence that count for or against a paper."""
-SOURCES = {
-    "recomputed": "recomputed from the paper's own data",
-    "internal": "the paper against itself",
-    "derived": "by the paper's own formula",
-}
-"""Words that follow a verdict, by the class of its evidence, if the evidence has no answer of a
-model."""
-WORDS: dict[str, tuple[str, str]] = {
-    "re-run": (Verdict.REPRODUCED, Verdict.DIFFERS),
-    "recomputed": (Verdict.REPRODUCED, Verdict.DIFFERS),
-    "internal": ("consistent", "inconsistent"),
-    "derived": ("follows", "does not follow"),
-}
+SOURCES: dict[str, str] = LEDGER["sources"]
+"""Words that follow a verdict, by the class of its evidence."""
+WORDS: dict[str, tuple[str, str]] = LEDGER["words"]
 """Verdicts, by class of evidence, on a number without sampling: where it agrees as printed, and
 where it does not."""
 ORDERS = ("more than", "less than")
 """Relations of statements on orders: the published number is a bound."""
-KINDS: dict[str, type[str | float]] = {
-    "artefact": str,
-    "statement": str,
-    "evidence": str,
-    "relation": str,
-    "published": float,
-    "unit": str,
-    "regenerated": float,
-    "low": float,
-    "high": float,
-    "verdict": str,
-    "readings": str,
-    "difference_low": float,
-    "difference_high": float,
-    "margin": float,
-    "clusters": float,
-    "deviates": str,
-    "undecided": str,
-    "basis": str,
-}
-"""Type of each column of a ledger, in their order."""
-COLUMNS = list(KINDS)
+COLUMNS = list(LEDGER["columns"])
+"""Columns of a ledger, in their order."""
 NONE, NO_VERDICT, APART = "not run", "no verdict", "not comparable"
-SIGNS = {
-    "reproduced": "✓",
-    "differs": "✗",
-    "inconclusive": "?",
-    APART: "∦",
-    "consistent": "=",
-    "inconsistent": "≠",
-    "follows": "⊢",
-    "does not follow": "⊬",
-    NO_VERDICT: "·",
-    NONE: "–",
-}
-"""Sign of each verdict, in the order of the ledger, decided ones first: colour is never the only
-cue."""
+SIGNS: dict[str, str] = LEDGER["signs"]
+"""Sign of each verdict, in the order of the ledger."""
 AGREEING = {agrees for agrees, _ in WORDS.values()}
 CONTRARY = {other for _, other in WORDS.values()}
 """Verdicts on numbers that are not as the paper prints them."""
@@ -282,7 +242,9 @@ def _of_reading(row: Row) -> str:
 def read_ledger(path: Path) -> pd.DataFrame:
     """Returns the ledger in the file `path` (claims.csv), with the columns `COLUMNS`. Raises
     `DataError` where the file is no ledger."""
-    rows = read_table(path, COLUMNS, KINDS)[COLUMNS]
+    kinds = {"text": str, "number": float}
+    columns = {name: kinds[kind] for name, kind in LEDGER["columns"].items()}
+    rows = read_table(path, COLUMNS, columns)[COLUMNS]
     known = rows[["artefact", "statement"]].notna().all(axis=1)
     faulty = rows[~(known & rows["verdict"].isin(SIGNS))]
     if len(faulty):

@@ -91,13 +91,10 @@ def board(table: pd.DataFrame) -> dict[str, Any]:
     """
     names = sorted(table["task"].unique())
     counted = {name: one.counted for name, one in _printed(names).items()}
-    cells = {}
-    for row in table.itertuples(index=False):
-        cells[row.model, row.task, row.source] = row
     return {
         "tasks": {name: counted.get(name, "") for name in names},
         "models": sorted(table["model"].unique(), key=str.lower),
-        "cells": cells,
+        "cells": {row[:3]: row for row in table.itertuples(index=False)},
     }
 
 
