@@ -277,8 +277,6 @@ def fit_curves(
     parameters = np.full((len(y), 3), math.nan)
     fitted = (weights * y > 0).any(axis=1)
     fitted &= (weights > 0).sum(axis=1) >= 2 + floor
-    if not fitted.any():
-        return parameters
     line = partial(fit_line, x, y[fitted], weights[fitted], floor, highest[0])
     rates = rate_grid(x, highest[1])
     errors = np.hstack([line(rate)[2] for rate in rates[:, None, None]])
