@@ -70,7 +70,9 @@ def _number(rows: pd.DataFrame) -> str:
     if rows.empty:
         return ""
     low, high = rows["published"].min(), rows["published"].max()
-    number = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    number = f"{low:.4g}"
+    if low < high:
+        number += f" to {high:.4g}"
     return f"{number} {rows['unit'].iloc[0]}"
 
 
@@ -81,9 +83,9 @@ def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
     """
     rows = rows[~rows["verdict"].isin([NO_VERDICT, NONE])]
     classes = []
-    for evidence, verdicts in rows.groupby("evidence", sort=False)["verdict"]:
-        name = str(evidence)
-        classes.append((name, SOURCES.get(name, name), dict(Counter(verdicts))))
+    for name in rows["evidence"].unique():
+        counts = Counter(rows.loc[rows["evidence"] == name, "verdict"])
+        classes.append((name, SOURCES.get(name, name), dict(counts)))
     return classes
 
 
@@ -119,7 +121,9 @@ def _counted(rows: pd.DataFrame) -> str:
     if row["verdict"] != "reproduced" and row["readings"]:
         return f"{verdict}, by how its words are read: {row['readings']}"
     words = f"{verdict}: {row['regenerated']:.4g} {row['unit']}"
-    return f"{words}; {row['undecided']}" if row["undecided"] else words
+    if row["undecided"]:
+        words += f"; {row['undecided']}"
+    return words
 
 
 def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:

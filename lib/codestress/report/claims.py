@@ -197,10 +197,13 @@ def _side(row: Row, between: Interval) -> str:
         low, high = -high, -low
     agrees, other = WORDS[row["evidence"]]
     if low > 0:
-        few = row["clusters"] < FEWEST_CLUSTERS
-        return Verdict.INCONCLUSIVE if few else agrees
+        if row["clusters"] < FEWEST_CLUSTERS:
+            return Verdict.INCONCLUSIVE
+        return agrees
     exact = math.isnan(row["clusters"])
-    return other if high < 0 or (exact and high == 0) else Verdict.INCONCLUSIVE
+    if high < 0 or (exact and high == 0):
+        return other
+    return Verdict.INCONCLUSIVE
 
 
 def _together(read: list[Row]) -> Row:

@@ -51,9 +51,6 @@ def gallery(profile: str) -> Path:
     table = models_by_task(manifests)
     write_board(table, root)
     papers = sorted({card["paper"] for card in cards})
-    models = _models(manifests.values())
-    counts = added(manifests.values(), "counts")
-    answers = sum(manifest["asked"] for manifest in manifests.values())
     page = render(
         "gallery.html",
         profile=profile,
@@ -66,15 +63,31 @@ def gallery(profile: str) -> Path:
         papers=papers,
         failures=errors,
         board=board(table),
-        models=models,
-        kinds=INSTRUMENTS,
-        did=did(len(cards), len(papers), answers, models),
-        shortfalls=shortfalls(manifests.values()),
-        answered=dict(sum(counts.values(), Counter()).most_common()),
+        **_answers(list(manifests.values()), len(papers)),
         **_ledger(ledgers, papers, list(folders)),
     )
-    write_whole(root / "index.html", page)
-    return root / "index.html"
+    path = root / "index.html"
+    write_whole(path, page)
+    return path
+
+
+def _answers(manifests: list[dict[str, Any]], papers: int) -> dict[str, Any]:
+    """Return what the page says of the answers of all artefacts, and of who gave them.
+
+    `papers` is the number of papers.
+    """
+    models = _models(manifests)
+    answers = sum(manifest["asked"] for manifest in manifests)
+    outcomes = Counter[str]()
+    for counts in added(manifests, "counts").values():
+        outcomes += counts
+    return {
+        "models": models,
+        "kinds": INSTRUMENTS,
+        "did": did(len(manifests), papers, answers, models),
+        "shortfalls": shortfalls(manifests),
+        "answered": dict(outcomes.most_common()),
+    }
 
 
 def _ledger(
@@ -162,7 +175,9 @@ def _number(value: object) -> str:
     """Return `value` as text: a float with at most three decimals, empty for nan."""
     if not isinstance(value, float):
         return str(value)
-    return "" if value != value else number_text(value)
+    if value != value:
+        return ""
+    return number_text(value)
 
 
 def _table(path: Path) -> list[list[str]]:
@@ -182,5 +197,6 @@ def _table(path: Path) -> list[list[str]]:
 
 
 def _shortened(cell: str) -> str:
-    is_decimal = re.fullmatch(r"-?\d+\.\d+", cell)
-    return number_text(float(cell)) if is_decimal else cell
+    if not re.fullmatch(r"-?\d+\.\d+", cell):
+        return cell
+    return number_text(float(cell))
