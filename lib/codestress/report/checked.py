@@ -65,7 +65,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         content = parse_json(path.read_text("utf-8"))
         return check(_Manifest, content, path.name).model_dump()
     except (OSError, ValueError, ParameterError) as error:
-        raise damaged(path, f"is no manifest: {error}") from None
+        raise damaged(path, f"is no manifest: {error!s:.300}") from None
 
 
 def damaged(path: Path, why: str) -> DataError:
