@@ -182,7 +182,8 @@ def fit_exponential(
         lack = lack_of_fit(places, scores, numbers, best, weights[0], rng, floor=floor)
     used = totals[0] > 0
     r2 = explained(means[0, used], curve(places[used], best[None])[0])
-    return ExponentialFit(draws, confidence, *best.tolist(), r2, items, lack)
+    height, rate, level = best.tolist()
+    return ExponentialFit(draws, confidence, height, rate, level, r2, items, lack)
 
 
 def explained(values: Array, fitted: Array) -> float:
