@@ -2,9 +2,8 @@
 
 A paper is a folder with `studies.py` (its parameters and trials, as `STUDIES`). Optional modules
 are `reading.py` (the tasks of simulated readers: `TASKS`), `commands.py` (`COMMANDS` of the console
-script) and `headline.py` (question and number on the report's first screen: `HEADLINE`; right
-answers that the paper prints: `published`). A fifth paper is a fifth folder; this module names no
-paper.
+script) and `headline.py` (right answers that the paper prints: `published`). A fifth paper is a
+fifth folder; this module names no paper.
 """
 
 import importlib

@@ -140,10 +140,6 @@ def pairs(
     if len(right) > 1:
         over = significance.mean_difference(change, 0.95)
         yield "over models", over.value, over.interval
-    if len(right) >= 4:
-        ranks = random.integers(0, 4, (2, len(right)))
-        spearman = significance.rank_correlation(*ranks, 0.95, random)
-        yield "Spearman", spearman.value, spearman.interval
     if len(right) == 3:  # of more, a second each
         kendall = significance.kendall(*random.integers(0, 4, (2, 3)), 0.95, random)
         yield "Kendall", kendall.value, kendall.interval

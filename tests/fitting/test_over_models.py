@@ -6,47 +6,15 @@ from functools import cache
 
 import numpy as np
 import pytest
-from scipy.stats import kendalltau, pearsonr, permutation_test, spearmanr, ttest_1samp
+from scipy.stats import kendalltau, permutation_test, ttest_1samp
 
 from codestress.fitting.proportions import Interval
 from codestress.fitting.significance import (
-    fisher_interval,
     kendall,
     kendall_interval,
     mean_difference,
     pair_signs,
-    rank_correlation,
 )
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_rank_correlations_are_scipys(seed: int) -> None:
-    draws = np.random.default_rng(seed)
-    x = draws.normal(size=17).round(1)  # with ties
-    y = x + draws.normal(size=17)
-    found = rank_correlation(x, y, 0.95, np.random.default_rng(9))
-    assert found.value == pytest.approx(spearmanr(x, y).statistic)
-    assert found.p_value == pytest.approx(spearmanr(x, y).pvalue, abs=0.02)
-    plain = pearsonr(x, y)
-    interval = plain.confidence_interval(0.95)
-    assert fisher_interval(plain.statistic, 17, 1.0, 0.95) == pytest.approx(
-        (interval.low, interval.high)
-    )
-    assert np.isnan(rank_correlation(x, np.ones(17), 0.95, draws).value)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("slope", "true"), [(0.0, 0.0), (0.75, 0.582)]
-)  # Pearson's 0.6: Spearman's 6/pi asin(0.3)
-def test_its_interval_covers(slope: float, true: float) -> None:
-    draws = np.random.default_rng(4)
-    covered = 0
-    for _ in range(400):
-        x = draws.normal(size=17)
-        found = rank_correlation(x, slope * x + draws.normal(size=17), 0.95, draws)
-        covered += found.interval.low <= true <= found.interval.high
-    assert 0.92 <= covered / 400 <= 0.985
 
 
 def test_mean_differences_are_students_with_exact_sign_flips() -> None:

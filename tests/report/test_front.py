@@ -6,8 +6,8 @@ import pandas as pd
 
 from codestress.report.cards import fronts
 from codestress.report.claims import COLUMNS
+from codestress.report.published import read_published
 from codestress.report.summary import did
-from codestress.rooms import offered_by
 from told import names
 
 READERS = [
@@ -48,12 +48,12 @@ def ledger(*rows: tuple[str, str, float, float, str, str]) -> pd.DataFrame:
 
 
 def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() -> None:
-    headline = offered_by("headline", "HEADLINE")["codecrash"]
+    stated = read_published("codecrash")["headline"]["stated"]
     rows = ledger(
-        ("codecrash/tab01", headline.stated, 23.2, 23.21, "reproduced", "recomputed"),
+        ("codecrash/tab01", stated, 23.2, 23.21, "reproduced", "recomputed"),
         (
             "codecrash/tab13",
-            f"{headline.stated}, asked again",
+            f"{stated}, asked again",
             23.2,
             float("nan"),
             "not run",
@@ -77,7 +77,7 @@ def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() ->
     ]
     assert [row["statement"] for row in card["contrary"]] == ["something else"]
     assert card["figure"] == "codecrash/tab01"
-    assert card["query"] == {"paper": "codecrash", "search": headline.stated}
+    assert card["query"] == {"paper": "codecrash", "search": stated}
     assert card["rerun"].startswith("codecrash/tab01 PROFILE=paper MODELS=gpt-")
     assert card["waiting"] == 1
 

@@ -149,7 +149,7 @@ COMPARED: dict[str, Any] = {
 
 def verdict_on(**columns: Any) -> str:
     slack = half_unit(columns.get("published", COMPARED["published"]))
-    compared = pd.DataFrame([COMPARED | columns | {"slack": slack}])
+    compared = [COMPARED | columns | {"slack": slack}]
     [row] = judge_table(compared).to_dict("records")
     return str(row["verdict"])
 

@@ -63,18 +63,18 @@ def is_number(values: pd.Series) -> bool:
     return bool(number and values.notna().all())
 
 
-def in_ranges(values: pd.Series, most: int) -> pd.Series:
-    """Returns, for each of the numbers `values`, the range of equal width in which it lies, named
-    by the smallest and largest value there, in ascending order; with at most `most` different
-    values, the values themselves."""
+def grouped(values: pd.Series, most: int) -> pd.Series:
+    """Returns the group of each of `values`: the value itself, or `none` where it is missing. Of
+    more than `most` different numbers it is the range of equal width in which the number lies,
+    named by the smallest and largest value there, in ascending order."""
+    if not is_number(values):
+        return values.astype(object).where(values.notna(), "none")
     if values.nunique() <= most:
-        return pd.Series(pd.Categorical(values), values.index)
-    ends = values.groupby(pd.cut(values, most), observed=True).agg(["min", "max"])
+        return values.astype("category")
+    ranges = pd.cut(values, most).cat.remove_unused_categories()
+    ends = values.groupby(ranges, observed=True).agg(["min", "max"])
     names = [f"{low:g} to {high:g}" for low, high in ends.to_numpy()]
-    numbers = np.searchsorted(ends["max"], values)
-    return pd.Series(
-        pd.Categorical.from_codes(numbers, names, ordered=True), values.index
-    )
+    return ranges.cat.rename_categories(names)
 
 
 def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
@@ -87,25 +87,24 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     accuracy on. More than `NAMED` series or places are grey, without names and intervals.
     """
     right = frame[f"value_{rule}"].rename("right")
-    values, number = frame[x], is_number(frame[x])
+    number, groups = is_number(frame[x]), grouped(frame[x], RANGES)
     if number:
-        ranges = in_ranges(values, RANGES)
-        places = values.groupby(ranges, observed=True).transform("mean")
+        places = frame[x].groupby(groups, observed=True).transform("mean")
     else:
-        values = values.astype(object).where(values.notna(), "none")
-        names = right.groupby(values).mean().sort_values(ascending=False).index
-        places = values.map(names.get_loc)
-    series = frame[line] if line else pd.Series("all answers", frame.index)
-    label = _labels(series)
-    groups = right.groupby([label, places.rename("place")], observed=True)
-    cells = groups.agg(["sum", "count"]).round().reset_index()
-    shares = with_accuracy(cells, "sum", "count").assign(published=False)
+        names = right.groupby(groups).mean().sort_values(ascending=False).index
+        places = groups.map(names.get_loc)
+    label = pd.Series("all answers", frame.index)
+    if line:
+        label = grouped(frame[line], 6)
+    by = [label.rename("label"), places.rename("place")]
+    cells = right.groupby(by, observed=True).agg(["sum", "count"]).round()
+    shares = with_accuracy(cells.reset_index(), "sum", "count").assign(published=False)
     figure = styled_figure(4.8, 3.6)
     axes = figure.subplots()
     plain = _draw_series(axes, shares, joined=number)
     axes.set(xlabel=x, ylabel="right answers (%)", ylim=(-3, 103))
-    if number and values.nunique() > RANGES:
-        axes.set_xlabel(f"{x} ({values.nunique()} values in {RANGES} ranges)")
+    if number and frame[x].nunique() > RANGES:
+        axes.set_xlabel(f"{x} ({frame[x].nunique()} values in {RANGES} ranges)")
     if not number:
         axes.set_xlabel(f"{x}, the most often right first")
         named = names if len(names) <= NAMED else []
@@ -117,14 +116,6 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     if frame["simulated"].any():
         figure.supxlabel(SIMULATED_NOTE, fontsize=6.5)
     return figure
-
-
-def _labels(values: pd.Series) -> pd.Series:
-    """Returns the series to which each answer belongs by its value of a factor: numbers in at most
-    six ranges."""
-    if is_number(values):
-        return in_ranges(values, 6).rename("label")
-    return values.where(values.notna(), "none").rename("label")
 
 
 def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool) -> bool:
@@ -142,8 +133,6 @@ def _draw_series(axes: Axes, shares: pd.DataFrame, *, joined: bool) -> bool:
         shares,
         lambda number, part: part["place"] + step * (number - (series - 1) / 2),
         line="-" if joined else "",
-        width=1,
-        models=True,
     )
     return False
 

@@ -55,18 +55,15 @@ class Moved:
         value = self.value / other.value
         return replace((self - other * value) / other.value, value=value)
 
-    def doubt(self, clusters: int) -> float:
-        """Return the variance that the two added clusters bring."""
-        return 2 * (self.scale / (clusters + 2)) ** 2
-
     def interval(self, clusters: int, confidence: float = 0.95) -> Interval:
         """Return the interval of the value by the normal distribution. `clusters` is
         the number of all clusters, including those without an answer here; `UNKNOWN`
         with fewer than two, or when the value is nan."""
         if clusters < 2 or math.isnan(self.value):
             return UNKNOWN
-        variance = float((self.moved**2).sum()) + self.doubt(clusters)
-        half = normal_quantile(confidence) * math.sqrt(variance)
+        added = 2 * (self.scale / (clusters + 2)) ** 2
+        error = math.sqrt(float((self.moved**2).sum()) + added)
+        half = normal_quantile(confidence) * error
         return Interval(self.value - half, self.value + half)
 
 

@@ -7,7 +7,6 @@ holds for these models only, and is too short for others.
 """
 
 import math
-from itertools import combinations, permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,6 @@ from .proportions import (
     Array,
     Interval,
     floats,
-    normal_quantile,
     student_quantile,
 )
 
@@ -28,10 +26,8 @@ LEVEL = 0.05
 MOST = 2_000_000
 """Largest number of different sums kept at once. Whole numbers share most of their
 sums; 20 other numbers have about a million."""
-PERMUTATIONS = 10_000
-ENUMERATED, ORDERS = 7, 50_000
-"""Largest number of models for which all orders are enumerated (5,040 orders), and
-number of orders drawn for more models."""
+ORDERS = 50_000
+"""Number of orders that are drawn for more than eight models (40,320 orders)."""
 KENDALL_GRID = np.linspace(-1, 1, 81)
 KENDALL_DRAWS = 4000
 
@@ -103,8 +99,9 @@ class OpenRanks(NamedTuple):
     high: NDArray[np.int64]
     """Worst possible rank: number of shares that are not significantly smaller,
     including the share itself."""
-    told: list[tuple[int, int]]
-    """Pairs of shares (indices) that differ significantly, the larger share first."""
+    told: NDArray[np.int64]
+    """Pairs of shares (indices) that differ significantly, the larger share first: shape
+    (pairs, 2)."""
 
 
 def open_ranks(shares: ArrayLike, numbers: ArrayLike, level: float) -> OpenRanks:
@@ -115,19 +112,16 @@ def open_ranks(shares: ArrayLike, numbers: ArrayLike, level: float) -> OpenRanks
     pairs, is below `level`. The test assumes independent shares; for shares of the same
     items it is conservative.
     """
-    values = floats(shares)
-    n = floats(numbers)
-    k = len(values)
-    pairs = list(combinations(range(k), 2))
-    p_values = [two_shares_p(values[a], n[a], values[b], n[b]) for a, b in pairs]
-    told = []
-    for (first, second), p_value in zip(pairs, holm(p_values), strict=True):
-        if p_value < level:
-            up = values[first] > values[second]
-            told.append((first, second) if up else (second, first))
-    larger, smaller = np.array(told, int).reshape(-1, 2).T
-    low = 1 + np.bincount(smaller, minlength=k)
-    return OpenRanks(low, k - np.bincount(larger, minlength=k), told)
+    values, n = floats(shares), floats(numbers)
+    pairs = np.triu_indices(len(values), 1)
+    p_values = []
+    for a, b in zip(*pairs, strict=True):
+        p_values.append(two_shares_p(values[a], n[a], values[b], n[b]))
+    apart = np.zeros((len(values), len(values)), dtype=bool)
+    apart[pairs] = holm(p_values) < level
+    larger = (apart | apart.T) & (values[:, None] > values)
+    low, high = 1 + larger.sum(axis=0), len(values) - larger.sum(axis=1)
+    return OpenRanks(low, high, np.argwhere(larger))
 
 
 class OverModels(NamedTuple):
@@ -137,39 +131,6 @@ class OverModels(NamedTuple):
     interval: Interval
     p_value: float
     models: int
-
-
-def rank_correlation(
-    x: ArrayLike, y: ArrayLike, confidence: float, rng: np.random.Generator
-) -> OverModels:
-    """Return Spearman's rank correlation of `x` (n,) and `y` (n,), two measures of n
-    models, 4 or more, with interval and p-value. nan when all values of one side are
-    equal.
-
-    The interval is by Fisher's transformation with Bonett and Wright's error (2000),
-    the p-value by permutations.
-    """
-    ranks = pd.DataFrame([floats(x), floats(y)]).rank(axis=1)
-    one, other = ranks.sub(ranks.mean(axis=1), axis=0).to_numpy()
-    n = len(one)
-    scale = math.sqrt(float((one**2).sum() * (other**2).sum()))
-    if scale == 0:
-        return OverModels(math.nan, UNKNOWN, math.nan, n)
-    value = float(one @ other) / scale
-    shuffled = rng.permuted(np.tile(one, (PERMUTATIONS, 1)), axis=1) @ other / scale
-    extreme = int((np.abs(shuffled) >= abs(value) - 1e-12).sum())
-    interval = fisher_interval(value, n, 1 + value**2 / 2, confidence)
-    return OverModels(value, interval, (1 + extreme) / (1 + PERMUTATIONS), n)
-
-
-def fisher_interval(
-    correlation: float, n: int, variance: float, confidence: float
-) -> Interval:
-    """Return the interval of `correlation`, from `n` pairs (4 or more), by Fisher's
-    transformation with the variance `variance` / (n - 3)."""
-    middle = math.atanh(min(max(correlation, -1 + 1e-12), 1 - 1e-12))
-    half = normal_quantile(confidence) * math.sqrt(variance / (n - 3))
-    return Interval(math.tanh(middle - half), math.tanh(middle + half))
 
 
 def pair_signs(values: ArrayLike) -> Array:
@@ -188,24 +149,32 @@ def kendall(
     two measures. nan when all values of one side are equal, or one is nan.
 
     Tau suits few models, because each pair of models counts alike. The p-value is the
-    share of orders of `y` whose tau is at least as far from 0: all orders for up to
-    `ENUMERATED` models, random orders for more. The interval is from
-    `kendall_interval`.
+    share of orders of `y` whose tau is at least as far from 0: of all orders, or of
+    `ORDERS` random ones where there are more. The interval is from `kendall_interval`.
     """
-    other = floats(y)
-    n = len(other)
-    signs, others = pair_signs(x), pair_signs(other)
+    from scipy.stats import permutation_test  # here: a second that most can do without
+
+    signs, others = pair_signs(x), pair_signs(y)
     scale = math.sqrt(float((signs**2).sum() * (others**2).sum()))
+    models = len(floats(y))
     if not scale > 0:
-        return OverModels(math.nan, UNKNOWN, math.nan, n)
+        return OverModels(math.nan, UNKNOWN, math.nan, models)
+
+    def distance(order: Array, axis: int) -> Array:  # noqa: ARG001
+        return floats(np.abs(pair_signs(order) @ signs))
+
+    test = permutation_test(
+        (floats(y),),
+        distance,
+        permutation_type="pairings",
+        alternative="greater",
+        n_resamples=ORDERS,
+        vectorized=True,
+        rng=rng,
+    )
+    interval = kendall_interval(x, y, confidence, rng)
     value = float(signs @ others) / scale
-    if n <= ENUMERATED:
-        orders = np.array(list(permutations(other)))
-    else:
-        orders = np.vstack([other, rng.permuted(np.tile(other, (ORDERS, 1)), axis=1)])
-    taus = np.abs(pair_signs(orders) @ signs) / scale
-    p_value = float((taus > abs(value) - 1e-6).mean())
-    return OverModels(value, kendall_interval(x, y, confidence, rng), p_value, n)
+    return OverModels(value, interval, float(test.pvalue), models)
 
 
 def kendall_interval(

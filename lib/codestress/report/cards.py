@@ -1,25 +1,20 @@
 """The papers' numbers on the report: a card for each paper, and all ledgers as one."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from codestress.fitting.proportions import Interval
-from codestress.fitting.significance import holm
+from codestress.fitting.significance import LEVEL, holm
 from codestress.fitting.verdicts import Verdict, p_value
 from codestress.paths import PARAMS
-from codestress.rooms import offered_by
 from codestress.validation import read_yaml
 
 from .claims import COLUMNS, CONTRARY, NO_VERDICT, NONE, ORDERS, SIGNS, SOURCES
-from .headline import Headline
-from .published import version_of
-
-LEVEL = 0.05
-"""Share of numbers that differ by chance where everything replicates."""
+from .published import read_published, version_of
 
 
 def fronts(
@@ -34,37 +29,37 @@ def fronts(
     (`contrary`), a `figure` (another of the paper where its own is not built), what `make` is given to run
     it at the paper's size (`rerun`), and the number of statements that are `waiting` for a run.
     """
-    headlines: Mapping[str, Headline] = offered_by("headline", "HEADLINE")
     cards = []
     for paper in papers:
-        if paper in headlines:
-            cards.append(_front(paper, headlines[paper], built, claims))
+        if headline := read_published(paper).get("headline"):
+            cards.append(_front(paper, headline, built, claims))
     return cards
 
 
 def _front(
-    paper: str, headline: Headline, built: Sequence[str], claims: pd.DataFrame
+    paper: str, headline: dict[str, str], built: Sequence[str], claims: pd.DataFrame
 ) -> dict[str, Any]:
+    figure, text = headline["figure"], headline["stated"]
     own = claims[claims["artefact"].str.startswith(f"{paper}/")]
-    named = own["statement"].str.contains(headline.stated, regex=False)
+    named = own["statement"].str.contains(text, regex=False)
     # Orders are statements too, but no numbers.
     stated = own[named & ~own["relation"].isin(ORDERS)]
-    query = {"paper": paper, "search": headline.stated}
-    rows = stated[stated["statement"] == headline.stated]
+    query = {"paper": paper, "search": text}
+    rows = stated[stated["statement"] == text]
     if rows.empty:
-        rows = stated[[headline.figure in names for names in stated["artefacts"]]]
-        query["figure"] = headline.figure
-    card: dict[str, Any] = {**vars(headline), "paper": paper, "query": query}
-    if headline.figure not in built:
+        rows = stated[[figure in names for names in stated["artefacts"]]]
+        query["figure"] = figure
+    card: dict[str, Any] = {**headline, "paper": paper, "query": query}
+    if figure not in built:
         card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
     card["version"] = version_of(paper)
     card["number"] = _number(rows)
     card["says"] = _verdict(rows, stated)
     card["all"] = _by_evidence(own)
     card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
-    parameters = read_yaml(PARAMS / f"{headline.figure}.yaml").get("parameters", {})
+    parameters = read_yaml(PARAMS / f"{figure}.yaml").get("parameters", {})
     models = parameters.get("models", ["MODEL"])
-    card["rerun"] = f"{headline.figure} PROFILE=paper MODELS={models[0]}"
+    card["rerun"] = f"{figure} PROFILE=paper MODELS={models[0]}"
     unrun = (own["verdict"] == NONE) & (own["evidence"] == "re-run")
     card["waiting"] = int(unrun.sum())
     return card
@@ -75,7 +70,9 @@ def _number(rows: pd.DataFrame) -> str:
     if rows.empty:
         return ""
     low, high = rows["published"].min(), rows["published"].max()
-    number = f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+    number = f"{low:.4g}"
+    if low < high:
+        number += f" to {high:.4g}"
     return f"{number} {rows['unit'].iloc[0]}"
 
 
@@ -86,9 +83,9 @@ def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
     """
     rows = rows[~rows["verdict"].isin([NO_VERDICT, NONE])]
     classes = []
-    for evidence, verdicts in rows.groupby("evidence", sort=False)["verdict"]:
-        name = str(evidence)
-        classes.append((name, SOURCES.get(name, name), dict(Counter(verdicts))))
+    for name in rows["evidence"].unique():
+        counts = Counter(rows.loc[rows["evidence"] == name, "verdict"])
+        classes.append((name, SOURCES.get(name, name), dict(counts)))
     return classes
 
 
@@ -124,7 +121,9 @@ def _counted(rows: pd.DataFrame) -> str:
     if row["verdict"] != "reproduced" and row["readings"]:
         return f"{verdict}, by how its words are read: {row['readings']}"
     words = f"{verdict}: {row['regenerated']:.4g} {row['unit']}"
-    return f"{words}; {row['undecided']}" if row["undecided"] else words
+    if row["undecided"]:
+        words += f"; {row['undecided']}"
+    return words
 
 
 def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
-from codestress.errors import DataError
+from codestress.errors import DataError, ParameterError
 from codestress.literals import parse_json
 from codestress.paths import shown, visible
+from codestress.validation import check
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -61,15 +62,10 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     raises `DataError` where the file is missing or no manifest."""
     path = folder / "manifest.json"
     try:
-        return _Manifest.model_validate(
-            parse_json(path.read_text("utf-8"))
-        ).model_dump()
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        why = f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
-    except (OSError, ValueError) as error:
-        why = str(error)
-    raise damaged(path, f"is no manifest: {why}")
+        content = parse_json(path.read_text("utf-8"))
+        return check(_Manifest, content, path.name).model_dump()
+    except (OSError, ValueError, ParameterError) as error:
+        raise damaged(path, f"is no manifest: {error!s:.300}") from None
 
 
 def damaged(path: Path, why: str) -> DataError:
@@ -117,21 +113,19 @@ def sha256_of_files(folder: Path) -> dict[str, str]:
 
 
 def changes_of_files(folder: Path, manifest: Any) -> list[str]:
-    """Return in words which files in `folder` differ from the SHA-256 in `manifest`.
-
-    Missing files are named, or else changed ones; the list is empty where none differs. A
-    manifest without SHA-256 counts as a difference.
-    """
+    """Return in words which files in `folder` are missing, or differ from the SHA-256 in
+    `manifest`; empty where none does. A manifest without SHA-256 counts as a difference."""
     written = manifest.get("sha256") if isinstance(manifest, dict) else None
     if not isinstance(written, dict) or not written:
         return ["manifest.json has no SHA-256 of its files"]
     found = sha256_of_files(folder)
-    missing = [f"{name} is missing" for name in written if name not in found]
-    changed = []
-    for name, digest in found.items():
-        if written.get(name, digest) != digest:
-            changed.append(f"{name} is not what was written")
-    return missing or changed
+    changes = []
+    for name, digest in written.items():
+        if name not in found:
+            changes.append(f"{name} is missing")
+        elif found[name] != digest:
+            changes.append(f"{name} is not what was written")
+    return changes
 
 
 def changed_files(outputs: Path) -> list[str]:

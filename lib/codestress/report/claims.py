@@ -4,6 +4,7 @@
 """
 
 import math
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,66 +23,26 @@ from codestress.fitting.verdicts import (
     of_noise,
 )
 from codestress.parameters import Facts
+from codestress.validation import read_yaml
 
 from .checked import damaged, read_table
 from .statements import Tables, comparison
 
+LEDGER = read_yaml(Path(__file__).with_name("ledger.yaml"))
 EVIDENCE = ("re-run", "recomputed")
 """Classes of evidence that count for or against a paper."""
-SOURCES = {
-    "recomputed": "recomputed from the paper's own data",
-    "internal": "the paper against itself",
-    "derived": "by the paper's own formula",
-}
-"""Words that follow a verdict, by the class of its evidence, if the evidence has no answer of a
-model."""
-WORDS: dict[str, tuple[str, str]] = {
-    "re-run": (Verdict.REPRODUCED, Verdict.DIFFERS),
-    "recomputed": (Verdict.REPRODUCED, Verdict.DIFFERS),
-    "internal": ("consistent", "inconsistent"),
-    "derived": ("follows", "does not follow"),
-}
+SOURCES: dict[str, str] = LEDGER["sources"]
+"""Words that follow a verdict, by the class of its evidence."""
+WORDS: dict[str, tuple[str, str]] = LEDGER["words"]
 """Verdicts, by class of evidence, on a number without sampling: where it agrees as printed, and
 where it does not."""
 ORDERS = ("more than", "less than")
 """Relations of statements on orders: the published number is a bound."""
-KINDS: dict[str, type[str | float]] = {
-    "artefact": str,
-    "statement": str,
-    "evidence": str,
-    "relation": str,
-    "published": float,
-    "unit": str,
-    "regenerated": float,
-    "low": float,
-    "high": float,
-    "verdict": str,
-    "readings": str,
-    "difference_low": float,
-    "difference_high": float,
-    "margin": float,
-    "clusters": float,
-    "deviates": str,
-    "undecided": str,
-    "basis": str,
-}
-"""Type of each column of a ledger, in their order."""
-COLUMNS = list(KINDS)
+COLUMNS = list(LEDGER["columns"])
+"""Columns of a ledger, in their order."""
 NONE, NO_VERDICT, APART = "not run", "no verdict", "not comparable"
-SIGNS = {
-    "reproduced": "✓",
-    "differs": "✗",
-    "inconclusive": "?",
-    APART: "∦",
-    "consistent": "=",
-    "inconsistent": "≠",
-    "follows": "⊢",
-    "does not follow": "⊬",
-    NO_VERDICT: "·",
-    NONE: "–",
-}
-"""Sign of each verdict, in the order of the ledger, decided ones first: colour is never the only
-cue."""
+SIGNS: dict[str, str] = LEDGER["signs"]
+"""Sign of each verdict, in the order of the ledger."""
 AGREEING = {agrees for agrees, _ in WORDS.values()}
 CONTRARY = {other for _, other in WORDS.values()}
 """Verdicts on numbers that are not as the paper prints them."""
@@ -99,8 +60,9 @@ def ledger(given: Facts, tables: Tables) -> pd.DataFrame:
     return judge_table(comparison(given, tables))
 
 
-def judge_table(compared: pd.DataFrame) -> pd.DataFrame:
-    """Returns the ledger of a comparison table, which has the columns that `comparison` describes.
+def judge_table(compared: Sequence[Row]) -> pd.DataFrame:
+    """Returns the ledger of a comparison table, whose rows have the columns that `comparison`
+    describes.
 
     A number is judged by the interval of its difference to the published one, which counts the
     error of both (`fitting.verdicts`); a number without sampling agrees as printed, or does not. A
@@ -111,10 +73,9 @@ def judge_table(compared: pd.DataFrame) -> pd.DataFrame:
     Further verdicts: `not run` without a regenerated number, `no verdict` for one that was only
     copied or recorded, `not comparable` for a run that deviates from the paper's protocol.
     """
-    rows = [_judged(row) for row in compared.to_dict("records")]
     found = []
-    for _, same in groupby(rows, lambda row: row["place"]):
-        readings = list(same)
+    for _, same in groupby(compared, lambda row: row["place"]):
+        readings = list(map(_judged, same))
         row = _together(readings) if readings[0]["reading"] else readings[0]
         if row["verdict"] == NONE:
             row["deviates"] = ""
@@ -236,10 +197,13 @@ def _side(row: Row, between: Interval) -> str:
         low, high = -high, -low
     agrees, other = WORDS[row["evidence"]]
     if low > 0:
-        few = row["clusters"] < FEWEST_CLUSTERS
-        return Verdict.INCONCLUSIVE if few else agrees
+        if row["clusters"] < FEWEST_CLUSTERS:
+            return Verdict.INCONCLUSIVE
+        return agrees
     exact = math.isnan(row["clusters"])
-    return other if high < 0 or (exact and high == 0) else Verdict.INCONCLUSIVE
+    if high < 0 or (exact and high == 0):
+        return other
+    return Verdict.INCONCLUSIVE
 
 
 def _together(read: list[Row]) -> Row:
@@ -281,7 +245,9 @@ def _of_reading(row: Row) -> str:
 def read_ledger(path: Path) -> pd.DataFrame:
     """Returns the ledger in the file `path` (claims.csv), with the columns `COLUMNS`. Raises
     `DataError` where the file is no ledger."""
-    rows = read_table(path, COLUMNS, KINDS)[COLUMNS]
+    kinds = {"text": str, "number": float}
+    columns = {name: kinds[kind] for name, kind in LEDGER["columns"].items()}
+    rows = read_table(path, COLUMNS, columns)[COLUMNS]
     known = rows[["artefact", "statement"]].notna().all(axis=1)
     faulty = rows[~(known & rows["verdict"].isin(SIGNS))]
     if len(faulty):

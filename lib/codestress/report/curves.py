@@ -32,12 +32,6 @@ def look(number: int) -> Look:
     return Look(COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
 
 
-def _series_looks(names: Sequence[str], *, models: bool) -> list[Look]:
-    if models:
-        return list(looks(names).values())
-    return [look(number) for number in range(len(names))]
-
-
 def interval(
     points: pd.DataFrame, value: str = "accuracy", scale: float = 100
 ) -> tuple[Array, list[Array]]:
@@ -59,12 +53,9 @@ def panels(
     `across` side by side; `options` go to Matplotlib's `subplots`. `height` and `width` of the
     figure are in inches."""
     across = min(across, len(titles))
+    down = -(-len(titles) // across)
     figure = styled_figure(width, height)
-    axes: list[Axes] = list(
-        figure.subplots(
-            -(-len(titles) // across), across, squeeze=False, **options
-        ).flat
-    )
+    axes = list(figure.subplots(down, across, squeeze=False, **options).flat)
     for ax, title in zip(axes, titles, strict=False):
         ax.set_title(title)
     for ax in axes[len(titles) :]:
@@ -91,13 +82,12 @@ def say(
     text: str,
     place: Any,
     away: tuple[float, float] = (0, 0),
-    size: float = 6.5,
     **options: Any,
 ) -> None:
     """Writes `text` in the panel `ax`, `away` (right, up) points from `place` in data coordinates;
     `options` go to Matplotlib's `annotate`."""
     ax.annotate(
-        text, place, xytext=away, textcoords="offset points", fontsize=size, **options
+        text, place, xytext=away, textcoords="offset points", fontsize=6.5, **options
     )
 
 
@@ -147,38 +137,27 @@ def draw_points(
     places: Callable[[int, pd.DataFrame], pd.Series],
     *,
     line: str,
-    width: float,
-    models: bool = False,
 ) -> dict[str, str]:
-    """Draws the shares of each label as points with error bars, and returns the colour of each
-    label. `places` is a function: it gets a label's number and rows, and returns their places along
-    the axis.
+    """Draws the shares of each label, such as a model, as points with error bars, and returns the
+    colour of each label. `places` is a function: it gets a label's number and rows, and returns
+    their places along the axis.
 
     `shares` has the columns `label`, `published` (bool), `accuracy`, `low` and `high` (0 to 1). The
     published series is grey, hollow and never joined by a line; `line` is the line style of the
-    others, `width` the thickness of the error bars in points. `models`: whether the labels are
-    models.
+    others.
     """
     colours: dict[str, str] = {}
-    groups = list(shares.groupby("label", sort=False))
-    styles = _series_looks([str(label) for label, _ in groups], models=models)
-    for number, (label, part) in enumerate(groups):
+    groups = {str(label): part for label, part in shares.groupby("label", sort=False)}
+    for number, (label, (colour, marker)) in enumerate(looks(groups).items()):
+        part = groups[label]
         published = bool(part["published"].iloc[0])
-        colour, marker = styles[number]
-        colour = colours[str(label)] = PUBLISHED if published else colour
+        style: dict[str, Any] = {"color": colour, "fmt": marker + line}
+        if published:
+            style = {"color": PUBLISHED, "fmt": marker, "mfc": "white"}
+        colours[label] = style["color"]
         share, reach = interval(part)
         at = places(number, part)
-        ax.errorbar(
-            at,
-            share,
-            reach,
-            fmt=marker if published else marker + line,
-            color=colour,
-            mfc="white" if published else colour,
-            label=str(label),
-            capsize=2,
-            elinewidth=width,
-        )
+        ax.errorbar(at, share, reach, label=label, capsize=2, elinewidth=0.9, **style)
         mark(ax, part, at, share, published=published)
     return colours
 
@@ -194,7 +173,6 @@ def forest(
     scale: float = 1,
     series: str | None = None,
     decided: bool = False,
-    models: bool = False,
     published: bool = False,
     **told: str,
 ) -> None:
@@ -203,8 +181,8 @@ def forest(
 
     `rows` has the columns that `label` and `value` name, and `low` and `high`, the ends of the
     intervals; numbers are multiplied by `scale`. `series` (None: one series): a column whose values
-    are drawn beside each other, each with its colour and marker; `models`:
-    whether they are models.
+    are drawn beside each other, each with its colour and marker; the column `model` has those of
+    models.
     `decided`: whether the column `decided` (bool) fills the marker, so that an undecided estimate
     is hollow. `published`: whether the numbers come from a paper's own, so that a click opens their
     source, and a single series is grey. A value that is not finite, or outside `limits`, the ends
@@ -214,9 +192,9 @@ def forest(
     ax.set_xlim(least, most)
     groups = [("", rows)] if series is None else list(rows.groupby(series, sort=False))
     shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
-    styles = _series_looks([str(name) for name, _ in groups], models=models)
+    of_models = looks(str(name) for name, _ in groups)
     for number, (name, part) in enumerate(groups):
-        colour, shape = styles[number]
+        colour, shape = of_models[str(name)] if series == "model" else look(number)
         if published and not series:
             colour = PUBLISHED
         middle, low, high = (scale * part[[value, "low", "high"]]).to_numpy(float).T

@@ -8,7 +8,7 @@ server.
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -66,8 +66,9 @@ def gallery(profile: str) -> Path:
         **_answers(list(manifests.values()), len(papers)),
         **_ledger(ledgers, papers, list(folders)),
     )
-    write_whole(root / "index.html", page)
-    return root / "index.html"
+    path = root / "index.html"
+    write_whole(path, page)
+    return path
 
 
 def _answers(manifests: list[dict[str, Any]], papers: int) -> dict[str, Any]:
@@ -154,7 +155,7 @@ def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
     }
 
 
-def _models(manifests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _models(manifests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return every model of the manifests once, as the first that has it describes it.
 
     Two entries are added: `answered_by`, the model names that servers gave, and `figures`, the
@@ -164,10 +165,9 @@ def _models(manifests: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for manifest in manifests:
         for model in manifest["models"]:
             name = model["name"]
-            row = rows.setdefault(name, {**model, "figures": 0, "answered_by": []})
+            row = rows.setdefault(name, {**model, "figures": 0, "answered_by": set()})
             row["figures"] += 1
-            servers = manifest["answered_by"].get(name, [])
-            row["answered_by"] = sorted({*row["answered_by"], *servers})
+            row["answered_by"].update(manifest["answered_by"].get(name, []))
     return list(rows.values())
 
 
@@ -175,10 +175,9 @@ def _number(value: object) -> str:
     """Return `value` as text: a float with at most three decimals, empty for nan."""
     if not isinstance(value, float):
         return str(value)
-    return "" if value != value else number_text(value)
-
-
-DECIMAL = re.compile(r"^-?\d+\.\d+$")
+    if value != value:
+        return ""
+    return number_text(value)
 
 
 def _table(path: Path) -> list[list[str]]:
@@ -187,17 +186,17 @@ def _table(path: Path) -> list[list[str]]:
     Raises `DataError` for a faulty file. Pandas is not used, because it needs as long for hundreds
     of small tables as the rest of the report.
     """
-    lines = []
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            for cells in csv.reader(file, strict=True):
-                lines.append([DECIMAL.sub(_shortened, cell) for cell in cells])
+            lines = list(csv.reader(file, strict=True))
         if not lines:
             raise ValueError("empty")
     except (OSError, ValueError, csv.Error) as error:
         raise damaged(path, f"cannot be read: {error}") from None
-    return lines
+    return [list(map(_shortened, cells)) for cells in lines]
 
 
-def _shortened(decimal: re.Match[str]) -> str:
-    return number_text(float(decimal[0]))
+def _shortened(cell: str) -> str:
+    if not re.fullmatch(r"-?\d+\.\d+", cell):
+        return cell
+    return number_text(float(cell))

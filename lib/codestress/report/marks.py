@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
@@ -25,20 +25,16 @@ SMALLEST = 12.0
 """Smallest width and height of the clickable square around a point, in pixels of the figure."""
 
 
-class Mark(Artist):
-    """An artist that draws nothing: a rectangle of a panel, in data coordinates, and the cell (a
-    choice of answers by values of columns) that a click on it opens."""
+class Mark(Rectangle):
+    """A rectangle of a panel, in data coordinates, that is not drawn, and the cell (a choice of
+    answers by values of columns) that a click on it opens."""
 
     def __init__(
         self, cell: Factors, x: float, y: float, width: float, height: float
     ) -> None:
-        super().__init__()
+        corner = x - width / 2, y - height / 2
+        super().__init__(corner, width, height, visible=False, in_layout=False)
         self.cell = cell
-        self.corners = np.array(
-            [[x - width / 2, y - height / 2], [x + width / 2, y + height / 2]],
-            dtype=float,
-        )
-        self.set_in_layout(False)
 
 
 def with_cells(table: pd.DataFrame, columns: Iterable[str]) -> pd.DataFrame:
@@ -78,8 +74,7 @@ def marked(figure: Figure, picture: Bbox) -> list[tuple[Box, Factors]]:
     found = []
     for artist in figure.findobj(Mark):
         assert isinstance(artist, Mark)
-        assert artist.axes is not None
-        corners = artist.axes.transData.transform(artist.corners)
+        corners = artist.get_window_extent().get_points()
         if not np.isfinite(corners).all():
             continue
         middle = corners.mean(axis=0)

@@ -1,7 +1,6 @@
 """The report's table of models by task: each paper's main study, published and regenerated."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,19 +21,6 @@ CELL = COLUMNS[:3]
 INTERVAL = "Wilson's 95 %, as if answers were independent"
 
 
-@dataclass(frozen=True)
-class Printed:
-    """Right answers that a paper prints for one of its figures or tables."""
-
-    task: str
-    """The artefact with the same questions: PAPER/ARTEFACT."""
-    counts: pd.DataFrame
-    """A row for each cell, with the columns model (the registry's name), correct and n (numbers of
-    answers)."""
-    counted: str
-    """Description of the cells that are counted; the page shows it beside the task's title."""
-
-
 def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Return the accuracy of every model on each task, published and regenerated.
 
@@ -46,11 +32,12 @@ def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     `INSTRUMENTS` and models of which hardly an answer could be read have no row.
     """
     tasks = [name for name in sorted(manifests) if manifests[name]["leaderboard"]]
-    printed = _printed(tasks)
+    published = offered_by("headline", "published")
     parts = [pd.DataFrame(columns=[*CELL, "correct", "n"])]
     for task in tasks:
-        if task in printed:
-            parts.append(printed[task].counts.assign(task=task, source="published"))
+        if _counted(task):
+            printed: pd.DataFrame = published[task.partition("/")[0]]()
+            parts.append(printed.assign(task=task, source="published"))
         regenerated = _regenerated(manifests[task])
         parts.append(regenerated.assign(task=task, source="here"))
     counts = pd.concat(parts).astype({"correct": float, "n": int})
@@ -60,15 +47,10 @@ def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     return table[COLUMNS]
 
 
-def _printed(tasks: Iterable[str]) -> dict[str, Printed]:
-    """Return, by artefact, the papers' own numbers of the artefacts `tasks`, where there are any."""
-    offers = offered_by("headline", "published")
-    by_task = {}
-    for paper in {task.partition("/")[0] for task in tasks}:
-        if paper in offers and read_published(paper):
-            printed: Printed = offers[paper]()
-            by_task[printed.task] = printed
-    return by_task
+def _counted(task: str) -> str:
+    """Return what the paper's printed numbers of the artefact `task` count; empty without any."""
+    printed = read_published(task.partition("/")[0]).get("leaderboard", {})
+    return printed["counted"] if printed.get("task") == task else ""
 
 
 def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
@@ -90,14 +72,10 @@ def board(table: pd.DataFrame) -> dict[str, Any]:
     rows of `table` by model, task and source.
     """
     names = sorted(table["task"].unique())
-    counted = {name: one.counted for name, one in _printed(names).items()}
-    cells = {}
-    for row in table.itertuples(index=False):
-        cells[row.model, row.task, row.source] = row
     return {
-        "tasks": {name: counted.get(name, "") for name in names},
+        "tasks": {name: _counted(name) for name in names},
         "models": sorted(table["model"].unique(), key=str.lower),
-        "cells": cells,
+        "cells": {row[:3]: row for row in table.itertuples(index=False)},
     }
 
 

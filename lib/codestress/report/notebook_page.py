@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, StrictUndefined
@@ -20,7 +20,7 @@ def page_environment() -> Environment:
 def resource(name: str) -> str:
     """Returns the text of the file `name` in the folder of the report package, such as a
     template."""
-    return (files("codestress.report") / name).read_text("utf-8")
+    return Path(__file__).with_name(name).read_text("utf-8")
 
 
 def render(template: str, **content: Any) -> str:

@@ -144,7 +144,7 @@ def _known(entries: Mapping[str, Known], name: str, told: str) -> Known:
     return entries[name]
 
 
-def comparison(given: Facts, tables: Tables) -> pd.DataFrame:
+def comparison(given: Facts, tables: Tables) -> list[dict[str, Any]]:
     """Returns the comparison table of an artefact, which `judge_table` judges: a row for each number
     that the paper states, one after the other for each reading of its words.
 
@@ -182,7 +182,7 @@ def comparison(given: Facts, tables: Tables) -> pd.DataFrame:
             ours = _row(way, cell, records.get(way.table, []))
             compared = _compared(paper, way, cell, ours, groups)
             rows.append(about | {"reading": reading} | compared)
-    return pd.DataFrame(rows)
+    return rows
 
 
 def _about_cells(

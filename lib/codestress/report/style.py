@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import as_file, files
+from pathlib import Path
 from typing import NamedTuple
 
 from matplotlib import rcdefaults, style
@@ -81,8 +81,7 @@ def use_style() -> None:
     """Sets Matplotlib's settings, for the whole process, to its defaults and the kit's style file
     codestress.mplstyle; nothing of a person's matplotlibrc stays."""
     rcdefaults()
-    with as_file(files("codestress.report") / "codestress.mplstyle") as path:
-        style.use(str(path))
+    style.use(str(Path(__file__).with_name("codestress.mplstyle")))
 
 
 def styled_figure(width: float, height: float) -> Figure:

@@ -64,24 +64,19 @@ def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
     reasons = added(manifests, "reasons")
     sentences = []
     for model, counts in added(manifests, "counts").items():
-        why = reasons.get(model, Counter())
-        if model not in simulated and (told := _shortfall(model, counts, why)):
-            sentences.append(told)
+        asked = counts.total() - counts[Outcome.SKIPPED]
+        right, read = counts[Outcome.CORRECT], number_read(counts)
+        unread = hardly_read(counts)
+        if model in simulated or not asked or (right and not unread):
+            continue
+        why = []
+        if model in reasons:
+            for reason, number in reasons[model].most_common(REASONS):
+                why.append(f"{number:,} × {reason}")
+        if read > right:
+            why.append(f"{read - right:,} read, and not correct")
+        if unread:
+            why.append(f"{unread}, so that it has no place among the papers' models")
+        told = f"{right} of {counted(asked, 'answer')} right"
+        sentences.append(f"{model}: {told}: {'; '.join(why)}.")
     return sentences
-
-
-def _shortfall(model: str, counts: Counter[str], reasons: Counter[str]) -> str:
-    """Return the sentence on one model; empty where it has a right answer and most are read."""
-    asked = counts.total() - counts[Outcome.SKIPPED]
-    right = counts[Outcome.CORRECT]
-    unread = hardly_read(counts)
-    if not asked or (right and not unread):
-        return ""
-    wrong = number_read(counts) - right
-    parts = [f"{number:,} × {why}" for why, number in reasons.most_common(REASONS)]
-    if wrong:
-        parts.append(f"{wrong:,} read, and not correct")
-    why = "; ".join(parts)
-    if unread:
-        why += f"; {unread}, so that it has no place among the papers' models"
-    return f"{model}: {right} of {counted(asked, 'answer')} right: {why}."

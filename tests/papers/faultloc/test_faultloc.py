@@ -937,7 +937,7 @@ def test_marks_of_a_figure_stand_on_its_dots() -> None:
     marks = [artist for artist in ax.get_children() if isinstance(artist, Mark)]
     assert [mark.cell for mark in marks] == cells
     points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() in MARKERS]
-    assert [tuple(mark.corners.mean(axis=0)) for mark in marks] == [
+    assert [tuple(mark.get_center()) for mark in marks] == [
         tuple(one) for one in points
     ]
 

@@ -1,22 +1,12 @@
-"""Headline of Fault Localizability on the report's first screen."""
+"""Localized faults that Fault Localizability prints, for the report's table of models."""
 
-from codestress.report.headline import Headline
-from codestress.report.model_table import Printed
+import pandas as pd
 
 from .results.paper import published_localization
 
-HEADLINE = Headline(
-    title="Fault Localizability",
-    question="Given a program and what it should do, does a language model name the line with the fault?",
-    figure="faultloc/fig08",
-    stated="abstract: localized faults lost after mutations",
-    told="of the faults that a model finds are lost when the program is rewritten to the same meaning",
-)
 
-
-def published() -> Printed:
-    """Returns the localized faults of Table II."""
+def published() -> pd.DataFrame:
+    """Returns the localized faults of Table II: model, correct, n."""
     cells = published_localization().eval("n = of")
     cells["correct"] = cells["value"] / 100 * cells["n"]
-    told = "faults of both languages; published: only those that one of the paper's models localizes, here: all"
-    return Printed("faultloc/tab02", cells[["model", "correct", "n"]], told)
+    return cells[["model", "correct", "n"]]

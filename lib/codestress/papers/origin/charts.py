@@ -179,7 +179,7 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     figure = styled_figure(WIDTHS["column"], 2.9)
     ax = figure.subplots()
     places = sorted(shares["d"].unique())
-    colours = draw_points(ax, shares, _beside, line="", width=0.9, models=True)
+    colours = draw_points(ax, shares, _beside, line="")
     x = np.linspace(1, max(abs(d) for d in places), 200)
     for label, sides in groupby(fits, key=lambda side: side[0]):
         dashes: dict[str, Any] = {"linestyle": "--", "linewidth": 1.0}

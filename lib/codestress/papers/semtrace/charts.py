@@ -147,7 +147,6 @@ def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure
         value="sensitivity",
         scale=100,
         series="model",
-        models=True,
         xlabel="accuracy lost (%)",
     )
     legend_above(figure, *axes[:-1])

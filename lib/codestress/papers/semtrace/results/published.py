@@ -13,8 +13,8 @@ import pandas as pd
 
 from codestress.fitting.proportions import newcombe
 from codestress.fitting.significance import (
+    kendall,
     mean_difference,
-    rank_correlation,
     two_shares_p,
     with_holm,
 )
@@ -76,7 +76,7 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
     """Table of rank correlations of the ten models between two benchmarks, from the rows without
     keys of `table`, that of `scores()`, a row for each pair of benchmarks.
 
-    Columns: first, second (the benchmarks), correlation (Spearman), low, high, p (permutations of
+    Columns: first, second (the benchmarks), correlation (Kendall's tau), low, high, p (permutations of
     models), p_holm, decided (bool).
     """
     plain = table[~table["keys"]]
@@ -84,7 +84,7 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
     rows = []
     for first, second in combinations(wide.columns, 2):
         draws = rng(seed, "orders", first, second)
-        found = rank_correlation(wide[first], wide[second], confidence, draws)
+        found = kendall(wide[first], wide[second], confidence, draws)
         rows.append((first, second, found.value, *found.interval, found.p_value))
     columns = ["first", "second", "correlation", "low", "high", "p"]
     return with_holm(pd.DataFrame(rows, columns=columns))
