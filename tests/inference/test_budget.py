@@ -179,9 +179,10 @@ def test_what_fails_costs_the_most_that_it_can_have_been() -> None:
         budget = Budget(tokens=100)
         with contextlib.suppress(RequestFailed):
             asyncio.run(budget.answer(Answers(response), entry, request))
-        assert budget.set_aside(Sum(1, 100 - budget.spent.tokens))
+        spent = budget.spent
+        assert budget.set_aside(Sum(1, 100 - spent.tokens))
         assert not budget.set_aside(Sum(1, 1))
-        return budget.spent.tokens, budget.spent.requests
+        return spent.tokens, spent.requests
 
     # Nobody earns by a question.
     assert spent(Response("x", "stop", Usage(-(1 << 40), -3))) == (
