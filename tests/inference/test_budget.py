@@ -277,6 +277,8 @@ def test_a_probe_keeps_to_the_budget(
         with pytest.raises(BudgetReached):
             checked(ModelEntry(name="n", engine="openai", id="n", settings=settings))
     assert posts(server) == 1
+    # A start that stops at the line goes on from its sum, as a run does.
+    assert tmp_path / "sum.json" in budget_module._kept_sums
 
 
 RUN = """

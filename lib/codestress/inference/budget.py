@@ -25,7 +25,7 @@ from contextlib import (
     nullcontext,
     suppress,
 )
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,8 +46,6 @@ LIMITS = {
 }
 """Texts on what was spent of each limit, by the limit's environment variable, in the order
 of a `Sum`'s fields."""
-PAUSE_S = 0.05
-"""Seconds between two looks whether requests under way gave back their reserves."""
 SUM = "CODESTRESS_BUDGET_SUM"
 """Environment variable with the path of the file that keeps a build's sum, for its
 notebooks."""
@@ -93,11 +91,13 @@ class Budget:
     until: float | None = None
     """Time after which no request is sent, by `time.monotonic`. With an end, every limit
     is a planned stop: `ask` counts the trials that it left out, and raises nothing."""
-    spent: Sum = Sum()
+    spent: Sum = field(default=Sum())
     """Amount that was spent or is reserved, by other processes that share the file and by
     earlier attempts of the command line too."""
     under_way: int = 0
     """Number of requests for which this process has reserved an amount."""
+    _returned: asyncio.Event | None = field(default=None, repr=False)
+    """Set when a request gives back its reserve; None while nobody waits for it."""
 
     @classmethod
     def from_environment(cls, store: Path = STORE) -> Budget:
@@ -107,7 +107,8 @@ class Budget:
         With one of the three, a file beside the store keeps the sum. Raises
         `ParameterError` for a value that is no number from 0 on.
         """
-        budget = cls(*map(limit_of, LIMITS))
+        requests, tokens, usd = map(limit_of, LIMITS)
+        budget = cls(requests, tokens, usd)
         if budget.limited and SUM in os.environ:
             budget.file = Path(os.environ[SUM])
         elif budget.limited:
@@ -167,8 +168,10 @@ class Budget:
         """
         while not self.set_aside(most):
             if not self.under_way:
+                self.keep_sum()
                 raise BudgetReached(self.reached())
-            await asyncio.sleep(PAUSE_S)
+            event = self._returned = self._returned or asyncio.Event()
+            await event.wait()
         costs = [most]
         try:
             yield costs
@@ -190,10 +193,14 @@ class Budget:
         return True
 
     def count(self, amount: Sum, real: Sum) -> None:
-        """Pay the real cost of a request in place of the reserved amount."""
+        """Pay the real cost of a request in place of the reserved amount, and wake the
+        requests that wait for room."""
         with self._counting():
             self.spent = self.spent.plus(amount, -1).plus(real)
         self.under_way -= 1
+        if self._returned is not None:
+            self._returned.set()
+            self._returned = None
 
     @contextmanager
     def _counting(self) -> Iterator[None]:

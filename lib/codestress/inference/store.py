@@ -228,7 +228,7 @@ def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
 
 def row_of(key: str, model: str, response: Response) -> tuple[Any, ...]:
     """Return the row that stores a response."""
-    cells = (
+    cells: tuple[Any, ...] = (
         key,
         model,
         response.text.encode("utf-8", "surrogatepass"),
