@@ -179,9 +179,10 @@ def test_what_fails_costs_the_most_that_it_can_have_been() -> None:
         budget = Budget(tokens=100)
         with contextlib.suppress(RequestFailed):
             asyncio.run(budget.answer(Answers(response), entry, request))
-        assert budget.set_aside(Sum(1, 100 - budget.spent.tokens))
+        spent = budget.spent
+        assert budget.set_aside(Sum(1, 100 - spent.tokens))
         assert not budget.set_aside(Sum(1, 1))
-        return budget.spent.tokens, budget.spent.requests
+        return spent.tokens, spent.requests
 
     # Nobody earns by a question.
     assert spent(Response("x", "stop", Usage(-(1 << 40), -3))) == (
@@ -276,6 +277,8 @@ def test_a_probe_keeps_to_the_budget(
         with pytest.raises(BudgetReached):
             checked(ModelEntry(name="n", engine="openai", id="n", settings=settings))
     assert posts(server) == 1
+    # A start that stops at the line goes on from its sum, as a run does.
+    assert tmp_path / "sum.json" in budget_module._kept_sums
 
 
 RUN = """

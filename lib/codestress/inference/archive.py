@@ -14,9 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    ValidationError,
+    model_validator,
+)
 
 from codestress.errors import ArchiveError
 from codestress.literals import parse_json
@@ -33,8 +40,16 @@ HEADER = "codestress archive"
 FORMAT = 2
 LONGEST_LINE = 100_000_000
 """Longest row, in bytes: the longest response, with each character as an escape."""
-COPIED = ("text", "finish_reason", "seconds", "answered_by", "answered_at", "server")
-"""Fields that a row and its response have in common."""
+COPIED = (
+    "text",
+    "finish_reason",
+    "usage",
+    "seconds",
+    "answered_by",
+    "answered_at",
+    "server",
+)
+"""Fields that a row and its response have in common, in the row's order."""
 KEYED = ("revision", "prompt", "sample", "attempt")
 """Fields of a request that, with its model, make its key."""
 Asked = dict[str, Any]
@@ -65,10 +80,16 @@ class Row(BaseModel):
     server: str = ""
     """Address of the server that answered; empty where none did or it is unknown."""
 
+    @model_validator(mode="after")
+    def _has_its_key(self) -> Self:
+        if key_of(self.asked) != self.key:
+            raise ValueError("the key is not that of what was asked")
+        return self
+
     @property
     def response(self) -> Response:
         fields = {name: getattr(self, name) for name in COPIED}
-        return Response(usage=Usage(*self.usage), **fields)
+        return Response(**fields | {"usage": Usage(*self.usage)})
 
 
 def asked_of(request: Request) -> Asked:
@@ -91,8 +112,8 @@ def asked_of(request: Request) -> Asked:
 
 def key_of(asked: Asked) -> str:
     """Return the key of the request with this content (see `asked_of`)."""
-    fields = {name: asked[name] for name in KEYED}
-    return digest_of({"model": asked["id"], **fields})
+    fields = {name: asked.get(name) for name in KEYED}
+    return digest_of({"model": asked.get("id"), **fields})
 
 
 def write_archive(
@@ -106,16 +127,14 @@ def write_archive(
     """
     lines: dict[str, bytes] = {}
     for entry, request, response in answered:
-        if request.key not in lines:
-            row = Row(
-                key=request.key,
-                model=entry.name,
-                asked=asked_of(request),
-                usage=astuple(response.usage),
-                **{name: getattr(response, name) for name in COPIED},
-            )
-            # Packed: all rows stand in memory until they are sorted.
-            lines[request.key] = zlib.compress(json_line(vars(row)))
+        if request.key in lines:
+            continue
+        row = {"key": request.key, "model": entry.name, "asked": asked_of(request)}
+        for name in COPIED:
+            row[name] = getattr(response, name)
+        row["usage"] = astuple(response.usage)
+        # Packed: all rows stand in memory until they are sorted.
+        lines[request.key] = zlib.compress(json_line(row))
     content = BytesIO()
     with gzip.GzipFile("", "wb", fileobj=content, mtime=0) as packed:
         packed.write(json_line({HEADER: FORMAT, "responses": len(lines)}))
@@ -141,10 +160,12 @@ def read_archive(path: Path) -> Iterator[Row]:
     before = ""
     try:
         with opened(path) as file:
-            promised = promised_rows(file.readline(LONGEST_LINE))
+            header = parse_json(file.readline(LONGEST_LINE))
+            if not isinstance(header, dict) or header.get(HEADER) != FORMAT:
+                raise ValueError(f"no archive of this kit in format {FORMAT}")
             while line := file.readline(LONGEST_LINE):
                 number += 1
-                row = parsed_row(line)
+                row = Row.model_validate(parse_json(line))
                 if row.key <= before:
                     raise ValueError(
                         "keys are not in order, or one stands twice; export it again"
@@ -156,40 +177,21 @@ def read_archive(path: Path) -> Iterator[Row]:
             f"{name}: cannot be read after line {number}: {error}; copy the file again"
         ) from None
     except ValueError as error:
-        raise ArchiveError(f"{name}, line {number}: {error}") from None
-    if promised != number - 1:
+        raise ArchiveError(f"{name}, line {number}: {fault_in(error)}") from None
+    if header.get("responses") != number - 1:
         raise ArchiveError(
-            f"{name}: {number - 1} responses, and the first line promises {promised}"
+            f"{name}: {number - 1} responses, and the first line promises "
+            f"{header.get('responses')}"
         )
 
 
-def promised_rows(line: bytes) -> Any:
-    """Return the number of rows that an archive's first line promises; `ValueError` where
-    the line is not that of an archive."""
-    header = parse_json(line)
-    if not isinstance(header, dict) or header.get(HEADER) != FORMAT:
-        raise ValueError(f"no archive of this kit in format {FORMAT}")
-    return header.get("responses")
-
-
-def parsed_row(line: bytes) -> Row:
-    """Return the row that a line holds; `ValueError` where it holds none, or its key is
-    not that of its request."""
-    if len(line) == LONGEST_LINE:
-        raise ValueError(f"longer than {LONGEST_LINE:,} bytes")
-    try:
-        row = Row.model_validate(parse_json(line))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "row"
-        raise ValueError(f"{field}: {first['msg']}") from None
-    try:
-        key = key_of(row.asked)
-    except KeyError as error:
-        raise ValueError(f"asked: lacks {error}") from None
-    if key != row.key:
-        raise ValueError("the key is not that of what was asked")
-    return row
+def fault_in(error: ValueError) -> str:
+    """Return the words of an error; of pydantic's, the first field and its fault."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_url=False)[0]
+    field = ".".join(map(str, first["loc"])) or "row"
+    return f"{field}: {first['msg'].removeprefix('Value error, ')}"
 
 
 def import_archive(
@@ -205,13 +207,12 @@ def import_archive(
     keys = defaultdict(list)
     for row in read_archive(path):
         keys[row.model, row.server].append(row.key)
-    for model, server in keys:
-        if model in models:
-            belongs(models[model], shown(path))(model, server)
+    known = [origin for origin in keys if origin[0] in models]
+    for model, server in known:
+        belongs(models[model], shown(path))(model, server)
     with Store(store) as responses:
-        for (model, _), asked in keys.items():
-            if model in models:
-                responses.missing(asked, belongs(models[model]))
+        for model, server in known:
+            responses.missing(keys[model, server], belongs(models[model]))
         before = responses.count()
         rows = read_archive(path)
         responses.put_all((row.key, row.model, row.response) for row in rows)

@@ -39,13 +39,13 @@ from .registry import ModelEntry
 
 FEWEST_CHARACTERS_PER_TOKEN = 2
 """No tokenizer makes more tokens of code and English than one for two characters."""
-LIMITS = ("BUDGET_USD", "BUDGET_TOKENS", "MAX_REQUESTS")
-SPENT = (
-    "{:,} of {:,} requests (MAX_REQUESTS)",
-    "{:,} of {:,} tokens (BUDGET_TOKENS)",
-    "${:.4f} of ${:.2f} (BUDGET_USD)",
-)
-"""Texts on the sum spent of each limit, in the order of a `Sum`'s fields."""
+LIMITS = {
+    "MAX_REQUESTS": "{:,} of {:,} requests",
+    "BUDGET_TOKENS": "{:,} of {:,} tokens",
+    "BUDGET_USD": "${:.4f} of ${:.2f}",
+}
+"""Texts on what was spent of each limit, by the limit's environment variable, in the order
+of a `Sum`'s fields."""
 SUM = "CODESTRESS_BUDGET_SUM"
 """Environment variable with the path of the file that keeps a build's sum, for its
 notebooks."""
@@ -72,8 +72,9 @@ class Sum(NamedTuple):
     usd: float = 0.0
 
     def plus(self, other: Sum, sign: int = 1) -> Sum:
+        # Rounded, or a sum of dollars would not come back to 0.
         pairs = zip(self, other, strict=True)
-        return Sum(*(own + sign * more for own, more in pairs))
+        return Sum(*(round(own + sign * more, 12) for own, more in pairs))
 
 
 @dataclass
@@ -81,19 +82,20 @@ class Budget:
     """Limits, each None for no limit, and the sum spent. The most that a request can cost
     is reserved before it is sent, until its real cost is known."""
 
-    usd: float | None = None
+    requests: float | None = None
     tokens: float | None = None
     """Tokens of prompts and completions together, as the servers count them."""
-    requests: float | None = None
+    usd: float | None = None
     file: Path | None = None
     """File that keeps the sum; None: it is kept in memory alone."""
     until: float | None = None
     """Time after which no request is sent, by `time.monotonic`. With an end, every limit
     is a planned stop: `ask` counts the trials that it left out, and raises nothing."""
-    _total: Sum = field(default=Sum(), repr=False)
-    """Spent and reserved, by this process and by others that share the file."""
-    _reserved: Sum = field(default=Sum(), repr=False)
-    """The part of it that this process has reserved for requests under way."""
+    spent: Sum = field(default=Sum())
+    """Amount that was spent or is reserved, by other processes that share the file and by
+    earlier attempts of the command line too."""
+    under_way: int = 0
+    """Number of requests for which this process has reserved an amount."""
     _returned: asyncio.Event | None = field(default=None, repr=False)
     """Set when a request gives back its reserve; None while nobody waits for it."""
 
@@ -105,8 +107,8 @@ class Budget:
         With one of the three, a file beside the store keeps the sum. Raises
         `ParameterError` for a value that is no number from 0 on.
         """
-        usd, tokens, requests = map(limit_of, LIMITS)
-        budget = cls(usd, tokens, requests)
+        requests, tokens, usd = map(limit_of, LIMITS)
+        budget = cls(requests, tokens, usd)
         if budget.limited and SUM in os.environ:
             budget.file = Path(os.environ[SUM])
         elif budget.limited:
@@ -130,13 +132,6 @@ class Budget:
         """Whether the time is over."""
         return self.until is not None and time.monotonic() > self.until
 
-    @property
-    def spent(self) -> Sum:
-        """Amount that was spent, by earlier attempts of the command line too."""
-        spent = self._total.plus(self._reserved, -1)
-        # The difference of two sums of floats may be just below 0.
-        return spent._replace(usd=max(0.0, spent.usd))
-
     async def answer(
         self, engine: Engine, entry: ModelEntry, request: Request
     ) -> Response:
@@ -152,7 +147,10 @@ class Budget:
             return await engine.answer(request)
         if request.key in engine.submitted:
             return await engine.answer(request)
-        most = most_tokens(request)
+        prompt = request.prompt
+        characters = prompt.characters + len(prompt.prefill)
+        longest = -(-characters // FEWEST_CHARACTERS_PER_TOKEN)
+        most = longest, prompt.sampling.max_tokens
         async with self.paying(one_request(entry, *most)) as costs:
             response = await engine.answer(request)
             usage = response.usage
@@ -169,7 +167,8 @@ class Budget:
         reserves; `BudgetReached` where none is under way.
         """
         while not self.set_aside(most):
-            if not self._reserved.requests:
+            if not self.under_way:
+                self.keep_sum()
                 raise BudgetReached(self.reached())
             event = self._returned = self._returned or asyncio.Event()
             await event.wait()
@@ -185,20 +184,20 @@ class Budget:
         if self.over:
             return False
         with self._counting():
-            total = self._total.plus(amount)
+            total = self.spent.plus(amount)
             for value, limit in zip(total, self.limits, strict=True):
                 if limit is not None and value > limit:
                     return False
-            self._total = total
-        self._reserved = self._reserved.plus(amount)
+            self.spent = total
+        self.under_way += 1
         return True
 
     def count(self, amount: Sum, real: Sum) -> None:
         """Pay the real cost of a request in place of the reserved amount, and wake the
         requests that wait for room."""
         with self._counting():
-            self._total = self._total.plus(amount, -1).plus(real)
-        self._reserved = self._reserved.plus(amount, -1)
+            self.spent = self.spent.plus(amount, -1).plus(real)
+        self.under_way -= 1
         if self._returned is not None:
             self._returned.set()
             self._returned = None
@@ -210,15 +209,14 @@ class Budget:
         if self.file is None:
             yield
             return
-        self.file.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.file, os.O_RDWR | os.O_CREAT, 0o644)
         with os.fdopen(descriptor):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
             before = read_sum(self.file, os.read(descriptor, SUM_BYTES))
-            self._total = before
+            self.spent = before
             yield
-            if self._total != before:
-                text = json.dumps(self._total).ljust(SUM_BYTES)
+            if self.spent != before:
+                text = json.dumps(self.spent).ljust(SUM_BYTES)
                 os.pwrite(descriptor, text.encode(), 0)
 
     def keep_sum(self) -> None:
@@ -237,9 +235,7 @@ class Budget:
 
     def shared(self) -> AbstractContextManager[None]:
         """Return a context whose new child processes spend from this budget's sum."""
-        if self.file is None or SUM in os.environ:
-            return nullcontext()
-        return exported(SUM, str(self.file))
+        return exported(SUM, str(self.file)) if self.file else nullcontext()
 
     def check(self, entry: ModelEntry) -> None:
         """`EngineError` where dollars are limited and a model that needs a key has no
@@ -256,9 +252,10 @@ class Budget:
         if self.over:
             return "the minutes are over"
         parts = []
-        for text, spent, limit in zip(SPENT, self.spent, self.limits, strict=True):
+        limits = zip(LIMITS.items(), self.spent, self.limits, strict=True)
+        for (name, text), spent, limit in limits:
             if limit is not None:
-                parts.append(text.format(spent, limit))
+                parts.append(f"{text.format(spent, limit)} ({name})")
         message = f"stopped at the budget: {', '.join(parts)} spent"
         return f"{message}; `{RESET}` begins again from 0" if self.file else message
 
@@ -315,14 +312,6 @@ def read_sum(path: Path, content: bytes) -> Sum:
         raise ParameterError(
             f"{shown(path)}: holds no sum of a budget; `{RESET}` deletes it"
         ) from None
-
-
-def most_tokens(request: Request) -> tuple[int, int]:
-    """Return upper bounds of a request's tokens: of its prompt, by its characters, and of
-    its completion."""
-    prompt = request.prompt
-    characters = prompt.characters + len(prompt.prefill)
-    return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), prompt.sampling.max_tokens
 
 
 def said_or_most(

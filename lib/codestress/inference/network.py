@@ -91,10 +91,10 @@ def _is_here(host: str) -> bool:
     if name.rpartition(".")[2] == "localhost" or name in (own, own.partition(".")[0]):
         return True
     with suppress(OSError):  # of a name, and of an address that is another machine's
-        kind = socket.SOCK_DGRAM
-        numeric = socket.getaddrinfo(host, 0, type=kind, flags=socket.AI_NUMERICHOST)
-        with socket.socket(numeric[0][0], kind) as here:
-            here.bind(numeric[0][4])
+        numeric = socket.getaddrinfo(host, 0, flags=socket.AI_NUMERICHOST)
+        family, kind, _, _, address = numeric[0]
+        with socket.socket(family, kind) as here:
+            here.bind(address)
         return True
     return host.startswith("127.")
 
@@ -107,12 +107,12 @@ def proxy_of(url: str) -> tuple[str, str]:
 
     parts = urlsplit(url)
     host = parts.hostname or ""
+    proxies = getproxies()
     if _is_here(host) or proxy_bypass(parts.netloc):
         return "", ""
-    proxies = getproxies()
-    for entry in re.split(r"[\s,]+", proxies.get("no", "")):
-        if _names(entry, host):
-            return "", ""
+    exempt = re.split(r"[\s,]+", proxies.get("no", ""))
+    if any(_names(entry, host) for entry in exempt):
+        return "", ""
     for scheme in (parts.scheme, "all"):
         if value := proxies.get(scheme):
             name = f"{scheme}_proxy"
@@ -143,21 +143,23 @@ def connection(url: str) -> dict[str, Any]:
 
     variable, value = proxy_of(url)
     options: dict[str, Any] = {"trust_env": False}
-    value = value if "://" in value else f"http://{value}"
-    scheme = value.partition(":")[0].lower()
+    schemes = {urlsplit(url).scheme}
     if variable:
-        with suppress(Exception):  # the library's words may hold a password
-            options["proxy"] = httpx2.Proxy(value)
-        if "proxy" not in options or not options["proxy"].url.host:
+        try:
+            proxy = httpx2.Proxy(value if "://" in value else f"http://{value}")
+            if not proxy.url.host:
+                raise ValueError
+        except Exception:  # the library's words may hold a password
             raise EngineError(
                 f"{variable} names no proxy, such as http://HOST:PORT or socks5://HOST:PORT; set it right, or unset it"
-            )
-        if scheme.startswith("socks") and find_spec("socksio") is None:
-            raise EngineError(
-                f"{variable} names a SOCKS proxy, which needs a package: pip install socksio, or unset {variable}"
-            )
-    secure = url.startswith("https") or scheme == "https"
-    if secure:
+            ) from None
+        options["proxy"] = proxy
+        schemes.add(proxy.url.scheme)
+    if schemes & {"socks5", "socks5h"} and find_spec("socksio") is None:
+        raise EngineError(
+            f"{variable} names a SOCKS proxy, which needs a package: pip install socksio, or unset {variable}"
+        )
+    if "https" in schemes:
         options["verify"] = _certificates()
     return options
 

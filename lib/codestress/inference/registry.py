@@ -67,8 +67,8 @@ class ModelEntry(Strict):
     """Sentences on the dialects to which requests are adapted, by the dialect's name: the kit's
     own note, for manifests. What it changes stands in `settings`."""
     archive: Path | None = Field(None, strict=False, exclude=True)
-    """Archive of known responses, which are not asked for again; its file lies beside the
-    registry's."""
+    """Archive of known responses, which are not asked for again; in a row, its path is relative to
+    the registry's folder."""
 
     @property
     def simulated(self) -> bool:
@@ -114,9 +114,7 @@ def load_registry(path: Path = REGISTRY) -> dict[str, ModelEntry]:
 
     Every row is validated, engine settings included; a fault raises `ParameterError`.
     """
-    registry = {}
-    for name, row in read_yaml(path).items():
-        registry[name] = _entry(name, row, path)
+    registry = {name: _entry(name, row, path) for name, row in read_yaml(path).items()}
     if path == REGISTRY and SERVED.is_file():
         from .engines.dialects import adapted
 
@@ -146,26 +144,16 @@ def _entry(name: str, row: Any, path: Path) -> ModelEntry:
     check(engine_module(entry.engine).Settings, entry.settings, f"{source}: settings")
     if entry.serve:
         check(engine_module("vllm").Settings, entry.serve, f"{source}: serve")
-    if entry.archive is None:
-        return entry
-    beside = path.parent / entry.archive
-    if not beside.resolve().is_relative_to(path.parent.resolve()):
-        raise ParameterError(
-            f"{source}: archive = '{entry.archive}': must lie in {shown(path.parent)}"
-        )
-    return entry.model_copy(update={"archive": beside})
+    archive = entry.archive and path.parent / entry.archive
+    return entry.model_copy(update={"archive": archive})
 
 
 def keep(entry: ModelEntry) -> None:
     """Writes the registry row `entry`, without its archive, to the file `SERVED`, in place of an
     earlier row of its name."""
-    rows = load_registry(SERVED) if SERVED.is_file() else {}
-    rows[entry.name] = entry
-    texts = {
-        name: row.model_dump(exclude={"name"}, exclude_defaults=True)
-        for name, row in rows.items()
-    }
-    write_whole(SERVED, yaml.safe_dump(texts, allow_unicode=True, sort_keys=False))
+    rows = read_yaml(SERVED) if SERVED.is_file() else {}
+    rows[entry.name] = entry.model_dump(exclude={"name"}, exclude_defaults=True)
+    write_whole(SERVED, yaml.safe_dump(rows, allow_unicode=True, sort_keys=False))
 
 
 def find_models(

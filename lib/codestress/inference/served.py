@@ -69,18 +69,19 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     for a bad URL, or where the server does not offer the model or, with an empty `model_id`, not
     exactly one; `EngineError` where no server answers or the variable has no key.
     """
+    who = f"--models {url}"
     text, *query = re.split("[?#]", url.strip(AROUND), maxsplit=1)
     has_secret = re.search("key|token|secret|auth", "".join(query), re.I)
     if fault := fault_of_address(url if has_secret else text, "KEY_ENV (--key-env)"):
         raise ParameterError(f"--models: the URL {fault}")
-    key = key_in(key_env, f"--models {url}")
+    key = key_in(key_env, who)
     base_url, offers = _find_list(base_of(url), key, model_id)
     if base_url != url.rstrip("/"):
         tqdm.write(f"--models: the server is asked at {base_url}", sys.stderr)
-    chosen = model_id or _only_model(offers, f"--models {url}")
-    if model_id and offers and model_id not in offers:
-        near = nearest(model_id, offers)
-        raise ParameterError(f"--models {url}: the server offers no {model_id!r}{near}")
+    chosen = model_id or _only_model(offers, who)
+    if offers and chosen not in offers:
+        near = nearest(chosen, offers)
+        raise ParameterError(f"{who}: the server offers no {chosen!r}{near}")
     offer = offers.get(chosen)
     where = urlsplit(base_url)
     port = f"-{where.port}" if where.port else ""
@@ -105,8 +106,7 @@ def _only_model(offers: dict[str, Offer], who: str) -> str:
     if len(names) == 1:
         return names[0]
     lines = [f"{who}: the server offers {len(names)} models; say which:"]
-    for name in names:
-        lines.append(f"  ID={name}")
+    lines += [f"  ID={name}" for name in names]
     if not names:
         lines.append("  none; with ID=… no list is needed")
     lines.append(f"and {counted(len(offers) - len(names), 'model')} that write no text")
@@ -145,12 +145,13 @@ def models_of(
     """
     url = f"{base_url}/models"
     secret = Secret(key)
-    patience = Patience(base_url, secret) if wait else None
     headers = {"Accept-Encoding": "identity"}
     if key:
         headers["Authorization"] = f"Bearer {key}"
     try:
-        status, content, location = _fetch(url, headers, timeout_s, patience)
+        options = {"timeout": timeout_s, "headers": headers, **connection(url)}
+        patience = Patience(base_url, secret) if wait else None
+        reply, content = _fetched(url, options, patience)
     except EngineError as error:
         raise EngineError(f"{base_url}: {error}") from None
     except Exception as error:  # whatever the client's libraries raise
@@ -158,41 +159,40 @@ def models_of(
             f"{base_url}{through(url)}: no server answers ({secret.shown(str(error))}); "
             f"start it, or correct the URL{remedy_of(error)}"
         ) from None
-    reply = f"{url}{through(url)}: status {status}"
-    if location:
-        raise EngineError(f"{reply}: {secret.shown(sent_on(url, location))}")
+    status = reply.status_code
+    told = f"{url}{through(url)}: status {status}"
+    if reply.has_redirect_location:
+        there = sent_on(url, reply.headers["location"])
+        raise EngineError(f"{told}: {secret.shown(there)}")
     if status in (401, 403) and not key:
-        raise EngineError(f"{reply}; name the key's variable by KEY_ENV=…")
+        raise EngineError(f"{told}; name the key's variable by KEY_ENV=…")
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         if status == 200:
             return _offers(parse_json(content))
     raise NoList(
-        f"{reply}, and no list of models: {secret.shown(content)[:100]}; the URL of most servers ends in "
+        f"{told}, and no list of models: {secret.shown(content)[:100]}; the URL of most servers ends in "
         "/v1; with ID=… no list is needed"
     )
 
 
-def _fetch(
-    url: str, headers: dict[str, str], timeout_s: float, patience: Patience | None
-) -> tuple[int, bytes, str]:
-    """Returns the HTTP status and the body of the reply to a GET of `url` with `headers`, and the
-    address to which it redirects; raises an HTTP error of `httpx2` where the reply takes longer
-    than `timeout_s` seconds or is larger than a list of models can need. With `patience`, a server
-    that loads its model is waited for."""
+def _fetched(
+    url: str, options: dict[str, Any], patience: Patience | None
+) -> tuple[Any, bytes]:
+    """Returns the reply to a GET of `url` with `options` of httpx2, and its body as it was sent;
+    raises an HTTP error where it takes longer than the option `timeout`, in seconds, or is larger
+    than a list of models can need. With `patience`, a server that loads its model is waited for."""
     import httpx2
 
-    options = {"timeout": timeout_s, "follow_redirects": False, **connection(url)}
     while True:
-        until = time.monotonic() + timeout_s
+        until = time.monotonic() + options["timeout"]
         content = b""
-        with httpx2.stream("GET", url, headers=headers, **options) as reply:
+        with httpx2.stream("GET", url, **options) as reply:
             for part in reply.iter_raw():
                 content += part
                 if len(content) > MOST_BYTES or time.monotonic() > until:
                     raise httpx2.ReadTimeout("its reply does not end")
         if patience is None or not patience.asks_again(reply.status_code, content):
-            location = reply.headers.get("location", "") if reply.is_redirect else ""
-            return reply.status_code, content, location
+            return reply, content
         time.sleep(PAUSE_S)
 
 
@@ -242,8 +242,8 @@ def _words_in(value: Any) -> list[str]:
     """Returns the words of a field's `value`: of a list its entries, of a mapping its texts and the
     words that are true."""
     if isinstance(value, dict):
-        texts = [word for word, has in value.items() if has is True]
-        value = texts + [text for text in value.values() if isinstance(text, str)]
+        texts = [word if has is True else has for word, has in value.items()]
+        value = [text for text in texts if isinstance(text, str)]
     words = []
     for word in value if isinstance(value, list) else [value]:
         # As in text+image->text, the result stands last.

@@ -13,16 +13,17 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import astuple
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, TypeVar
 
 from codestress.errors import StoreError
 from codestress.paths import STORE, shown
 from codestress.types import Response, Usage
 
+Item = TypeVar("Item")
 Belongs = Callable[[str, str], None]
 """Check of whether a stored response may be used: a function of the name of its registry
 row and of its server (as `servers.server_of` gives it), which raises an error to refuse
@@ -33,7 +34,9 @@ BUSY_S = 60.0
 """Seconds to wait for another process that writes the file."""
 CHUNK = 500
 """Number of keys that one query reads, and of rows that one transaction writes."""
-SCHEMA = """
+SCHEMA = f"""
+PRAGMA journal_mode=WAL;
+BEGIN IMMEDIATE;
 CREATE TABLE IF NOT EXISTS responses (
     key TEXT PRIMARY KEY,
     model TEXT NOT NULL,
@@ -48,6 +51,22 @@ CREATE TABLE IF NOT EXISTS responses (
     answered_at TEXT NOT NULL,
     server TEXT NOT NULL DEFAULT '',
     checksum BLOB
+);
+PRAGMA application_id={APPLICATION};
+PRAGMA user_version={VERSION};
+COMMIT;
+"""
+"""Table of responses. SQLite's own text type cannot hold lone surrogates or NUL, which a
+model's text may contain."""
+INSERT = f"INSERT OR IGNORE INTO responses VALUES ({', '.join('?' * 13)})"
+STATE = """
+SELECT application_id, user_version, (SELECT count(*) FROM sqlite_master)
+FROM pragma_application_id, pragma_user_version
+"""
+RATE = """
+SELECT (count(*) - 1.0) / nullif(max(at) - min(at), 0) FROM (
+    SELECT CAST(strftime('%s', answered_at) AS INTEGER) AS at FROM responses
+    WHERE model = ? ORDER BY rowid DESC LIMIT 500
 )
 """
 REMEDY = (
@@ -59,78 +78,7 @@ REMEDY = (
 )
 
 
-class Row(NamedTuple):
-    """One row of the table: the key of a request, the model's name in the registry, and
-    the response by column."""
-
-    key: str
-    model: str
-    text: bytes
-    """SQLite's own text type cannot hold lone surrogates or NUL, which a model's text
-    may contain."""
-    finish_reason: Any
-    prompt_tokens: int | None
-    completion_tokens: int | None
-    reasoning_tokens: int | None
-    cached_tokens: int | None
-    seconds: float
-    answered_by: str
-    answered_at: str
-    server: str
-    checksum: bytes | None = None
-
-    @property
-    def response(self) -> Response:
-        text = self.text.decode("utf-8", "surrogatepass")
-        usage = Usage(*self[4:8])
-        return Response(text, self.finish_reason, usage, *self[8:12])
-
-    @property
-    def sum(self) -> bytes:
-        """Checksum of 16 bytes over all fields but itself: the text's bytes, then the
-        other fields as Python prints them."""
-        others = (*self[:2], *self[3:12])
-        digest = hashlib.blake2b(self.text, digest_size=16)
-        digest.update(repr(others).encode("utf-8", "surrogatepass"))
-        return digest.digest()
-
-    @property
-    def intact(self) -> bool:
-        """Whether the row is what was stored."""
-        typed = isinstance(self.key, str) and isinstance(self.text, bytes)
-        return typed and self.checksum == self.sum
-
-
-COLUMNS = ", ".join(Row._fields)
-PLACES = ", ".join("?" * len(Row._fields))
-INSERT = f"INSERT OR IGNORE INTO responses ({COLUMNS}) VALUES ({PLACES})"
-
-
-def row_of(key: str, model: str, response: Response) -> Row:
-    """Return the row that stores a response."""
-    cells = (
-        key,
-        model,
-        response.text.encode("utf-8", "surrogatepass"),
-        response.finish_reason,
-        *map(held_count, astuple(response.usage)),
-        float(response.seconds) + 0.0,  # SQLite knows no -0.0
-        response.answered_by.encode("utf-8", "replace").decode(),
-        response.answered_at,
-        response.server,
-        None,
-    )
-    row = Row._make(cells)
-    return row._replace(checksum=row.sum)
-
-
-def held_count(tokens: int | None) -> int | None:
-    """Return a number of tokens where SQLite can hold it, else None: a server may send
-    any number."""
-    return tokens if tokens is not None and 0 <= tokens < 1 << 63 else None
-
-
-class Store:
+class Store(AbstractContextManager["Store"]):
     """The open store in the file `path`, which is created where it is missing. Use it in a
     `with` statement; any thread may call its methods. Every method raises `StoreError`,
     with a remedy, where the file cannot be used."""
@@ -144,13 +92,7 @@ class Store:
         except (sqlite3.Error, OSError) as error:
             raise self._error(error) from None
 
-    def __enter__(self) -> Store:
-        return self
-
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
         self._connection.close()
 
     def put(self, key: str, model: str, response: Response) -> None:
@@ -158,15 +100,13 @@ class Store:
 
         It is on disk when this returns. A key that has a response keeps it.
         """
-        with self._connected() as connection:
-            connection.execute(INSERT, row_of(key, model, response))
+        self.put_all([(key, model, response)])
 
     def put_all(self, responses: Iterable[tuple[str, str, Response]]) -> None:
         """Store many responses, given as key, model and response, as `put` does."""
-        iterator = iter(responses)
-        while chunk := list(islice(iterator, CHUNK)):
-            with self._writing() as connection:
-                rows = [row_of(*item) for item in chunk]
+        for chunk in chunks(responses):
+            rows = [row_of(*item) for item in chunk]
+            with self._connected() as connection:
                 connection.executemany(INSERT, rows)
 
     def get(
@@ -177,8 +117,8 @@ class Store:
         `belongs` checks the origin of each. Raises `StoreError` where a response has
         changed since it was stored.
         """
-        rows = [Row(*cells) for cells in self._rows(COLUMNS, keys)]
-        damaged = [row.key for row in rows if not row.intact]
+        rows = list(self._rows("*", keys))
+        damaged = [row["key"] for row in rows if not intact(row)]
         if damaged:
             raise StoreError(
                 f"{shown(self.path)}: {len(damaged)} stored answers are not what they "
@@ -188,8 +128,8 @@ class Store:
             )
         if belongs is not None:
             for row in rows:
-                belongs(row.model, row.server)
-        return {row.key: row.response for row in rows}
+                belongs(row["model"], row["server"])
+        return {row["key"]: response_in(row) for row in rows}
 
     def missing(self, keys: Iterable[str], belongs: Belongs | None = None) -> list[str]:
         """Return the keys without a response, each once, in their order.
@@ -206,12 +146,12 @@ class Store:
     def damaged(self) -> dict[int, str]:
         """Return the keys of all responses that have changed since they were stored, by
         row number. Reads the whole file."""
-        query = f"SELECT rowid, {COLUMNS} FROM responses NOT INDEXED"
         keys = {}
         with self._connected() as connection:
-            for number, *cells in connection.execute(query):
-                if not Row(*cells).intact:
-                    keys[number] = ascii(cells[0])[1:-1]
+            query = "SELECT rowid, * FROM responses NOT INDEXED"
+            for number, *row in connection.execute(query):
+                if not intact(row):
+                    keys[number] = ascii(row[0])[1:-1]
         return keys
 
     def faults(self) -> list[str]:
@@ -224,7 +164,7 @@ class Store:
         requests are made again."""
         numbers = [[row] for row in rows]
         where = "FROM responses WHERE rowid = ?"
-        with self._writing() as connection:
+        with self._connected() as connection:
             connection.execute(
                 "CREATE TABLE IF NOT EXISTS damaged AS SELECT * FROM responses WHERE 0"
             )
@@ -238,48 +178,34 @@ class Store:
     def counts_by_model(self) -> dict[str, int]:
         """Return the number of responses by the model's name, sorted by name."""
         query = "SELECT model, count(*) FROM responses GROUP BY model ORDER BY model"
-        return dict(self._query(query))
+        return dict(map(tuple, self._query(query)))
 
     def rate(self, model: str) -> float | None:
         """Return the responses a second among the model's last 500; None where they are
         fewer than two or all came within one second."""
-        times = (
-            "SELECT CAST(strftime('%s', answered_at) AS INTEGER) AS at FROM responses "
-            "WHERE model = ? ORDER BY rowid DESC LIMIT 500"
-        )
-        query = f"SELECT min(at), max(at), count(*) FROM ({times})"
-        [[first, latest, count]] = self._query(query, [model])
-        if count < 2 or not latest or latest <= first:
-            return None
-        return float((count - 1) / (latest - first))
+        [[rate]] = self._query(RATE, [model])
+        return None if rate is None else float(rate)
 
-    def _rows(self, columns: str, keys: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+    def _rows(self, columns: str, keys: Iterable[str]) -> Iterator[sqlite3.Row]:
         """Yield these columns of the rows with one of the keys, in no fixed order."""
-        iterator = iter(keys)
-        while chunk := list(islice(iterator, CHUNK)):
+        for chunk in chunks(keys):
             places = ", ".join("?" * len(chunk))
             query = f"SELECT {columns} FROM responses WHERE key IN ({places})"
             yield from self._query(query, chunk)
 
-    def _query(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def _query(self, query: str, values: Sequence[str] = ()) -> list[sqlite3.Row]:
         with self._connected() as connection:
             return connection.execute(query, values).fetchall()
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Hold the connection alone; what SQLite refuses becomes a `StoreError`."""
+        """Hold the connection alone; what is written is written whole or not at all, and
+        what SQLite refuses becomes a `StoreError`."""
         try:
-            with self._lock:
+            with self._lock, self._connection:
                 yield self._connection
         except (sqlite3.Error, OverflowError, ValueError) as error:
             raise self._error(error) from None
-
-    @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold the connection in a transaction that is written whole or not at all."""
-        with self._connected() as connection, connection:
-            connection.execute("BEGIN IMMEDIATE")
-            yield connection
 
     def _error(self, error: Exception) -> StoreError:
         file = shown(self.path)
@@ -293,8 +219,57 @@ def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Resp
         return responses.get(keys)
 
 
+def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
+    """Yield the items in lists of `CHUNK`, the last one shorter."""
+    iterator = iter(items)
+    while chunk := list(islice(iterator, CHUNK)):
+        yield chunk
+
+
+def row_of(key: str, model: str, response: Response) -> tuple[Any, ...]:
+    """Return the row that stores a response."""
+    cells: tuple[Any, ...] = (
+        key,
+        model,
+        response.text.encode("utf-8", "surrogatepass"),
+        response.finish_reason,
+        *map(held_count, astuple(response.usage)),
+        float(response.seconds) + 0.0,  # SQLite knows no -0.0
+        response.answered_by.encode("utf-8", "replace").decode(),
+        response.answered_at,
+        response.server,
+    )
+    return (*cells, checksum(*cells))
+
+
+def held_count(tokens: int | None) -> int | None:
+    """Return a number of tokens where SQLite can hold it, else None: a server may send
+    any number."""
+    return tokens if tokens is not None and 0 <= tokens < 1 << 63 else None
+
+
+def checksum(key: str, model: str, text: bytes, *others: object) -> bytes:
+    """Return a checksum of 16 bytes over the cells of a row: the text's bytes, then the
+    other cells as Python prints them."""
+    digest = hashlib.blake2b(text, digest_size=16)
+    digest.update(repr((key, model, *others)).encode("utf-8", "surrogatepass"))
+    return digest.digest()
+
+
+def intact(row: Sequence[Any]) -> bool:
+    """Whether a row is what was stored."""
+    return isinstance(row[2], bytes) and row[-1] == checksum(*row[:-1])
+
+
+def response_in(row: sqlite3.Row) -> Response:
+    _, _, text, finish_reason, *others = row[:-1]
+    usage = Usage(*others[:4])
+    words = text.decode("utf-8", "surrogatepass")
+    return Response(words, finish_reason, usage, *others[4:])
+
+
 def open_database(path: Path) -> sqlite3.Connection:
-    """Open or create a store; the connection commits each statement.
+    """Open or create a store.
 
     Raises `sqlite3.DatabaseError` for the file of another program or version.
     """
@@ -307,7 +282,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     deadline = time.monotonic() + BUSY_S
     while True:
         connection = sqlite3.connect(
-            path, timeout=BUSY_S, isolation_level=None, check_same_thread=False
+            path, BUSY_S, isolation_level="IMMEDIATE", check_same_thread=False
         )
         try:
             prepare(connection)
@@ -321,32 +296,19 @@ def open_database(path: Path) -> sqlite3.Connection:
 
 
 def prepare(connection: sqlite3.Connection) -> None:
-    """Make the tables of a new store; refuse what is no store of this version."""
-
-    def number(query: str) -> int:
-        return int(connection.execute(query).fetchone()[0])
-
+    """Make the table of a new store; refuse what is no store of this version."""
+    connection.row_factory = sqlite3.Row
     # Bytes that are no UTF-8 are damage, which the row's checksum shows.
     connection.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
-    # One transaction sees the file before or after another process makes its tables.
-    connection.execute("BEGIN")
-    application = number("PRAGMA application_id")
-    version = number("PRAGMA user_version")
-    tables = number("SELECT count(*) FROM sqlite_master")
-    connection.execute("COMMIT")
-    if application == APPLICATION and version != VERSION:
+    # One query sees the file before or after another process makes its table.
+    [[application, version, tables]] = connection.execute(STATE)
+    if not (application or tables):
+        connection.executescript(SCHEMA)
+    elif (application, version) != (APPLICATION, VERSION):
+        owner = "this kit" if application == APPLICATION else "another program"
         raise sqlite3.DatabaseError(
-            f"made by another version of this kit (format {version}, not {VERSION})"
+            f"is a file of {owner} in format {version}, not {VERSION} of this kit"
         )
-    if application != APPLICATION and (application or tables):
-        raise sqlite3.DatabaseError("is a database of another program")
-    if not application:
-        connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute(SCHEMA)
-        connection.execute(f"PRAGMA application_id={APPLICATION}")
-        connection.execute(f"PRAGMA user_version={VERSION}")
-        connection.execute("COMMIT")
     connection.execute("PRAGMA synchronous=NORMAL")
 
 
