@@ -67,8 +67,8 @@ class ModelEntry(Strict):
     """Sentences on the dialects to which requests are adapted, by the dialect's name: the kit's
     own note, for manifests. What it changes stands in `settings`."""
     archive: Path | None = Field(None, strict=False, exclude=True)
-    """Archive of known responses, which are not asked for again; in a row, its path is relative to
-    the registry's folder."""
+    """Archive of known responses, which are not asked for again; its file lies beside the
+    registry's."""
 
     @property
     def simulated(self) -> bool:
@@ -144,8 +144,14 @@ def _entry(name: str, row: Any, path: Path) -> ModelEntry:
     check(engine_module(entry.engine).Settings, entry.settings, f"{source}: settings")
     if entry.serve:
         check(engine_module("vllm").Settings, entry.serve, f"{source}: serve")
-    archive = entry.archive and path.parent / entry.archive
-    return entry.model_copy(update={"archive": archive})
+    if entry.archive is None:
+        return entry
+    beside = path.parent / entry.archive
+    if not beside.resolve().is_relative_to(path.parent.resolve()):
+        raise ParameterError(
+            f"{source}: archive = '{entry.archive}': must lie in {shown(path.parent)}"
+        )
+    return entry.model_copy(update={"archive": beside})
 
 
 def keep(entry: ModelEntry) -> None:
