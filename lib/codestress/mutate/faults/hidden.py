@@ -11,23 +11,22 @@ from typing import Literal
 from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 
-from ..refusals import python_constructs, refusal, rule
+from ..refusals import python_constructs, refusal
 from .trees import RULES, Node, NotNeutral, field_text, java_root, tree_of
 
 Aspect = Literal["lines", "names", "order"]
-SEEN = [rule(**row) for row in RULES["seen"]]
 
 
 def refuse_seen(aspect: Aspect, code: str, language: Language) -> None:
     """Raises `NotNeutral` if the program `code` does not parse, or may see an aspect of its own
     text (`lines`, `names` of variables or `order` of methods); else returns nothing."""
-    if why := refusal(SEEN, aspect, constructs(code, language)):
+    if why := refusal(RULES["seen"], aspect, constructs(code, language)):
         raise NotNeutral(why)
 
 
 @lru_cache(maxsize=2048)
 def constructs(code: str, language: Language) -> frozenset[str]:
-    """Constructs of a program for `SEEN`, as a set of texts. Python: those of `python_constructs`.
+    """Constructs of a program for those rules, as a set of texts. Python: those of `python_constructs`.
     Java: identifiers, contents of strings, and `NAME(…)` for each call with arguments.
 
     In Java `printStackTrace` counts only with arguments: else it prints on the standard error.

@@ -46,10 +46,6 @@ Kind = Literal["function", "variable"]
 Named = tuple[int, str, Kind, Callable[[str], None]]
 """One place where a name stands: its line, the name, the kind of the named thing, and a function
 that puts another name there."""
-KEEPING = ("cache", "lru_cache", "wraps")
-"""Decorators that pass keyword arguments on with their names."""
-
-
 N_CONTROL_FLOW, N_DEAD_LOOPS = 3, 2
 """Numbers of control flows and dead functions that GBC puts into a program."""
 
@@ -286,13 +282,11 @@ def _keywords(tree: ast.Module, names: Names) -> tuple[list[Occurrence], set[str
 
 def _definition(name: str, scope: Scope) -> FunctionNode | None:
     """Returns the definition of the function for which a name in `scope` stands; None where it may
-    stand for something else, or where a decorator may look at keyword arguments."""
+    stand for something else, or a decorator may look at keyword arguments."""
     owner = resolve(name, scope)
     if owner is None or owner.kind == "class" or owner.bound[name] != {"function"}:
         return None
     function, *others = owner.functions[name]
-    for decorator in function.decorator_list:
-        applied = getattr(decorator, "func", decorator)
-        if getattr(applied, "attr", getattr(applied, "id", "")) not in KEEPING:
-            return None
-    return None if others else function
+    if others or function.decorator_list:
+        return None
+    return function
