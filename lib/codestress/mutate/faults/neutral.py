@@ -28,9 +28,8 @@ from .comments import NEAR, Place, comments_in, usable
 from .dead_code import check_snippet
 from .hidden import refuse_seen
 from .local_names import variables
-from .places import statement_lines
+from .places import movable, statement_lines
 from .proof import equivalence_error
-from .shuffling import movable
 from .trees import (
     JAVA_WORDS,
     NotNeutral,

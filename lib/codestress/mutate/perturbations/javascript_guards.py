@@ -10,6 +10,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import parser, text_of
 
 from .javascript_syntax import (
+    FUNCTIONS,
     around,
     bound,
     free_names,
@@ -45,7 +46,8 @@ def script_constructs(problem: Problem) -> frozenset[str]:
     if "a function passed on" in found and found & TEXTS:
         found.add("a function as a value")
     for this in captures.get("this", []):
-        if around(this, ["class_body"]) is None:
+        owner = around(this, ("class_body", *FUNCTIONS[:-1]))
+        if owner is None or owner.type not in ("method_definition", "class_body"):
             found.add("this outside of classes")
     for name in free_names(root) - {problem.function}:
         if f"bind {name}" in found:

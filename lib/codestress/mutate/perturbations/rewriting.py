@@ -223,7 +223,6 @@ def _rename_python(problem: Problem) -> Perturbed:
     in_classes = read_in_classes(names)
     free = set[tuple[Scope, str]]()
     kept = set[str]()
-    functions = list[tuple[int, str]]()
     for scope in names.scopes:
         fixed = scope.kind == "class" or id(scope.node) in in_call
         for name, kinds in scope.bound.items():
@@ -235,21 +234,21 @@ def _rename_python(problem: Problem) -> Perturbed:
                 or name.startswith("__")
             ):
                 kept.add(name)
-                continue
-            free.add((scope, name))
-            if name in scope.functions:
-                functions.append((scope.functions[name][0].lineno, name))
+            else:
+                free.add((scope, name))
     occurrences: list[Named] = []
+    defined = list[str]()
     in_order = sorted(names.occurrences, key=lambda one: getattr(one.node, "lineno", 0))
     for one in [*in_order, *keywords]:
         binding = names.binding(one)
         if binding is None or (binding, one.name) not in free:
             kept.add(one.name)
             continue
+        if isinstance(one.node, FunctionNode):
+            defined.append(one.name)
         kind: Kind = "function" if one.name in binding.functions else "variable"
         line = getattr(one.node, "lineno", 0)
         occurrences.append((line, one.name, kind, one.rename))
-    defined = [name for _, name in sorted(functions)]
     if problem.function in defined and "f" in kept:
         raise NotPerturbed("the name f is taken by an import or a class")
     return _renamed(program, defined, occurrences, kept)
