@@ -1,8 +1,8 @@
 """Aspects of a program's text that the program itself usually cannot see: its lines, the names of
 local variables, the order of methods.
 
-Rules (rules.yaml) look for constructs by which a program sees an aspect; a mutation of a visible aspect is
-rejected.
+Rules (rules.yaml) look for constructs by which a program sees an aspect; a mutation of a visible
+aspect is rejected.
 """
 
 from functools import lru_cache
@@ -26,8 +26,9 @@ def refuse_seen(aspect: Aspect, code: str, language: Language) -> None:
 
 @lru_cache(maxsize=2048)
 def constructs(code: str, language: Language) -> frozenset[str]:
-    """Constructs of a program for those rules, as a set of texts. Python: those of `python_constructs`.
-    Java: identifiers, contents of strings, and `NAME(…)` for each call with arguments.
+    """Constructs of a program for the rules, as a set of texts. Python: those of
+    `python_constructs`. Java: identifiers, contents of strings, and `NAME(…)` for each call with
+    arguments.
 
     In Java `printStackTrace` counts only with arguments: else it prints on the standard error.
     Raises `NotNeutral` if the program does not parse.

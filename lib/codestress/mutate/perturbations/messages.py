@@ -214,7 +214,7 @@ def _with_messages(
 def useless_value(seen: frozenset[str]) -> str:
     """Literal of a wrong value for a return statement: none of the returned values `seen` (texts as
     `repr` writes them), and where possible of the type of one of these."""
-    literals = stimuli("messages")["useless"]
+    literals: dict[str, list[str]] = stimuli("messages")["useless"]
     values = []
     for text in sorted(seen):
         with suppress(NotLiteral):
