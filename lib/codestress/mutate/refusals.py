@@ -7,51 +7,21 @@ program's text, not at its behaviour, so it rejects more programs than necessary
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
+from pathlib import Path
+from typing import Any
+
+from codestress.validation import read_yaml
 
 from .scopes import names_of
 
-FINDERS = {
-    "getattr",
-    "setattr",
-    ".attrgetter",
-    ".methodcaller",
-    ".import_module",
-    "__import__",
-}
-"""Constructs that can turn any word of a string into a name of the program."""
-PLAIN_CALLS = ("len", "abs", "ord", "isinstance")
-PLAIN_METHODS = (
-    "startswith",
-    "endswith",
-    "isdigit",
-    "isalpha",
-    "lower",
-    "upper",
-    "replace",
-    "split",
-)
-"""Functions (`PLAIN_CALLS`) and methods whose calls change nothing and return the same for the same
-arguments."""
-SAYS_NAMES = {
-    "NameError",
-    "UnboundLocalError",
-    "TypeError",
-    "AttributeError",
-    "Exception",
-    "BaseException",
-}
-"""Exceptions whose messages may contain names of variables, parameters or functions."""
-Rule = tuple[Iterable[str], str, frozenset[str]]
-"""Reason to reject some rewritings of a program: names of rewritings, or parts of the texts that
-they insert; the reason; constructs in the notation of `python_constructs`, in which `{para}` stands
-for the parameter that an inserted text names."""
-
-
-def rule(rewritings: Iterable[str], reason: str, constructs: str) -> Rule:
-    """Returns a `Rule` from names of rewritings, a reason, and constructs written in one text,
-    separated by a comma and a space."""
-    return rewritings, reason, frozenset(constructs.split(", "))
+WORDS = read_yaml(Path(__file__).with_name("refusals.yaml"))
+"""Words of programs that the search looks for (refusals.yaml)."""
+Rule = Mapping[str, Any]
+"""Reason to reject some rewritings of a program, a row of a YAML file: its `rewritings` are names of
+rewritings, or parts of the texts that they insert; its `constructs` stand in the notation of
+`python_constructs`, separated by commas, in which `{para}` is the parameter that an inserted text
+names."""
 
 
 def refusal(
@@ -64,11 +34,11 @@ def refusal(
     one of the rule's `rewritings`. `found` are the program's constructs; the parameter name `para`
     replaces `{para}` in the rule's constructs.
     """
-    for rewritings, reason, constructs in rules:
-        if any(piece in rewriting for piece in rewritings):
-            named = {construct.replace("{para}", para) for construct in constructs}
-            if seen := found & named:
-                return f"{reason}: {min(seen)}"
+    for rule in rules:
+        if any(piece in rewriting for piece in rule["rewritings"]):
+            constructs = rule["constructs"].replace("{para}", para)
+            if seen := found & set(constructs.split(", ")):
+                return f"{rule['reason']}: {min(seen)}"
     return ""
 
 
@@ -92,7 +62,7 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
                 found.add("a mangled name")
             if "function" in kinds and f"text of {name}" in found:
                 found.add("a function as a text")
-    if found & FINDERS:
+    if not found.isdisjoint(WORDS["finders"]):
         found.update(_spelled(tree))
     return frozenset(found)
 
@@ -143,7 +113,9 @@ def _described(node: ast.AST) -> Iterator[str]:
         case ast.ExceptHandler(kind, str(name)):
             yield f"del {name}"
             kinds = ast.walk(kind) if kind else ()
-            says = any(getattr(part, "id", "") in SAYS_NAMES for part in kinds)
+            says = any(
+                getattr(part, "id", "") in WORDS["naming_exceptions"] for part in kinds
+            )
             if says and reads_message(node):
                 yield "the message of an exception"
         case ast.FormattedValue(ast.Name(name)):
@@ -174,5 +146,5 @@ def _of_call(call: ast.Call) -> Iterator[str]:
     if name in ("str", "repr", "ascii", "format", "print"):
         for value in call.args:
             yield f"text of {getattr(value, 'id', '')}"
-    if name not in PLAIN_CALLS and method not in PLAIN_METHODS:
+    if name not in WORDS["plain_calls"] and method not in WORDS["plain_methods"]:
         yield "a call"

@@ -104,6 +104,14 @@ Owner = FunctionNode | ast.ClassDef | None
 """Function or class that a statement stands in; None at the top level."""
 
 
+def blocks_in(node: ast.AST) -> list[list[ast.stmt]]:
+    """Lists of statements directly in a statement, without empty ones."""
+    lists = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
+    for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
+        lists.append(part.body)
+    return [block for block in lists if isinstance(block, list) and block]
+
+
 def blocks(
     block: list[ast.stmt], owner: Owner = None
 ) -> Iterator[tuple[list[ast.stmt], Owner]]:
@@ -114,13 +122,8 @@ def blocks(
         inner = owner
         if isinstance(statement, FunctionNode | ast.ClassDef):
             inner = statement
-        parts = [statement]
-        for name in ("handlers", "cases"):
-            parts += getattr(statement, name, [])
-        for part in parts:
-            for name in ("body", "orelse", "finalbody"):
-                if below := getattr(part, name, []):
-                    yield from blocks(below, inner)
+        for below in blocks_in(statement):
+            yield from blocks(below, inner)
 
 
 def statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:

@@ -66,7 +66,7 @@ class Server:
             lambda: os.scandir("/"),
         )
         self.filter = layers.holding(
-            lambda: partial(layers.filter_calls, layers.python_filter()),
+            lambda: partial(layers.filter_calls, layers.assembled()),
             socket.socket,
         )
         self.layers = {

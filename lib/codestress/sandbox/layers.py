@@ -233,12 +233,6 @@ class Filter(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("program", ctypes.c_char_p)]
 
 
-def python_filter() -> Filter:
-    """Returns the filter of system calls for Python programs; raises `OSError` where `machine`
-    does."""
-    return _assembled(CALLS)
-
-
 def runtime_filter(own: int, path: int) -> Filter:
     """Returns the filter of system calls for Node in the process with the id `own`; the
     one program that this process may become is that whose path lies at the address `path`.
@@ -246,13 +240,14 @@ def runtime_filter(own: int, path: int) -> Filter:
     The process may start threads but no processes, and may signal only itself.
     """
     runtime = RUNTIME_CALLS.format(own=own, path=path & 0xFFFFFFFF)
-    return _assembled(f"{CALLS}\n{runtime}")
+    return assembled(f"{CALLS}\n{runtime}")
 
 
-def _assembled(calls: str) -> Filter:
-    """Returns the filter that allows the system calls listed in `calls`, lines as in `CALLS`, and
-    refuses all others. It kills on a foreign architecture, and refuses x86-64's second set of call
-    numbers, which would bypass the list."""
+def assembled(calls: str = CALLS) -> Filter:
+    """Returns the filter that allows the system calls listed in `calls`, lines as in `CALLS` (those
+    for Python programs), and refuses all others; raises `OSError` where `machine` does. It kills on
+    a foreign architecture, and refuses x86-64's second set of call numbers, which would bypass the
+    list."""
     program = [
         (LOAD, 0, 0, 4),
         (EQUAL, 1, 0, ARCHITECTURES[machine()]),

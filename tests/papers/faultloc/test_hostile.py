@@ -20,7 +20,7 @@ from codestress.mutate.faults.neutral import (
     bank,
     mutate,
 )
-from codestress.mutate.faults.shuffling import movable
+from codestress.mutate.faults.places import movable
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.seeding import rng

@@ -12,14 +12,9 @@ from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 
 from ..edits import Lines
-from .trees import NotNeutral, java_root
+from .trees import RULES, NotNeutral, java_root
 
-ACCUSES = re.compile(
-    r"\b(wrong|fault|faulty|bugs?|buggy|errors?|incorrect|incorrectly|fails?|fragile|broken|breaks|missing|mistakes?|"
-    r"accident|swapped|careful|should(n't)?|ought|must not|not \w+ correctly|too (far|short|long|early|late|strict|"
-    r"small|large|many|few)|off by|fixme|fix(ed)?|hides|loses|masked)\b",
-    re.I,
-)
+ACCUSES = re.compile(rf"\b({'|'.join(RULES['accusing'])})\b", re.I)
 """Pattern of the words by which a comment speaks of a fault."""
 NEAR = 2
 """Distance from the faulty line, in lines, within which no comment may claim a fault: the tolerance

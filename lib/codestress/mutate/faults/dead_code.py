@@ -18,16 +18,14 @@ from .hidden import constructs, refuse_seen
 from .python_flow import is_empty
 from .trees import (
     JAVA_WORDS,
+    RULES,
     NotNeutral,
     named_in,
     tree_of,
     words_of,
 )
 
-FALSE = {
-    *("False", "None", "0", "''", "not True", "not 1", "len('') > 0"),
-    *("false", "!true", '"".length() > 0'),
-}
+FALSE = frozenset(RULES["false_conditions"])
 """Texts of conditions that are false, in Python and in Java."""
 COMPARISONS = {
     "==": operator.eq,
@@ -36,11 +34,7 @@ COMPARISONS = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_ALLOWED = (
-    "If While For Expr Assign AugAssign Pass Raise Name Constant Call Attribute JoinedStr FormattedValue Subscript "
-    "Slice List Tuple Dict Set IfExp BinOp UnaryOp BoolOp Compare"
-)
-ALLOWED = frozenset(_ALLOWED.split())
+ALLOWED = frozenset(RULES["python_nodes"].split())
 """Nodes of which a Python snippet may consist, beside the leaves of `SIGNS`."""
 SIGNS = ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop
 BUILTINS = frozenset(dir(builtins)) - {"super", "locals", "vars", "dir", "eval", "exec"}

@@ -5,33 +5,14 @@ from collections.abc import Iterable
 
 from codestress.sandbox.runtimes import text_of
 
-from .trees import Node, field_text
+from .trees import RULES, Node, field_text
 
-NARROW = {"byte", "short", "char", "Byte", "Short", "Character"}
-"""Types that take only some constants without a cast."""
-NUMBERS = NARROW.union(
-    ("int", "long", "float", "double", "Integer", "Long", "Float", "Double")
+NARROW, WIDE, KNOWN, UNTYPED = (
+    frozenset(RULES["java"][kind]) for kind in ("narrow", "wide", "numeric", "untyped")
 )
-KNOWN = {
-    "length",
-    "size",
-    "indexOf",
-    "lastIndexOf",
-    "parseInt",
-    "parseDouble",
-    "nextInt",
-    "nextDouble",
-    "currentTimeMillis",
-}
-"""Methods and fields of Java's own classes that are numbers."""
-UNTYPED = (
-    "inferred_parameters",
-    "lambda_expression",
-    "record_pattern_component",
-    "type_pattern",
-    "instanceof_expression",
-)
-"""Types of nodes that declare variables without a type, or with one that is not read here."""
+"""Types of numbers that take only some constants without a cast, and the others; methods and fields
+of Java's own classes that are numbers; and types of nodes that declare variables without a type, or
+with one that is not read here."""
 
 
 class Types:
@@ -72,13 +53,13 @@ class Types:
                 name = name or text_of(node)
                 known = name in KNOWN or field_text(node, "object") == "Math"
                 kinds = self.kinds.get(name, {"int"} if known else {"?"})
-                return kinds <= {kind + indices for kind in NUMBERS}
+                return kinds <= {kind + indices for kind in NARROW | WIDE}
             case "parenthesized_expression":
                 return self.is_number(node.named_children[0], indices)
             case "ternary_expression":
                 return all(map(self.is_number, node.named_children[1:]))
             case "cast_expression":
-                return field_text(node, "type") in NUMBERS
+                return field_text(node, "type") in NARROW | WIDE
             case "binary_expression" if sign == "+":
                 return self.are_numbers(node)
             case "binary_expression":

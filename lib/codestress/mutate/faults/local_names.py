@@ -9,7 +9,7 @@ from codestress.types import Language
 from ..edits import Lines
 from ..scopes import names_of
 from .hidden import refuse_seen
-from .trees import JAVA_TYPES, Node, around, java_root, tree_of
+from .trees import JAVA_TYPES, RULES, Node, around, java_root, tree_of
 
 Spans = dict[str, list[tuple[int, int]]]
 """Occurrences by name, in the order of the text: index of the first character, and of the character
@@ -56,27 +56,9 @@ def _python_variables(code: str) -> Spans:
     return {name: sorted(found) for name, found in spans.items() if name not in barred}
 
 
-DECLARING = (
-    "enhanced_for_statement",
-    "formal_parameter",
-    "resource",
-    "catch_formal_parameter",
-    "local_variable_declaration",
-)
-"""Types of nodes that declare a Java variable."""
-OTHERWISE = (
-    "lambda_expression",
-    "inferred_parameters",
-    "labeled_statement",
-    "break_statement",
-    "continue_statement",
-    "method_reference",
-    "element_value_pair",
-    "switch_label",
-    "annotation",
-    "marker_annotation",
-)
-"""Types of nodes in which an identifier may be something else than a variable."""
+DECLARING, OTHERWISE = RULES["java"]["declaring"], RULES["java"]["other_names"]
+"""Types of nodes that declare a Java variable, and of those in which an identifier may be something
+else than a variable."""
 
 
 def _java_variables(code: str) -> Spans:

@@ -16,12 +16,11 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any, Literal, TypeVar, get_args
-
-import yaml
+from pathlib import Path
+from typing import Literal, TypeVar, get_args
 
 from codestress.types import Language
+from codestress.validation import read_yaml
 
 from ..draw import Draw
 from ..edits import Edit, Lines, edited
@@ -29,9 +28,8 @@ from .comments import NEAR, Place, comments_in, usable
 from .dead_code import check_snippet
 from .hidden import refuse_seen
 from .local_names import variables
-from .places import statement_lines
+from .places import movable, statement_lines
 from .proof import equivalence_error
-from .shuffling import movable
 from .trees import (
     JAVA_WORDS,
     NotNeutral,
@@ -115,8 +113,7 @@ def bank(language: Language, said: Said = "describes", put: Put = "replace") -> 
     (`accuses elsewhere`); `put` whether they `replace` existing comments or are an `insert` beside
     them.
     """
-    text = (files(__package__) / "bank.yaml").read_text("utf-8")
-    content: dict[str, Any] = yaml.safe_load(text)
+    content = read_yaml(Path(__file__).with_name("bank.yaml"))
     names = content["names"]
     if language == "java":
         names = [re.sub("_(.)", lambda part: part[1].upper(), name) for name in names]

@@ -15,27 +15,9 @@ from .fault_site import (
     swapped,
 )
 from .python_flow import PythonFlow
-from .trees import tree_of
+from .trees import RULES, tree_of
 
 COLLECTIONS = ast.JoinedStr | ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.Set
-TEXTS = [
-    "join",
-    "format",
-    "lower",
-    "upper",
-    "strip",
-    "decode",
-    "encode",
-    "replace",
-    "str",
-    "repr",
-    "list",
-    "tuple",
-    "chr",
-    "hex",
-    "sorted",
-]
-"""Functions and methods whose results look like a text or a list."""
 OPERANDS = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant
 SUMS = ast.Add | ast.Sub | ast.Mult
 """Expressions, and operators of expressions, that `- 1` may follow without parentheses."""
@@ -107,7 +89,7 @@ def _is_text(node: ast.expr) -> bool:
         case ast.Constant(value):
             return isinstance(value, str | bytes)
         case ast.Call(ast.Attribute(attr=name) | ast.Name(name)):
-            return name in TEXTS
+            return name in RULES["python_texts"]
     return isinstance(node, COLLECTIONS)
 
 

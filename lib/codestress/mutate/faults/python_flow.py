@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import chain
 
-from ..scopes import FunctionNode, own_blocks
+from ..scopes import FunctionNode, blocks_in, own_blocks
 
 Loop = ast.For | ast.AsyncFor | ast.While
 ENDING = {"exit", "quit", "_exit", "abort"}
@@ -189,15 +189,6 @@ class PythonFlow:
                 first = inner is getattr(node, "body", None)
                 inside = here and not (first and split)
                 yield from self.leaving(inner, inside, here if loops else broken)
-
-
-def blocks_in(node: ast.AST) -> list[list[ast.stmt]]:
-    """Lists of statements in a statement, without empty ones."""
-    names = ("body", "orelse", "finalbody")
-    blocks = [getattr(node, name, []) for name in names]
-    for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
-        blocks.append(part.body)
-    return [block for block in blocks if isinstance(block, list) and block]
 
 
 def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:

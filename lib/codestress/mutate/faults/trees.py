@@ -4,10 +4,12 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from codestress.literals import parse_program
 from codestress.sandbox.runtimes import nodes, parser, syntax_fault, text_of
+from codestress.validation import read_yaml
 
 Node = Any
 """Node of tree-sitter; its parent and its fields may be None."""
@@ -22,15 +24,9 @@ JAVA_TYPES = (
 )
 """Node types that enclose the members of a Java type (class, interface, enum, record,
 annotation)."""
-_WORDS = (
-    "Math Object String StringBuilder System java javax "
-    "_ abstract assert boolean break byte case catch char class const continue default do double else enum exports "
-    "extends false final finally float for goto if implements import instanceof int interface long module native new "
-    "non null open opens package permits private protected provides public record requires return sealed short static "
-    "strictfp super switch synchronized this throw throws to transient transitive true try uses var void volatile when "
-    "while with yield"
-)
-JAVA_WORDS = frozenset(_WORDS.split())
+RULES = read_yaml(Path(__file__).with_name("rules.yaml"))
+"""Words and constructs that the mutations go by (rules.yaml)."""
+JAVA_WORDS = frozenset(RULES["java_words"].split())
 """Java words that cannot name a variable, or not everywhere, and names of its own classes."""
 ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+(?:00[0-7]|(?![0-9a-fA-F]{4}))")
 """Pattern of a unicode escape of an ASCII character, which javac reads as that character wherever

@@ -7,10 +7,9 @@ as well.
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import chain, groupby, islice
+from itertools import chain, islice
 
 from codestress.literals import (
     UNREADABLE,
@@ -24,7 +23,7 @@ from codestress.literals import (
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Execution, Executor, Outcome, Program
 from codestress.seeding import rng
-from codestress.types import Language, Source
+from codestress.types import Language
 
 from ..draw import Draw
 from . import messages
@@ -143,43 +142,10 @@ def run_calls(calls: Sequence[Call], executor: Executor) -> list[Execution]:
     for problem, text in calls:
         programs[problem.language].append(called(problem, text))
     done = {
-        "javascript": _run_scripts(executor, programs["javascript"]),
-        "python": executor.run(programs["python"]),
+        language: executor.run(group, language=language)
+        for language, group in programs.items()
     }
     return [next(done[problem.language]) for problem, _ in calls]
-
-
-def _run_scripts(
-    executor: Executor, programs: Sequence[Program]
-) -> Iterator[Execution]:
-    """Yields the executions of JavaScript calls, in order. Neighbouring calls of one of the kit's
-    own programs, which keep no state between calls, share a process, because a process takes longer
-    to start than the calls to run; where not all of them return, each has its own."""
-    groups = [[*same] for _, same in groupby(programs, _shared)]
-    run = partial(executor.run, language="javascript")
-    executions = [*run([_joined(group) for group in groups])]
-    for group, execution in zip(groups, executions, strict=True):
-        if len(group) == 1:
-            yield execution
-        elif execution.outcome is Outcome.RETURNED:
-            yield from [Execution(Outcome.RETURNED, value) for value in execution.value]
-        else:
-            yield from run(group)
-
-
-def _shared(program: Program) -> tuple[str, str] | int:
-    """Key of the process that runs `program`: programs with equal keys share one."""
-    kit = program.source is Source.KIT
-    return (program.code, program.function) if kit else id(program)
-
-
-def _joined(group: Sequence[Program]) -> Program:
-    """Returns one program whose call returns the list of all values of the calls in `group`."""
-    if len(group) == 1:
-        return group[0]
-    each = f"(...all) => all.map((given) => ({group[0].function})(...given))"
-    arguments = tuple([*program.arguments] for program in group)
-    return replace(group[0], function=each, arguments=arguments)
 
 
 def called(problem: Problem, arguments: str) -> Program:

@@ -24,6 +24,7 @@ from .edits import (
     without,
 )
 from .javascript_syntax import (
+    COMPARING,
     FUNCTIONS,
     around,
     declared,
@@ -37,8 +38,6 @@ from .javascript_syntax import (
 
 NOT_MOVED = ("yield_expression", "await_expression", "if_statement", "while_statement")
 """Types of nodes that a condition must not contain if it is to be rewritten."""
-COMPARING = {"<", "<=", ">", ">=", "==", "===", "!=", "!==", "in", "instanceof"}
-"""Operators of comparisons."""
 
 
 class JavaScriptProgram:

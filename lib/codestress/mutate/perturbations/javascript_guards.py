@@ -45,8 +45,10 @@ def script_constructs(problem: Problem) -> frozenset[str]:
     found = {*counts, *_uses(identifiers, counts)}
     if "a function passed on" in found and found & TEXTS:
         found.add("a function as a value")
-    if any(map(_is_global, captures.get("this", []))):
-        found.add("this outside of classes")
+    for this in captures.get("this", []):
+        owner = around(this, ("class_body", *FUNCTIONS[:-1]))
+        if owner is None or owner.type not in ("method_definition", "class_body"):
+            found.add("this outside of classes")
     for name in free_names(root) - {problem.function}:
         if f"bind {name}" in found:
             found.add("a global's name")
@@ -83,12 +85,6 @@ def _uses(identifiers: list[Node], known: Counter[str]) -> Iterator[str]:
         if f"function {text_of(node)}" in known and not declares:
             passed = parent is not None and parent.type == "arguments"
             yield "a function passed on" if passed else "a function as a value"
-
-
-def _is_global(this: Node) -> bool:
-    """Whether a `this` stands outside of classes and methods."""
-    owner = around(this, ("class_body", *FUNCTIONS[:-1]))
-    return owner is None or owner.type not in ("method_definition", "class_body")
 
 
 def _arguments(root: Node, function: str) -> set[str]:

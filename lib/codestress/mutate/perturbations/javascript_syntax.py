@@ -13,34 +13,13 @@ from codestress.sandbox.runtimes import nodes, text_of
 
 from .edits import MessageSite, stimuli
 
-FUNCTIONS = (
-    "function_declaration",
-    "function_expression",
-    "generator_function_declaration",
-    "generator_function",
-    "method_definition",
-    "arrow_function",
-)
-"""Types of the nodes of functions."""
-IDENTIFIERS = (
-    "identifier",
-    "shorthand_property_identifier",
-    "shorthand_property_identifier_pattern",
-)
-"""Types of the nodes that are names of variables."""
-BLOCKS = (
-    "statement_block",
-    "for_statement",
-    "for_in_statement",
-    "switch_body",
-    "class_static_block",
-    "program",
-)
-"""Types of the nodes to which `let` and `const` belong."""
 SYNTAX = stimuli("javascript")
-"""Queries for nodes, and kinds of places for messages (javascript.yaml)."""
-ARITHMETIC = {"+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>"}
-"""Operators of calculations."""
+"""Queries for nodes, types of nodes, and kinds of places for messages (javascript.yaml)."""
+FUNCTIONS, IDENTIFIERS, BLOCKS = SYNTAX["types"].values()
+"""Types of the nodes of functions; of names of variables; and of those to which `let` and `const`
+belong."""
+ARITHMETIC, COMPARING = SYNTAX["operators"].values()
+"""Operators of calculations and of comparisons."""
 
 
 @cache

@@ -40,22 +40,8 @@ Claim = Literal["skipped", "kept", "unused", "value", "open"]
 """Claim of a message about its place (messages.yaml): the code is skipped, the value stays as it
 was (`kept`), is unused, or is the named value; `open` for claims that no run on one input
 decides."""
-USELESS: Mapping[str, Sequence[str]] = {
-    "bool": ("False", "True"),
-    "int": ("0", "-1", "1"),
-    "float": ("0.0", "-1.0"),
-    "str": ("''", "' '", "'None'"),
-    "list": ("[]", "[0]", "[None]"),
-    "tuple": ("()", "(0,)"),
-    "dict": ("{}", "{0: 0}"),
-    "set": ("set()", "{0}"),
-}
-"""Wrong values, as literals, that a message at a return may name, by the type of the returned
-value, best first."""
 NAMED: Mapping[bool | None, Truth] = {False: "false", True: "true", None: "undecidable"}
 """Names of truths, as parameters give them."""
-ANY = ("None", "0", "''", "-1")
-"""Wrong values that a message may name for other types, and for returns that are not reached."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +75,7 @@ def messages(which: Wording = "kit") -> Messages:
     `printed` replaces four by those that CodeCrash prints (Table 3)."""
     content = {**stimuli("messages")}
     printed, methods = content.pop("printed"), content.pop("methods")
+    del content["useless"]
     found: Messages = {}
     for kind, own in (methods | content).items():
         first = printed.get(kind, []) if which == "printed" else []
@@ -227,16 +214,17 @@ def _with_messages(
 def useless_value(seen: frozenset[str]) -> str:
     """Literal of a wrong value for a return statement: none of the returned values `seen` (texts as
     `repr` writes them), and where possible of the type of one of these."""
+    literals: dict[str, list[str]] = stimuli("messages")["useless"]
     values = []
     for text in sorted(seen):
         with suppress(NotLiteral):
             values.append(parse_literal(text).value)
     candidates = list[str]()
     for value in sorted(values, key=repr):
-        candidates += USELESS.get(type(value).__name__, ())
+        candidates += literals.get(type(value).__name__, ())
     return next(
         text
-        for text in [*candidates, *ANY]
+        for text in [*candidates, *literals["other"]]
         if text not in seen and parse_literal(text).value not in values
     )
 

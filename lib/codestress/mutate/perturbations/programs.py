@@ -2,24 +2,19 @@
 
 import ast
 from dataclasses import replace
+from functools import lru_cache
 
 from codestress.literals import parse_program
 from codestress.problems.program import Problem
 
-from ..refusals import python_constructs, refusal, rule
+from ..refusals import WORDS, python_constructs, refusal
 from .edits import stimuli
-from .guards import problem_constructs
 from .javascript import JavaScriptProgram
 from .javascript_guards import script_constructs
 from .python import PythonProgram
 
 Program = PythonProgram | JavaScriptProgram
 """Program that perturbations edit."""
-RULES = {
-    subject: [rule(**row) for row in rows]
-    for subject, rows in stimuli("guards").items()
-}
-"""Rules by which perturbations refuse programs, by language, and those about conditions."""
 
 
 def program_of(problem: Problem) -> Program:
@@ -36,12 +31,9 @@ def vanilla(problem: Problem) -> Problem:
     """Returns a Python problem with its program parsed and written out again (CodeCrash, section
     2.1), so that comments and layout give nothing away; a problem in another language as it is.
     Raises `SyntaxError` for Python that does not parse."""
-    python = problem.language == "python"
-    return (
-        replace(problem, code=ast.unparse(parse_program(problem.code)))
-        if python
-        else problem
-    )
+    if problem.language != "python":
+        return problem
+    return replace(problem, code=ast.unparse(parse_program(problem.code)))
 
 
 def why_refused(
@@ -56,8 +48,22 @@ def why_refused(
     """
     python = problem.language == "python"
     found = problem_constructs(problem) if python else script_constructs(problem)
-    why = refusal(RULES[problem.language], rewriting, found, para)
+    rules = stimuli("guards")
+    why = refusal(rules[problem.language], rewriting, found, para)
     if python and condition and not why:
         parts = python_constructs(ast.parse(f"({condition})", mode="eval"))
-        why = refusal(RULES["python conditions"], rewriting, parts)
+        why = refusal(rules["python conditions"], rewriting, parts)
     return why
+
+
+@lru_cache(maxsize=4096)
+def problem_constructs(problem: Problem) -> frozenset[str]:
+    """Constructs of a Python problem's program and call, as `python_constructs` gives them; with
+    the text `an unknown class` where values may be instances of other classes than those of Python
+    and of plain modules (refusals.yaml)."""
+    found = python_constructs(PythonProgram(problem).tree)
+    modules = {one.removeprefix("import ") for one in found if "import " in one}
+    unknown = found & {"ClassDef", "type", "__class__"}
+    if unknown or modules - set(WORDS["plain_modules"].split()):
+        return found | {"an unknown class"}
+    return found

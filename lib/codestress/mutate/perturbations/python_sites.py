@@ -10,13 +10,9 @@ from collections.abc import Iterator, Sequence
 
 from ..edits import first_line
 from ..scopes import FunctionNode, blocks, statements
-from .edits import MessageSite
+from .edits import MessageSite, stimuli
 
-METHODS = frozenset(
-    """
-    append extend insert remove pop sort reverse update add split join replace lower upper capitalize swapcase
-    """.split()  # noqa: SIM905
-)
+METHODS = frozenset(stimuli("messages")["methods"])
 """Methods of lists, sets, dictionaries and strings at whose calls a message may stand."""
 KINDS: dict[type[ast.stmt], str] = {
     ast.FunctionDef: "function",

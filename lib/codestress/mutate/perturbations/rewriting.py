@@ -46,10 +46,6 @@ Kind = Literal["function", "variable"]
 Named = tuple[int, str, Kind, Callable[[str], None]]
 """One place where a name stands: its line, the name, the kind of the named thing, and a function
 that puts another name there."""
-KEEPING = ("cache", "lru_cache", "wraps")
-"""Decorators that pass keyword arguments on with their names."""
-
-
 N_CONTROL_FLOW, N_DEAD_LOOPS = 3, 2
 """Numbers of control flows and dead functions that GBC puts into a program."""
 
@@ -227,7 +223,6 @@ def _rename_python(problem: Problem) -> Perturbed:
     in_classes = read_in_classes(names)
     free = set[tuple[Scope, str]]()
     kept = set[str]()
-    functions = list[tuple[int, str]]()
     for scope in names.scopes:
         fixed = scope.kind == "class" or id(scope.node) in in_call
         for name, kinds in scope.bound.items():
@@ -239,21 +234,21 @@ def _rename_python(problem: Problem) -> Perturbed:
                 or name.startswith("__")
             ):
                 kept.add(name)
-                continue
-            free.add((scope, name))
-            if name in scope.functions:
-                functions.append((scope.functions[name][0].lineno, name))
+            else:
+                free.add((scope, name))
     occurrences: list[Named] = []
+    defined = list[str]()
     in_order = sorted(names.occurrences, key=lambda one: getattr(one.node, "lineno", 0))
     for one in [*in_order, *keywords]:
         binding = names.binding(one)
         if binding is None or (binding, one.name) not in free:
             kept.add(one.name)
             continue
+        if isinstance(one.node, FunctionNode):
+            defined.append(one.name)
         kind: Kind = "function" if one.name in binding.functions else "variable"
         line = getattr(one.node, "lineno", 0)
         occurrences.append((line, one.name, kind, one.rename))
-    defined = [name for _, name in sorted(functions)]
     if problem.function in defined and "f" in kept:
         raise NotPerturbed("the name f is taken by an import or a class")
     return _renamed(program, defined, occurrences, kept)
@@ -286,13 +281,11 @@ def _keywords(tree: ast.Module, names: Names) -> tuple[list[Occurrence], set[str
 
 def _definition(name: str, scope: Scope) -> FunctionNode | None:
     """Returns the definition of the function for which a name in `scope` stands; None where it may
-    stand for something else, or where a decorator may look at keyword arguments."""
+    stand for something else, or a decorator may look at keyword arguments."""
     owner = resolve(name, scope)
     if owner is None or owner.kind == "class" or owner.bound[name] != {"function"}:
         return None
     function, *others = owner.functions[name]
-    for decorator in function.decorator_list:
-        applied = getattr(decorator, "func", decorator)
-        if getattr(applied, "attr", getattr(applied, "id", "")) not in KEEPING:
-            return None
-    return None if others else function
+    if others or function.decorator_list:
+        return None
+    return function
