@@ -147,10 +147,7 @@ class Budget:
             return await engine.answer(request)
         if request.key in engine.submitted:
             return await engine.answer(request)
-        prompt = request.prompt
-        characters = prompt.characters + len(prompt.prefill)
-        longest = -(-characters // FEWEST_CHARACTERS_PER_TOKEN)
-        most = longest, prompt.sampling.max_tokens
+        most = most_tokens(request)
         async with self.paying(one_request(entry, *most)) as costs:
             response = await engine.answer(request)
             usage = response.usage
@@ -312,6 +309,14 @@ def read_sum(path: Path, content: bytes) -> Sum:
         raise ParameterError(
             f"{shown(path)}: holds no sum of a budget; `{RESET}` deletes it"
         ) from None
+
+
+def most_tokens(request: Request) -> tuple[int, int]:
+    """Return upper bounds of a request's tokens: of its prompt, by its characters, and of
+    its completion."""
+    prompt = request.prompt
+    characters = prompt.characters + len(prompt.prefill)
+    return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), prompt.sampling.max_tokens
 
 
 def said_or_most(
