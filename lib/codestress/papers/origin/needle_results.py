@@ -62,7 +62,7 @@ def noticed(outcomes: pd.DataFrame, confidence: float) -> pd.DataFrame:
     high (Wilson)."""
     theirs = outcomes[outcomes["text"] != "own"].rename(columns={"label": "model"})
     cell = ["model", "text", "characters"]
-    counts = theirs.pivot_table("count", cell, "outcome", fill_value=0)
+    counts = theirs.pivot_table("count", cell, "outcome", fill_value=0).astype(int)
     n = counts.sum(axis=1).rename("n")
     counts = counts.reindex(columns=pd.Index(IDLE, name="outcome"), fill_value=0)
     counts["not attempted"] = counts.sum(axis=1)
