@@ -921,7 +921,7 @@ def test_figures_can_be_drawn_from_very_little() -> None:
                 ("m", -1): ExponentialFit(no_draws, 0.95),
             },
         ),
-        length_curve(lengths, outcomes, ["solved"]),
+        length_curve(lengths, outcomes),
     ):
         figure.draw_without_rendering()
 

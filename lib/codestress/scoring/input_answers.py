@@ -11,8 +11,11 @@ that reports the function's value.
 import ast
 import builtins
 from contextlib import suppress
+from importlib.resources import files
 from types import EllipsisType
 from typing import Any, NamedTuple
+
+import yaml
 
 from codestress.literals import (
     LONGEST_TEXT,
@@ -24,25 +27,13 @@ from codestress.literals import (
 )
 from codestress.problems.program import Problem
 
-FUNCTIONS = frozenset(
-    """
-    abs all any bin bool bytes chr complex dict divmod enumerate filter float frozenset hex int len list map max min
-    oct ord pow range repr reversed round set slice sorted str sum tuple zip
-    """.split()  # noqa: SIM905
-)
+TABLE = yaml.safe_load((files(__package__) / "closed.yaml").read_text("utf-8"))
+FUNCTIONS = frozenset(TABLE["functions"])
 TYPES = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset, range)
-METHODS = {name for name in set[str]().union(*map(dir, TYPES)) if name[0] != "_"} - {
-    "format",
-    "format_map",
-}
+METHODS = {name for name in set[str]().union(*map(dir, TYPES)) if name[0] != "_"}
+METHODS -= {"format", "format_map"}
 """Methods that an answer may call; formatting reads attributes by name, so it is excluded."""
-PLAIN = tuple(
-    getattr(ast, name)
-    for name in """
-    Constant List Tuple Set Dict UnaryOp BinOp BoolOp Compare IfExp Subscript Slice Starred Load Store operator unaryop
-    boolop cmpop ListComp SetComp DictComp GeneratorExp comprehension Lambda arguments arg Attribute Call keyword
-    """.split()  # noqa: SIM905
-)
+PLAIN = tuple(getattr(ast, name) for name in TABLE["nodes"])
 """Types of nodes in the syntax tree of an argument that may be run; names are checked one by one."""
 
 

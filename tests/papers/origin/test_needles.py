@@ -10,14 +10,20 @@ import pytest
 from pydantic import ValidationError
 
 from codestress.inference.registry import load_registry
-from codestress.papers.origin import results as origin_results
-from codestress.papers.origin.needles import LONG_PROMPTS, article, chapter, listing
+from codestress.papers.origin import needle_results, results as origin_results
+from codestress.papers.origin.needles import (
+    LONG_PROMPTS,
+    article,
+    chapter,
+    listing,
+    needle_depth,
+)
 from codestress.papers.origin.scoring import (
     score_clue,
     score_inefficient_code,
     score_unlock,
 )
-from codestress.papers.origin.studies import NeedleInHaystack, needle_depth
+from codestress.papers.origin.studies import NeedleInHaystack
 from codestress.parameters import questions
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import ledger
@@ -299,7 +305,7 @@ def test_only_the_papers_texts_are_held_against_its_numbers(
         right = float(trial.sample < 7)
         rows.append({"model": given.models[0], "problem": trial.problem, **trial.factors, "value_strict": right,
                      "outcome_strict": "correct" if right else "incorrect"})  # fmt: skip
-    summary = summarize(pd.DataFrame(rows), by=["model", *origin_results.CELL])
+    summary = summarize(pd.DataFrame(rows), by=["model", *needle_results.CELL])
     tables = {"published": origin_results.published_shares("origin/sec62", 0.95)}
     claims = ledger(
         given, {**OTHERS, **tables, "summary": summary.assign(independent=summary["n"])}
@@ -356,7 +362,7 @@ def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:
         outcome_strict="incorrect",
         finish_reason="stop",
     )
-    table = origin_results.noticed(origin_results.outcome_shares(answers), "clue", 0.95)
+    table = needle_results.noticed(needle_results.outcome_shares(answers), 0.95)
     counts = table.set_index("outcome")["count"]
     assert counts[["not attempted", "cipher noticed", "nothing noticed"]].tolist() == [
         10,
@@ -376,7 +382,7 @@ def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:
 
 
 def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
-    columns = ["model", *origin_results.CELL, "accuracy", "low", "high", "items", "n"]
+    columns = ["model", *needle_results.CELL, "accuracy", "low", "high", "items", "n"]
     nothing = pd.DataFrame(columns=columns)
     for name in ("origin/sec61", "origin/sec63"):
         published = origin_results.published_shares(name, 0.95)
@@ -386,8 +392,8 @@ def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
         )
         assert set(claims["verdict"]) == {"not run"}
         assert not claims["statement"].str.contains("share of right answers").any()
-        assert origin_results.published_outcomes(name).empty
-    counted = origin_results.published_outcomes("origin/sec62")
+        assert needle_results.published_outcomes(name).empty
+    counted = needle_results.published_outcomes("origin/sec62")
     assert counted.groupby("characters")["count"].sum().tolist() == [10, 10, 10]
     assert counted.set_index(["characters", "outcome"])["count"].to_dict() == {
         (861, "solved"): 7,

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from codestress.papers.origin import results
+from codestress.papers.origin import needle_results
 from codestress.papers.origin.published import outcomes
 from codestress.papers.origin.stated import slopes, stated_numbers, token_steps
 from codestress.paths import PUBLISHED
@@ -100,7 +100,7 @@ def test_what_the_long_prompt_costs_and_what_is_noticed_in_it() -> None:
     counts = pd.DataFrame(
         rows, columns=["model", "text", "characters", "accuracy", "independent"]
     )
-    fall = results.falls(counts, 0.95).squeeze()
+    fall = needle_results.falls(counts, 0.95).squeeze()
     assert (fall["short"], fall["long"], fall["n"]) == (861, 27306, 10)
     assert fall["difference"] == pytest.approx(-0.7)
     assert fall["high"] < 0
@@ -115,12 +115,7 @@ def test_what_the_long_prompt_costs_and_what_is_noticed_in_it() -> None:
             "count": [6, 4, 10],
         }
     )
-    found = results.noticed(told, "clue", 0.95).set_index("outcome")
-    assert found.loc[
-        ["nothing noticed", "cipher noticed", "solved"], "share"
-    ].tolist() == [
-        0.6,
-        0.4,
-        0.0,
-    ]
+    found = needle_results.noticed(told, 0.95).set_index("outcome")
+    shares = found.loc[["nothing noticed", "cipher noticed", "not attempted"], "share"]
+    assert shares.tolist() == [0.6, 0.4, 1.0]
     assert set(found["n"]) == {10}

@@ -172,19 +172,15 @@ def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
     fault that the edit `site` makes; False for all other programs. Such a fault may change nothing
     and is not asked about: section IV-B of Fault Localizability asks for faults, not for
     changes."""
-    return bool(program.runs) and [site.kind, site.start, site.text] in _silent().get(
-        program.id, []
-    )
+    silent = _silent().get(program.id, []) if program.runs else []
+    return [site.kind, site.start, site.text] in silent
 
 
 def normalised(code: str) -> str:
     """Returns the program `code` with line feeds as line ends, spaces for form feeds, no byte-order
     mark and no line end at its end, so that every tool counts the same lines."""
-    return (
-        re.sub(r"\r\n?", "\n", code.removeprefix("\ufeff"))
-        .replace("\f", " ")
-        .rstrip("\n")
-    )
+    code = re.sub(r"\r\n?", "\n", code.removeprefix("\ufeff"))
+    return code.replace("\f", " ").rstrip("\n")
 
 
 Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef

@@ -8,28 +8,18 @@ suspicion to the line below. The named line is drawn in proportion to suspicion.
 import json
 import re
 from functools import lru_cache
+from importlib.resources import files
 
 import numpy as np
+import yaml
 
 from codestress.simulated.reading import Reading
 
-SUSPICIOUS = (
-    (re.compile(r"^\s*return;?$"), 30.0),
-    (re.compile(r"^\s*return (?:0|null|false|None);$"), 6.0),
-    (re.compile(r"range\(.*[-+] ?1\b|[-+] 1\)"), 8.0),
-    (re.compile(r"<=|>="), 2.5),
-    (re.compile(r"\band\b|\bor\b|&&|\|\|"), 2.0),
-    (re.compile(r"\w [*/] \w"), 2.0),
-    (re.compile(r"\w [-+] \w|[-+*/]="), 1.5),
-    (re.compile(r"\bfor\b|\bwhile\b"), 1.0),
-    (re.compile(r"\bif (?:\(?false\)?|False|0|1 > 2)\b"), 4.0),
-)
+TABLE = yaml.safe_load((files(__package__) / "reading.yaml").read_text("utf-8"))
+SUSPICIOUS = [(re.compile(pattern), weight) for pattern, weight in TABLE["suspicious"]]
 """Patterns of suspicious lines, each with the suspicion that it adds."""
 BASE = 0.02
-ALARM = re.compile(
-    r"wrong|fault|bug|error|off by|too far|careful|fragile|incorrect|fails|broken|must not",
-    re.I,
-)
+ALARM = re.compile("|".join(TABLE["alarming"]), re.IGNORECASE)
 ALARMED = 6.0
 """Suspicion added to a line below a comment that speaks of a fault, for a reader that believes
 comments entirely."""
@@ -108,9 +98,8 @@ def seen_as(text: str) -> tuple[float, bool]:
     code = re.sub(r"^\d+: ", "", text)
     if comment := re.match(r"\s*(?:#|//)(.*)", code):
         return 0.0, bool(ALARM.search(comment[1]))
-    return BASE + sum(
-        weight for pattern, weight in SUSPICIOUS if pattern.search(code)
-    ), False
+    weights = [weight for pattern, weight in SUSPICIOUS if pattern.search(code)]
+    return BASE + sum(weights), False
 
 
 def _program(reading: Reading) -> list[tuple[int, str]]:

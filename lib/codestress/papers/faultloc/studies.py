@@ -1,29 +1,24 @@
 """Studies of Fault Localizability: does a model that localized a fault still localize it after
 neutral mutations?
 
-Faults are edits of one line, so their labels (the faulty lines' numbers) are exact. The same run
-asks about each localized task again, under mutations that are proved to leave the meaning as it is.
+The same run asks about each localized task again, under mutations that are proved to leave the
+meaning as it is.
 """
 
 from __future__ import annotations
 
-import ast
-import itertools
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
 from codestress.mutate.draw import Draw
-from codestress.mutate.faults.fault_site import KINDS, FaultSite, Kind
 from codestress.mutate.faults.neutral import (
     CONTROLS,
-    SPMS,
     Content,
     Control,
     FaultyProgram,
@@ -34,14 +29,8 @@ from codestress.mutate.faults.neutral import (
     mutate,
     quarter_of,
 )
-from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
-from codestress.parameters import (
-    Facts,
-    Interval,
-    Recomputed,
-    Seeded,
-)
+from codestress.parameters import Facts, Interval, Recomputed
 from codestress.paths import ROOT
 from codestress.prompts import filled, prompt_text
 from codestress.scoring.forms import text_lists, without_thoughts
@@ -59,66 +48,14 @@ from codestress.types import (
     Trial,
 )
 
-from .artifact import Audit, packed_rows
+from .artifact import Audit
 from .printed import Naming, Printed
-from .programs import (
-    CorrectProgram,
-    Selection,
-    Source,
-    first_programs,
-    is_silent,
-    normalised,
-    parses,
-)
 from .scoring import TOLERANCES, score_location
+from .tasks import Programs, Task, all_tasks, mutations_of, tasks_of
 
-Strength = Annotated[int, Field(ge=1, le=8)]
+Factors = dict[str, Scalar]
 ATTEMPTS = 4
 """Number of draws of a mutation's place before the mutation is given up."""
-
-
-class Programs(Seeded):
-    """Parameters of the programs, faults and mutations (section IV of Fault Localizability).
-    Defaults are the paper's where the paper states them."""
-
-    programs: list[Source] = Field(
-        ["alpaca", "codesearchnet"],
-        min_length=1,
-        description="alpaca, codesearchnet: the paper's; installed, java: its packages', the kit's own",
-    )
-    selection: Selection = Field(
-        "kit",
-        description="kit: programs that pass the filters; artifact: all of the paper's (section IV-A), with its own "
-        "faulty programs and their labels where they are at hand (Python); drifted: the kit's, made as the artifact's "
-        "(Python, formatted anew after the label was taken)",
-    )
-    n_programs: int = Field(
-        0, ge=0, description="how many of each, from the first on; 0: all"
-    )
-    min_lines: int = Field(50, ge=1, description="shortest program")
-    max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
-    faults: list[Kind] = Field(list(KINDS), min_length=1, description="kinds of faults")
-    per_quarter: int = Field(
-        1,
-        ge=0,
-        description="faults of a kind in each quarter of a program; 0: all sites",
-    )
-    per_quarter_of: dict[Source, Annotated[int, Field(ge=0)]] = Field(
-        {},
-        description="the same for single sources: Java's tasks are not public, its sites are over twice the paper's",
-    )
-    spms: list[Spm] = Field(
-        list(SPMS), description="mutations under which localized faults are asked again"
-    )
-    strengths: list[Strength] = Field(
-        [1, 2, 4, 6, 8], min_length=1, description="applications of a mutation"
-    )
-
-
-def mutations_of(given: Programs, language: Language) -> list[Spm]:
-    """Returns those names of mutations in `given.spms` that apply to programs in `language`: all,
-    but function shuffling (`functions`) only for Java (Table I)."""
-    return [spm for spm in given.spms if spm != "functions" or language == "java"]
 
 
 class ProgramsFigure(Programs):
@@ -143,7 +80,7 @@ class Mutations(Programs):
     )
 
 
-def conditions(given: Mutations, language: Language) -> Iterator[dict[str, Scalar]]:
+def conditions(given: Mutations, language: Language) -> Iterator[Factors]:
     """Yields the factors spm, strength and said (what comments say) of every mutation of a task
     in `language` at every strength."""
     for spm in mutations_of(given, language):
@@ -167,171 +104,6 @@ def mutated(
     return drawn_mutation(task.program, language, task.id, *how)
 
 
-@dataclass(frozen=True)
-class Task:
-    """A program with one fault and its label (the faulty line's number): made by the kit, or taken
-    from the paper's public artifact."""
-
-    id: str
-    correct: CorrectProgram
-    kind: Kind
-    program: FaultyProgram
-    refused: str
-    """Reason for which the kit's filters reject the task; empty if the filters keep the task."""
-    changed: int | None
-    """First line that differs from the correct program; None if no line differs."""
-    site: FaultSite | None = None
-    """Edit that made the fault; None for a task of the artifact or with a drifted label."""
-
-    @property
-    def quarter(self) -> int:
-        """Quarter of the faulty program, 0 to 3, in which the label (the faulty line's number)
-        stands; a label behind the last line counts as 3."""
-        return self.program.quarter
-
-    @property
-    def label_is_right(self) -> bool:
-        """Whether the label is the first line that differs from the correct program. For a task
-        that has the edit that made the fault (its `site`), undoing the edit must restore the correct
-        program, byte for byte."""
-        correct, code = self.correct.code, self.program.code
-        undone = self.site is None or self.site.undo(code) == correct
-        return undone and self.changed == self.program.line
-
-
-def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
-    """Returns the tasks (programs with one fault) of `source` by id: for each program, kind of
-    fault and quarter of the program, up to `given.per_quarter` tasks (0: all; for a source named in
-    `given.per_quarter_of`, the number there), drawn by the seed.
-
-    Left out are faulty programs that do not parse, and faults in the kit's own programs that no
-    test run shows. With `given.selection` = `artifact`, Alpaca's tasks are drawn from the paper's
-    public ones; with `drifted`, Python labels are off as the artifact's are. Raises `DataError` if
-    a data set is not at hand.
-    """
-    size = (given.min_lines, given.max_lines, given.n_programs)
-    per_quarter = given.per_quarter_of.get(source, given.per_quarter)
-    published = given.selection == "artifact" and source == "alpaca"
-    make = _published_tasks if published else _tasks
-    which = (source, *size, given.selection)
-    return make(which, tuple(given.faults), per_quarter or None, given.seed)
-
-
-def all_tasks(given: Programs) -> dict[Source, Mapping[str, Task]]:
-    """Returns the tasks of all sources in `given.programs`, by source and then by id."""
-    return {source: tasks_of(given, source) for source in given.programs}
-
-
-Which = tuple[Source, int, int, int, Selection]
-"""Arguments of `first_programs`: source, min_lines, max_lines, count, selection."""
-
-
-@cache
-def _tasks(
-    which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
-) -> dict[str, Task]:
-    tasks: dict[str, Task] = {}
-    for program in first_programs(*which):
-        places: dict[tuple[Kind, int], list[FaultSite]] = defaultdict(list)
-        for site in fault_sites(program.code, program.language):
-            total = program.lines + (site.kind == "MisplacedReturn")
-            places[site.kind, quarter_of(site.line, total)].append(site)
-        for kind, quarter in itertools.product(kinds, range(4)):
-            sites = places[kind, quarter]
-            order = rng(seed, "sites", program.id, kind, quarter).permutation(
-                len(sites)
-            )
-            made = (_task(program, sites[index]) for index in order)
-            found = itertools.islice(filter(None, made), per_quarter)
-            for number, task in enumerate(found, start=1):
-                name = f"{program.id}/{kind}/{quarter + 1}.{number}"
-                if which[-1] == "drifted" and program.language == "python":
-                    task = _drifted(task)
-                tasks[name] = replace(task, id=name)
-    return tasks
-
-
-def _task(program: CorrectProgram, site: FaultSite) -> Task | None:
-    """Returns the task, still without an id, that `site` makes of `program`; None if the faulty
-    program does not parse or no test run shows the fault."""
-    code = site.apply(program.code)
-    if not parses(code, program.language) or is_silent(program, site):
-        return None
-    faulty, changed = FaultyProgram(code, site.line), first_change(program.code, code)
-    return Task("", program, site.kind, faulty, program.refused, changed, site)
-
-
-def first_change(before: str, after: str) -> int | None:
-    """Returns the number, from 1, of the first line in which the texts `before` and `after` differ
-    (or that one of them lacks); None if the texts are the same."""
-    pairs = itertools.zip_longest(before.split("\n"), after.split("\n"))
-    for number, (was, now) in enumerate(pairs, start=1):
-        if was != now:
-            return number
-    return None
-
-
-def _drifted(task: Task) -> Task:
-    """Returns `task`, in Python, with a label that drifts as the artifact's do: it belongs to the
-    text before `ast.unparse` formats the program anew. Labels of misplaced returns stay right,
-    since such a fault is inserted as text."""
-    if task.kind == "MisplacedReturn":
-        return task
-    before, after = (
-        ast.unparse(ast.parse(code)) for code in (task.correct.code, task.program.code)
-    )
-    faulty, changed = replace(task.program, code=after), first_change(before, after)
-    return replace(task, program=faulty, changed=changed, site=None)
-
-
-@cache
-def _published_tasks(
-    which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
-) -> dict[str, Task]:
-    programs = {one.id: one for one in first_programs(*which)}
-    places: dict[tuple[str, Kind, int], list[Task]] = defaultdict(list)
-    for row in packed_rows("python_buggy_tasks.jsonl.gz"):
-        kind, base = PUBLISHED_KINDS[row["sam"]], str(row["base"])
-        if kind in kinds and base in programs:
-            task = _published_task(programs[base], kind, row)
-            places[base, kind, task.quarter].append(task)
-    tasks: dict[str, Task] = {}
-    for place in itertools.product(programs, kinds, range(4)):
-        found = places[place]
-        order = rng(seed, "published", *place).permutation(len(found))
-        tasks |= {found[index].id: found[index] for index in order[:per_quarter]}
-    return tasks
-
-
-PUBLISHED_KINDS: dict[str, Kind] = {
-    **{kind: kind for kind in KINDS},
-    "BooleanLogic": "IncorrectBooleanLogic",
-}
-"""The kit's name of each kind of fault, by the artifact's name."""
-
-
-def _published_task(
-    program: CorrectProgram, kind: Kind, row: Mapping[str, Any]
-) -> Task:
-    """Returns the task in `row`, a row of the artifact about `program`, with the fault `kind`. The
-    task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number); its `refused`
-    is the first reason for which the kit's filters would reject the task, empty without one."""
-    faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
-    changed, why = row["changed_line"], program.refused
-    if why:
-        pass
-    elif not parses(faulty.code, "python"):
-        why = "the faulty program does not parse"
-    elif changed is None:
-        why = "the faulty program is the correct one"
-    elif faulty.line > faulty.lines:
-        why = "the label is no line of the program"
-    elif changed != faulty.line:
-        why = "the label is another line than the changed one"
-    name = f"{program.id}/{row['sam']}/{row['variant']}"
-    return Task(name, program, kind, faulty, why, changed)
-
-
 class Localization(Mutations, Naming):
     """Parameters of the questions for faulty lines, before and after mutations (sections IV and V
     of Fault Localizability)."""
@@ -353,18 +125,19 @@ class Localization(Mutations, Naming):
         faulty line. Otherwise, or if no neutral mutation can be made, the trial is skipped and
         counted.
         """
-        plain: list[dict[str, Scalar]] = [{"spm": "none", "strength": 0, "said": ""}]
+        plain: list[Factors] = [{"spm": "none", "strength": 0, "said": ""}]
         for control in self.controls if self.spms else []:
             plain.append({"spm": control, "strength": 1, "said": ""})
         for source, tasks in all_tasks(self).items():
             for name, task in tasks.items():
-                language, last = task.correct.language, dict[str, Scalar]()
-                about: dict[str, Scalar] = {"source": source, "language": language}
-                about |= {"relevance": task.correct.relevance, "fault": task.kind}
-                about["quarter"] = task.quarter + 1
+                about: Factors = {"source": source, "language": task.correct.language}
+                about["relevance"] = task.correct.relevance
+                about |= {"fault": task.kind, "quarter": task.quarter + 1}
+                last: Factors = {}
                 if self.selection == "artifact":
                     last["refused"] = task.refused
-                for condition in (*plain, *conditions(self, language)):
+                changed = conditions(self, task.correct.language)
+                for condition in (*plain, *changed):
                     yield Trial(name, about | condition | last, self.seed)
 
     def task(self, trial: Trial) -> Task:
@@ -394,7 +167,7 @@ class Localization(Mutations, Naming):
         if trial.factors["spm"] == "none":
             return 1
         parts = str(trial.factors["spm"]).split("+")
-        return 2 if self.content == "bank" or WANTED.keys().isdisjoint(parts) else 3
+        return 2 if self.content == "bank" or set(WRITTEN).isdisjoint(parts) else 3
 
     def stage(
         self, trial: Trial, responses: tuple[Response, ...]
@@ -465,41 +238,33 @@ def read_content(text: str, said: Said = "describes", put: Put = "replace") -> C
     """Returns the `Content` (texts to insert) that a model wrote for mutations: the lists comments,
     names and dead_code in the last JSON object of its response `text`, empty where missing. `said`
     and `put` (what comments say and where they go) are stored with it."""
-    names = ("comments", "names", "dead_code")
-    lists = text_lists(without_thoughts(text), names)
+    lists = text_lists(without_thoughts(text), WRITTEN)
     comments, words, dead_code = (
-        tuple(item.strip("\n") for item in lists.get(name, ())) for name in names
+        tuple(item.strip("\n") for item in lists.get(name, ())) for name in WRITTEN
     )
     return Content(comments, words, dead_code, said, put)
 
 
-WANTED = {
-    "comments": "misleading comments of one line each",
-    "names": "misleading names for variables",
-    "dead_code": "snippets of two or three lines that are never executed, each under a condition of constants "
-    "that is false",
-}
-
-
-COMMENTS = {
-    "describes": ", coherent descriptions of something that the program has nothing to do with, and of no fault",
-    "accuses elsewhere": ", each of which says that the code below it is wrong",
-}
+WRITTEN = ("comments", "names", "dead_code")
+"""Mutations that insert texts, which the model under test may write."""
 
 
 def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
     """Returns the prompt that asks the model under test for the texts that the mutation of `trial`
     inserts into the program of `task`: two comments, names or pieces of dead code for each
     application (section IV-C of Fault Localizability)."""
-    pieces, wanted = 2 * int(trial.factors["strength"] or 1), []
-    parts = [part for part in str(trial.factors["spm"]).split("+") if part in WANTED]
-    for part in parts:
-        more = COMMENTS[str(trial.factors["said"])] if part == "comments" else ""
-        wanted.append(f"{pieces} {WANTED[part]}{more}")
-    form = ", ".join(f'"{part}": ["…"]' for part in parts)
+    pieces = 2 * int(trial.factors["strength"] or 1)
+    wanted, form = [], []
+    for part in str(trial.factors["spm"]).split("+"):
+        if part in WRITTEN:
+            name = f"wanted.{part}"
+            if part == "comments":
+                name += f".{trial.factors['said']}".removesuffix(" elsewhere")
+            wanted.append(f"{pieces} {prompt_text(name)}")
+            form.append(f'"{part}": ["…"]')
     language = task.correct.language
     values = {"language": LANGUAGE_NAMES[language], "fence": language}
-    values |= {"wanted": "; ".join(wanted) + ".", "form": "{" + form + "}"}
+    values |= {"wanted": f"{'; '.join(wanted)}.", "form": f"{{{', '.join(form)}}}"}
     values["code"] = task.program.code
     return Prompt((Message("user", filled("localize.content", values)),), sampling)
 

@@ -55,13 +55,15 @@ def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
     heights = [cells["model"].nunique() for cells in sources.values()]
     height = min(0.19 * sum(heights) + 0.5 * len(heights) + 0.5, TALLEST - 0.6)
     figure, axes = panels(list(sources), 1, height, height_ratios=heights, sharex=True)
+    seen = set[str]()
     for ax, (title, cells) in zip(axes, sources.items(), strict=True):
-        rows = dict(list(cells.groupby("model", sort=False)))
+        kind = cells["outcome"].where(cells["outcome"].isin(list(LOOKS)), "other")
+        seen.update(kind)
+        rows = dict(list(cells.assign(kind=kind).groupby("model", sort=False)))
         counts = []
         for y, row in enumerate(rows.values()):
             _outcome_row(ax, row, y, published=title.startswith("published"))
-            right = (row["outcome"] == "correct").sum()
-            counts.append(f"{right}/{len(row)}")
+            counts.append(f"{row['kind'].eq('correct').sum()}/{len(row)}")
         name_rows(ax, list(rows))
         _on_the_right(ax, counts)
         ax.margins(x=0)
@@ -69,18 +71,12 @@ def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
         ax.spines[["left", "bottom"]].set_visible(False)
     axes[-1].set_xlabel("lines in the list")
     names = {"other": "no answer: cut off, declined, not readable, failed"}
-    kinds = set(_looks(pd.concat(sources.values())))
-    handles = [
-        Patch(label=names.get(kind, kind), **look)
-        for kind, look in LOOKS.items()
-        if kind in kinds
-    ]
+    handles = []
+    for kind, shown in LOOKS.items():
+        if kind in seen:
+            handles.append(Patch(label=names.get(kind, kind), **shown))
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
-
-
-def _looks(cells: pd.DataFrame) -> pd.Series:
-    return cells["outcome"].where(cells["outcome"].isin(list(LOOKS)), "other")
 
 
 def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, *, published: bool) -> None:
@@ -89,9 +85,8 @@ def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, *, published: bool) -> Non
     lines = row["lines"]
     step = int(lines.iloc[1] - lines.iloc[0]) if len(row) > 1 else 8
     left = lines.iloc[0] - step / 2
-    for kind, same in groupby(
-        _looks(row)
-    ):  # neighbouring cells of one kind are one bar
+    # Neighbouring cells of one kind are one bar.
+    for kind, same in groupby(row["kind"]):
         width = step * len(list(same))
         edge = 0.0 if kind == "correct" else 0.3
         ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
@@ -119,17 +114,16 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     )
     for ax, (title, frame) in zip(axes, sources.items(), strict=True):
         labels = list(frame["label"].unique())
-        conditions = frame.groupby("condition", sort=False)
-        values = []
-        for number, (name, part) in enumerate(conditions):
-            part = part.set_index("label").reindex(labels)
-            published = "published" in (title[:9], str(name)[:9])
-            _draw_shares(ax, part, (number, len(conditions)), str(name), published)
-            values.append([f"{100 * value:.0f}" for value in part["accuracy"]])
+        conditions = list(frame["condition"].unique())
+        wide = frame.pivot(index="label", columns="condition", values="accuracy")
+        values = wide.loc[labels, conditions].map(lambda value: f"{100 * value:.0f}")
+        for number, name in enumerate(conditions):
+            part = frame[frame["condition"] == name].set_index("label").reindex(labels)
+            published = "published" in (title[:9], name[:9])
+            _draw_shares(ax, part, (number, len(conditions)), name, published)
         name_rows(ax, labels)
-        _on_the_right(ax, [" / ".join(row) for row in zip(*values, strict=True)])
-        ax.set_xlim(0, 101)
-        ax.set_xticks(range(0, 101, 20))
+        _on_the_right(ax, list(values.agg(" / ".join, axis=1)))
+        ax.set(xlim=(0, 101), xticks=range(0, 101, 20))
         if len(conditions) > 1:
             ax.legend(
                 borderpad=0, borderaxespad=0.3, loc="lower left", bbox_to_anchor=(0, 1)
@@ -178,28 +172,23 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     """
     figure = styled_figure(WIDTHS["column"], 2.9)
     ax = figure.subplots()
-    places = sorted(shares["d"].unique())
     colours = draw_points(ax, shares, _beside, line="")
-    x = np.linspace(1, max(abs(d) for d in places), 200)
-    for label, sides in groupby(fits, key=lambda side: side[0]):
-        dashes: dict[str, Any] = {"linestyle": "--", "linewidth": 1.0}
-        dashes["color"] = colours[label]
-        words = []
-        for side in sides:
-            fit, sign = fits[side], side[1]
-            if np.isfinite(fit.half_life):
-                ax.plot(sign * x, 100 * fit.at(x - 1), **dashes)
-            way = "down" if sign > 0 else "up"
-            words.append(f"{_halving(fit)} {way}")
+    places = sorted(shares["d"].unique())
+    x = np.linspace(1, max(map(abs, places)), 200)
+    halvings: dict[str, list[str]] = {}
+    for (label, sign), fit in fits.items():
+        way = "down" if sign > 0 else "up"
+        halvings.setdefault(label, []).append(f"{_halving(fit)} {way}")
+        if np.isfinite(fit.half_life):
+            y = 100 * fit.at(x - 1)
+            ax.plot(sign * x, y, ls="--", lw=1.0, color=colours[label])
+    for label, words in halvings.items():
         named = f"fit to {label}, lines to halve: {', '.join(words)}"
-        ax.plot([], [], label=named, **dashes)
+        ax.plot([], [], ls="--", lw=1.0, color=colours[label], label=named)
     ax.axvline(0, color="#999999", linewidth=0.6)
-    ax.set(
-        xlabel="lines down to the second link, d (negative: up)\nintervals: sizes taken as independent",
-        ylabel="right answers (%)",
-    )
-    ax.set_ylim(-3, 105)
-    ax.set_xticks(places)
+    ax.set(xticks=places, ylim=(-3, 105), ylabel="right answers (%)")
+    xlabel = "lines down to the second link, d (negative: up)"
+    ax.set_xlabel(f"{xlabel}\nintervals: sizes taken as independent")
     handles, names = ax.get_legend_handles_labels()
     figure.legend(handles[::-1], names[::-1], loc="outside upper left", ncols=1)
     return figure
@@ -217,21 +206,22 @@ def _halving(fit: ExponentialFit) -> str:
     return "no fit" if np.isnan(fit.half_life) else f"{fit.half_life:,.0f}"
 
 
-def length_curve(
-    shares: pd.DataFrame, outcomes: pd.DataFrame, order: Sequence[str]
-) -> Figure:
+def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
     """Figure of outcomes against length, a panel for each label (the model, or the published
     answers of one): a bar for each length, with the interval of its right answers.
 
     The table `shares` has the columns label, published (bool), characters, accuracy, low, high (0
-    to 1); the table `outcomes`: label, text, characters, outcome, share. `order` lists the outcomes
-    from best to worst.
+    to 1); the table `outcomes`: label, text, characters, outcome, share. Outcomes are stacked from
+    best to worst, reasons of failure last.
     """
     labels = list(outcomes["label"].unique())
     titles = [label.replace(" (", "\n(") for label in labels]
     rows = -(-len(labels) // MOST_ACROSS)
     height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
     figure, axes = panels(titles, MOST_ACROSS, height, sharey=True)
+    found = set(outcomes["outcome"])
+    order = [name for name in OUTCOMES if name in found]
+    order += sorted(found.difference(OUTCOMES))
     for label, panel in zip(labels, axes, strict=True):
         _outcome_bars(panel, outcomes[outcomes["label"] == label], order)
         _right_interval(panel, shares[shares["label"] == label])
@@ -249,16 +239,15 @@ MOST_ACROSS = 6
 
 
 def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None:
-    """Draws in `panel` a stacked bar of outcomes for each length in `part`, the outcomes of one
-    label, as the docstring of `length_curve` describes them."""
-    lengths = sorted(part["characters"].unique())
-    bottom = np.zeros(len(lengths))
-    for outcome in order:
-        found = part[part["outcome"] == outcome].set_index("characters")["share"]
-        height = 100 * found.reindex(lengths, fill_value=0).to_numpy(float)
-        colour, hatch = OUTCOMES.get(outcome, (OTHER, HATCHES[5]))
+    """Draws in `panel` a bar for each length in `part`, the outcomes of one label, stacked in
+    `order`."""
+    wide = part.pivot(index="outcome", columns="characters", values="share")
+    wide = 100 * wide.reindex(order).astype(float).fillna(0)
+    places, bottom = range(wide.shape[1]), np.zeros(wide.shape[1])
+    for outcome, height in wide.iterrows():
+        colour, hatch = OUTCOMES.get(str(outcome), (OTHER, HATCHES[5]))
         panel.bar(
-            range(len(lengths)),
+            places,
             height,
             bottom=bottom,
             label=outcome,
@@ -267,9 +256,9 @@ def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None
             edgecolor="white",
             linewidth=0.4,
         )
-        bottom += height
-    ticks = [f"{length / 1000:.1f}".removesuffix(".0") + "k" for length in lengths]
-    panel.set_xticks(range(len(lengths)), ticks, rotation=60)
+        bottom += height.to_numpy()
+    ticks = [f"{length / 1000:.1f}".removesuffix(".0") + "k" for length in wide]
+    panel.set_xticks(places, ticks, rotation=60)
     panel.set_ylim(0, 104)
 
 
@@ -304,8 +293,8 @@ OUTCOMES = {
     "not told": ("#777777", HATCHES[0]),
     "refused": (OTHER, HATCHES[2]),
 }
-"""Colour and hatch by outcome: green is correct, orange incorrect, grey neither, as in all
-figures."""
+"""Colour and hatch by outcome, best first: green is correct, orange incorrect, grey neither, as in
+all figures."""
 
 
 def published_chart(pairs: pd.DataFrame) -> Figure:
@@ -327,10 +316,9 @@ def published_chart(pairs: pd.DataFrame) -> Figure:
             scale=100,
             decided=True,
             published=True,
+            xlabel="correct (points)",
         )
-        ax.set_xlabel("correct (points)")
     add_note(
-        figure,
-        "filled: decided, sizes taken as independent (Holm within a panel)",
+        figure, "filled: decided, sizes taken as independent (Holm within a panel)"
     )
     return figure

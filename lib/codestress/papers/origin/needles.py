@@ -10,20 +10,41 @@ import ast
 import re
 import textwrap
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import click.core
+import numpy as np
 
 from codestress.errors import DataError
 from codestress.mutate.edits import first_line
-from codestress.prompts import prompt_text
+from codestress.problems.datasets import data_file
+from codestress.prompts import filled, prompt_text
 
-LISTING_PLACES = (0.35, 0.73)
-"""Places of the planted functions `is_prime` and `square_sum`, as shares of the listing: 34.7 % and
-72.5 % in the authors' long prompt."""
+PlantedText = Literal["printed", "authors", "own"]
+
+
+class NeedleCell(NamedTuple):
+    """Record that identifies one text of section 6 by its source, length, depth and variant (number
+    of the own text of that length, 0 for a published text)."""
+
+    text: PlantedText
+    """Source of the text: `printed`, `authors` or `own`."""
+    characters: int
+    """Length of the text in characters; approximate for the kit's own texts."""
+    depth: float
+    """Depth at which the planted part begins, as a share of the text; approximate for the kit's own
+    texts."""
+    paired: bool
+    """Whether length and depth are those of a cell of the paper."""
+    variant: int
+
+    def __str__(self) -> str:
+        return f"{self.text}, {self.characters} characters, depth {self.depth}, variant {self.variant}"
+
 
 LONG_PROMPTS = {
     "inefficient_code": "additionaltests/highlight-inefficient-code-long.txt",
@@ -31,6 +52,25 @@ LONG_PROMPTS = {
     "unlock": "additionaltests/unlock-100-long.txt",
 }
 """The authors' long prompt of each test, a file of the data set origin-long-prompts."""
+
+
+def published_texts(test: str, sources: Sequence[PlantedText]) -> dict[NeedleCell, str]:
+    """Published prompts of `test` (inefficient_code, clue or unlock) by cell, from those of
+    `sources` that are published. Raises `DataError` if a data set is not at hand."""
+    texts: list[tuple[PlantedText, str]] = []
+    if "printed" in sources:
+        paper = data_file("origin-paper", "origin-paper/paper.md").read_text("utf-8")
+        texts += [("printed", text) for text in printed_prompts(paper, test)]
+    if "authors" in sources:
+        path = data_file("origin-long-prompts", LONG_PROMPTS[test])
+        texts.append(("authors", path.read_text("utf-8")))
+    found = {}
+    for source, text in texts:
+        depth = round(needle_depth(text, test), 3)
+        found[NeedleCell(source, len(text), depth, True, 0)] = text
+    return found
+
+
 _SECTIONS = {"inefficient_code": "6.1 ", "clue": "6.2 ", "unlock": "6.3 "}
 _HEADING = re.compile(r"^#{2,3} ", re.M)
 _PRINTED = re.compile(r"^\*\*.* tokens\)?:\*\*\n\n```\w*\n((?s:.*?))\n```$", re.M)
@@ -42,11 +82,36 @@ def printed_prompts(paper: str, test: str) -> list[str]:
     """List of the short prompts that `paper`, the text of the paper, prints for a test of section
     6, word for word, in the paper's order (shortest first). `test`: inefficient_code, clue or
     unlock. `StopIteration` if `paper` lacks the test's section."""
+    number = _SECTIONS[test]
     sections = _HEADING.split(paper)
-    section = next(
-        section for section in sections if section.startswith(_SECTIONS[test])
-    )
+    section = next(part for part in sections if part.startswith(number))
     return _PRINTED.findall(section)
+
+
+def needle_depth(text: str, test: str) -> float:
+    """Depth (0 to 1) at which the planted part of `test` begins in `text`, as a share of the text;
+    for section 6.1, that of `is_prime`. `test`: inefficient_code, clue or unlock. `ValueError` for
+    a text without the part."""
+    planted = {"inefficient_code": "def is_prime", "unlock": "Microbes are small"}
+    planted["clue"] = prompt_text("clue")
+    return text.index(planted[test]) / len(text)
+
+
+# --- The kit's own texts ---
+
+
+@lru_cache(maxsize=512)
+def own_text(test: str, cell: NeedleCell) -> str:
+    """The kit's own prompt for `test` with the length, depth and variant of `cell`."""
+    if test == "inefficient_code":
+        return filled(test, {"code": listing(cell.characters, cell.variant)})
+    text = chapter if test == "clue" else article
+    return text(cell.characters, cell.depth, cell.variant)
+
+
+LISTING_PLACES = (0.35, 0.73)
+"""Places of the planted functions `is_prime` and `square_sum`, as shares of the listing: 34.7 % and
+72.5 % in the authors' long prompt."""
 
 
 @cache
@@ -56,13 +121,13 @@ def _library() -> tuple[list[str], list[int], list[int]]:
     a listing may begin."""
     lines = Path(click.core.__file__).read_text("utf-8").rstrip("\n").split("\n")
     tree = ast.parse("\n".join(lines))
-    parts = [
-        node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)
-    ]
-    tops = [first_line(part) - 1 for part in parts]
+    tops = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            tops.append(first_line(node) - 1)
     ends = [function.end_lineno or 0 for function in _functions(tree)]
     cuts = sorted({0, *tops, *ends, len(lines)})
-    return lines, cuts, [0, *(cuts.index(line) for line in tops)]
+    return lines, cuts, [0, *map(cuts.index, tops)]
 
 
 def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
@@ -86,15 +151,14 @@ def _run_of(
     Number `variant` takes the begin that comes variant-th closest (0 first; round again after the
     last), so that every length is met as well as the pieces allow.
     """
-    around = [0, *accumulate([*lengths, *lengths])]
-
-    def best(begin: int) -> tuple[int, int, int]:
-        counts = range(1, len(lengths) + 1)
-        return min(
-            (abs(around[begin + n] - around[begin] - wanted), begin, n) for n in counts
-        )
-
-    _, begin, count = sorted(best(begin) for begin in begins)[variant % len(begins)]
+    around = np.cumsum([0, *lengths, *lengths])
+    runs = []
+    for begin in begins:
+        sizes = around[begin + 1 :][: len(lengths)] - around[begin]
+        away = abs(sizes - wanted)
+        count = int(away.argmin())
+        runs.append((away[count], begin, count + 1))
+    _, begin, count = sorted(runs)[variant % len(runs)]
     return begin, count
 
 
@@ -124,15 +188,15 @@ def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
     """Changed list `shown`, the lines of a listing, with each of the functions `planted` (source
     texts) near its place in `LISTING_PLACES`, before or after another function and indented like
     that function."""
-    nodes = _functions(ast.parse("\n".join(shown)))
-    indents = {(node.end_lineno or 0) + 1: node.col_offset for node in nodes}
-    indents |= {first_line(node): node.col_offset for node in nodes}
+    indents = {}
+    for node in _functions(ast.parse("\n".join(shown))):
+        indents[(node.end_lineno or 0) + 1] = node.col_offset
+        indents[first_line(node)] = node.col_offset
     length = list(accumulate((len(line) + 1 for line in shown), initial=0))
     chosen = []
     for function, place in zip(planted, LISTING_PLACES, strict=True):
-        start = min(
-            indents, key=lambda line: abs(length[line - 1] - place * length[-1])
-        )
+        wanted = place * length[-1]
+        start = min(indents, key=lambda line: abs(length[line - 1] - wanted))
         lines = textwrap.indent(function, " " * indents.pop(start)).split("\n")
         chosen.append((start, [*lines, ""]))
     # From the end, so that places above stay what they are.
@@ -147,11 +211,10 @@ def chapter(characters: int, depth: float, variant: int = 0) -> str:
     possible to `depth`, a share of the whole (0 to 1). Each `variant` (0, 1, …) begins at another
     paragraph. Raises `DataError` if the kit's chapter is too short."""
     title, *rest = paragraphs("harbour_chapter")
-    sentences = [re.split(r"(?<=[.!?]) (?=[A-Z])", paragraph) for paragraph in rest]
-    pieces = []
-    for part in sentences:
-        pieces += [*(f"{sentence} " for sentence in part[:-1]), f"{part[-1]}\n\n"]
-    begins = [0, *accumulate(map(len, sentences[:-1]))]
+    pieces, begins = list[str](), list[int]()
+    for paragraph in rest:
+        begins.append(len(pieces))
+        pieces += re.split(r"(?<=[.!?] )(?=[A-Z])", f"{paragraph}\n\n")
     clue, ciphertext = f"{prompt_text('clue')}\n\n", prompt_text("ciphertext")
     lengths = list(map(len, pieces))
     wanted = characters - len(f"{title}\n\n{clue}{ciphertext}")
@@ -163,7 +226,8 @@ def chapter(characters: int, depth: float, variant: int = 0) -> str:
     chosen = [*pieces, *pieces][first : first + count]
     text = f"{title}\n\n{''.join(chosen).rstrip()} {ciphertext}"
     places = list(accumulate(map(len, chosen[:-1]), initial=len(title) + 2))
-    at = min(places, key=lambda place: abs(place - depth * (len(text) + len(clue))))
+    begin = depth * (len(text) + len(clue))
+    at = min(places, key=lambda place: abs(place - begin))
     before = text[:at].rstrip(" \n")
     return f"{before}\n\n{clue}{text[at:]}"
 

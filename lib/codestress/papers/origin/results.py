@@ -1,19 +1,15 @@
 """Tables of Find the Origin's figures, with the paper's own numbers beside the regenerated
 numbers."""
 
-import hashlib
-import importlib
-import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import UNKNOWN, newcombe, paired_difference
+from codestress.fitting.proportions import paired_difference
 from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
-from codestress.parameters import Experiment, Parameters
+from codestress.parameters import Parameters
 from codestress.report.marks import with_cells
 from codestress.report.published import published_models, published_numbers
 from codestress.seeding import rng
@@ -51,6 +47,15 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
 
 OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10", "nano": "fig02"}
 """Figure with the published outcomes at single sizes, of artefacts that are no such figure."""
+
+
+def _outcomes_of(artefact: str) -> pd.DataFrame:
+    """Table of the published outcomes at single sizes (`by_size`) that `artefact` is compared
+    with."""
+    name = artefact.partition("/")[2]
+    return by_size(OUTCOMES_OF.get(name, name))
+
+
 PUBLISHED = "published (the paper's own runs)"
 """Title of a panel of the paper's numbers."""
 
@@ -62,43 +67,17 @@ def with_pairs(
     `pair_low` and `pair_high`: the interval of the regenerated (`answers`, scored by `rule`) minus
     the published accuracy of the figure `artefact`, over the sizes of the list. nan if the paper
     does not show the outcome of each size, or if other sizes were asked."""
-    name = artefact.partition("/")[2]
-    shown = by_size(OUTCOMES_OF.get(name, name)).set_index("lines")
+    shown = _outcomes_of(artefact).set_index("lines")
     names = shown["model"].map(published_models(PAPER))
     theirs = dict(list(shown.groupby(names)["right"]))
     here = answers.groupby(["model", "lines"])[f"value_{rule}"].mean()
-    ends = []
-    for model in summary["model"]:
+    table = summary.assign(pair_low=np.nan, pair_high=np.nan)
+    for row, model in summary["model"].items():
         ours = here[model]
-        same = model in theirs and set(ours.index) == set(theirs[model].index)
-        ends.append(paired_difference(ours - theirs[model]) if same else UNKNOWN)
-    low, high = np.reshape(ends, (-1, 2)).T
-    return summary.assign(pair_low=low, pair_high=high)
-
-
-def token_counts(given: Experiment, size: str = "lines") -> pd.DataFrame:
-    """Table of the tokens of each trial's user message, a row for each trial of `given`: the factor
-    that `size` names, as a column of that name, and tokens. Empty if the package tiktoken, or its
-    vocabulary in the folder TIKTOKEN_CACHE_DIR, is not at hand: nothing is fetched."""
-    nothing = pd.DataFrame(columns=[size, "tokens"])
-    if not (Path(os.environ.get("TIKTOKEN_CACHE_DIR", "")) / VOCABULARY).is_file():
-        return nothing
-    try:
-        tiktoken = importlib.import_module("tiktoken")
-    except ImportError:
-        return nothing
-    encoding = tiktoken.get_encoding("cl100k_base")
-    rows = []
-    for trial in given.trials():
-        text = given.render(trial).messages[-1].content
-        rows.append((trial.factors[size], len(encoding.encode(text))))
-    return pd.DataFrame(rows, columns=[size, "tokens"])
-
-
-VOCABULARY = hashlib.sha1(
-    b"https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
-).hexdigest()
-"""File name under which tiktoken keeps the vocabulary: the hash of the vocabulary's address."""
+        if model in theirs and set(ours.index) == set(theirs[model].index):
+            ends = paired_difference(ours - theirs[model])
+            table.loc[row, ["pair_low", "pair_high"]] = ends
+    return table
 
 
 def beside_published(
@@ -110,11 +89,11 @@ def beside_published(
     published ones)."""
     theirs = published.assign(label=published["label"] + " (published)").sort_values(by)
     ours = summary.rename(columns={"model": "label"}).assign(published=False)
-    columns = ["label", "published", by, "accuracy", "low", "high", "cell"]
-    parts = [
-        part[part.columns.intersection(columns)] for part in (theirs, ours) if len(part)
-    ]
-    return pd.concat(parts, ignore_index=True)
+    columns = ["label", by, "accuracy", "low", "high", "published"]
+    points = ours[[*columns, "cell"]]
+    if len(theirs):
+        points = pd.concat([theirs[columns], points])
+    return points.reset_index(drop=True)
 
 
 # --- Figures 1, 2, 3, 10: right and wrong at every size -----------------------------------------------------------
@@ -137,35 +116,31 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
 
     Published cells go as far as the longest list asked.
     """
-    name = artefact.partition("/")[2]
-    shown = by_size(OUTCOMES_OF.get(name, name))
+    shown = _outcomes_of(artefact)
     shown = shown[shown["lines"] <= answers["lines"].max()]
     outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
-    known = shown.assign(source="published", outcome=outcome)
-    rows = [part for _, part in known.groupby("model", sort=False)]
+    parts = [shown.assign(source="published", outcome=outcome)]
     several = answers["shuffled"].nunique() > 1
     for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
-        most = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
         order = ", shuffled" if shuffled else ", in order"
-        source = f"regenerated{order}" if several else "regenerated"
-        row = most.rename("outcome").reset_index()
-        row = row.assign(model=model, shuffled=shuffled, source=source)
-        rows.append(with_cells(row, ["model", "shuffled", "lines"]))
-    sources = list(SOURCES)
-    rows.sort(key=lambda row: (sources.index(row["source"].iloc[0]), -_right(row)))
-    cells = pd.concat(rows, ignore_index=True)
+        row = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
+        row = row.rename("outcome").reset_index()
+        row = row.assign(model=model, shuffled=shuffled)
+        row = with_cells(row, ["model", "shuffled", "lines"])
+        parts.append(row.assign(source=f"regenerated{order if several else ''}"))
+    cells = pd.concat(parts, ignore_index=True)
+    correct = cells["outcome"] == Outcome.CORRECT.value
+    right = correct.groupby([cells["source"], cells["model"]]).transform("sum")
+    order = cells["source"].map(list(SOURCES).index)
+    cells = cells.iloc[np.lexsort([-right, order])].reset_index(drop=True)
     return cells[["source", "model", "lines", "outcome", "cell"]]
 
 
-def _right(cells: pd.DataFrame) -> int:
-    return int((cells["outcome"] == Outcome.CORRECT.value).sum())
-
-
-def _most(reasons: pd.Series) -> str:
-    right = reasons == Outcome.CORRECT.value
+def _most(outcomes: pd.Series) -> str:
+    right = outcomes == Outcome.CORRECT.value
     if right.mean() > 0.5:
         return Outcome.CORRECT.value
-    return str(reasons[~right].mode().iloc[0])
+    return str(outcomes[~right].mode().iloc[0])
 
 
 def largest(values: pd.Series, where: str) -> str:
@@ -241,12 +216,14 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
     """Table of `published` and regenerated (`summary`) accuracies, a row each: source (`published`
     or `regenerated`), and the columns of `summary` (its column `model` as `label`), with accuracies
     under every rule and the count of each outcome (nan for published ones)."""
-    ours = summary.rename(columns={"model": "label"})
-    ours.insert(0, "source", "regenerated")
-    theirs = published[["label", "condition", "accuracy", "low", "high"]]
-    theirs = theirs.assign(source="published")
-    parts = [part for part in (theirs, ours) if len(part)]
-    return pd.concat(parts, ignore_index=True)[list(ours)]
+    table = summary.rename(columns={"model": "label"})
+    table.insert(0, "source", "regenerated")
+    if len(published):
+        theirs = published[["label", "condition", "accuracy", "low", "high"]]
+        theirs = theirs.assign(source="published")
+        both = pd.concat([theirs, table], ignore_index=True)
+        table = both[list(table)]
+    return table
 
 
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
@@ -280,18 +257,8 @@ def fit_sides(answers: pd.DataFrame, given: Parameters) -> tuple[Sides, pd.DataF
     return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
 
 
-FIT_COLUMNS = [
-    "model",
-    "side",
-    "top",
-    "reach_lines",
-    "top_low",
-    "top_high",
-    "reach_low",
-    "reach_high",
-    "failed_fits",
-    "lack_of_fit",
-]
+FIT_COLUMNS = ["model", "side", "top", "reach_lines", "top_low", "top_high"]
+FIT_COLUMNS += ["reach_low", "reach_high", "failed_fits", "lack_of_fit"]
 
 
 def distances_headline(points: pd.DataFrame) -> str:
@@ -304,125 +271,3 @@ def distances_headline(points: pd.DataFrame) -> str:
     loss.index = loss.index.str.partition(" (").get_level_values(0)
     cost = ", ".join(f"{model} {lost:.0f}" for model, lost in loss[::-1].items())
     return f"Points lost with links {far.max()} lines apart, not {far.min()}: {cost}"
-
-
-# --- Sections 6.1 to 6.3: planted things --------------------------------------------------------------------------
-
-OUTCOMES = {
-    "inefficient_code": ["both", "one", "none", "indiscriminate", "refused"],
-    "clue": [
-        "solved",
-        "attempted",
-        "not attempted",
-        "cipher noticed",
-        "nothing noticed",
-        "not told",
-        "refused",
-    ],
-    "unlock": ["said it", "mentioned it", "nothing noticed", "refused"],
-}
-"""Outcomes of each test of section 6, best first; failed requests are added under their own
-outcomes."""
-IDLE = ["cipher noticed", "nothing noticed"]
-"""Outcomes of the clue test without an attempt at the cipher, as the paper counts at 354 tokens."""
-CELL = ["text", "characters", "depth", "paired"]
-"""Columns of a cell of section 6: source of the text, length, depth of the planted part, and
-`paired` (length and depth as in the paper)."""
-
-
-def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
-    """Table of the share (0 to 1) and count of each outcome that occurred in every cell of a needle
-    test, from `answers`: label (the model), text, characters, depth, paired (as in the paper),
-    outcome, count, share."""
-    failed = answers["finish_reason"] == ""
-    outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
-    labelled = answers.assign(label=answers["model"], outcome=outcome)
-    counts = labelled.groupby(["label", *CELL, "outcome"], sort=False).size()
-    n = counts.groupby(["label", *CELL]).transform("sum")
-    return pd.DataFrame({"count": counts, "share": counts / n}).reset_index()
-
-
-def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of accuracy on the longest of the paper's texts minus that on the shortest, a row for
-    each model that was asked both: model, short, long (characters), difference, low, high
-    (Newcombe; -1 to 1), n (of the smaller side).
-
-    `counts` is a summary of paired cells with the columns model, text, characters, accuracy and
-    independent, the number of answers that count as independent.
-    """
-    rows = []
-    theirs = counts[counts["text"] != "own"].sort_values("characters")
-    for model, part in theirs.groupby("model", sort=False):
-        if len(part) > 1:
-            values = part[["characters", "accuracy", "independent"]].itertuples(
-                index=False
-            )
-            (short, first, first_n), *_, (long, last, last_n) = values
-            ends = newcombe(first, first_n, last, last_n, confidence)
-            rows.append((model, short, long, last - first, *ends, min(first_n, last_n)))
-    return pd.DataFrame(
-        rows, columns=["model", "short", "long", "difference", "low", "high", "n"]
-    )
-
-
-def noticed(outcomes: pd.DataFrame, test: str, confidence: float) -> pd.DataFrame:
-    """Table of every outcome of `test` in the paper's texts, from `outcomes`, the table of
-    `outcome_shares()`, including outcomes that did not occur (count 0): model, text, characters,
-    outcome, count, n, share, low, high (Wilson). `not attempted` counts `cipher noticed` and
-    `nothing noticed`. `test`: inefficient_code, clue or unlock."""
-    theirs = outcomes[outcomes["text"] != "own"]
-    cell = ["label", "text", "characters"]
-    counts = theirs.pivot_table("count", cell, "outcome", fill_value=0).astype(int)
-    n = counts.sum(axis=1).rename("n")
-    names = pd.Index([*counts.columns, *OUTCOMES[test]], name="outcome").unique()
-    counts = counts.reindex(columns=names, fill_value=0)
-    if test == "clue":
-        counts["not attempted"] = counts[IDLE].sum(axis=1)
-    table = counts.stack().rename("count").reset_index().join(n, on=cell)
-    found = with_accuracy(table, "count", "n", confidence)
-    return found.rename(columns={"label": "model", "accuracy": "share"})
-
-
-def published_outcomes(artefact: str) -> pd.DataFrame:
-    """Table of the published outcomes of the needle test `artefact` in the columns of
-    `outcome_shares()`, empty if there are none; the outcome `not told` counts answers whose outcome
-    the paper does not state."""
-    numbers = published_numbers(artefact) or {"rows": []}
-    rows = []
-    for cell in numbers["rows"]:
-        counts = dict(cell.get("outcomes", {}))
-        told = sum(counts.values())
-        if counts and told < cell["n"]:
-            counts["not told"] = cell["n"] - told
-        label = f"{numbers['model']} (published)"
-        for name, count in counts.items():
-            place = ("the paper's", cell["characters"], cell["depth"], True)
-            rows.append((label, *place, name, count, count / cell["n"]))
-    return pd.DataFrame(rows, columns=["label", *CELL, "outcome", "count", "share"])
-
-
-def lengths_headline(points: pd.DataFrame) -> str:
-    """Title of a figure of accuracy against length: how many of the models asked are right less
-    often in the longest text than in the shortest. The table `points` has the columns label,
-    published, characters, accuracy."""
-    ours = points[~points["published"]]
-    short, long = ours["characters"].min(), ours["characters"].max()
-    wide = ours.pivot_table("accuracy", "label", "characters")
-    fewer = int((wide[long] < wide[short]).sum())
-    both = int(wide[[short, long]].notna().all(axis=1).sum())
-    return f"{fewer} of {both} asked here are right less often in {long:,} characters than in {short:,}"
-
-
-def outcome_order(test: str, outcomes: pd.DataFrame) -> list[str]:
-    """List of the outcomes that occurred in the table `outcomes` (its column `outcome`), best
-    first, reasons of failure last. `test`: inefficient_code, clue or unlock."""
-    known, names = OUTCOMES[test], {*outcomes["outcome"]}
-    return [name for name in known if name in names] + sorted(names - {*known})
-
-
-PLANTED_PROMPTS = {
-    "inefficient_code": ["inefficient_code", "inefficient_functions"],
-    "clue": ["clue", "ciphertext"],
-    "unlock": ["unlock"],
-}
-"""Names of the prompt files behind each test of section 6."""

@@ -7,6 +7,9 @@ and incorrect.
 """
 
 import re
+from importlib.resources import files
+
+import yaml
 
 from codestress.scoring.dress import unwrapped
 from codestress.scoring.forms import DECORATION, final_word, without_thoughts
@@ -104,24 +107,18 @@ def most_others(others: set[str]) -> float:
 def names(prose: str, function: str) -> bool:
     """Whether the text `prose` names the function `function`, in words or as the code writes it,
     case aside."""
-    words = r"[_ ]?".join(map(re.escape, function.strip("_").split("_")))
-    return (
-        re.search(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", prose, re.IGNORECASE)
-        is not None
-    )
+    words = "[_ ]?".join(map(re.escape, function.strip("_").split("_")))
+    whole = rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])"
+    return re.search(whole, prose, re.IGNORECASE) is not None
 
 
-_CAESAR = re.compile(r"c(?:a|æ)?e?sar", re.IGNORECASE)
-_SHIFT = re.compile(
-    r"(?:shift\w*|rotat\w*|mov\w*|key|rot)\W+(?:\w+\W+){0,6}?(?:3|three)\b|\b(?:3|three)\W+(?:\w+\W+){0,4}?(?:shift|place|position|letter)",
-    re.IGNORECASE,
-)
-_ATTEMPT = re.compile(
-    r"decrypt(?:ed|s|ing)? (?:text|message|phrase|it to|to|gives|yields|as|reads)|deciphered|plaintext is|decodes? to"
-    r"|appl(?:y|ying|ied) (?:a|the) \w+ (?:cipher|shift)|rot-?13 gives|\b[a-z] ?(?:->|→|=) ?[a-z]\b",
-    re.IGNORECASE,
-)
-_CIPHER = re.compile(r"cipher|encrypt|encod|decod|decrypt|cryptogra", re.IGNORECASE)
+CLUE = {
+    name: re.compile("|".join(patterns), re.IGNORECASE)
+    for name, patterns in yaml.safe_load(
+        (files(__package__) / "clue.yaml").read_text("utf-8")
+    ).items()
+}
+"""Patterns, by name, of what an answer to section 6.2 may speak of."""
 
 
 def score_clue(response: Response) -> Score:
@@ -135,14 +132,13 @@ def score_clue(response: Response) -> Score:
         return early
     text = without_thoughts(response.text)
     letters = re.sub(r"[^a-z]", "", text.casefold())
-    if PLAINTEXT in letters or (
-        _CAESAR.search(text) and _SHIFT.search(text) and _ATTEMPT.search(text)
-    ):
+    seen = {name for name, pattern in CLUE.items() if pattern.search(text)}
+    if PLAINTEXT in letters or {"caesar", "shift", "attempt"} <= seen:
         return Score(Outcome.CORRECT, 1.0, "solved")
     detail = "nothing noticed"
-    if _ATTEMPT.search(text):
+    if "attempt" in seen:
         detail = "attempted"
-    elif _CIPHER.search(text):
+    elif "cipher" in seen:
         detail = "cipher noticed"
     return missed(response, detail)
 

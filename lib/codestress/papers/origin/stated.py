@@ -6,9 +6,13 @@ which take one, three or six neighbouring sizes as one item. The number of items
 blocks of three sizes.
 """
 
+import hashlib
+import importlib.util
 import math
+import os
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,6 +20,7 @@ import pandas as pd
 from codestress.fitting.influence import Moved, mean, share
 from codestress.fitting.proportions import normal_quantile
 from codestress.inference.registry import load_registry
+from codestress.parameters import Experiment
 from codestress.report.published import read_published
 
 from .published import BLOCKS, LISTS, by_distance
@@ -150,3 +155,23 @@ def token_steps() -> pd.DataFrame:
         first, *_, last = labels = tokens[figure]
         rows.append((figure, (last - first) / (tokens["every"] * (len(labels) - 1))))
     return pd.DataFrame(rows, columns=["figure", "tokens"])
+
+
+def token_counts(given: Experiment, size: str = "lines") -> pd.DataFrame:
+    """Table of the tokens of each trial's user message, a row for each trial of `given`: the factor
+    that `size` names, as a column of that name, and tokens. Empty if the package tiktoken, or its
+    vocabulary in the folder TIKTOKEN_CACHE_DIR, is not at hand: nothing is fetched."""
+    rows = []
+    known = Path(os.environ.get("TIKTOKEN_CACHE_DIR", "")) / VOCABULARY
+    if known.is_file() and importlib.util.find_spec("tiktoken"):
+        encoding = importlib.import_module("tiktoken").get_encoding("cl100k_base")
+        for trial in given.trials():
+            text = given.render(trial).messages[-1].content
+            rows.append((trial.factors[size], len(encoding.encode(text))))
+    return pd.DataFrame(rows, columns=[size, "tokens"])
+
+
+VOCABULARY = hashlib.sha1(
+    b"https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
+).hexdigest()
+"""File name under which tiktoken keeps the vocabulary: the hash of the vocabulary's address."""

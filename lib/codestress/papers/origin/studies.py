@@ -6,7 +6,7 @@ Can a model follow two links in a list of links when the list grows and the two 
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import product
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
@@ -18,10 +18,11 @@ from codestress.parameters import (
 )
 from codestress.problems.datasets import data_file
 from codestress.problems.words import word_list
-from codestress.prompts import filled, prompt_text
+from codestress.prompts import filled
 from codestress.types import Message, Prompt, Response, Sampling, Score, Trial
 
 from . import connections, needles
+from .needles import NeedleCell, PlantedText
 from .scoring import (
     score_clue,
     score_inefficient_code,
@@ -41,15 +42,6 @@ def _nonzero(d: int) -> int:
 
 Depth = Annotated[float, Field(ge=0, le=1)]
 Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
-Distances = Annotated[
-    list[Distance],
-    Field(
-        description="lines from a chain's first link down to its second (negative: up)"
-    ),
-]
-
-
-Lists = Annotated[int, Field(ge=1, description="independently drawn lists of words")]
 
 
 class Chains(Interval, Experiment):
@@ -68,7 +60,10 @@ class Chains(Interval, Experiment):
     )
     OPEN = ("system",)
 
-    d: Distances = [15]
+    d: list[Distance] = Field(
+        [15],
+        description="lines from a chain's first link down to its second (negative: up)",
+    )
     shuffled: list[bool] = Field(
         [False], description="the target's lines stay in place, the others are shuffled"
     )
@@ -85,7 +80,7 @@ class Chains(Interval, Experiment):
     step: int = Field(
         8, ge=1, description="lines by which a list grows (8 lines are about 84 tokens)"
     )
-    lists: Lists = 1
+    lists: int = Field(1, ge=1, description="independently drawn lists of words")
     samples: int = Field(
         1, ge=1, description="times that each prompt is asked (the paper: 1)"
     )
@@ -202,30 +197,8 @@ def _links(
     return tuple(laid_out), tuple(connections.target_chain(links, hops))
 
 
-PlantedText = Literal["printed", "authors", "own"]
-
-
 def _as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
-
-
-class NeedleCell(NamedTuple):
-    """Record that identifies one text of section 6 by its source, length, depth and variant (number
-    of the own text of that length, 0 for a published text)."""
-
-    text: PlantedText
-    """Source of the text: `printed`, `authors` or `own`."""
-    characters: int
-    """Length of the text in characters; approximate for the kit's own texts."""
-    depth: float
-    """Depth at which the planted part begins, as a share of the text; approximate for the kit's own
-    texts."""
-    paired: bool
-    """Whether length and depth are those of a cell of the paper."""
-    variant: int
-
-    def __str__(self) -> str:
-        return f"{self.text}, {self.characters} characters, depth {self.depth}, variant {self.variant}"
 
 
 class NeedleInHaystack(Interval, Experiment):
@@ -304,25 +277,13 @@ class NeedleInHaystack(Interval, Experiment):
         """Returns the text that the prompt of `trial` shows."""
         cell = NeedleCell(**trial.factors)  # type: ignore[arg-type]
         if cell.text == "own":
-            return _own_text(self.test, cell.characters, cell.depth, cell.variant)
+            return needles.own_text(self.test, cell)
         return self.published_texts()[cell]
 
     def published_texts(self) -> dict[NeedleCell, str]:
         """Published prompts by cell; empty if the parameter `text` names only own texts. Raises
         `DataError` if a data set is not at hand."""
-        texts: list[tuple[PlantedText, str]] = []
-        if "printed" in self.text:
-            paper = data_file("origin-paper", "origin-paper/paper.md")
-            prompts = needles.printed_prompts(paper.read_text("utf-8"), self.test)
-            texts += [("printed", text) for text in prompts]
-        if "authors" in self.text:
-            path = data_file("origin-long-prompts", needles.LONG_PROMPTS[self.test])
-            texts.append(("authors", path.read_text("utf-8")))
-        found = {}
-        for source, text in texts:
-            depth = round(needle_depth(text, self.test), 3)
-            found[NeedleCell(source, len(text), depth, True, 0)] = text
-        return found
+        return needles.published_texts(self.test, self.text)
 
     def own_cells(self) -> Iterator[NeedleCell]:
         """Yields the cells of the kit's own texts; none if the parameter `text` does not name them.
@@ -337,26 +298,6 @@ class NeedleInHaystack(Interval, Experiment):
             if self.grid or number == own:
                 for variant in range(self.variants):
                     yield NeedleCell("own", length, depth, paired, variant)
-
-
-@lru_cache(maxsize=512)
-def _own_text(test: str, length: int, depth: float, variant: int) -> str:
-    if test == "inefficient_code":
-        return filled(test, {"code": needles.listing(length, variant)})
-    text = needles.chapter if test == "clue" else needles.article
-    return text(length, depth, variant)
-
-
-def needle_depth(text: str, test: str) -> float:
-    """Depth (0 to 1) at which the planted part of `test` begins in `text`, as a share of the text;
-    for section 6.1, that of `is_prime`. `test`: inefficient_code, clue or unlock. `ValueError` for
-    a text without the part."""
-    planted = {
-        "inefficient_code": "def is_prime",
-        "clue": prompt_text("clue"),
-        "unlock": "Microbes are small",
-    }
-    return text.index(planted[test]) / len(text)
 
 
 STUDIES = {

@@ -13,17 +13,13 @@ from codestress.mutate.faults.neutral import FaultyProgram
 from codestress.types import LANGUAGE_NAMES
 
 from ..programs import ProgramSet, Source, program_set
-from ..studies import (
-    Mutations,
-    Programs,
-    Task,
-    all_tasks,
-    conditions,
-    mutated,
-    mutations_of,
-)
+from ..studies import Mutations, conditions, mutated
+from ..tasks import Programs, Task, all_tasks, mutations_of
 from .localization import spoken
 from .paper import BINS, SIZES
+
+JAVA = ("java", "codesearchnet")
+"""Sources of Java programs; those of all others are in Python."""
 
 
 def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -68,7 +64,7 @@ def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.Dat
     `published`, the paper's own (`published_sizes`). Columns: label (range of lengths in lines),
     condition (the source and its number of programs), n (programs; nan for the paper's), accuracy
     (share of the source's programs), low, high (0 to 1; Wilson)."""
-    java = kept["source"].isin(["java", "codesearchnet"])
+    java = kept["source"].isin(JAVA)
     own = kept.assign(language=java.map({True: "Java", False: "Python"}))
     both = pd.concat([own, published], ignore_index=True)
     both["of"] = both.groupby(["language", "source"])["programs"].transform("sum")
@@ -86,16 +82,15 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     rows = []
     for source, tasks in all_tasks(given).items():
         codes = pd.Series([one.program.code for one in tasks.values()], dtype=str)
-        languages = {task.correct.language for task in tasks.values()}
-        spms = [len(mutations_of(given, language)) for language in languages]
-        times, lines = 1 + len(given.strengths) * sum(spms), codes.str.count("\n") + 1
-        row: dict[str, object] = {"source": source}
-        row["programs"] = len({task.correct.id for task in tasks.values()})
-        row |= {"faulty": len(codes), "tasks": len(codes) * times}
-        row |= {"mean_lines": lines.mean(), "total_lines": lines.sum() * times}
-        row["tokens"] = codes.str.len().sum() * times // 4
-        rows.append(row)
-    return pd.DataFrame(rows)
+        spms = mutations_of(given, "java" if source in JAVA else "python")
+        times = 1 + len(spms) * len(given.strengths)
+        lines = codes.str.count("\n") + 1
+        programs = {task.correct.id for task in tasks.values()}
+        row = (source, len(programs), len(codes), len(codes) * times, lines.mean())
+        tokens = codes.str.len().sum() * times // 4
+        rows.append((*row, lines.sum() * times, tokens))
+    columns = ["source", "programs", "faulty", "tasks", "mean_lines", "total_lines"]
+    return pd.DataFrame(rows, columns=[*columns, "tokens"])
 
 
 def statistics_shown(table: pd.DataFrame, published: Mapping[str, int]) -> pd.DataFrame:
@@ -105,8 +100,9 @@ def statistics_shown(table: pd.DataFrame, published: Mapping[str, int]) -> pd.Da
     names = {"total_fl_tasks": "tasks", "average_loc": "mean_lines"}
     names |= {"total_loc": "total_lines", "total_tokens": "tokens"}
     theirs = pd.DataFrame([published])[[*names]].rename(columns=names)
-    rows = pd.concat([table, theirs.assign(source="published (Table IV)")])
-    rows = rows.rename(columns={"source": "programs_of"}).set_index("programs_of")
+    theirs["source"] = "published (Table IV)"
+    rows = pd.concat([table, theirs]).rename(columns={"source": "programs_of"})
+    rows = rows.set_index("programs_of")
     shown = rows.map(lambda number: "" if pd.isna(number) else f"{number:,.0f}")
     return shown.reset_index()
 
@@ -115,10 +111,9 @@ def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
     """Returns a check of the labels (the faulty lines' numbers) of `tasks` (by id), a row for each
     language and kind of fault: language, fault, tasks, label_is_right (number of tasks whose
     labelled line is the one that differs from the correct program). All of the kit's own pass."""
-    rows = [
-        (task.correct.language, task.kind, task.label_is_right)
-        for task in tasks.values()
-    ]
+    rows = []
+    for task in tasks.values():
+        rows.append((task.correct.language, task.kind, task.label_is_right))
     table = pd.DataFrame(rows, columns=["language", "fault", "right"])
     counts = table.groupby(["language", "fault"], as_index=False, sort=False)["right"]
     return counts.agg(tasks="size", label_is_right="sum")
@@ -131,11 +126,11 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     numbers, so that equal reasons add up."""
     rows = []
     for task in tasks.values():
-        for condition in conditions(given, task.correct.language):
+        language = task.correct.language
+        for condition in conditions(given, language):
             made = mutated(given, task, condition)
-            why = made if isinstance(made, str) else ""
+            why = "" if isinstance(made, FaultyProgram) else made
             why = re.sub(r"\d+", "…", why.removeprefix("no neutral mutation: "))
-            language = task.correct.language
             rows.append({**condition, "language": language, "why": why})
     columns = ["language", "spm", "strength", "said", "why"]
     groups = pd.DataFrame(rows, columns=columns).groupby(columns)
@@ -149,10 +144,9 @@ def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
     counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
     groups = counts.groupby(["language", "spm", "strength"], as_index=False)
     cells = groups[["made", "tasks"]].sum()
-    words = cells["spm"].map(spoken)
-    cells["row"] = words.str.replace("names + ", "names\n+ ")
-    column = cells["language"].map(LANGUAGE_NAMES) + ",\nstrength "
-    cells["column"] = column + cells["strength"].astype(str)
+    cells["row"] = cells["spm"].map(spoken).str.replace("names + ", "names\n+ ")
+    language = cells["language"].map(LANGUAGE_NAMES)
+    cells["column"] = language + ",\nstrength " + cells["strength"].astype(str)
     cells["accuracy"] = cells["made"] / cells["tasks"]
     order = ["language", "strength", "accuracy"]
     return {"": cells.sort_values(order, ascending=[False, True, False])}

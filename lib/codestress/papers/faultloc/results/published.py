@@ -7,8 +7,9 @@ models, or kinds of fault, as their sample.
 
 import pandas as pd
 
-from codestress.fitting.proportions import newcombe, wilson
+from codestress.fitting.proportions import newcombe
 from codestress.fitting.significance import mean_difference, with_holm
+from codestress.fitting.summaries import with_accuracy
 from codestress.report.published import published_cells
 from codestress.types import LANGUAGE_NAMES
 
@@ -41,17 +42,14 @@ def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """
     rows = []
     for (language, label), part in table.groupby(["language", "label"], sort=False):
-        [cell], rest = (
-            part[part["fault"] == RETURNS].itertuples(),
-            part[part["fault"] != RETURNS],
-        )
-        if cell.flag:
+        misplaced = part["fault"] == RETURNS
+        cell, rest = part[misplaced].iloc[0], part[~misplaced]
+        if cell["flag"]:
             continue
-        share, of = cell.accuracy, rest["of"].sum()
-        others = (rest["accuracy"] * rest["of"]).sum() / of
-        interval = newcombe(
-            others, of / (3 * A_PROGRAM), share, cell.of / A_PROGRAM, confidence
-        )
+        share, of, rest_of = cell["accuracy"], cell["of"], rest["of"].sum()
+        others = (rest["accuracy"] * rest["of"]).sum() / rest_of
+        n = rest_of / (3 * A_PROGRAM)
+        interval = newcombe(others, n, share, of / A_PROGRAM, confidence)
         rows.append((language, label, share, others, share - others, *interval))
     columns = ["language", "label", "returns", "others", "difference", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
@@ -65,19 +63,12 @@ def localized(confidence: float) -> pd.DataFrame:
     The bars after mutations stay counts: the paper does not say of which total they are a part.
     """
     counts = published_counts()
-    programs = counts["language"].map(
-        published_cells("faultloc/fig05", "language", "lines")
-        .groupby("language")["value"]
-        .sum()
-    )
-    found = counts["pf_localized"] / counts["total"]
-    ends = [
-        wilson(share * n, n, confidence)
-        for share, n in zip(found, programs, strict=True)
-    ]
-    return counts.assign(
-        found=found, low=[one.low for one in ends], high=[one.high for one in ends]
-    )
+    bars = published_cells("faultloc/fig05", "language", "lines")
+    programs = counts["language"].map(bars.groupby("language")["value"].sum())
+    localized = programs * counts["pf_localized"] / counts["total"]
+    table = counts.assign(n=programs, right=localized)
+    table = with_accuracy(table, "right", "n", confidence)
+    return table.drop(columns=["n", "right"]).rename(columns={"accuracy": "found"})
 
 
 def over_models(
@@ -92,21 +83,18 @@ def over_models(
     Languages are compared for models of which Figure 7 has all four kinds of faults in both
     languages.
     """
+    differences = {}
+    for language, values in returning.groupby("language", sort=False)["difference"]:
+        name = LANGUAGE_NAMES[str(language)]
+        differences[f"{RETURNS} - other faults, {name}"] = values
     complete = counts[counts["lacks"].isna()]
-    wide = complete.pivot_table(index="label", columns="language", values="found")
-    differences = {
-        f"{RETURNS} - other faults, {LANGUAGE_NAMES[str(language)]}": values
-        for language, values in returning.groupby("language", sort=False)["difference"]
-    }
-    both = (wide["python"] - wide["java"]).dropna()
+    wide = complete.pivot_table("found", "label", "language").dropna()
+    both = wide["python"] - wide["java"]
     differences["localized of all tasks, Python - Java"] = both
     rows = []
     for question, values in differences.items():
-        found = mean_difference(values, confidence)
-        more = int((values > 0).sum())
-        rows.append(
-            (question, found.value, *found.interval, found.p_value, more, found.models)
-        )
+        value, interval, p, models = mean_difference(values, confidence)
+        rows.append((question, value, *interval, p, (values > 0).sum(), models))
     columns = ["question", "difference", "low", "high", "p", "more", "models"]
     return with_holm(pd.DataFrame(rows, columns=columns))
 

@@ -65,16 +65,20 @@ def _mean(part: pd.DataFrame, *levels: str) -> Moved:
 
 
 def _over_all(plain: pd.DataFrame, again: pd.DataFrame) -> Iterator[Number]:
-    shuffled = again[(again["spm"] == "functions") & (again["language"] == "java")]
+    """Yields the numbers over all models: faults lost after mutations and the quarters of those
+    that were localized, then accuracy by mutation and the differences. `plain` has the answers
+    before mutations, `again` those after."""
+    lost = again.assign(value=1 - again["value"])
     found = plain[plain["value"] > 0]
+    shuffled = lost[(lost["spm"] == "functions") & (lost["language"] == "java")]
+    numbers = {"lost": lost, "lost under functions": shuffled}
+    for quarter in (1, 4):
+        placed = found.assign(value=found["quarter"].eq(quarter).astype(float))
+        numbers[f"found in quarter {quarter}"] = placed
     readings = {"all answers together": [], "mean over models": ["model"]}
     for reading, levels in readings.items():
-        yield "both", "lost", reading, 1 - _mean(again, *levels)
-        yield "both", "lost under functions", reading, 1 - _mean(shuffled, *levels)
-        for quarter in (1, 4):
-            placed = found.assign(value=found["quarter"].eq(quarter).astype(float))
-            name = f"found in quarter {quarter}"
-            yield "both", name, reading, _mean(placed, *levels)
+        for name, part in numbers.items():
+            yield "both", name, reading, _mean(part, *levels)
     readings = {"languages together": ["model"]}
     if again["language"].nunique() > 1:
         readings["mean of two languages"] = ["model", "language"]
@@ -97,16 +101,12 @@ def _over_strengths(again: pd.DataFrame) -> Iterator[Number]:
     }
     for language, part in again.groupby("language"):
         for reading, levels in readings.items():
-            first, last = (
-                _mean(part[part["strength"] == strength], *levels)
-                for strength in (1, 8)
-            )
-            for name, estimate in (
-                ("accuracy at strength 1", first),
-                ("accuracy at strength 8", last),
-                ("fall", first - last),
-                ("fall a step", (first - last) / STEPS),
-            ):
+            first = _mean(part[part["strength"] == 1], *levels)
+            last = _mean(part[part["strength"] == 8], *levels)
+            fall = first - last
+            numbers = {"accuracy at strength 1": first, "accuracy at strength 8": last}
+            numbers |= {"fall": fall, "fall a step": fall / STEPS}
+            for name, estimate in numbers.items():
                 yield str(language), f"{name}, {language}", reading, estimate
 
 

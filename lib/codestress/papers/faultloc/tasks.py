@@ -1,0 +1,244 @@
+"""Tasks of Fault Localizability: programs with one fault each, and its label.
+
+Faults are edits of one line, so their labels (the faulty lines' numbers) are exact; the paper's
+public artifact has tasks and labels of its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from codestress.mutate.faults.fault_site import KINDS, FaultSite, Kind
+from codestress.mutate.faults.neutral import SPMS, FaultyProgram, Spm, quarter_of
+from codestress.mutate.faults.sites import fault_sites
+from codestress.parameters import Seeded
+from codestress.seeding import rng
+from codestress.types import Language
+
+from .artifact import packed_rows
+from .programs import (
+    CorrectProgram,
+    Selection,
+    Source,
+    first_programs,
+    is_silent,
+    normalised,
+    parses,
+)
+
+Strength = Annotated[int, Field(ge=1, le=8)]
+
+
+class Programs(Seeded):
+    """Parameters of the programs, faults and mutations (section IV of Fault Localizability).
+    Defaults are the paper's where the paper states them."""
+
+    programs: list[Source] = Field(
+        ["alpaca", "codesearchnet"],
+        min_length=1,
+        description="alpaca, codesearchnet: the paper's; installed, java: its packages', the kit's own",
+    )
+    selection: Selection = Field(
+        "kit",
+        description="kit: programs that pass the filters; artifact: all of the paper's (section IV-A), with its own "
+        "faulty programs and their labels where they are at hand (Python); drifted: the kit's, made as the artifact's "
+        "(Python, formatted anew after the label was taken)",
+    )
+    n_programs: int = Field(
+        0, ge=0, description="how many of each, from the first on; 0: all"
+    )
+    min_lines: int = Field(50, ge=1, description="shortest program")
+    max_lines: int = Field(0, ge=0, description="longest program; 0: no limit")
+    faults: list[Kind] = Field(list(KINDS), min_length=1, description="kinds of faults")
+    per_quarter: int = Field(
+        1,
+        ge=0,
+        description="faults of a kind in each quarter of a program; 0: all sites",
+    )
+    per_quarter_of: dict[Source, Annotated[int, Field(ge=0)]] = Field(
+        {},
+        description="the same for single sources: Java's tasks are not public, its sites are over twice the paper's",
+    )
+    spms: list[Spm] = Field(
+        list(SPMS), description="mutations under which localized faults are asked again"
+    )
+    strengths: list[Strength] = Field(
+        [1, 2, 4, 6, 8], min_length=1, description="applications of a mutation"
+    )
+
+
+def mutations_of(given: Programs, language: Language) -> list[Spm]:
+    """Returns those names of mutations in `given.spms` that apply to programs in `language`: all,
+    but function shuffling (`functions`) only for Java (Table I)."""
+    return [spm for spm in given.spms if spm != "functions" or language == "java"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A program with one fault and its label (the faulty line's number): made by the kit, or taken
+    from the paper's public artifact."""
+
+    id: str
+    correct: CorrectProgram
+    kind: Kind
+    program: FaultyProgram
+    refused: str
+    """Reason for which the kit's filters reject the task; empty if the filters keep the task."""
+    changed: int | None
+    """First line that differs from the correct program; None if no line differs."""
+    site: FaultSite | None = None
+    """Edit that made the fault; None for a task of the artifact or with a drifted label."""
+
+    @property
+    def quarter(self) -> int:
+        """Quarter of the faulty program, 0 to 3, in which the label (the faulty line's number)
+        stands; a label behind the last line counts as 3."""
+        return self.program.quarter
+
+    @property
+    def label_is_right(self) -> bool:
+        """Whether the label is the first line that differs from the correct program. For a task
+        that has the edit that made the fault (its `site`), undoing the edit must restore the correct
+        program, byte for byte."""
+        if self.site and self.site.undo(self.program.code) != self.correct.code:
+            return False
+        return self.changed == self.program.line
+
+
+def all_tasks(given: Programs) -> dict[Source, Mapping[str, Task]]:
+    """Returns the tasks of all sources in `given.programs`, by source and then by id."""
+    return {source: tasks_of(given, source) for source in given.programs}
+
+
+def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
+    """Returns the tasks (programs with one fault) of `source` by id: for each program, kind of
+    fault and quarter of the program, up to `given.per_quarter` tasks (0: all; for a source named in
+    `given.per_quarter_of`, the number there), drawn by the seed.
+
+    Left out are faulty programs that do not parse, and faults in the kit's own programs that no
+    test run shows. With `given.selection` = `artifact`, Alpaca's tasks are drawn from the paper's
+    public ones; with `drifted`, Python labels are off as the artifact's are. Raises `DataError` if
+    a data set is not at hand.
+    """
+    size = (given.min_lines, given.max_lines, given.n_programs)
+    per_quarter = given.per_quarter_of.get(source, given.per_quarter)
+    published = given.selection == "artifact" and source == "alpaca"
+    make = _published_tasks if published else _tasks
+    which = (source, *size, given.selection)
+    return make(which, tuple(given.faults), per_quarter or None, given.seed)
+
+
+Which = tuple[Source, int, int, int, Selection]
+"""Arguments of `first_programs`: source, min_lines, max_lines, count, selection."""
+
+
+@cache
+def _tasks(
+    which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
+) -> dict[str, Task]:
+    tasks: dict[str, Task] = {}
+    for program in first_programs(*which):
+        places: dict[tuple[Kind, int], list[FaultSite]] = defaultdict(list)
+        for site in fault_sites(program.code, program.language):
+            total = program.lines + (site.kind == "MisplacedReturn")
+            places[site.kind, quarter_of(site.line, total)].append(site)
+        for place in itertools.product(kinds, range(4)):
+            sites = _shuffled(places[place], seed, "sites", program.id, *place)
+            made = (_task(program, site) for site in sites)
+            found = itertools.islice(filter(None, made), per_quarter)
+            for number, task in enumerate(found, start=1):
+                kind, quarter = place
+                name = f"{program.id}/{kind}/{quarter + 1}.{number}"
+                if which[-1] == "drifted":
+                    task = _drifted(task)
+                tasks[name] = replace(task, id=name)
+    return tasks
+
+
+def _shuffled(items: list[Any], seed: int, *names: str | int) -> list[Any]:
+    """Returns `items` in an order drawn by `seed` and `names`."""
+    return [items[index] for index in rng(seed, *names).permutation(len(items))]
+
+
+def _task(program: CorrectProgram, site: FaultSite) -> Task | None:
+    """Returns the task, still without an id, that `site` makes of `program`; None if the faulty
+    program does not parse or no test run shows the fault."""
+    code = site.apply(program.code)
+    if not parses(code, program.language) or is_silent(program, site):
+        return None
+    faulty, changed = FaultyProgram(code, site.line), first_change(program.code, code)
+    return Task("", program, site.kind, faulty, program.refused, changed, site)
+
+
+def first_change(before: str, after: str) -> int | None:
+    """Returns the number, from 1, of the first line in which the texts `before` and `after` differ
+    (or that one of them lacks); None if the texts are the same."""
+    pairs = itertools.zip_longest(before.split("\n"), after.split("\n"))
+    for number, (was, now) in enumerate(pairs, start=1):
+        if was != now:
+            return number
+    return None
+
+
+def _drifted(task: Task) -> Task:
+    """Returns `task` with a label that drifts as the artifact's do in Python: it belongs to the
+    text before `ast.unparse` formats the program anew. Labels of misplaced returns stay right,
+    since such a fault is inserted as text."""
+    if task.correct.language != "python" or task.kind == "MisplacedReturn":
+        return task
+    before = ast.unparse(ast.parse(task.correct.code))
+    after = ast.unparse(ast.parse(task.program.code))
+    faulty, changed = replace(task.program, code=after), first_change(before, after)
+    return replace(task, program=faulty, changed=changed, site=None)
+
+
+@cache
+def _published_tasks(
+    which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
+) -> dict[str, Task]:
+    programs = {one.id: one for one in first_programs(*which)}
+    places: dict[tuple[str, Kind, int], list[Task]] = defaultdict(list)
+    for row in packed_rows("python_buggy_tasks.jsonl.gz"):
+        base, kind = str(row["base"]), RENAMED.get(row["sam"], row["sam"])
+        if kind in kinds and base in programs:
+            task = _published_task(programs[base], kind, row)
+            places[base, kind, task.quarter].append(task)
+    tasks: dict[str, Task] = {}
+    for place in itertools.product(programs, kinds, range(4)):
+        found = _shuffled(places[place], seed, "published", *place)
+        tasks |= {task.id: task for task in found[:per_quarter]}
+    return tasks
+
+
+RENAMED: dict[str, Kind] = {"BooleanLogic": "IncorrectBooleanLogic"}
+"""The kit's name of a kind of fault, by the artifact's name, where that is another."""
+
+
+def _published_task(
+    program: CorrectProgram, kind: Kind, row: Mapping[str, Any]
+) -> Task:
+    """Returns the task in `row`, a row of the artifact about `program`, with the fault `kind`. The
+    task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number); its `refused`
+    is the first reason for which the kit's filters would reject the task, empty without one."""
+    faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
+    changed, why = row["changed_line"], program.refused
+    if why:
+        pass
+    elif not parses(faulty.code, "python"):
+        why = "the faulty program does not parse"
+    elif changed is None:
+        why = "the faulty program is the correct one"
+    elif faulty.line > faulty.lines:
+        why = "the label is no line of the program"
+    elif changed != faulty.line:
+        why = "the label is another line than the changed one"
+    name = f"{program.id}/{row['sam']}/{row['variant']}"
+    return Task(name, program, kind, faulty, why, changed)

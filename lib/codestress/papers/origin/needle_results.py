@@ -1,0 +1,103 @@
+"""Tables of Find the Origin's section 6, on parts planted in long texts, with the paper's own
+numbers beside the regenerated numbers."""
+
+import pandas as pd
+
+from codestress.fitting.proportions import newcombe
+from codestress.fitting.summaries import with_accuracy
+from codestress.report.published import published_numbers
+
+CELL = ["text", "characters", "depth", "paired"]
+"""Columns of a cell of section 6: source of the text, length, depth of the planted part, and
+`paired` (length and depth as in the paper)."""
+IDLE = ["cipher noticed", "nothing noticed"]
+"""Outcomes of the clue test without an attempt at the cipher, as the paper counts at 354 tokens."""
+PROMPTS = {
+    "inefficient_code": ["inefficient_code", "inefficient_functions"],
+    "clue": ["clue", "ciphertext"],
+    "unlock": ["unlock"],
+}
+"""Names of the prompt files behind each test of section 6."""
+
+
+def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
+    """Table of the share (0 to 1) and count of each outcome that occurred in every cell of a needle
+    test, from `answers`: label (the model), text, characters, depth, paired (as in the paper),
+    outcome, count, share."""
+    failed = answers["finish_reason"] == ""
+    outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
+    cell = ["label", *CELL]
+    labelled = answers.assign(label=answers["model"], outcome=outcome)
+    counts = labelled.groupby([*cell, "outcome"], sort=False).size()
+    share = counts / counts.groupby(cell).transform("sum")
+    return pd.DataFrame({"count": counts, "share": share}).reset_index()
+
+
+def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Table of accuracy on the longest of the paper's texts minus that on the shortest, a row for
+    each model that was asked both: model, short, long (characters), difference, low, high
+    (Newcombe; -1 to 1), n (of the smaller side).
+
+    `counts` is a summary of paired cells with the columns model, text, characters, accuracy and
+    independent, the number of answers that count as independent.
+    """
+    rows = []
+    theirs = counts[counts["text"] != "own"].sort_values("characters")
+    for model, part in theirs.groupby("model", sort=False):
+        if len(part) == 1:
+            continue
+        short, long = part["characters"].iloc[[0, -1]]
+        first, last = part["accuracy"].iloc[[0, -1]]
+        first_n, last_n = part["independent"].iloc[[0, -1]]
+        ends = newcombe(first, first_n, last, last_n, confidence)
+        rows.append((model, short, long, last - first, *ends, min(first_n, last_n)))
+    columns = ["model", "short", "long", "difference", "low", "high", "n"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def noticed(outcomes: pd.DataFrame, confidence: float) -> pd.DataFrame:
+    """Table of the answers in the paper's texts that do not attempt the cipher, from `outcomes`,
+    the table of `outcome_shares()`: model, text, characters, outcome (those of `IDLE`, also where
+    they did not occur, and `not attempted`, which counts both), count, n (all answers), share, low,
+    high (Wilson)."""
+    theirs = outcomes[outcomes["text"] != "own"].rename(columns={"label": "model"})
+    cell = ["model", "text", "characters"]
+    counts = theirs.pivot_table("count", cell, "outcome", fill_value=0).astype(int)
+    n = counts.sum(axis=1).rename("n")
+    counts = counts.reindex(columns=pd.Index(IDLE, name="outcome"), fill_value=0)
+    counts["not attempted"] = counts.sum(axis=1)
+    table = counts.stack().rename("count").reset_index().join(n, on=cell)
+    found = with_accuracy(table, "count", "n", confidence)
+    return found.rename(columns={"accuracy": "share"})
+
+
+def published_outcomes(artefact: str) -> pd.DataFrame:
+    """Table of the published outcomes of the needle test `artefact` in the columns of
+    `outcome_shares()`, empty if there are none; the outcome `not told` counts answers whose outcome
+    the paper does not state."""
+    numbers = published_numbers(artefact) or {"rows": []}
+    rows = []
+    label = f"{numbers.get('model')} (published)"
+    for cell in numbers["rows"]:
+        if "outcomes" not in cell:
+            continue
+        place = (label, "the paper's", cell["characters"], cell["depth"], True)
+        counts, n = cell["outcomes"], cell["n"]
+        untold = n - sum(counts.values())
+        if untold:
+            counts = counts | {"not told": untold}
+        for name, count in counts.items():
+            rows.append((*place, name, count, count / n))
+    return pd.DataFrame(rows, columns=["label", *CELL, "outcome", "count", "share"])
+
+
+def headline(points: pd.DataFrame) -> str:
+    """Title of a figure of accuracy against length: how many of the models asked are right less
+    often in the longest text than in the shortest. The table `points` has the columns label,
+    published, characters, accuracy."""
+    ours = points[~points["published"]]
+    short, long = ours["characters"].min(), ours["characters"].max()
+    wide = ours.pivot_table("accuracy", "label", "characters")
+    fewer = int((wide[long] < wide[short]).sum())
+    both = len(wide[[short, long]].dropna())
+    return f"{fewer} of {both} asked here are right less often in {long:,} characters than in {short:,}"
