@@ -239,6 +239,8 @@ QUOTE = r"\\?[\"'“”]?"
 BROKEN = re.compile(
     rf"[{{,]\s*{QUOTE}line_number{QUOTE}\s*:\s*{QUOTE}\s*([0-9]+)\s*{QUOTE}\s*[,}}]"
 )
+NamedLine = tuple[int, str | None]
+"""A line's number, and the line itself where it was quoted."""
 
 
 def _integer(digits: str) -> int:
@@ -263,38 +265,41 @@ def json_objects(text: str) -> Iterator[tuple[int, int, Any]]:
         start = text.find("{", end)
 
 
-def named_line(text: str) -> int | None:
-    """Return the line number (key `line_number`) of the last JSON object in a text that has one;
-    None without one.
+def named_line(text: str) -> NamedLine | None:
+    """Return the line number (key `line_number`) and the quoted line (key `line`, None where its
+    value is no text) of the last JSON object in a text that has a number; None without one.
 
     The number is an integer or a text of digits, anywhere in an object, which may stand anywhere in
-    the text. It is read in a broken object too (a quoted line with quotes in it, a Python
-    dictionary).
+    the text. Of a broken object (a quoted line with quotes in it, a Python dictionary) only the
+    number is read; the quoted line is then None.
     """
     if BOX.search(text):
         text = marked(text) or text
-    numbers: list[int] = []
+    last = None
     position = 0
     for start, end, value in json_objects(text):
-        numbers += map(_integer, BROKEN.findall(text, position, start))
-        number = _line_in(value)
-        if number is not None:
-            numbers.append(number)
+        last = _line_in(value) or _broken_line(text, position, start) or last
         position = end
-    numbers += map(_integer, BROKEN.findall(text, position))
-    return numbers[-1] if numbers else None
+    return _broken_line(text, position, len(text)) or last
 
 
-def _line_in(value: Any) -> int | None:
-    """Return the number (key `line_number`) of a JSON value, else the last one inside it; None
-    without a number."""
+def _broken_line(text: str, start: int, end: int) -> NamedLine | None:
+    """Return the last line number between two indices of a text that hold no whole object."""
+    numbers = BROKEN.findall(text, start, end)
+    return (_integer(numbers[-1]), None) if numbers else None
+
+
+def _line_in(value: Any) -> NamedLine | None:
+    """Return the number (key `line_number`) and the quoted line (key `line`) of a JSON value, else
+    the last ones inside it; None without a number. The line is None where it is no text."""
     values = [value]
     while values:
         value = values.pop()
         if isinstance(value, dict):
             number = _whole_number(value.get("line_number"))
             if number is not None:
-                return number
+                quoted = value.get("line")
+                return number, quoted if isinstance(quoted, str) else None
             values += value.values()
         elif isinstance(value, list):
             values += value

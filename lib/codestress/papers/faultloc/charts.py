@@ -14,6 +14,7 @@ from codestress.report.curves import (
     MEAN,
     draw_curves,
     forest,
+    interval,
     legend_above,
     name_rows,
     panels,
@@ -37,52 +38,69 @@ def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """Returns a figure of shares as dots with intervals, panels side by side with the same rows: a
     panel for each table in `frames`, whose keys are the titles.
 
-    A table has the columns label (a row), condition (a model: colour and marker, where models are
-    no rows), accuracy, low, high (0 to 1), and may have n (the answers of a dot: to the right of a
-    row, from fewest to most) and cell. Conditions that begin with `published` are grey strokes
-    across the row.
+    A table has the columns label (a row), condition (a model: colour and marker), accuracy, low,
+    high (0 to 1), and may have n (the answers of a dot: to the right of a row, from fewest to
+    most) and cell. Conditions that begin with `published` are grey strokes across the row.
     """
     every = pd.concat(frames.values())
     labels = list(every["label"].unique())
     own = every[~every["condition"].str.startswith("published")]
+    models = looks(own["condition"].unique())
     of_a_row = max(1, len(own) // max(1, own["label"].nunique() * len(frames)))
     height = min(8.2, 1.1 + len(labels) * max(0.22, 0.1 + 0.085 * of_a_row))
     figure, axes = panels(list(frames), len(frames), height, sharex=True, sharey=True)
     for ax, frame in zip(axes, frames.values(), strict=True):
-        frame = frame.assign(place=frame["label"].map(labels.index))
-        theirs = frame["condition"].str.startswith("published")
-        _draw_published(ax, frame[theirs])
-        # Models that are rows need no name in the legend.
-        series = None if own["condition"].isin(labels).all() else "condition"
-        dots: dict[str, Any] = {"series": series, "models": bool(series), "scale": 100}
-        forest(ax, frame[~theirs], labels, (-3, 103), value="accuracy", **dots)
+        own = frame["condition"].isin(list(models))
+        _draw_published(ax, frame[~own], labels)
+        rows = frame[own].groupby("label")["label"]
+        within = (rows.cumcount() + 0.5) / rows.transform("size") - 0.5
+        places = frame["label"].map(labels.index)[own] + 0.7 * within
+        for place, dot in frame[own].groupby(places):
+            [name], (share, reach) = dot["condition"], interval(dot)
+            colour, marker = models[name]
+            shown: dict[str, Any] = {"fmt": marker, "color": colour, "elinewidth": 0.8}
+            # Models that are rows need no name in the legend.
+            told = "" if name in labels else name
+            ax.errorbar(share, [place], xerr=reach, ms=4, label=told, **shown)
+            mark(ax, dot, share, place)
         name_rows(ax, [spoken(label) for label in labels])
-        ax.set_xticks(range(0, 101, 25))
-        if "n" in frame:
-            _name_numbers(ax, frame)
+        ax.set(xlim=(-3, 103), xticks=range(0, 101, 25))
+        _name_numbers(ax, frame, labels)
     figure.supxlabel(xlabel, fontsize=8)
     longest = max(map(len, every["condition"]))
     legend_above(figure, *axes, most=max(1, 105 // (longest + 6)))
     return figure
 
 
-def _draw_published(ax: Axes, frame: pd.DataFrame) -> None:
-    """Draws the published shares `frame` as grey strokes across the rows in its column place."""
+def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
+    """Draws the published shares `frame` as grey strokes across the rows `labels`."""
     for condition, part in frame.groupby("condition", sort=False):
-        places, shares = part["place"], 100 * part["accuracy"]
-        lines = ax.vlines(shares, places - 0.4, places + 0.4, PUBLISHED, zorder=1)
-        lines.set(linewidth=2.2, label=condition)
+        places, shares = part["label"].map(labels.index), 100 * part["accuracy"]
+        ends = (places - 0.4, places + 0.4)
+        ax.vlines(
+            shares, *ends, zorder=1, color=PUBLISHED, lw=2.2, label=str(condition)
+        )
         mark(ax, part, shares, places, 0, 0.8, published=True)
 
 
-def _name_numbers(ax: Axes, frame: pd.DataFrame) -> None:
-    """Writes the column n of `frame`, from fewest to most, to the right of each row."""
-    ends = frame.dropna(subset="n").groupby("place")["n"].agg(["min", "max"])
-    for place, *numbers in ends.astype(int).itertuples():
-        text = "–".join(f"{number:,}" for number in dict.fromkeys(numbers))
-        say(ax, text, (103, place), (3, 0), va="center", annotation_clip=False)
-    heading = ax.text(1.02, 1.01, "n", transform=ax.transAxes, style="italic")
-    heading.set(fontsize=6.5, va="bottom")
+def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
+    """Writes the column n of `frame` to the right of the rows `labels`, from fewest to most."""
+    if "n" not in frame:
+        return
+    for label, numbers in frame.dropna(subset="n").groupby("label")["n"]:
+        ends = [f"{int(end):,}" for end in (numbers.min(), numbers.max())]
+        at = (103, labels.index(label))
+        told = "–".join(dict.fromkeys(ends))
+        say(ax, told, at, (3, 0), va="center", annotation_clip=False)
+    ax.text(
+        1.02,
+        1.01,
+        "n",
+        transform=ax.transAxes,
+        fontsize=6.5,
+        va="bottom",
+        style="italic",
+    )
 
 
 def heat_map(
@@ -107,8 +125,10 @@ def heat_map(
         ax.tick_params(length=0)
         ax.grid(False)
     figure.supxlabel(xlabel, fontsize=8)
-    bar = figure.colorbar(shades, ax=axes, fraction=0.03, aspect=60, pad=0.02)
-    bar.set_ticks([0, 0.5, 1], labels=["0 %", "50 %", "100 %"], fontsize=6.5)
+    bar = figure.colorbar(
+        shades, ax=axes, fraction=0.03, aspect=60, pad=0.02, ticks=[0, 0.5, 1]
+    )
+    bar.ax.set_yticklabels(["0 %", "50 %", "100 %"], fontsize=6.5)
     bar.outline.set_visible(False)
     return figure
 
@@ -135,17 +155,18 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     (last: all). `points` has the columns model (a curve), language, mutation, strength, value, low,
     high (%). Mean and published are bold; a panel's title says how far the mean moves from the
     first strength to the last, in points."""
-    languages = list(points["language"].unique())
-    mutations = list(points["mutation"].unique())
+    languages, mutations = (
+        list(points[name].unique()) for name in ("language", "mutation")
+    )
     mutations.sort(key=lambda name: bool(name == ALL_MUTATIONS))
     models = looks(points.loc[~points["model"].isin(BOLD), "model"].unique())
-    figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * len(languages))
     size = (len(languages), len(mutations))
+    figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * len(languages))
     grid = figure.subplots(*size, sharex=True, sharey=True, squeeze=False)
     for language, axes in zip(languages, grid, strict=True):
-        of_language = points[points["language"] == language]
         for mutation, ax in zip(mutations, axes, strict=True):
-            part = of_language[of_language["mutation"] == mutation]
+            chosen = points[["language", "mutation"]] == [language, mutation]
+            part = points[chosen.all(axis=1)]
             _draw_strengths(ax, part, models)
             heading = _headed(mutation) if language == languages[0] else ""
             ax.set_title(heading + _moved(part), fontsize=7, loc="center")
@@ -164,8 +185,9 @@ def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) ->
     for model, (colour, marker) in models.items():
         curve = part[part["model"] == model].sort_values("strength")
         x, y = curve["strength"], curve["value"]
-        [line] = ax.plot(x, y, marker=marker, ms=2.5, color=colour, label=model)
-        line.set(linewidth=0.8, alpha=0.45)
+        ax.plot(
+            x, y, marker=marker, ms=2.5, color=colour, lw=0.8, alpha=0.45, label=model
+        )
         mark(ax, curve, x, y)
     for name in BOLD:
         draw_curves(ax, part, [name], "strength", value="value", scale=1, size=3)
@@ -193,42 +215,45 @@ def named_lines(table: pd.DataFrame) -> Figure:
     a mark at the line that each model names (at the left: no line), and a box around the faulty
     line; to the right how many named it. `table` has a row for each answer: condition (the
     version), model, faulty_line, named_line (missing: none), cell."""
-    conditions, models = (
-        list(table["condition"].unique()),
-        looks(table["model"].unique()),
-    )
+    conditions, models = table["condition"].unique(), looks(table["model"].unique())
     each = min(0.9, max(0.45, 0.1 * len(models)))
     figure, [ax] = panels([""], 1, 1.2 + each * len(conditions))
     last = int(table[["faulty_line", "named_line"]].max().max())
     named = table["named_line"].astype("Float64").fillna(NO_LINE).astype(float)
-    table = table.assign(named=named, row=table["condition"].map(conditions.index))
-    for row in range(len(conditions)):
-        version = table[table["row"] == row]
+    table = table.assign(named=named)
+    for row, condition in enumerate(conditions):
+        version = table[table["condition"] == condition]
         faulty = int(version["faulty_line"].iloc[0])
         corner = (faulty - 0.4, row - 0.42)
         ax.add_patch(Rectangle(corner, 0.8, 0.84, fc="#CDEBE1", ec=RIGHT, zorder=1))
+        for number, (model, (colour, marker)) in enumerate(models.items()):
+            answers = version[version["model"] == model]
+            at = row + 0.74 * ((number + 0.5) / len(models) - 0.5)
+            line = ax.plot(answers["named"], [at] * len(answers), marker, ms=4)
+            line[0].set(color=colour, label="" if row else model)
+            mark(ax, answers, answers["named"], at)
         told = f"{(version['named'] == faulty).sum()} of {len(version)}"
         say(ax, told, (last + 1, row), (4, 0), va="center", annotation_clip=False)
-        if row:
-            ax.axhline(row - 0.5, color="#999999", lw=0.6)
-    for number, (model, (colour, marker)) in enumerate(models.items()):
-        answers = table[table["model"] == model]
-        at = answers["row"] + 0.74 * ((number + 0.5) / len(models) - 0.5)
-        ax.plot(answers["named"], at, marker, ms=4, color=colour, label=model)
-        mark(ax, answers, answers["named"], at)
-    name_rows(ax, [name.replace(", ", ",\n") for name in conditions], 0.5, None)
-    numbers = range(1, last + 1)
-    ax.set_xticks([NO_LINE, *numbers], ["no\nline", *map(str, numbers)])
-    ax.set_xlim(NO_LINE - 1, last + 1)
-    told = "line that was named; box: the faulty line; at the right: how many named it"
-    ax.set_xlabel(told)
+    _name_lines(ax, [name.replace(", ", ",\n") for name in conditions], last)
     legend_above(figure, ax, most=6)
     return figure
 
 
 NO_LINE = -1
 """Place on the axis of lines of an answer that names none."""
-LANGUAGES = ("python", "java")
+
+
+def _name_lines(ax: Axes, rows: Sequence[str], last: int) -> None:
+    """Names the `rows` of the panel `ax`, with lines between them, and the program lines 1 to
+    `last` along its axis."""
+    name_rows(ax, rows, 0.5, None)
+    numbers = range(1, last + 1)
+    ax.set_xticks([NO_LINE, *numbers], ["no\nline", *map(str, numbers)])
+    ax.set_xlim(NO_LINE - 1, last + 1)
+    for place in range(1, len(rows)):
+        ax.axhline(place - 0.5, color="#999999", lw=0.6)
+    told = "line that was named; box: the faulty line; at the right: how many named it"
+    ax.set_xlabel(told)
 
 
 def published_chart(
@@ -240,15 +265,15 @@ def published_chart(
     titles = [f"Table II, {LANGUAGE_NAMES[language]}" for language in LANGUAGES]
     titles += ["misplaced returns - other faults", "Figure 7: before mutations"]
     figure, axes = panels(titles, 2, 7.0)
-    *tables, left, right = axes
     theirs: dict[str, Any] = {"scale": 100, "published": True, "series": "series"}
     models = list(cells["label"].unique())
     shown = cells[cells["flag"] == ""]
     shown = shown.assign(series=shown["fault"].map(spoken))
     told = {"value": "accuracy", "xlabel": "accuracy (%)"}
-    for ax, language in zip(tables, LANGUAGES, strict=True):
+    for ax, language in zip(axes, LANGUAGES, strict=False):
         part = shown[shown["language"] == language]
         forest(ax, part, models, (0, 100), **theirs | told)
+    *_, left, right = axes
     told = {"value": "difference", "xlabel": "accuracy (points)"}
     shown = returns.assign(series=returns["language"].map(LANGUAGE_NAMES))
     forest(left, shown, models, (-35, 35), **theirs | told)
@@ -257,8 +282,12 @@ def published_chart(
     shown = counts[counts["lacks"].isna()]
     shown = shown.sort_values("language", ascending=False, kind="stable")
     shown = shown.assign(series=shown["language"].map(LANGUAGE_NAMES))
-    forest(right, shown, list(shown["label"].unique()), (0, 30), **theirs | told)
+    names = list(dict.fromkeys(shown["label"]))
+    forest(right, shown, names, (0, 30), **theirs | told)
     left.legend(loc="upper left")
     right.legend(loc="lower right")
-    legend_above(figure, *tables)
+    legend_above(figure, *axes[:2])
     return figure
+
+
+LANGUAGES = ("python", "java")
