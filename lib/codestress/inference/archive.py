@@ -165,6 +165,8 @@ def read_archive(path: Path) -> Iterator[Row]:
                 raise ValueError(f"no archive of this kit in format {FORMAT}")
             while line := file.readline(LONGEST_LINE):
                 number += 1
+                if len(line) == LONGEST_LINE:
+                    raise ValueError(f"longer than {LONGEST_LINE:,} bytes")
                 row = Row.model_validate(parse_json(line))
                 if row.key <= before:
                     raise ValueError(
