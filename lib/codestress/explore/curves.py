@@ -45,8 +45,8 @@ def factors_in(results: Results) -> list[str]:
     factor): numbers first, model and problem last."""
     frame = results.answers
     known = {"model", "problem", "sample"}
-    for answer in frame[["model", "trial"]].to_dict("records"):
-        known.update(results.trial_of(answer).factors)
+    for trial in results.questions.items:
+        known.update(trial.factors)
     found = []
     for name in frame.columns:
         if name in known and frame[name].nunique(dropna=False) > 1:

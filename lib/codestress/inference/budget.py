@@ -32,7 +32,7 @@ from typing import NamedTuple
 from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.literals import parse_json
 from codestress.paths import STORE, exported, shown
-from codestress.types import Request, Response, hash_of
+from codestress.types import Request, Response, Usage, hash_of
 
 from .engines.base import Engine
 from .registry import ModelEntry
@@ -150,9 +150,7 @@ class Budget:
         most = most_tokens(request)
         async with self.paying(one_request(entry, *most)) as costs:
             response = await engine.answer(request)
-            usage = response.usage
-            tokens = said_or_most((usage.prompt_tokens, usage.completion_tokens), most)
-            costs.append(one_request(entry, *tokens))
+            costs.append(spent_on(entry, response.usage, most))
             return response
 
     @asynccontextmanager
@@ -319,13 +317,13 @@ def most_tokens(request: Request) -> tuple[int, int]:
     return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), prompt.sampling.max_tokens
 
 
-def said_or_most(
-    said: tuple[int | None, int | None], most: tuple[int, int]
-) -> list[int]:
-    """Return the tokens of prompt and completion: each as the server said, at least 0,
-    or the most where it said nothing."""
+def spent_on(entry: ModelEntry, usage: Usage, most: tuple[int, int]) -> Sum:
+    """Return what one request spent on the tokens of its prompt and completion: each
+    number as the server said, at least 0, or the most where it said nothing."""
+    said = usage.prompt_tokens, usage.completion_tokens
     pairs = zip(said, most, strict=True)
-    return [top if count is None else max(0, count) for count, top in pairs]
+    tokens = [top if count is None else max(0, count) for count, top in pairs]
+    return one_request(entry, *tokens)
 
 
 def one_request(entry: ModelEntry, prompt_tokens: int, answer_tokens: int) -> Sum:

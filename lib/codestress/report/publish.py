@@ -166,6 +166,6 @@ def _run(results: Results, rule: str) -> dict[str, object]:
         "reasons": results.reasons(rule),
         "answered_by": results.answered_by(),
         "tokens": tokens,
-        "model_seconds": round(float(sum(results.column("seconds"))), 3),
+        "model_seconds": round(float(results.column("seconds").sum()), 3),
         "requests_sha256": results.requests_sha256(),
     }

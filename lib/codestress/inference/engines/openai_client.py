@@ -14,7 +14,7 @@ from codestress.errors import CodestressError, EngineError
 from codestress.types import Outcome, Request
 from codestress.validation import read_yaml
 
-from ..budget import Budget, Sum, most_tokens, one_request, said_or_most
+from ..budget import Budget, Sum, most_tokens, one_request, spent_on
 from ..network import (
     PAUSE_S,
     Patience,
@@ -100,9 +100,7 @@ class Client(httpx2.AsyncClient):
                 raise
             if reply.status_code in NOT_PROCESSED:
                 most = (0, 0)
-            usage = usage_in(reply.content)
-            said = usage.prompt_tokens, usage.completion_tokens
-            paid.append(one_request(self.entry, *said_or_most(said, most)))
+            paid.append(spent_on(self.entry, usage_in(reply.content), most))
             return reply
 
     async def _loaded(
