@@ -19,8 +19,15 @@ import pytest
 from codestress.errors import EngineError, IncompleteError, ParameterError
 from codestress.inference import ask as ask_module, budget as budget_module
 from codestress.inference.ask import ask
-from codestress.inference.budget import Budget, BudgetReached, Sum, sums
+from codestress.inference.budget import (
+    Budget,
+    BudgetReached,
+    Sum,
+    most_tokens,
+    sums,
+)
 from codestress.inference.engines.base import Engine, RequestFailed
+from codestress.inference.engines.openai import Settings, open_engine, request_body
 from codestress.inference.probe import checked
 from codestress.inference.registry import ModelEntry
 from codestress.inference.results import Results
@@ -262,6 +269,40 @@ def test_a_server_that_counts_below_nothing_earns_nothing(tmp_path: Path) -> Non
     with OpenAIServer(lambda _: as_json(body)) as server, pytest.raises(BudgetReached):
         asked(server, tmp_path, budget, price=price)
     assert (posts(server), budget.spent.usd, budget.spent.tokens) == (5, 0.0, 0)
+
+
+def test_what_a_template_adds_is_bounded_too() -> None:
+    prompt = Prompt((Message("user", "4?"),), Sampling(max_tokens=10))
+    request = Request("m", "", prompt)
+    assert most_tokens(request) == (1, 10)
+    settings = Settings(endpoint="completions", chat_template="llama3.jinja")
+    text = request_body(request, settings)["prompt"]
+    assert most_tokens(request, text) == (-(-len(text) // 2), 10)
+    sent = []
+
+    def behave(received: Received) -> Reply:
+        sent.append(received.body)
+        return as_json({"choices": [{"text": "4", "finish_reason": "stop"}]})
+
+    # Nothing counts here but the bound: a second request could cross the limit.
+    budget = Budget(tokens=2 * (len(text) // 2 + 11) - 2)
+    with OpenAIServer(behave) as server:
+        address = {"base_url": server.base_url, "key_env": ""}
+        row = address | settings.model_dump(include={"endpoint", "chat_template"})
+        entry = ModelEntry(name="m", engine="openai", id="m", settings=row)
+
+        async def ask_twice() -> None:
+            engine = open_engine(entry)
+            try:
+                for sample in range(2):
+                    again = Request("m", "", prompt, sample)
+                    await budget.answer(engine, entry, again)
+            finally:
+                await engine.close()
+
+        with pytest.raises(BudgetReached):
+            asyncio.run(ask_twice())
+    assert len(sent) == 1
 
 
 def test_a_probe_keeps_to_the_budget(

@@ -20,7 +20,7 @@ from codestress.inference.ask import DOES_NOT_FIT, ask
 from codestress.inference.budget import Budget
 from codestress.inference.engines.base import AnswerTooLong, RequestFailed
 from codestress.inference.engines.openai import open_engine
-from codestress.inference.engines.replies import SIGNS
+from codestress.inference.engines.replies import SIGNS, limit_of, status_in
 from codestress.inference.registry import ModelEntry
 from codestress.inference.results import Results
 from codestress.inference.run import run, score
@@ -691,3 +691,44 @@ def test_prompts_that_do_not_fit_end_no_run(asked: Callable[..., Results]) -> No
     with OpenAIServer(lengths(6000, PROMPTS["OpenAI"])) as server:
         results = asked(server, questions([7000] * 50 + [300]))
     assert counts_of(results) == {"correct": 1, "does not fit": 50}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"content": [{"type": "text", "text": "hello, messages too long"}]},
+        {"output": {"text": "a prompt of too long context length"}},
+        {"candidates": [{"text": "max_tokens 512 is too large"}]},
+    ],
+)
+def test_the_text_of_an_answer_is_no_word_on_lengths(body: dict[str, Any]) -> None:
+    assert status_in(json.dumps(body).encode()) is None
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["412,345 > 131,072", "412,345 tokens > 400,000", "request 405,000 window 200,000"],
+)
+def test_numbers_with_commas_tell_a_prompt_from_its_limit(words: str) -> None:
+    prompt = Prompt((Message("user", "word " * 280_000),), Sampling(max_tokens=100))
+    assert limit_of(400, words, prompt) == "prompt"
+
+
+@pytest.mark.parametrize("body", [{"choices": None}, {"msg": "upstream busy"}, {}])
+def test_a_reply_without_choices_is_no_word_on_the_prompt(body: dict[str, Any]) -> None:
+    with OpenAIServer(lambda _: as_json(body)) as server:
+        row = {"base_url": server.base_url, "key_env": "", "retries": 0}
+        entry = ModelEntry(name="m", engine="openai", id="m", settings=row)
+        request = Request("m", "", Prompt((Message("user", LONG),), Sampling()))
+
+        async def asked_once() -> None:
+            engine = open_engine(entry)
+            try:
+                await engine.answer(request)
+            finally:
+                await engine.close()
+
+        with pytest.raises(RequestFailed) as caught:
+            asyncio.run(asked_once())
+    assert caught.value.outcome is Outcome.HARNESS_ERROR
+    assert len(server.requests) == 1

@@ -18,7 +18,7 @@ criteria = [
     Criterion("reusable", "tests", True, "60"),
     Criterion("reproduced", "every artefact is built", False, "3 of 64"),
 ]
-assert ready_for(criteria) == ["functional", "reusable"]
+assert ready_for(criteria) == "functional, reusable"
 write(criteria)
 """
 

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
     from codestress.scoring.answer_layouts import AnswerFile
     from codestress.scoring.predictions import Rule
 
-FILE = click.argument("file", type=click.Path(path_type=Path))
+PATH = click.Path(path_type=Path)
+FILE = click.argument("file", type=PATH)
 
 
 @click.group()
@@ -217,7 +218,7 @@ def archive_verify(file: Path) -> None:
 @click.option(
     "--answers",
     "answers_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     required=True,
     help="JSON of ids to texts, or another harness's file.",
 )
@@ -230,7 +231,7 @@ def archive_verify(file: Path) -> None:
 @click.option(
     "--problems",
     "problems_file",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="JSON Lines; default: CRUXEval.",
 )
 @click.option(

@@ -370,8 +370,8 @@ def badge(profile: str) -> None:
         criteria.append(criterion)
         met = "ok " if criterion.met else "NO "
         click.echo(f"{met} {criterion.badge:10} {criterion.what}: {criterion.detail}")
-    ready = ", ".join(ready_for(criteria)) or "none yet"
-    click.echo(f"ready to submit for: {ready}; {shown(write(criteria))}")
+    path = write(criteria)
+    click.echo(f"ready to submit for: {ready_for(criteria)}; {shown(path)}")
 
 
 @click.command()

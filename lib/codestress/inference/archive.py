@@ -192,8 +192,8 @@ def fault_in(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False)[0]
-    field = ".".join(map(str, first["loc"])) or "row"
-    return f"{field}: {first['msg'].removeprefix('Value error, ')}"
+    field = "".join(f"{name}: " for name in first["loc"])
+    return field + first["msg"].removeprefix("Value error, ")
 
 
 def import_archive(

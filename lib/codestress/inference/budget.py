@@ -309,11 +309,11 @@ def read_sum(path: Path, content: bytes) -> Sum:
         ) from None
 
 
-def most_tokens(request: Request) -> tuple[int, int]:
-    """Return upper bounds of a request's tokens: of its prompt, by its characters, and of
-    its completion."""
+def most_tokens(request: Request, text: str = "") -> tuple[int, int]:
+    """Return upper bounds of a request's tokens: of its prompt, by its characters or, where
+    it is sent as a text that a template made longer, by that text's; of its completion."""
     prompt = request.prompt
-    characters = prompt.characters + len(prompt.prefill)
+    characters = max(prompt.characters + len(prompt.prefill), len(text))
     return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), prompt.sampling.max_tokens
 
 

@@ -305,9 +305,10 @@ def prepare(connection: sqlite3.Connection) -> None:
     if not (application or tables):
         connection.executescript(SCHEMA)
     elif (application, version) != (APPLICATION, VERSION):
-        owner = "this kit" if application == APPLICATION else "another program"
+        is_own = application == APPLICATION
+        owner = "another version of this kit" if is_own else "another program"
         raise sqlite3.DatabaseError(
-            f"is a file of {owner} in format {version}, not {VERSION} of this kit"
+            f"is a file of {owner} (format {version}, not {VERSION})"
         )
     connection.execute("PRAGMA synchronous=NORMAL")
 

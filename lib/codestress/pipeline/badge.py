@@ -89,11 +89,11 @@ def _reproduced(folder: Path) -> Iterator[Criterion]:
     yield Criterion("reproduced", "all claims were put to the test", met, detail)
 
 
-def ready_for(criteria: Sequence[Criterion]) -> list[str]:
+def ready_for(criteria: Sequence[Criterion]) -> str:
     """Names of the badges with no unmet criterion in `criteria`, in the order of `BADGES`:
-    available, functional, reusable, reproduced."""
+    available, functional, reusable, reproduced; `none yet` without any."""
     unmet = {criterion.badge for criterion in criteria if not criterion.met}
-    return [badge for badge in BADGES if badge not in unmet]
+    return ", ".join(badge for badge in BADGES if badge not in unmet) or "none yet"
 
 
 def _clean_clone(commit: str, why: str) -> Criterion:
@@ -139,8 +139,7 @@ def _works(isolation: list[str]) -> bool:
 def write(criteria: Sequence[Criterion]) -> Path:
     """Writes outputs/badge.md, with each of the `criteria` and the badges that they allow, and
     returns its path."""
-    ready = ", ".join(ready_for(criteria)) or "none yet"
-    lines = ["# Artifact evaluation", f"Ready to submit for: {ready}"]
+    lines = ["# Artifact evaluation", f"Ready to submit for: {ready_for(criteria)}"]
     for badge in BADGES:
         lines.append(f"## {badge.capitalize()}")
         checked = [criterion for criterion in criteria if criterion.badge == badge]

@@ -17,7 +17,7 @@ from pydantic import Field, HttpUrl, model_validator
 from tqdm import tqdm
 
 from codestress.errors import EngineError
-from codestress.paths import PARAMS, visible
+from codestress.paths import PARAMS, shown, visible
 from codestress.types import Request
 from codestress.validation import Strict, nearest
 
@@ -200,11 +200,11 @@ def rendered(template: str, messages: list[dict[str, str]]) -> str:
         compiled = _templates().get_template(template)
         return compiled.render(messages=messages, add_generation_prompt=True)
     except Exception as error:  # whatever a template's code raises
-        names = [file.name for file in visible(TEMPLATES, "*.jinja")]
-        near = "" if template in names else nearest(template, names)
-        raise EngineError(
-            f"settings.chat_template = {template!r}: cannot render the prompt: {error}{near}"
-        ) from None
+        fault = f"cannot render the prompt: {error}"
+        if not (TEMPLATES / template).is_file():
+            names = [file.name for file in visible(TEMPLATES, "*.jinja")]
+            fault = f"not in {shown(TEMPLATES)}{nearest(template, names)}"
+        raise EngineError(f"settings.chat_template = {template!r}: {fault}") from None
 
 
 @cache

@@ -11,10 +11,10 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, APITimeoutError
 
 from codestress.errors import CodestressError, EngineError
-from codestress.types import Outcome, Request
+from codestress.types import Outcome
 from codestress.validation import read_yaml
 
-from ..budget import Budget, Sum, most_tokens, one_request, spent_on
+from ..budget import Budget, Sum, one_request, spent_on
 from ..network import (
     PAUSE_S,
     Patience,
@@ -37,8 +37,8 @@ NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
 """Values of Content-Encoding that are read; others unpack a few bytes to any length at once."""
-ASKED: ContextVar[Request] = ContextVar("ASKED")
-"""The request of the kit for which this task sends HTTP requests."""
+MOST: ContextVar[tuple[int, int]] = ContextVar("MOST")
+"""Upper bounds of the tokens of what this task sends: of the prompt, and of the completion."""
 REMEDIES: Mapping[Any, str] = read_yaml(Path(__file__).with_name("remedies.yaml"))
 """Advice, by HTTP status or by name, for what no request can pass."""
 
@@ -91,7 +91,7 @@ class Client(httpx2.AsyncClient):
     ) -> httpx2.Response:
         """Returns the reply to `request`. The most that the try can take is reserved before, and its
         real cost counted after it."""
-        most = most_tokens(ASKED.get())
+        most = MOST.get()
         async with self.budget.paying(one_request(self.entry, *most)) as paid:
             try:
                 reply = await self._loaded(request, options)
@@ -165,6 +165,7 @@ class Client(httpx2.AsyncClient):
             reason = f"no answer within {limit:g} s (settings.timeout_s)"
             return self.failed(reason, Outcome.TIMEOUT)
         part = "connection" if isinstance(error, APIConnectionError) else "request"
+        words = f"{type(cause).__name__}: {self.secret.shown(str(cause))}"
         return self.failed(f"the {part} failed: {words}")
 
     def _of_status(self, error: APIStatusError) -> EngineError | RequestFailed:

@@ -12,7 +12,6 @@ an answer that is too long, which a shorter prompt decides in doubt.
 
 import asyncio
 import math
-import re
 import sys
 from contextlib import suppress
 from dataclasses import replace
@@ -26,19 +25,20 @@ from codestress.errors import EngineError
 from codestress.literals import parse_json
 from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling
 
-from ..budget import BudgetReached
+from ..budget import BudgetReached, most_tokens
 from ..network import Secret, only_for_openai
 from ..registry import ModelEntry
 from .base import AnswerTooLong, Engine, RequestFailed
 from .dialects import DIALECTS, words_of
 from .openai import Settings, address_of, key_in, request_body
-from .openai_client import ASKED, REMEDIES, Client
+from .openai_client import MOST, REMEDIES, Client
 from .replies import (
     OUTCOMES,
     SUSPICIOUS,
     NoTextError,
     limit_of,
     limits_in,
+    outcome_of_fault,
     response_of,
     usage_in,
     value_at,
@@ -46,8 +46,6 @@ from .replies import (
 
 PAUSES_S = (0.0, 0.5, 1.0)
 """Seconds before each try of a request with invalid replies."""
-LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
-"""Regular expression for the parser's words on JSON texts whose end is missing."""
 MAY_BE_DIALECT = (400, 403, 404, 405, 406, 409, 415, 422, 500, 501, 502, 503)
 """Statuses of refusals that may mean that the server speaks a dialect."""
 MOST_TRIALS = 16
@@ -148,7 +146,7 @@ class OpenAIEngine(Client, Engine):
         if limit == "answer" and status in SUSPICIOUS:
             remedy = REMEDIES["long answer"].format(prompt.sampling.max_tokens)
             return AnswerTooLong(f"{failure}\n{remedy}")
-        replied = failure.__cause__ or 0 < status < 502
+        replied = failure.__cause__ or 0 < status < 500
         if replied and not self._answered:
             return RequestFailed(f"{failure}\n{REMEDIES['another API']}")
         return failure
@@ -253,12 +251,10 @@ class OpenAIEngine(Client, Engine):
                 fault = error
         words = self.secret.shown(reply.content)
         message = f"the reply is not a chat completion ({fault}): {words or 'nothing'}"
-        is_cut = LACKS_ITS_END.match(str(fault))
-        outcome = Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR
-        raise self.failed(message, outcome) from fault
+        raise self.failed(message, outcome_of_fault(fault)) from fault
 
     async def _post(self, request: Request, body: dict[str, Any]) -> httpx2.Response:
-        ASKED.set(request)
+        MOST.set(most_tokens(request, body.get("prompt", "")))
         path = "/completions" if "prompt" in body else "/chat/completions"
         # The client's `create` checks again what is sent, a third of all the time.
         return await self.client.post(path, cast_to=httpx2.Response, body=body)

@@ -71,14 +71,18 @@ SIGNS = PARAMS / "refusals.yaml"
 """The table of signs: regular expressions by the limit that they name (`prompt`, `answer`, `other`,
 or `excess` for none) and by their source."""
 
-NUMBER = re.compile(r"\b(?!(?:4[0-2]|50)\d\b)\d[\d,]*")
-"""Regular expression for the numbers of a refusal that are no HTTP status."""
+NAMES_ERROR = re.compile("err|detail|mess|msg|code|status|base_resp")
+"""Regular expression for the fields of a reply that tell of an error."""
 SIZE = re.compile(
     r"\b(?!50\d\b)\d{2,}|max|limit|too |exceed|long|über|höchst|trop|dépass|demasiad|supera"
     "|[长長]|超|[过過]|[范範]|макс|초과",
     re.I,
 )
 """Regular expression for words of size; a refusal without any is none of an answer's length."""
+
+
+LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
+"""Regular expression for the parser's words on JSON texts whose end is missing."""
 
 
 class NoTextError(ValueError):
@@ -98,11 +102,12 @@ def response_of(
     """
     if value_at(body, "error") is not None:
         raise ValueError("error")
-    choices = value_at(body, "choices") or []
-    choices = choices if isinstance(choices, list) else [choices]
+    choices = value_at(body, "choices")
+    if choices == []:
+        raise NoTextError("no choices")
+    choices = choices if isinstance(choices, list) else [choices or []]
     if len(choices) != 1:
-        fault = ValueError if choices else NoTextError
-        raise fault(f"{len(choices)} choices, not 1 as asked")
+        raise ValueError(f"{len(choices)} choices, not 1 as asked")
     [choice] = choices
     text, reason = _text_and_reason(choice)
     usage = _usage(body)
@@ -213,9 +218,9 @@ def status_in(content: bytes) -> int | None:
     except ValueError:
         return None
     error = value_at(body, "error") or value_at(body, "choices", 0, "error")
-    if not error and value_at(body, "choices"):
+    if not error and (value_at(body, "choices") or not isinstance(body, dict)):
         return None
-    error = error or body
+    error = error or {name: body[name] for name in body if NAMES_ERROR.search(name)}
     for source, name in itertools.product((error, body), ("code", "status")):
         code = value_at(source, name)
         if type(code) is int and 400 <= code < 600:
@@ -266,8 +271,8 @@ def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
     if places.get("answer", 0) > first and asked <= length / CHARACTERS_PER_TOKEN:
         del places["answer"]
     is_suspicious = status in SUSPICIOUS
-    texts = [] if places else NUMBER.findall(words)
-    numbers = {int(text.replace(",", "")) for text in texts}
+    texts = [] if places else re.findall(r"\d[\d,]*", words)
+    numbers = {int(text.replace(",", "")) for text in texts} - {status}
     if _has_beyond(numbers - {asked}, length / 6, length / 1.5 + asked):
         return "prompt" if is_suspicious else "excess"
     if is_suspicious and _has_beyond(numbers, asked, asked):
@@ -286,3 +291,10 @@ def outcome_of(status: int, words: str) -> Outcome:
     """Returns the outcome of a refusal by its HTTP `status` and its `words` alone: `overloaded`,
     `does not fit`, or `harness error` where they decide nothing."""
     return OUTCOMES.get(limit_of(status, words), Outcome.HARNESS_ERROR)
+
+
+def outcome_of_fault(fault: ValueError) -> Outcome:
+    """Returns the outcome of a request by what is wrong with the JSON of its reply: `cut reply` or
+    `harness error`."""
+    is_cut = LACKS_ITS_END.match(str(fault))
+    return Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR

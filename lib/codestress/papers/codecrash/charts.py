@@ -132,14 +132,15 @@ def _dots(
     height = (0.14 + 0.075 * series) * len(rows) + 0.55
     height = 0.7 + 0.05 * series + height * -(-len(titles) // across)
     height = min(height, TALLEST_DRAWN)
-    names = [""] * len(titles)
-    figure, axes = panels(names, across, height, sharex=True, sharey="row")
+    figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey="row")
     figure.supxlabel(xlabel, fontsize=8)
-    beside = published.drop_duplicates("beside").set_index("panel")["beside"]
+    beside = dict(zip(theirs["panel"], theirs["beside"], strict=True))
     found = []
-    for ax, title in zip(axes, titles, strict=True):
-        _name_panel(ax, title, beside.get(title, ""))
-        own = drawn[drawn["panel"] == title]
+    for number, (ax, title) in enumerate(zip(axes, titles, strict=True)):
+        name = beside.get(title, "")
+        above = titles[number - across] if number >= across else ""
+        _name_panel(ax, title, name if beside.get(above) != name else "")
+        own = drawn[drawn["panel"] == title].sort_values("y", kind="stable")
         for model, look in models.items():
             _model_dots(ax, model, own[own["model"] == model], look)
         name_rows(ax, row_names(rows), 0.45, length=None)
