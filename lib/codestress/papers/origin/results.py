@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from codestress.fitting.proportions import paired_difference
+from codestress.fitting.proportions import UNKNOWN, paired_difference
 from codestress.fitting.significance import told_from_zero
 from codestress.fitting.summaries import with_accuracy
 from codestress.parameters import Parameters
@@ -71,13 +71,13 @@ def with_pairs(
     names = shown["model"].map(published_models(PAPER))
     theirs = dict(list(shown.groupby(names)["right"]))
     here = answers.groupby(["model", "lines"])[f"value_{rule}"].mean()
-    table = summary.assign(pair_low=np.nan, pair_high=np.nan)
-    for row, model in summary["model"].items():
+    ends = []
+    for model in summary["model"]:
         ours = here[model]
-        if model in theirs and set(ours.index) == set(theirs[model].index):
-            ends = paired_difference(ours - theirs[model])
-            table.loc[row, ["pair_low", "pair_high"]] = ends
-    return table
+        same = model in theirs and set(ours.index) == set(theirs[model].index)
+        ends.append(paired_difference(ours - theirs[model]) if same else UNKNOWN)
+    low, high = np.reshape(ends, (-1, 2)).T
+    return summary.assign(pair_low=low, pair_high=high)
 
 
 def beside_published(
