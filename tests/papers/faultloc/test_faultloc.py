@@ -23,6 +23,7 @@ from codestress.inference.requests import request_for, stored_requests
 from codestress.inference.run import run
 from codestress.inference.store import Store, stored_responses
 from codestress.mutate.faults.comments import ACCUSES
+from codestress.mutate.faults.fault_site import KINDS
 from codestress.mutate.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.charts import share_dots, strength_curves
@@ -36,6 +37,7 @@ from codestress.papers.faultloc.results import (
 )
 from codestress.papers.faultloc.results.relabel import perfect_answers
 from codestress.papers.faultloc.scoring import score_location
+from codestress.papers.faultloc.tasks import RENAMED
 from codestress.parameters import questions
 from codestress.paths import PARAMS
 from codestress.pipeline.artefacts import Overrides, resolve, select
@@ -1039,8 +1041,8 @@ def test_the_artifacts_own_programs_and_labels_are_kept(
     right = Counter(task.kind for task in every.values() if task.label_is_right)
     exact = paper.audit("public", 0).set_index(["fault", "quarter"])["within"]
     assert right == {
-        faultloc.PUBLISHED_KINDS[kind]: exact[kind, 0]
-        for kind in faultloc.PUBLISHED_KINDS
+        RENAMED.get(kind, kind): exact[kind, 0]
+        for kind in (*KINDS, *RENAMED)
         if (kind, 0) in exact
     }
     kept, dropped = program_tables.seed_tables(parameters(**whole | {"max_lines": 0}))

@@ -12,10 +12,12 @@ import pandas as pd
 import pytest
 
 from codestress.errors import CodestressError
+from codestress.mutate.faults.fault_site import KINDS
 from codestress.papers.faultloc import studies
 from codestress.papers.faultloc.programs import parses
 from codestress.papers.faultloc.results import localization, relabel
 from codestress.papers.faultloc.results.relabel import ORACLE, perfect_answers
+from codestress.papers.faultloc.tasks import RENAMED
 from told import refused
 
 DRIFTED: dict[str, Any] = {
@@ -258,7 +260,7 @@ def test_all_public_tasks_under_both_lines(
     rows = [{"id": name, "line": task.changed} for name, task in tasks(given).items()]
     assert len(rows) == 9150
     assert sum(row["line"] is None for row in rows) == 39
-    assert rows[0]["id"].split("/")[1] in studies.PUBLISHED_KINDS
+    assert rows[0]["id"].split("/")[1] in {*KINDS, *RENAMED}
     answers = relabel.read_answers(written(tmp_path / "a.jsonl", rows), given)
     shares = relabel.by_quarter(answers, 0.95).set_index(["rule", "quarter"])
     assert shares.loc["changed", "accuracy"].eq(1).all()
