@@ -863,6 +863,30 @@ def test_a_batch_engine_that_keeps_no_count_loses_nothing_and_leaves_nobody_wait
     names(forgotten, "careless")
 
 
+def test_a_batch_is_forgotten_only_when_its_answers_are_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Killed between the two, a run would pay twice."""
+    monkeypatch.setattr(openai_batch, "OUTPUTS", tmp_path)
+    store, models = tmp_path / "s.sqlite", tmp_path / "models.yaml"
+    stored = []
+    write = openai_batch.OpenAIBatch._write
+
+    def watched(engine: openai_batch.OpenAIBatch) -> None:
+        if not engine._batches:
+            with Store(store) as responses:
+                stored.append(responses.count())
+        write(engine)
+
+    monkeypatch.setattr(openai_batch.OpenAIBatch, "_write", watched)
+    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
+        settings = {"base_url": server.base_url, "key_env": "", "poll_s": 0.01}
+        row = {"engine": "openai_batch", "settings": settings | {"batch": 40}}
+        models.write_text(json.dumps({"alpha": row}))
+        run(questions(100), ["alpha"], store=store, registry=models)
+    assert stored == [40, 80, 100]
+
+
 @pytest.mark.slow
 def test_a_batch_that_was_left_is_found_again(
     tmp_path: Path, registry: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
