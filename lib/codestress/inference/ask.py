@@ -162,7 +162,7 @@ async def ask_each(
     runs = []
     for entry in entries:
         own = trials.own.get(entry.name)
-        prompts = Prompts(own) if own else shared
+        prompts = Prompts(own, 0) if own else shared
         runs.append(_ModelRun(prompts, entry, store, progress, budget, counted))
     # The event loop's clock is the budget's, `time.monotonic`.
     end = None if budget.until is None else budget.until + last_s

@@ -55,9 +55,9 @@ class Prompts:
     """The first prompts of trials, by the trial's index. They are kept for the next models
     up to a number of characters; later ones are rendered at each use."""
 
-    def __init__(self, trials: Trials) -> None:
+    def __init__(self, trials: Trials, room: int = KEPT_CHARACTERS) -> None:
         self.trials = trials
-        self.room = KEPT_CHARACTERS
+        self.room = room
         self.kept: dict[int, Prompt] = {}
 
     def first(self, index: int, entry: ModelEntry) -> Asked:

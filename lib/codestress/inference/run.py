@@ -87,8 +87,7 @@ def scored_answers(
 ) -> Iterator[dict[str, Any]]:
     """Yield one model's scored answers to the trials that it was asked, as rows of
     `Results.answers`."""
-    numbered = enumerate(replies)
-    asked = ((index, reply) for index, reply in numbered if not reply.left_out)
+    asked = (pair for pair in enumerate(replies) if not pair[1].left_out)
     while chunk := list(islice(asked, CHUNK)):
         keys: list[str] = []
         for _, reply in chunk:
