@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .proportions import (
     Array,
@@ -157,10 +157,11 @@ def fit_exponential(
     rng: np.random.Generator,
 ) -> ExponentialFit:
     """Return the fit of a decay to mean accuracies at `x` (k,), from sums of scores
-    `right` and numbers of answers `asked`, both (problems, k), with the `floor` or with
-    0 in its place. `weigh` gives the weights of squared errors; `highest` are the upper
-    bounds of height, rate and floor. Intervals are quantiles of a bootstrap of
-    problems, `smoothed` and `stretched`. `check`: test by `lack_of_fit`."""
+    `right` and numbers of answers `asked`, both (problems, k). `floor`: fit the floor
+    too. `weigh` gives the weights of squared errors; `highest` are the upper bounds of
+    height, rate and floor. Intervals are quantiles of a bootstrap of problems,
+    `smoothed` and `stretched`. `check`: test by `lack_of_fit`.
+    """
     places, scores, numbers = map(floats, (x, right, asked))
     items = len(scores)
     fitted = partial(fit_curves, places, floor=floor, highest=highest)
@@ -175,7 +176,7 @@ def fit_exponential(
     noisy = smoothed(drawn, numbers, rng)
     # Noise alone must not let a resample without a right answer be fitted.
     noisy[~drawn.any(axis=1)] = 0
-    fits = fitted(noisy, weigh(noisy, counted))
+    fits = fitted(noisy, weigh(noisy, counted), start=best[1])
     draws = np.clip(stretched(fits, best, items, confidence), 0, highest)
     lack = math.nan
     if check:
@@ -266,23 +267,36 @@ def distances(means: Array, expected: Array, problems: Array) -> Array:
 
 
 def fit_curves(
-    x: Array, y: Array, weights: Array, *, floor: bool, highest: Array = HIGHEST
+    x: Array,
+    y: Array,
+    weights: Array,
+    *,
+    floor: bool,
+    highest: Array = HIGHEST,
+    start: float | None = None,
 ) -> Array:
     """Return height, rate and floor, shape (m, 3), of the curve fitted to each row of
     `y` (m, k) at `x` (k,).
 
     `weights` (m, k) weigh the squared errors. The parameters lie between 0 and
-    `highest` (3,); the floor is 0 unless `floor`. A row is nan when fewer places than
-    parameters have a weight, or when all means with a weight are 0.
+    `highest` (3,); the floor is 0 unless `floor`. With a rate `start`, the error is the
+    least one downhill from there. A row is nan when fewer places than parameters have a
+    weight, or when all means with a weight are 0.
     """
     parameters = np.full((len(y), 3), math.nan)
     fitted = (weights * y > 0).any(axis=1)
     fitted &= (weights > 0).sum(axis=1) >= 2 + floor
-    line = partial(fit_line, x, y[fitted], weights[fitted], floor, highest[0])
+    if not fitted.any():
+        return parameters
+    y, weights = y[fitted], weights[fitted]
+    line = partial(fit_line, x, weights, weights * y, floor, highest[0])
     rates = rate_grid(x, highest[1])
     errors = np.hstack([line(rate)[2] for rate in rates[:, None, None]])
     # Of rates that fit as well, the smallest: at a steep fall all larger ones do.
-    best = errors.round(12).argmin(axis=1)
+    errors = np.round(errors / (weights * y**2).sum(axis=1, keepdims=True), 12)
+    best = errors.argmin(axis=1)
+    if start is not None:
+        best = valley(errors, int(np.abs(rates - start).argmin()))
     edges = np.pad(rates, 1, mode="edge")[:, None]
     low, high = edges[best], edges[best + 2]
     for _ in range(HALVINGS):
@@ -306,35 +320,55 @@ def rate_grid(x: Array, highest: float) -> Array:
 
 
 def fit_line(
-    x: Array, y: Array, weights: Array, floor: bool, highest: float, rate: Array
+    x: Array, weights: Array, weighted: Array, floor: bool, highest: float, rate: Array
 ) -> tuple[Array, Array, Array, Array]:
-    """Return the least-squares line in exp(-rate * x) through each row of `y` (m, k) at
-    `x` (k,), with the `weights` (m, k): height, floor, squared error as a share of that
-    of a line at 0, and the sign of the error's derivative by the rate, each (m, 1).
+    """Return the least-squares line in exp(-rate * x) through each row of y (m, k) at
+    `x` (k,), of which `weighted` is y times its `weights` (m, k): height, floor,
+    squared error less that of a line at 0, and half of the error's derivative by the
+    rate, each (m, 1).
 
     `rate` is (m, 1) or (1, 1). The height is at most `highest`, neither is below 0, and
     the floor is 0 unless `floor`.
     """
 
-    def total(values: Array) -> Array:
-        return floats((weights * values).sum(axis=1, keepdims=True))
+    def total(values: Array, factors: Array) -> Array:
+        return floats((values[:, None] @ factors[..., None])[:, 0])
 
-    def slope(values: Array) -> Array:
-        squares = total(values**2)
-        steep = squares > 1e-15
-        found = np.divide(total(values * y), squares, out=0 * squares, where=steep)
-        return np.clip(found, 0, highest)
+    def slope(product: Array, squares: Array) -> tuple[Array, Array]:
+        found = np.divide(product, squares, out=0 * product, where=squares > 1e-15)
+        found = np.clip(found, 0, highest)
+        return found, found * (found * squares - 2 * product)
 
     falling = np.exp(-rate * x)
-    height = slope(falling)
+    product, squares = total(weighted, falling), total(weights, falling**2)
+    height, error = slope(product, squares)
     level = 0 * height
     if floor:
         count = weights.sum(axis=1, keepdims=True)
-        free = slope(falling - total(falling) / count)
-        level = total(y - free * falling) / count
+        mean = weighted.sum(axis=1, keepdims=True) / count
+        middle = total(weights, falling) / count
+        free, free_error = slope(
+            product - count * middle * mean, squares - count * middle**2
+        )
+        level = mean - free * middle
         # A line that would start below 0 is best held at 0: the error is convex.
-        height = np.where(level < 0, height, free)
+        held = level < 0
+        height = np.where(held, height, free)
+        error = np.where(held, error, free_error - count * mean**2)
         level = np.maximum(level, 0)
-    residual = y - level - height * falling
-    error = total(residual**2) / total(y**2)
-    return height, level, error, np.sign(height * total(residual * falling * x))
+    steep = falling * x
+    residual = total(weighted, steep) - level * total(weights, steep)
+    residual -= height * total(weights, falling * steep)
+    return height, level, error, height * residual
+
+
+def valley(errors: Array, start: int) -> NDArray[np.intp]:
+    """Return, for each row of `errors` (m, g), the column at which they stop falling,
+    to the left or right of the column `start`."""
+    before = np.diff(errors, axis=1, prepend=np.inf)
+    after = np.diff(errors, axis=1, append=np.inf)
+    left = start - (before[:, start::-1] < 0).argmax(axis=1)
+    right = start + (after[:, start:] >= 0).argmax(axis=1)
+    rows = np.arange(len(errors))
+    lower = errors[rows, right] < errors[rows, left]
+    return np.asarray(np.where(lower, right, left))
