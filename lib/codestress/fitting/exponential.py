@@ -171,8 +171,7 @@ def fit_exponential(
     if np.isnan(best[0]):
         return ExponentialFit(np.full((resamples, 3), math.nan), confidence)
 
-    copies = cluster_weights(items, resamples, rng)
-    drawn, counted = resampled(scores, numbers, copies)
+    drawn, counted = resampled(scores, numbers, cluster_weights(items, resamples, rng))
     noisy = smoothed(drawn, numbers, rng)
     # Noise alone must not let a resample without a right answer be fitted.
     noisy[~drawn.any(axis=1)] = 0
@@ -183,8 +182,7 @@ def fit_exponential(
         lack = lack_of_fit(places, scores, numbers, best, weights[0], rng, floor=floor)
     used = totals[0] > 0
     r2 = explained(means[0, used], curve(places[used], best[None])[0])
-    height, rate, level = best.tolist()
-    return ExponentialFit(draws, confidence, height, rate, level, r2, items, lack)
+    return ExponentialFit(draws, confidence, *best.tolist(), r2, items, lack)
 
 
 def explained(values: Array, fitted: Array) -> float:
@@ -330,26 +328,16 @@ def fit_line(
     `rate` is (m, 1) or (1, 1). The height is at most `highest`, neither is below 0, and
     the floor is 0 unless `floor`.
     """
-
-    def total(values: Array, factors: Array) -> Array:
-        return floats((values[:, None] @ factors[..., None])[:, 0])
-
-    def slope(product: Array, squares: Array) -> tuple[Array, Array]:
-        found = np.divide(product, squares, out=0 * product, where=squares > 1e-15)
-        found = np.clip(found, 0, highest)
-        return found, found * (found * squares - 2 * product)
-
     falling = np.exp(-rate * x)
     product, squares = total(weighted, falling), total(weights, falling**2)
-    height, error = slope(product, squares)
+    height, error = slope(product, squares, highest)
     level = 0 * height
     if floor:
         count = weights.sum(axis=1, keepdims=True)
         mean = weighted.sum(axis=1, keepdims=True) / count
         middle = total(weights, falling) / count
-        free, free_error = slope(
-            product - count * middle * mean, squares - count * middle**2
-        )
+        about_mean = product - count * middle * mean
+        free, free_error = slope(about_mean, squares - count * middle**2, highest)
         level = mean - free * middle
         # A line that would start below 0 is best held at 0: the error is convex.
         held = level < 0
@@ -360,6 +348,21 @@ def fit_line(
     residual = total(weighted, steep) - level * total(weights, steep)
     residual -= height * total(weights, falling * steep)
     return height, level, error, height * residual
+
+
+def total(values: Array, factors: Array) -> Array:
+    """Return the sum of products of each row of `values` (m, k) with the same row of
+    `factors` (m, k) or with its only row, (m, 1)."""
+    return floats((values[:, None] @ factors[..., None])[:, 0])
+
+
+def slope(product: Array, squares: Array, highest: float) -> tuple[Array, Array]:
+    """Return the least-squares slope of a line through 0, held between 0 and `highest`,
+    and its squared error less that of a line at 0, from the sums of y times x
+    (`product`) and of x squared (`squares`), each (m, 1)."""
+    free = np.divide(product, squares, out=0 * product, where=squares > 1e-15)
+    held = np.clip(free, 0, highest)
+    return held, held * (held * squares - 2 * product)
 
 
 def valley(errors: Array, start: int) -> NDArray[np.intp]:

@@ -20,7 +20,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import compress
+from itertools import chain, compress
 from typing import Literal
 
 import numpy as np
@@ -151,7 +151,7 @@ def block_numbers(text: str) -> list[int]:
 def placed(*texts: str) -> tuple[list[str], list[int]]:
     """Pair of lists: the segments of several messages (`texts`), and the line number of each
     segment in its message."""
-    numbered = [segment for text in texts for segment in numbered_segments(text)]
+    numbered = [*chain.from_iterable(map(numbered_segments, texts))]
     return [piece for _, piece in numbered], [line for line, _ in numbered]
 
 
@@ -159,11 +159,11 @@ def placed(*texts: str) -> tuple[list[str], list[int]]:
 def _blocks(*texts: str) -> list[int]:
     """Block number (`block_numbers`) of each segment of several messages (`texts`), counted within
     its message."""
-    found = list[int]()
+    blocks = list[int]()
     for text in texts:
         block_of = block_numbers(text)
-        found += [block_of[line] for line, _ in numbered_segments(text)]
-    return found
+        blocks += [block_of[line] for line, _ in numbered_segments(text)]
+    return blocks
 
 
 @dataclass(frozen=True)
@@ -181,13 +181,13 @@ def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     """Returns the segments of all messages of `prompt`, with the probability that `reader`
     (settings) misses each, as a `Prospect`. A reader that reasons step by step reads twice, which
     squares this probability."""
-    pieces, lines = placed(*(message.content for message in prompt.messages))
+    texts = [message.content for message in prompt.messages]
+    pieces, lines = placed(*texts)
     places = (np.arange(len(pieces)) + 0.5) / max(1, len(pieces))
-    missed = 1 - keep_probability(
-        reader, places, prompt.characters / CHARACTERS_PER_TOKEN
-    )
-    shown = [*(message.content for message in prompt.messages), prompt.prefill]
-    if reader.style == "reasoning" or any("[THOUGHT]" in text for text in shown):
+    tokens = prompt.characters / CHARACTERS_PER_TOKEN
+    missed = 1 - keep_probability(reader, places, tokens)
+    texts.append(prompt.prefill)
+    if reader.style == "reasoning" or any("[THOUGHT]" in text for text in texts):
         missed = missed**2  # who works step by step reads twice
     return Prospect(pieces, lines, missed)
 
@@ -209,16 +209,12 @@ def read(request: Request, reader: Settings) -> Reading:
     seen = prospect(prompt, reader)
     kept = (random.random(len(seen.pieces)) >= seen.missed).tolist()
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
-    pieces, lines = (
-        [*compress(enumerate(seen.pieces), kept)],
-        [*compress(seen.lines, kept)],
-    )
-    blocks = (
-        _blocks(*(message.content for message in prompt.messages))
-        if reader.thorough
-        else []
-    )
-    blocks = [*compress(blocks, kept)]
+    pieces = [*compress(enumerate(seen.pieces), kept)]
+    lines = [*compress(seen.lines, kept)]
+    blocks = list[int]()
+    if reader.thorough:
+        every = _blocks(*(message.content for message in prompt.messages))
+        blocks = [*compress(every, kept)]
     return Reading(pieces, question, reader, random, lines, prompt.source, blocks)
 
 
