@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 import re
 import struct
 import subprocess
@@ -187,7 +186,7 @@ def test_everything_asked_is_counted_and_everything_odd_is_named(
     # C, without answers, and the broken row count.
     assert report.pass_at(1) == pytest.approx((1 / 3 + 1) / 4)
     assert report.pass_at(3) == pytest.approx(1 / 3)  # b has no three
-    assert math.isnan(report.pass_at(5))
+    assert report.pass_at(5) is None
 
 
 @given(
@@ -259,6 +258,9 @@ def test_the_command(tmp_path: Path, problems: ProblemFile) -> None:
     assert report["problems"]["c"] == [
         {"right": True, "reason": "right", "detail": "", "unresolved": True}
     ]
+    answers.write_text(json.dumps({"a": ["f(1"]}))
+    broken = subprocess.run([*command, "--rule", "reference"], capture_output=True)
+    assert (broken.returncode, broken.stdout) == (2, b"")
     gone = subprocess.run(
         [*command[:-1], str(tmp_path / "gone.jsonl")], capture_output=True, text=True
     )
@@ -658,15 +660,16 @@ def test_nothing_matched_is_an_error_and_no_share(
     path = tmp_path / "answers.json"
     path.write_text(json.dumps(content))
     script = str(Path(sys.executable).with_name("codestress"))
-    command = [script, "score", "--task", "output", "--answers", str(path)]
-    command += ["--problems", str(tmp_path / "problems.jsonl")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert (done.returncode, "pass@1" in done.stdout) == (
-        (2, False) if told else (0, True)
-    )
-    names(done.stderr, *told)
-    assert "pass@5" not in done.stdout
-    assert "nan" not in done.stdout
+    for task in ("input", "output") if told else ("output",):
+        command = [script, "score", "--task", task, "--answers", str(path)]
+        command += ["--problems", str(tmp_path / "problems.jsonl")]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert (done.returncode, "pass@1" in done.stdout) == (
+            (2, False) if told else (0, True)
+        )
+        names(done.stderr, *told)
+        assert "pass@5" not in done.stdout
+        assert "nan" not in done.stdout
     if not told:
         as_json = subprocess.run([*command, "--json"], capture_output=True, text=True)
         names(done.stdout, "cruxeval")

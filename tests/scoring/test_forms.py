@@ -823,6 +823,16 @@ def test_what_is_written_in_a_text_of_the_answer_stays() -> None:
                 dressed_text = example.replace("…", text)
                 assert alone(without_thoughts(dressed_text)) == text, dressed_text
     assert alone(r"$\boxed{[\text{'a'},\ \text{'b'}]}$") == "['a', 'b']"
+    for text in ("#### '[ANSWER]'", "Answer: '\\boxed{5}'"):
+        assert alone(text) == text.partition(" ")[2]
+
+
+def test_a_token_alone_is_no_thought() -> None:
+    for text, outcome in (
+        ("<|im_end|>", Outcome.UNPARSABLE),
+        ("<think>2<|im_end|>", Outcome.ONLY_REASONING),
+    ):
+        assert in_file("output")(stopped(text)).outcome is outcome
 
 
 @pytest.mark.parametrize(

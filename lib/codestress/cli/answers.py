@@ -257,14 +257,10 @@ def score(
     strict: values are parsed and compared by type; reference: what CRUXEval's own harness does. A row of
     the problems that is rejected makes its answers harness errors, and the others are scored.
     """
-    from codestress.scoring.answer_files import check_matched
     from codestress.scoring.answer_layouts import read_answers
 
     file = read_answers(answers_file, form)
-    report, manner = _scored(file, problems_file, task, rule)
-    for warning in report.warnings:
-        click.echo(printable(f"warning: {warning}"), err=True)
-    check_matched(answers_file, file.answers, report)
+    report, manner = _scored(answers_file, file, problems_file, task, rule)
     content = {"format": file.format, **report.as_json()}
     if as_json:
         click.echo(json.dumps(content, indent=1))
@@ -281,13 +277,15 @@ def score(
 
 
 def _scored(
-    file: AnswerFile, path: Path | None, task: Task, rule: Rule
+    name: Path, file: AnswerFile, path: Path | None, task: Task, rule: Rule
 ) -> tuple[Report, str]:
-    """Scores of the answers in `file`, and how the programs ran that this needed, if any."""
+    """Returns the scores of the answers in `file`, which was read from `name`, on the problems at
+    `path`, and how the programs ran that this needed, if any. Prints warnings; raises
+    `NothingMatchedError` where no answer could be judged."""
     from codestress.problems.datasets import data_file
     from codestress.problems.problem_files import read_problems
     from codestress.sandbox.executor import Executor
-    from codestress.scoring.answer_files import score_file
+    from codestress.scoring.answer_files import check_matched, score_file
 
     path = path or data_file("cruxeval", "cruxeval/cruxeval.jsonl")
     problems = read_problems(path)
@@ -301,7 +299,11 @@ def _scored(
             executor=executor,
             unread=file.faults,
         )
-    if rejected := len(problems.faults):
-        count = f"{rejected:,} of {len(report.scores):,} problems"
-        click.echo(f"{count} rejected", err=True)
-    return report, f"programs ran {executor.manner()}" if executor else ""
+        rejected = len(problems.faults)
+        if rejected:
+            count = f"{rejected:,} of {len(report.scores):,} problems"
+            click.echo(f"{count} rejected", err=True)
+        for warning in report.warnings:
+            click.echo(printable(f"warning: {warning}"), err=True)
+        check_matched(name, file.answers, report)
+        return report, f"programs ran {executor.manner()}" if executor else ""

@@ -14,12 +14,18 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.types import Outcome, Score, Task
 
-from .forms import alone, without_thoughts
+from .forms import alone, split_thoughts, without_thoughts
 from .predictions import Answer, Rule, score_answers
 
 Answers = Mapping[str, Sequence[str | None]]
 """Texts by problem id; None marks a missing answer."""
-NOT_JUDGED = {"missing", "unparsable", "only reasoning", "harness error"}
+NOT_JUDGED = {
+    "missing",
+    "unparsable",
+    "syntax error",
+    "only reasoning",
+    "harness error",
+}
 """Outcomes of answers that were not judged; a file that has no others is an error."""
 
 
@@ -36,16 +42,15 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Number of answers of each outcome by the outcome's name (`Outcome.code`), zeros included;
         the numbers add up to the number of scores."""
-        found = Counter[Outcome]()
-        for scores in self.scores.values():
-            found.update(score.outcome for score in scores)
-        return {outcome.code: found[outcome] for outcome in Outcome}
+        scores = chain(*self.scores.values())
+        counts = Counter(score.outcome for score in scores)
+        return {outcome.code: counts[outcome] for outcome in Outcome}
 
-    def pass_at(self, k: int) -> float:
+    def pass_at(self, k: int) -> float | None:
         """Chance that at least one of `k` answers to a problem is correct, by the unbiased estimate
         (Chen et al., 2021, section 2.1).
 
-        The mean is over the problems that have `k` answers or more; nan where none has. The
+        The mean is over the problems that have `k` answers or more; None where none has. The
         report's `warnings` name problems with fewer answers than others.
         """
         estimates = []
@@ -53,7 +58,7 @@ class Report:
             if len(scores) >= k:
                 right = sum(score.value == 1 for score in scores)
                 estimates.append(pass_at_k(len(scores), right, k))
-        return sum(estimates) / len(estimates) if estimates else math.nan
+        return sum(estimates) / len(estimates) if estimates else None
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as the dictionary that `codestress score --json` prints: pass@1 and
@@ -61,8 +66,7 @@ class Report:
         problem's scores."""
         report: dict[str, Any] = {}
         for k in (1, 5):
-            share = self.pass_at(k)
-            report[f"pass@{k}"] = None if math.isnan(share) else share
+            report[f"pass@{k}"] = self.pass_at(k)
         report["counts"] = self.counts
         report["warnings"] = list(self.warnings)
         report["problems"] = {}
@@ -82,8 +86,8 @@ def _as_json(score: Score) -> dict[str, Any]:
 
 def pass_at_k(n: int, right: int, k: int) -> float:
     """Return the unbiased estimate of pass@k, the chance that one of `k` answers is correct, from
-    `n` answers of which `right` are correct: 1 - C(n - right, k) / C(n, k); nan when k > n."""
-    return 1 - math.comb(n - right, k) / math.comb(n, k) if k <= n else math.nan
+    `n` answers, at least `k`, of which `right` are correct: 1 - C(n - right, k) / C(n, k)."""
+    return 1 - math.comb(n - right, k) / math.comb(n, k)
 
 
 def score_file(
@@ -125,7 +129,7 @@ def _given(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
     if text is None:
         return Score(Outcome.MISSING, 0.0, "no answer in the file")
     answer = without_thoughts(text)
-    if text.strip() and not answer.strip():
+    if not answer.strip() and split_thoughts(text).thoughts:
         return Score(Outcome.ONLY_REASONING, 0.0, "thoughts alone")
     return Answer(problem, alone(answer) if rule == "strict" else answer)
 
@@ -138,14 +142,13 @@ def _warnings(
 ) -> list[str]:
     """Return a warning for each faulty problem, and for each fault of the answers: rows that could
     not be read (`unread`), and ids that are unknown, or have no answers or fewer than `asked`."""
-    counts = {name: len(texts) for name, texts in answers.items()}
     known = [problem.id for problem in problems.problems]
     every = dict.fromkeys([*known, *problems.faults])
     named = dict(unread)
-    named["no answers to"] = [name for name in every if not counts.get(name)]
+    named["no answers to"] = [name for name in every if not answers.get(name)]
     unknown = [name for name in answers if name not in every]
     named["answers to unknown problems, not scored"] = unknown
-    fewer = [name for name in known if 0 < counts.get(name, 0) < asked]
+    fewer = [name for name in known if 0 < len(answers.get(name, ())) < asked]
     named[f"fewer than {asked} answers, judged by those"] = fewer
     warnings = list(problems.faults.values())
     warnings += [_named(fault, names) for fault, names in named.items() if names]
@@ -164,11 +167,13 @@ def check_matched(path: Path, answers: Answers, report: Report) -> None:
     counts = {reason: count for reason, count in report.counts.items() if count}
     if counts.keys() - NOT_JUDGED:
         return
-    found = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
+    outcomes = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
     given, known = (next(iter(names), "none") for names in (answers, report.scores))
     text = next(filter(None, chain(*answers.values())), "")
     remedy = (
         f"compare the ids (first {given!r}, of problems {known!r}), the warnings, and the first "
         f"answer, {text[:80]!r}, with the forms in docs/scoring.md"
     )
-    raise NothingMatchedError(f"{path}: no answer could be judged ({found}): {remedy}")
+    raise NothingMatchedError(
+        f"{path}: no answer could be judged ({outcomes}): {remedy}"
+    )

@@ -37,7 +37,7 @@ LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
 """For each format the fields of a row with the problem's id, and the fields with the answers, the
 preferred first; a dot leads into an object."""
 TABLE = LAYOUTS.pop("table")
-"""The fields in a table of one's own."""
+"""Names of fields with ids, and of fields with answers, in a table that no harness wrote."""
 FORMATS = ("cruxeval", *LAYOUTS, "jsonl", "csv", "parquet")
 """Formats that `codestress score --format` names."""
 WANTED = "give an object of problem ids to lists of texts, or another format of docs/scoring.md, in UTF-8"
@@ -59,7 +59,7 @@ class AnswerFile:
     fields: str = "ids to texts"
     """Names of the fields that were read as id and answers."""
     faults: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Numbers of rows without id or answer, by fault."""
+    """Numbers of the rows without an id or answer, by fault."""
 
 
 def read_answers(path: Path, form: str = "") -> AnswerFile:
@@ -246,9 +246,8 @@ def _fields(
         form = form if form in LAYOUTS else container
         layouts = {form: layouts[form]}
     elif "completion" not in names and not names.isdisjoint(TABLE[1]):
-        del layouts[
-            "evalplus"
-        ]  # a `solution` beside a model's answer is the expected one
+        # A `solution` beside a model's answer is the expected one.
+        del layouts["evalplus"]
     for name, (ids, answers) in layouts.items():
         id_field = _preferred(ids, rows, names)
         answer_field = _preferred(answers, rows, names)
@@ -258,8 +257,9 @@ def _fields(
 
 
 def _preferred(paths: Sequence[str], rows: Sequence[Row], names: Set[str]) -> str:
-    """Return the first of `paths` that any of `rows`, which have the fields `names`, has, or names
-    without a value: the model's answer may be missing, and the expected one beside it is none."""
+    """Return the first of `paths` to a field of `rows`; empty without any. `names` are all their
+    fields. A field without a value counts as well: a model's answer may be missing, and the
+    expected answer, in a field further back, must not take its place."""
     for path in paths:
         if path in names and path != "output":
             return path

@@ -66,7 +66,7 @@ PIECES = re.compile(
 ends with its line."""
 BRACKETS = {"(": ")", "[": "]", "{": "}"}
 DEEPEST_BRACKETS = 200
-"""Largest number of brackets in each other; Python's parser takes no more."""
+"""Largest number of nested brackets; Python's parser takes no more."""
 
 
 def outside_brackets(text: str, mark: str, start: int = 0) -> int:
@@ -105,9 +105,6 @@ def before_fence(text: str) -> Ending:
 
 # --- Tags around an answer ---
 
-Tags = tuple[re.Pattern[str], re.Pattern[str]]
-"""Patterns of an opening and a closing tag."""
-
 
 def _tag(name: str) -> re.Pattern[str]:
     """Return the pattern of a tag, plain, in bold type or as code, and a colon after it."""
@@ -115,11 +112,11 @@ def _tag(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?:{marked}|(?:{name})):?", re.IGNORECASE)
 
 
-ANSWER_TAGS: list[Tags] = [
+ANSWER_TAGS = [
     (_tag(row["opening"]), _tag(row["closing"])) for row in TABLE["tags"]["answers"]
 ]
-"""Tags around an answer: those that CodeCrash asks for, and those that models write in their
-place."""
+"""Patterns of an opening and a closing tag around an answer: of the tags that CodeCrash asks for, and
+of those that models write in their place."""
 
 # --- LaTeX ---
 

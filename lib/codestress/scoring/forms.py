@@ -6,6 +6,7 @@ answers that a prefill begins have a module of their own, `scoring.begun`. docs/
 forms.
 """
 
+import ast
 import json
 import re
 import unicodedata
@@ -37,7 +38,8 @@ TAG_OR_MENTION = re.compile(
 )
 """Pattern of tags, and of quotes and code, in which a tag is a mention."""
 EMPTY_LINES = re.compile(r"(?:[ \t\r]*\n)+")
-"""Pattern of what belongs to a closing tag behind it; indentation belongs to the answer."""
+"""Pattern of the blank lines behind a closing tag; the indentation after them belongs to the
+answer."""
 LONG_FENCE = re.compile(r"^([ \t]*)(?:`{4,}|~{3,})", re.MULTILINE)
 
 
@@ -150,7 +152,8 @@ def _families(text: str) -> list[list[Ending]]:
 
 
 def _own(blocks: Sequence[Ending]) -> list[str]:
-    """Return the closed blocks, without the prompt's own words where any other is closed."""
+    """Return the texts of the closed blocks; those that only quote the prompt (`QUOTED_PROMPT`) are
+    left out where there are others."""
     closed = [block.text for block in blocks if block.closed]
     return [text for text in closed if not QUOTED_PROMPT.fullmatch(text)] or closed
 
@@ -172,12 +175,14 @@ def marked(text: str) -> str | None:
 
 
 def _is_program(text: str) -> bool:
-    """Whether a text is Python, or an assertion in JavaScript. A heading (`#### \boxed{5}`) is a
-    comment, and no program."""
+    """Whether a text is Python, or an assertion in JavaScript, with tags in its strings alone: the
+    tag in `[ANSWER] [1]` is no name. A heading (`#### \boxed{5}`) is a comment, and no program."""
     try:
-        return bool(parse_program(text.strip("`* \n").replace("===", "==")).body)
+        tree = parse_program(text.strip("`* \n").replace("===", "=="))
     except SyntaxError:
         return False
+    names = {node.id.upper() for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return bool(tree.body) and "ANSWER" not in names
 
 
 # --- A text that is the answer: `codestress score` ---
@@ -197,8 +202,9 @@ def alone(text: str) -> str:
     opening = OPENING_LINE.match(text)
     if opening:
         text = before_fence(text[opening.end() :]).text
-    answer = marked(text)
-    return unwrapped(text) if answer is None else answer
+    bare = unwrapped(text)
+    answer = None if _is_program(bare) else marked(text)
+    return bare if answer is None else answer
 
 
 # --- A word behind a marker: Find the Origin, section 4 ---
@@ -244,7 +250,8 @@ NamedLine = tuple[int, str | None]
 
 
 def _integer(digits: str) -> int:
-    """Return the number of a line; one of over 20 digits names none, whatever it is cut to."""
+    """Return the number that `digits` write, cut to 20 digits: no line has so high a number, and
+    Python refuses very long ones."""
     return int(digits.strip()[:20])
 
 

@@ -1,4 +1,5 @@
-"""Scores that several judges of single responses share."""
+"""Scores that all studies give alike: to refused, empty and cut-off responses, and to those without
+an answer."""
 
 from codestress.types import Outcome, Response, Score
 
