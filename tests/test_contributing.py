@@ -157,11 +157,14 @@ def test_a_perturbation_is_a_function_and_a_row(copy: Path) -> None:
 @pytest.mark.slow
 def test_a_fifth_paper_is_four_folders(copy: Path) -> None:
     follow("Add a fifth paper", copy)
+    assert "echo/fig01" in (copy / "outputs/smoke/index.html").read_text()
     made = json.loads((copy / "outputs/smoke/echo/fig01/manifest.json").read_text())
     counts = made["counts"]["sim-wide"]
     assert counts["correct"] + counts["incorrect"] == made["asked"] == 2
     assert any("papers/echo/studies.py" in name for name in made["inputs"])
-    typed = {name for name, _ in steps("Add a fifth paper") if name}
+    assert list(made["prompts"]) == ["echo.repeat"]
+    typed = {name: text for name, text in steps("Add a fifth paper") if name}
+    assert sum(text.count("\n") for text in typed.values()) <= 120
     folders = (
         "lib/codestress/papers/echo/",
         "notebooks/echo/",
