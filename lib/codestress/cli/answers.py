@@ -63,7 +63,7 @@ def store_status() -> None:
     help="Set damaged responses aside, so that a build asks them again.",
 )
 def store_verify(repair: bool) -> None:
-    """Reads all responses and all published files: whether each is what it was. Exit 1 where one is not."""
+    """Checks that all responses and all published files are unchanged. Exit 1 where one is not."""
     from codestress.report.checked import changed_files
 
     with Store(STORE) as responses:
@@ -91,7 +91,7 @@ def store_verify(repair: bool) -> None:
     "--reset", is_flag=True, help="Forget the sums: command lines begin again from 0."
 )
 def store_budget(reset: bool) -> None:
-    """Shows how much of their budgets command lines spent that were killed or stopped."""
+    """Shows what command lines that were killed or stopped have spent of their budgets."""
     from codestress.inference.budget import SUMS, sums
 
     if reset:

@@ -112,8 +112,8 @@ def _tell_outcomes(outcomes: list[Built]) -> None:
     for same in alike.values():
         if len(same) > 1:
             first = same[0]
-            told = f"{first.state} for one reason, that of {first.name}"
-            click.echo(f"{len(same)} × {told}")
+            reason = f"for one reason, that of {first.name}"
+            click.echo(f"{len(same)} × {first.state} {reason}")
     for part, names in without.items():
         click.echo(f"{part} (built without it: {', '.join(names)})")
 
@@ -178,18 +178,20 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
 
 
 TABLE = "{:16} {:28} {:>8} {:>9} {:>9} {:>9} {:>10} {:>15} {:>8}  {}"
-"""A line of a plan's table."""
+"""Format of a row in the table that `plan` prints."""
+COUNTS = ("problems", "requests", "answered", "repeated")
+"""Columns of this table with exact counts, fields of `PlanRow`."""
 LEGEND = """repeated: equal to a request above it; one answer serves both
 ~: estimated from the prompts of a sample of the problems
 dollars: prompts alone, and with every answer as long as it may be, at 4 characters a token"""
 
 
 def _tell_plan(rows: list[PlanRow]) -> None:
-    names = "artefact model problems requests answered repeated missing characters"
-    click.echo(TABLE.format(*names.split(), "minutes", "dollars"))
+    rest = ("missing", "characters", "minutes", "dollars")
+    click.echo(TABLE.format("artefact", "model", *COUNTS, *rest))
     for row in rows:
         about = "~" if row.rendered < 1 else ""
-        counts = [f"{getattr(row, name):,}" for name in names.split()[2:6]]
+        counts = [f"{getattr(row, name):,}" for name in COUNTS]
         guesses = [f"{about}{row.missing:,}", f"{about}{row.characters:,}"]
         minutes = "" if row.seconds is None else f"{row.seconds / 60:.1f}"
         dollars = "no price" if row.unpriced else ""
@@ -387,8 +389,7 @@ def sync(check: bool) -> None:
 
     tell_ignored_values(resolved((), Knobs("demo")))
     changed = sync_notebooks(write=not check)
+    state = "differs from its schema; run `codestress sync`" if check else "written"
     for path in changed:
-        click.echo(
-            f"{shown(path)}: {'differs from its schema; run `codestress sync`' if check else 'written'}"
-        )
+        click.echo(f"{shown(path)}: {state}")
     exit_where(check and changed)

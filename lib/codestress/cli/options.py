@@ -107,12 +107,12 @@ def with_knobs(command: Callable[..., None]) -> Callable[..., None]:
     `--set`, which it gets together as its argument `knobs`, a `Knobs`."""
 
     @wraps(command)
-    def taken(**given: Any) -> None:
-        command(knobs=Knobs(*map(given.pop, Knobs._fields)), **given)
+    def wrapped(**options: Any) -> None:
+        command(knobs=Knobs(*map(options.pop, Knobs._fields)), **options)
 
     for option in reversed(OPTIONS):
-        taken = option(taken)
-    return taken
+        wrapped = option(wrapped)
+    return wrapped
 
 
 def resolved(

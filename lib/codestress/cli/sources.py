@@ -57,9 +57,9 @@ def data_verify() -> None:
     faulty = False
     for dataset in load_catalogue().values():
         for file in dataset.files:
-            found = state(file)
-            click.echo(f"{dataset.name}: {file.path}: {found}")
-            faulty |= found not in ("ok", "missing")
+            status = state(file)
+            click.echo(f"{dataset.name}: {file.path}: {status}")
+            faulty |= status not in ("ok", "missing")
     exit_where(faulty)
 
 

@@ -41,9 +41,8 @@ def try_command(
         return
     if "://" not in model and (model_id or key_env):
         raise ParameterError(f"try {model}: --id and --key-env belong to a URL")
-    length = f"{minutes:g} minute{'s' * (minutes != 1)}"
     click.echo(
-        f"{length} from now: a short question to {model}, then all questions are made and asked; "
+        f"{minutes:g} min from now: a short question to {model}, then all questions are made and asked; "
         "then the figures are drawn",
         err=True,
     )
