@@ -20,8 +20,8 @@ LONGEST_TEXT = 100_000
 LARGEST_BITS = 50_000
 """Largest number of bits in an integer that arithmetic makes."""
 LONGEST_SEQUENCE = 100_000
-"""Largest number of characters that write out what all arithmetic of one text makes of sequences,
-and of elements that its calls take."""
+"""Bound on what one text may make: characters that would write out the sequences of its arithmetic,
+and elements that its calls take."""
 
 Number = int | float | complex
 CONTROL = re.compile(
@@ -40,12 +40,13 @@ UNREADABLE = (SyntaxError, ValueError, MemoryError, RecursionError)
 def printable(text: str) -> str:
     """Copy of `text` with its control characters spelled out as in `repr`; line breaks and tabs
     stay."""
-    return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
+    return CONTROL.sub(lambda sign: ascii(sign[0])[1:-1], text)
 
 
 def counted(number: int, noun: str) -> str:
     """Return the number and its noun in words: `1 model`, `2,000 models`, `0 models`."""
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+    ending = "" if number == 1 else "s"
+    return f"{number:,} {noun}{ending}"
 
 
 class NotLiteral(ValueError):
@@ -175,7 +176,7 @@ class _Reading:
     left = LONGEST_SEQUENCE
 
     def value(self, node: ast.expr) -> Any:
-        """Return the value of an expression; one frame for each level of arithmetic."""
+        """Return the value of the expression `node`; `NotLiteral` where it has none."""
         match node:
             case ast.Constant(EllipsisType()):
                 raise NotLiteral("... in place of a value")
@@ -318,8 +319,8 @@ _TYPES: dict[str, tuple[type, set[type]]] = {
     "float": (float, {bool, int, float, str}),
     "complex": (complex, {bool, int, float}),
 }
-"""Data types but dictionaries, and the types of their arguments. Those that take no list are not
-called without arguments."""
+"""Data types by name, dictionaries apart, with the types that an argument may have. Those that take
+no list are not called without arguments."""
 
 
 def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
@@ -342,15 +343,15 @@ def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> A
     raise NotLiteral(f"a call of {name}")
 
 
-def same_value(one: object, other: object) -> bool:
-    """Whether the values `one` and `other` are equal in value and in type at every depth. Python's
+def same_value(value: object, other: object) -> bool:
+    """Whether `value` and `other` are equal in value and in type at every depth. Python's
     == does not separate types: here True is not 1, and 1 is not 1.0.
 
     nan equals itself, 0.0 equals -0.0, and the order of dictionaries and sets does not matter.
     False also for values that are nested too deeply or hold something unhashable.
     """
     try:
-        return canonical(one) == canonical(other)
+        return canonical(value) == canonical(other)
     except (RecursionError, TypeError):
         return False
 

@@ -10,14 +10,13 @@ own notes.
 import os
 import pickle
 import tempfile
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from .paths import exported
+from .paths import exported, write_whole
 from .types import hash_of
 
 FOLDER = "CODESTRESS_NOTES"
@@ -52,11 +51,11 @@ def noted(function: Callable[P, T]) -> Callable[P, T]:
                 _own[key] = function(*args, **named)
             value: T = _own[key]
             return value
-        found = remembered(*what)
-        if found is None:
-            found = (function(*args, **named),)
-            remember(*what, found)
-        [value] = found
+        note = remembered(*what)
+        if note is None:
+            note = (function(*args, **named),)
+            remember(*what, note)
+        [value] = note
         return value
 
     return looked_up
@@ -66,10 +65,7 @@ def remember(*what: Any) -> None:
     """Stores the last argument in the build's cache, with all arguments before it as its key.
     Without a build nothing is stored."""
     if file := _file(*what[:-1]):
-        # Whole under its name at once: processes and threads write side by side.
-        part = file.with_suffix(f".{threading.get_native_id()}")
-        part.write_bytes(pickle.dumps(what[-1]))
-        part.replace(file)
+        write_whole(file, pickle.dumps(what[-1]))
 
 
 def remembered(*what: Any) -> Any:

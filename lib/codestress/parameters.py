@@ -28,7 +28,7 @@ class Alike(NamedTuple):
     def has(self, values: Mapping[str, Any]) -> bool:
         """Whether the parameters `values` (by name) contain all entries of at least one of the
         combinations."""
-        return any(one.items() <= values.items() for one in self.combinations)
+        return any(part.items() <= values.items() for part in self.combinations)
 
 
 class Facts(Strict):
@@ -42,8 +42,8 @@ class Facts(Strict):
     docs/PAPER.md."""
 
     FILES: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    """Parameters that name a file, each with the words that it takes in place of a path. A path is
-    kept from the project's root."""
+    """Parameters that name a file, each with the words that it takes in place of a path. Paths are
+    stored relative to the project's root."""
 
     artefact: str = Field(
         description="the figure or table, which names the folder in outputs/"
@@ -53,8 +53,8 @@ class Facts(Strict):
         "strict", description="how answers are judged; both are reported"
     )
     PARTS: ClassVar[tuple[str, ...]] = ()
-    """Names of list parameters of which each part matches the paper too, because each value has its
-    own requests."""
+    """Names of list parameters that follow the paper's protocol with a part of the paper's values
+    too, because each value has its own requests."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -62,7 +62,7 @@ class Facts(Strict):
         """Integer for a `value` that is a float without a fraction, also inside lists, so that 20.0
         and 20 are the same value; other values unchanged."""
         if isinstance(value, list):
-            return [cls._one_number(one) for one in value]
+            return [cls._one_number(item) for item in value]
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
     @classmethod
@@ -224,7 +224,8 @@ class Parameters(Interval):
 
 class Experiment(Asked):
     """An experiment: its fields are the parameters of its notebooks, its methods make the trials,
-    render them as prompts and score the responses. `questions` is its form for `run`."""
+    render them as prompts and score the responses. The function `questions` makes the `Trials` that
+    `run` takes."""
 
     @property
     def rules(self) -> tuple[str, ...]:
@@ -308,7 +309,7 @@ def _literal(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_literal, value))}]"
     if isinstance(value, dict):
-        pairs = [f"{_literal(key)}: {_literal(one)}" for key, one in value.items()]
+        pairs = [f"{_literal(key)}: {_literal(item)}" for key, item in value.items()]
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, str):
         return json.dumps(value, ensure_ascii=False)

@@ -80,8 +80,8 @@ def exported(variable: str, value: str) -> Iterator[None]:
 def visible(folder: Path, pattern: str = "*") -> list[Path]:
     """Return the sorted paths below `folder` that match `pattern`, without hidden files and
     folders (names that begin with a dot), which editors and systems leave there."""
-    found = folder.glob(pattern)
-    return sorted(path for path in found if "/." not in f"/{path.relative_to(folder)}")
+    paths = folder.glob(pattern)
+    return sorted(path for path in paths if "/." not in f"/{path.relative_to(folder)}")
 
 
 def write_whole(path: Path, content: str | bytes) -> None:

@@ -28,10 +28,10 @@ def module_of(paper: str, part: str) -> str:
 def offered_by(part: str, name: str) -> dict[str, Any]:
     """Values of the attribute `name` in the papers' modules `part` (such as `studies`): a
     dictionary by paper. Papers without such a module or attribute are left out."""
-    found = {}
+    values = {}
     for paper in papers():
         if (PAPERS / paper / f"{part}.py").is_file():
             module = importlib.import_module(module_of(paper, part))
             if hasattr(module, name):
-                found[paper] = getattr(module, name)
-    return found
+                values[paper] = getattr(module, name)
+    return values

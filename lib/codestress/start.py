@@ -9,8 +9,16 @@ import sys
 
 ASIDE = "CODESTRESS_ASIDE"
 """Name of the environment variable with the settings that were left aside, NAME=VALUE in lines."""
-HARMLESS = "DONTWRITEBYTECODE FAULTHANDLER HASHSEED NOUSERSITE PYCACHEPREFIX SAFEPATH UNBUFFERED"
-"""Ends of the names of Python's settings that may stay."""
+HARMLESS = (
+    "DONTWRITEBYTECODE",
+    "FAULTHANDLER",
+    "HASHSEED",
+    "NOUSERSITE",
+    "PYCACHEPREFIX",
+    "SAFEPATH",
+    "UNBUFFERED",
+)
+"""Python's environment variables that may stay set, without the `PYTHON` of their names."""
 
 
 def start_alone() -> None:
@@ -34,6 +42,6 @@ def start_alone() -> None:
 def _is_setting(name: str) -> bool:
     end = name.removeprefix("PYTHON")
     if end != name:  # as PYTHON and PYTHON_VERSION, which are no settings of Python's
-        return end.isalpha() and end not in HARMLESS.split()
+        return end.isalpha() and end not in HARMLESS
     settings = ("MATPLOTLIB", "MPL", "PANDAS_", "SCIPY_", "TQDM_")
     return name.startswith(settings) and name != "TQDM_DISABLE"

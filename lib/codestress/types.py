@@ -297,7 +297,7 @@ class Trials:
     same scoring rules."""
 
     def of(self, model: str) -> Trials:
-        """Trials that `model` (a name) is asked: its own where it has any, else these."""
+        """Trials that `model` (a name) is asked: its entry in `own`, or else these trials."""
         return self.own.get(model, self)
 
     def total(self, models: Iterable[str]) -> int:

@@ -108,7 +108,8 @@ def one_of(what: str, kits: Iterable[str], file: Callable[[], Path]) -> Any:
     """
 
     def known(name: str) -> str:
-        names = (*kits, *(read_yaml(file()) if file().is_file() else ()))
+        own = read_yaml(file()) if file().is_file() else {}
+        names = (*kits, *own)
         if name not in names:
             raise ValueError(
                 f"no such {what}{nearest(name, names)}; your own are rows of {shown(file())}"

@@ -37,7 +37,7 @@ JUPYTER = re.compile(
 )
 """Lines of a cell that are no Python, but commands to Jupyter."""
 COPIES = {"__MACOSX", ".ipynb_checkpoints"}
-"""Folders in which tools keep copies of files."""
+"""Names of folders in which tools keep copies of notebooks."""
 LONGEST_MESSAGE = 500
 """Largest number of characters in the message of a failed test, and in a remark."""
 CALLED = "__graded__"
@@ -158,8 +158,8 @@ def read_submission(path: Path) -> tuple[list[str], list[str]]:
                 compile(part, "cell", "exec")
                 kept.append(part)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            told = f"cell {number} cannot be read: {type(error).__name__} {error}"
-            remarks.append(told[:LONGEST_MESSAGE])
+            remark = f"cell {number} cannot be read: {type(error).__name__} {error}"
+            remarks.append(remark[:LONGEST_MESSAGE])
     return kept, remarks
 
 
@@ -174,13 +174,13 @@ def _statements(source: str) -> list[ast.stmt]:
 
 def _kept(statement: ast.stmt) -> str:
     """Returns the source of a statement as it is graded; empty for one that is left out (all but
-    functions, classes, assignments and allowed imports). It may need data or modules that the sandbox
-    lacks, so its error is ignored until a call of what it defines: what does without still runs."""
+    functions, classes, assignments and allowed imports). The statement may need data or modules that
+    the sandbox lacks, so its error is raised only when what it defines is called."""
     failed = "pass"
     match statement:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             failed = f"def {name}(*_, error=error, **__): raise error"
-        case ast.Import(names=imported) if all(_allowed(one.name) for one in imported):
+        case ast.Import(names) if all(_allowed(alias.name) for alias in names):
             pass
         case ast.ImportFrom(module=str(module), level=0) if _allowed(module):
             pass
@@ -219,19 +219,20 @@ def grade(submission: Path, tests: Path, student: str) -> Graded:
             file.run(sandboxed)
             graded.scores[file.name] = float(file.score)
             graded.possible[file.name] = float(file.possible)
-            wrong = [one for one in file.test_case_results if not one.passed]
             graded.failed[file.name] = [
-                _told(one.test_case.name, one.message) for one in wrong
+                _failure(result.test_case.name, result.message)
+                for result in file.test_case_results
+                if not result.passed
             ]
     return graded
 
 
-def _told(name: str, message: str) -> str:
+def _failure(name: str, message: str) -> str:
     """Returns the message of a failed test: its `name` and the last line of its error `message`, or
     `failed` where this is blank."""
     lines = [line for line in message.strip().splitlines() if line.strip()]
-    told = f"{name}: {lines[-1].strip() if lines else 'failed'}"
-    return told[:LONGEST_MESSAGE]
+    reason = lines[-1].strip() if lines else "failed"
+    return f"{name}: {reason}"[:LONGEST_MESSAGE]
 
 
 class _Asserts(ast.NodeTransformer):
@@ -239,14 +240,12 @@ class _Asserts(ast.NodeTransformer):
     the actual value, after the assert's own message."""
 
     def visit_Assert(self, node: ast.Assert) -> list[ast.stmt]:
-        first: ast.expr = node.test
+        test = first = node.test
         again: ast.expr = ast.Name("_came", ast.Load())
-        if isinstance(node.test, ast.Compare) and len(node.test.ops) == 1:
-            first, again = (
-                node.test.left,
-                ast.Compare(again, node.test.ops, node.test.comparators),
-            )
-        words = f"_told({ast.unparse(node.test)!r}, _came)"
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            first = test.left
+            again = ast.Compare(again, test.ops, test.comparators)
+        words = f"_told({ast.unparse(test)!r}, _came)"
         if node.msg is not None:
             words = f"'{{}}: {{}}'.format({ast.unparse(node.msg)}, {words})"
         return ast.parse(
@@ -279,9 +278,9 @@ def _otter_file(path: Path) -> Any:
             copy.write_text(telling(path.read_text("utf-8")), encoding="utf-8")
             return reader.from_file(str(copy))
     except Exception as error:  # whatever a damaged file raises when it is executed
-        told = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0]
         raise DataError(
-            f"{path}: no tests of otter: {type(error).__name__}: {told}; make course writes them"
+            f"{path}: no tests of otter: {type(error).__name__}: {reason}; make course writes them"
         ) from None
 
 
@@ -309,12 +308,12 @@ def write_feedback(folder: Path, assignment: str, results: Sequence[Graded]) -> 
     for each student and a column for each question; returns the path of `grades.csv`."""
     rows = []
     for graded in results:
-        told = f"# {assignment}\n\n{graded.in_words()}\n"
-        write_whole(folder / f"{graded.student}.md", told)
+        page = f"# {assignment}\n\n{graded.in_words()}\n"
+        write_whole(folder / f"{graded.student}.md", page)
         # No formula to a spreadsheet.
-        safe = "'" * (graded.student[:1] in "=+-@\t\r") + graded.student
+        quote = "'" if graded.student[:1] in "=+-@\t\r" else ""
         sums = {"points": graded.score, "of": graded.total}
-        rows.append({"student": safe, **graded.scores, **sums})
+        rows.append({"student": quote + graded.student, **graded.scores, **sums})
     table = pd.DataFrame(rows).to_csv(
         index=False, float_format="%g", lineterminator="\n"
     )

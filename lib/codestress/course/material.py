@@ -310,9 +310,10 @@ def outcomes(code: str, calls: Sequence[str]) -> list[str]:
     """Returns the outcome of each of `calls` (texts) of the program `code`, as text: the value's
     literal, or how the call ended (`raised: …`). The calls run in the sandbox."""
     texts = []
-    for one in shared_executor().run([Program(code, call=call) for call in calls]):
-        returned = one.outcome is Ending.RETURNED
-        texts.append(repr(one.value) if returned else f"{one.outcome}: {one.detail}")
+    for done in shared_executor().run([Program(code, call=call) for call in calls]):
+        returned = done.outcome is Ending.RETURNED
+        text = repr(done.value) if returned else f"{done.outcome}: {done.detail}"
+        texts.append(text)
     return texts
 
 

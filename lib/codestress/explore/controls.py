@@ -130,11 +130,11 @@ def factors_of(trial: Trial) -> dict[str, Scalar]:
 def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scalar]]:
     """Returns, for each name in the dictionaries `rows`, its different values in the order in which
     they occur."""
-    found: dict[str, dict[Scalar, None]] = {}
+    seen: dict[str, dict[Scalar, None]] = {}
     for row in rows:
         for name, value in row.items():
-            found.setdefault(name, {})[value] = None
-    return {name: list(values) for name, values in found.items()}
+            seen.setdefault(name, {})[value] = None
+    return {name: list(values) for name, values in seen.items()}
 
 
 def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:
@@ -148,8 +148,8 @@ def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:
         if any(name not in row for row in rows):
             options.append(None)
         if len(options) > 1:
-            texts = map(str, options)
-            controls[name] = dropdown(name, zip(texts, options, strict=True))
+            pairs = zip(map(str, options), options, strict=True)
+            controls[name] = dropdown(name, pairs)
     return controls
 
 
@@ -183,8 +183,8 @@ class Questions(widgets.VBox):  # type: ignore[misc]
         """Replaces the controls by those for the problem and the factors of `trials`."""
         self.trials, self.controls = trials, factor_controls(trials)
         self._choose("problem")
-        for name, one in self.controls.items():
-            on_change([one], partial(self._touch, name))
+        for name, box in self.controls.items():
+            on_change([box], partial(self._touch, name))
         self.children = tuple(self.controls.values())
 
     def _touch(self, name: str) -> None:
@@ -195,20 +195,20 @@ class Questions(widgets.VBox):  # type: ignore[misc]
     def _choose(self, first: str) -> None:
         """Chooses the trial that agrees best with the controls, above all with that of the factor
         `first`, and sets the controls to its values: they never show what its prompt has not."""
-        wanted = {name: one.value for name, one in self.controls.items()}
+        wanted = {name: box.value for name, box in self.controls.items()}
         self.index = nearest_trial(self.trials, wanted, first)
         """Index, among the trials given to `of`, of the chosen one."""
         factors = factors_of(self.trials.items[self.index])
         self.settling = True
-        for name, one in self.controls.items():
-            one.value = factors.get(name)
+        for name, box in self.controls.items():
+            box.value = factors.get(name)
         self.settling = False
 
 
 def on_change(controls: Sequence[widgets.Widget], act: Callable[[], None]) -> None:
     """Makes `act` be called whenever any of `controls` changes its value."""
-    for one in controls:
-        one.observe(lambda _change: act(), names="value")
+    for box in controls:
+        box.observe(lambda _change: act(), names="value")
 
 
 def showing(pane: widgets.HTML, act: Callable[[], str]) -> Callable[..., None]:

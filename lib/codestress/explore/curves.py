@@ -47,12 +47,12 @@ def factors_in(results: Results) -> list[str]:
     known = {"model", "problem", "sample"}
     for trial in results.questions.items:
         known.update(trial.factors)
-    found = []
+    names = []
     for name in frame.columns:
         if name in known and frame[name].nunique(dropna=False) > 1:
-            found.append(name)
+            names.append(name)
     last = ("model", "problem")
-    return sorted(found, key=lambda name: (name in last, not is_number(frame[name])))
+    return sorted(names, key=lambda name: (name in last, not is_number(frame[name])))
 
 
 def is_number(values: pd.Series) -> bool:
@@ -215,7 +215,7 @@ def fit_explorer() -> widgets.Widget:
     )
     floor = widgets.Checkbox(value=False, description="with a floor", indent=False)
     number = control(widgets.IntSlider, "answers", value=60, min=10, max=400, step=10)
-    said = widgets.HTML()
+    text = widgets.HTML()
     grid = np.linspace(0, max(x), 100)
 
     def draw() -> None:
@@ -223,20 +223,20 @@ def fit_explorer() -> widgets.Widget:
         low, high = fit.band(grid)
         points.curve = np.column_stack([grid, fit.at(grid), low, high]).tolist()
         points.fitted = fit.at(np.asarray(x, dtype=float)).tolist()
-        said.value = paragraph(described(fit))
+        text.value = paragraph(described(fit))
 
     on_change([floor, number], draw)
     points.observe(lambda _: draw(), names="y")
     draw()
-    return side_by_side([number, floor, said], [points])
+    return side_by_side([number, floor, text], [points])
 
 
 def described(fit: ExponentialFit) -> str:
     """Returns in words the parameters of `fit`: height, rate and half-life with intervals, floor
     and R²."""
     height, rate, half = (
-        f"[{one.low:.2f}, {one.high:.2f}]"
-        for one in map(fit.interval, ("height", "rate", "half_life"))
+        f"[{ends.low:.2f}, {ends.high:.2f}]"
+        for ends in map(fit.interval, ("height", "rate", "half_life"))
     )
     return (
         f"height {fit.height:.2f} {height}\nrate {fit.rate:.3f} {rate}\nhalf-life {fit.half_life:.1f} {half}\n"

@@ -56,9 +56,9 @@ def prompt_html(prompt: Prompt, beside: Prompt | None = None, factors: str = "")
             changed += new
             lines.append((line, new))
         messages.append((message.role, lines))
-    characters = prompt.characters + len(prompt.prefill)
-    tokens = characters // CHARACTERS_PER_TOKEN
-    counts = characters, tokens, changed if beside else None
+    size = prompt.characters + len(prompt.prefill)
+    tokens = size // CHARACTERS_PER_TOKEN
+    counts = size, tokens, changed if beside else None
     return str(_views().prompt_view(prompt, messages, factors, *counts))
 
 
@@ -80,14 +80,12 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
         description="apply parameters", tooltip="makes the trials anew"
     )
 
-    questions = Questions(lambda: showing(shown, rendered)())
-
     def choose() -> str:
         artefact = opened(chooser.value, profile)
         knobs.children = tuple(parameter_controls(artefact))
-        return made()
+        return renew()
 
-    def made() -> str:
+    def renew() -> str:
         settings = settings_in(knobs.children)
         trials = opened(chooser.value, profile, settings=settings).trials()
         questions.of(trials)
@@ -95,14 +93,15 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
 
     def rendered() -> str:
         trials = questions.trials
-        first = {name: one.options[0][1] for name, one in questions.controls.items()}
+        first = {name: box.options[0][1] for name, box in questions.controls.items()}
         trial = trials.items[questions.index]
         other = trials.items[nearest_trial(trials, {**first, "problem": trial.problem})]
         beside = trials.render(other) if other is not trial else None
         factors = _in_words(factors_of(trial))
         return prompt_html(trials.render(trial), beside, factors)
 
-    apply.on_click(showing(shown, made))
+    questions = Questions(showing(shown, rendered))
+    apply.on_click(showing(shown, renew))
     follow(chooser, [knobs, questions], shown, choose)
     parameters = widgets.Accordion(
         children=[widgets.VBox([knobs, apply])], titles=("parameters",)
@@ -161,24 +160,24 @@ class _Browsed:
             for name, values in self.values.items()
             if 1 < len(values) <= MOST and name != "sample"
         ]
-        self.told_apart_by = [name for name in self.filters if name != "outcome"]
+        self.factors = [name for name in self.filters if name != "outcome"]
 
     def pairs(self) -> list[tuple[str, tuple[str, Scalar]]]:
         """Returns, for every factor of the trials that has a filter and each of its values, a pair
         of label and (factor, value)."""
         pairs = []
-        for name in self.told_apart_by:
+        for name in self.factors:
             if name in self.results.questions.items[0].factors:
-                values = self.values[name]
-                pairs += [(f"{name} = {value}", (name, value)) for value in values]
+                for value in self.values[name]:
+                    pairs.append((f"{name} = {value}", (name, value)))
         return pairs
 
     def line(self, number: int) -> str:
         """Returns the line in the list of answer number `number`: its outcome, the values that tell
         it apart, and its sample's number, from 1."""
         row = self.rows[number]
-        told = ", ".join(str(row[name]) for name in self.told_apart_by if name in row)
-        return f"{row['outcome']}: {told}, {row['sample'] + 1}"
+        values = ", ".join(str(row[name]) for name in self.factors if name in row)
+        return f"{row['outcome']}: {values}, {row['sample'] + 1}"
 
     def passing(self, wanted: dict[str, Scalar]) -> list[int]:
         """Returns the indices of the answers that have the value in `wanted` for each name
@@ -200,9 +199,8 @@ class _Browsed:
         same = self.passing(must)
         if number in same:
             return []
-        return sorted(
-            same, key=lambda one: -len(wanted.items() & self.rows[one].items())
-        )[:1]
+        same.sort(key=lambda index: -len(wanted.items() & self.rows[index].items()))
+        return same[:1]
 
     def beside_each_other(self, numbers: list[int]) -> str:
         """Returns the answers with the indices `numbers` as HTML columns, which stack on a narrow
@@ -221,19 +219,17 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
 
     def listed() -> str:
         browsed = _Browsed(chooser.value, profile)
-        filters = {
-            name: dropdown(
-                name, [(ALL, ALL), *((str(one), one) for one in browsed.values[name])]
-            )
-            for name in browsed.filters
-        }
+        filters = {}
+        for name in browsed.filters:
+            values = [(str(value), value) for value in browsed.values[name]]
+            filters[name] = dropdown(name, [(ALL, ALL), *values])
         beside = dropdown("beside", [("nothing", ()), *browsed.pairs()])
         chosen = control(widgets.Select, "", rows=10)
         chosen.layout.height = "14rem"  # also where its lines wrap
 
         def fill() -> None:
             wanted = {
-                name: one.value for name, one in filters.items() if one.value != ALL
+                name: box.value for name, box in filters.items() if box.value != ALL
             }
             passing = browsed.passing(wanted)
             chosen.description = f"{len(passing):,} answers"
@@ -269,8 +265,8 @@ def ask(name: str, model: str, index: int, profile: str) -> Results:
     to the model `model`, if the store lacks the response, and stores the response. Returns the
     results of this trial alone."""
     trials = opened(name, profile, (model,)).trials().of(model)
-    one = replace(trials, items=[trials.items[index]], own={})
-    return run(one, [model], failures="count")
+    trials = replace(trials, items=[trials.items[index]], own={})
+    return run(trials, [model], failures="count")
 
 
 def ask_panel(artefact: str, profile: str) -> widgets.Widget:
@@ -279,10 +275,8 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
     extracted answer, the completion and the prompt. It begins with `artefact`, with the settings of
     `profile`."""
     registry = load_registry()
-    chooser, model = (
-        artefact_chooser(artefact),
-        dropdown("model", registry),
-    )
+    chooser = artefact_chooser(artefact)
+    model = dropdown("model", registry)
     button = widgets.Button(
         description="ask",
         button_style="primary",
@@ -296,15 +290,15 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
     questions = Questions(wait)
 
     def choose() -> str:
-        found = opened(chooser.value, profile)
-        questions.of(found.trials())
-        model.value = found.models[0].name
+        choice = opened(chooser.value, profile)
+        questions.of(choice.trials())
+        model.value = choice.models[0].name
         wait()
         return answered() if registry[model.value].local else shown.value
 
     def answered() -> str:
-        asked = ask(chooser.value, model.value, questions.index, profile)
-        return answer_html(asked, 0)
+        results = ask(chooser.value, model.value, questions.index, profile)
+        return answer_html(results, 0)
 
     button.on_click(showing(shown, answered))
     on_change([model], wait)

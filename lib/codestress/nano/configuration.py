@@ -33,7 +33,7 @@ def chatml(turns: Iterable[tuple[str, str]], begun: str = "") -> str:
     """Returns a prompt in ChatML, of (role, text) pairs, and the assistant's turn, which begins
     with the prefill `begun` and stays open."""
     return (
-        "".join(f"{START}{role}\n{said}{END}\n" for role, said in turns)
+        "".join(f"{START}{role}\n{text}{END}\n" for role, text in turns)
         + f"{START}assistant\n{begun}"
     )
 

@@ -76,20 +76,20 @@ class NanoEngine(Engine):
             top_p=sampling.top_p,
             random=rng(0, "nano", request.key),
         )
-        told: list[int] = []
+        written: list[int] = []
         text = ""
         cuts: list[int] = []
         for token in islice(continuation, sampling.max_tokens):
-            told.append(token)
-            text = model.tokenizer.decode(told)
+            written.append(token)
+            text = model.tokenizer.decode(written)
             cuts = [text.index(stop) for stop in sampling.stop if stop in text]
             if cuts:
                 break
-        ended = len(told) < min(sampling.max_tokens, window - len(tokens))
+        ended = len(written) < min(sampling.max_tokens, window - len(tokens))
         return Response(
             text=text[: min(cuts, default=None)],
             finish_reason="stop" if cuts or ended else "length",
-            usage=Usage(prompt_tokens=len(tokens), completion_tokens=len(told)),
+            usage=Usage(prompt_tokens=len(tokens), completion_tokens=len(written)),
             seconds=time.monotonic() - started,
             answered_by=f"{self.entry.id} {self.entry.identity}",
             answered_at=now(),

@@ -6,6 +6,7 @@ bits.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +30,11 @@ BLOCK = 256
 def _read(path: Path, reader: Callable[[Path], Any]) -> Any:
     try:
         return reader(path)
-    except (
-        Exception
-    ) as error:  # the libraries raise bare ones for files that are missing or damaged
-        told = " ".join(str(error).split()[:30])
+    # The libraries raise bare errors for files that are missing or damaged.
+    except Exception as error:
+        reason = " ".join(str(error).split()[:30])
         raise DataError(
-            f"{path.parent}: no weights of nano (make train-nano writes such a folder): {path.name}: {told}"
+            f"{path.parent}: no weights of nano (make train-nano writes such a folder): {path.name}: {reason}"
         ) from None
 
 
@@ -63,8 +63,9 @@ class Nano:
         }
         layers, heads = shape.num_hidden_layers, shape.num_key_value_heads
         cache = (layers, heads, shape.max_position_embeddings, shape.head_dim)
+        # Values are [layers, heads, tokens, head], keys [layers, heads, head, tokens]:
+        # one query against long rows takes a fifth of the time.
         self._values = np.zeros(cache, dtype=np.float32)
-        # One query against long rows takes a fifth of the time.
         self._keys = self._values.transpose(0, 1, 3, 2).copy()
         self._read: list[int] = []
         self._later = np.triu(np.full((BLOCK, BLOCK), -np.inf, dtype=np.float32), 1)
@@ -94,23 +95,19 @@ class Nano:
         """Yields the token ids that continue a prompt's `tokens`, until the model ends the
         completion or the context window is full. Each is chosen by `temperature` (0: greedy) and
         `top_p` (`chosen`)."""
-        told = list(tokens)
-        while len(told) < self.shape.max_position_embeddings:
-            token = chosen(self.logits(told), temperature, top_p, random)
+        context = list(tokens)
+        while len(context) < self.shape.max_position_embeddings:
+            token = chosen(self.logits(context), temperature, top_p, random)
             if token == self.end:
                 return
             yield token
-            told.append(token)
+            context.append(token)
 
     def greedy(self, text: str, most: int) -> str:
         """Returns, as text, the continuation of `text` by the likeliest token each time, of at most
         `most` tokens."""
-        told = self.continuation(self.tokens(text), random=rng(0, "greedy"))
-        return str(
-            self.tokenizer.decode(
-                [token for token, _ in zip(told, range(most), strict=False)]
-            )
-        )
+        tokens = self.continuation(self.tokens(text), random=rng(0, "greedy"))
+        return str(self.tokenizer.decode(list(islice(tokens, most))))
 
     def tokens(self, text: str) -> list[int]:
         """Returns the token ids of a text, without special tokens added."""
@@ -161,9 +158,11 @@ class Nano:
         over the cache of layer number `layer`, up to position `last`; the last token's weights are
         appended to `seen`, if not None."""
         groups, count = self.shape.num_key_value_heads, queries.shape[1]
+        # The heads of a group share keys and values: [groups, heads · tokens, head].
         grouped = (queries * np.float32(self.shape.head_dim**-0.5)).reshape(
             groups, -1, self.shape.head_dim
         )
+        # [heads, tokens, tokens of the cache]
         scores = (grouped @ self._keys[layer, :, :, :last]).reshape(-1, count, last)
         scores[:, :, last - count :] += self._later[:count, :count]
         scores -= scores.max(axis=-1, keepdims=True)
@@ -195,9 +194,9 @@ class Nano:
 def configuration(folder: Path) -> Configuration:
     """Returns the model's sizes in a folder's config.json; its other entries, for other programs,
     are ignored. `KeyError` for a size that the file lacks."""
-    told = parse_json((folder / "config.json").read_text("utf-8"))
+    entries = parse_json((folder / "config.json").read_text("utf-8"))
     return Configuration.model_validate(
-        {name: told[name] for name in Configuration.model_fields}
+        {name: entries[name] for name in Configuration.model_fields}
     )
 
 

@@ -56,8 +56,8 @@ def load_catalogue() -> dict[str, DataSet]:
 def folders() -> list[Path]:
     """Folders in which data files are sought, in this order: CODESTRESS_DATA where it is set, then
     outputs/data/."""
-    given = os.environ.get("CODESTRESS_DATA")
-    return [*([Path(given)] if given else []), DATA]
+    named = os.environ.get("CODESTRESS_DATA")
+    return [Path(named), DATA] if named else [DATA]
 
 
 def at_hand(name: str) -> Path | None:
@@ -79,9 +79,9 @@ def state(file: DataFile) -> str:
 def _verdict(content: bytes, file: DataFile) -> str:
     if file.bytes and len(content) != file.bytes:
         return f"has {len(content)} bytes, not {file.bytes}"
-    found = hashlib.sha256(content).hexdigest()
-    if found != file.sha256:
-        return f"has SHA-256 {found[:12]}…, not {file.sha256[:12]}…"
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != file.sha256:
+        return f"has SHA-256 {digest[:12]}…, not {file.sha256[:12]}…"
     return "ok"
 
 
@@ -98,8 +98,8 @@ def data_file(name: str, path: str) -> Path:
         raise DataError(
             f"data set {name}: {path}: not among its files in {shown(CATALOGUE)}{nearest(path, files)}"
         )
-    found = at_hand(path)
-    if found is None:
+    copy = at_hand(path)
+    if copy is None:
         remedy = "it has no address of its own, so that only a copy serves: set"
         if files[path].remote:
             remedy = f"run `codestress data fetch {name}` (needs a network), or set"
@@ -107,12 +107,12 @@ def data_file(name: str, path: str) -> Path:
             f"data set {name}: {path} is not in {' or '.join(map(str, folders()))}; {remedy} CODESTRESS_DATA to a "
             "folder that has it"
         )
-    verdict = _verdict(found.read_bytes(), files[path])
+    verdict = _verdict(copy.read_bytes(), files[path])
     if verdict != "ok":
         raise DataError(
-            f"{found}: {verdict}; remove it and run `codestress data fetch {name}`"
+            f"{copy}: {verdict}; remove it and run `codestress data fetch {name}`"
         )
-    return found
+    return copy
 
 
 def find_dataset(name: str) -> DataSet:

@@ -219,14 +219,14 @@ def own_problems(name: str) -> list[Problem]:
     file cannot be read or has no problems, or, with the first faults, when some rows are no
     problems."""
     path = ROOT / own_sets()[name].file
-    found = read_problems(path)
-    if found.faults:
-        first = "\n".join(f"  {fault}" for fault in list(found.faults.values())[:5])
+    file = read_problems(path)
+    if file.faults:
+        first = "\n".join(f"  {fault}" for fault in list(file.faults.values())[:5])
         raise DataError(
-            f"{shown(path)} ({shown(FILE)}: {name}): {len(found.faults)} rows are no problems, "
-            f"{len(found.problems)} are; mend them or take them out:\n{first}".rstrip()
+            f"{shown(path)} ({shown(FILE)}: {name}): {len(file.faults)} rows are no problems, "
+            f"{len(file.problems)} are; mend them or take them out:\n{first}".rstrip()
         )
-    return found.problems
+    return file.problems
 
 
 def known_source(*kits: str) -> Any:

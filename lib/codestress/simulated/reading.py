@@ -151,7 +151,7 @@ def block_numbers(text: str) -> list[int]:
 def placed(*texts: str) -> tuple[list[str], list[int]]:
     """Pair of lists: the segments of several messages (`texts`), and the line number of each
     segment in its message."""
-    numbered = [*chain.from_iterable(map(numbered_segments, texts))]
+    numbered = [*chain(*map(numbered_segments, texts))]
     return [piece for _, piece in numbered], [line for line, _ in numbered]
 
 
@@ -209,12 +209,12 @@ def read(request: Request, reader: Settings) -> Reading:
     seen = prospect(prompt, reader)
     kept = (random.random(len(seen.pieces)) >= seen.missed).tolist()
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
-    pieces = [*compress(enumerate(seen.pieces), kept)]
-    lines = [*compress(seen.lines, kept)]
+    pieces = list(compress(enumerate(seen.pieces), kept))
+    lines = list(compress(seen.lines, kept))
     blocks = list[int]()
     if reader.thorough:
-        every = _blocks(*(message.content for message in prompt.messages))
-        blocks = [*compress(every, kept)]
+        texts = [message.content for message in prompt.messages]
+        blocks = list(compress(_blocks(*texts), kept))
     return Reading(pieces, question, reader, random, lines, prompt.source, blocks)
 
 
@@ -237,5 +237,6 @@ def write(
 def summary(reading: Reading, prefill: str) -> str:
     """Text of the answer of a reader that does not recognise the question: the first two kept
     segments of `reading`, in its style. `prefill` is the beginning of the answer in the prompt."""
-    told = [text for _, text in reading.kept[:2]] or ["something I do not remember"]
-    return write(["This text is about the following.", *told], "", "", reading, prefill)
+    topic = [text for _, text in reading.kept[:2]] or ["something I do not remember"]
+    steps = ["This text is about the following.", *topic]
+    return write(steps, "", "", reading, prefill)
