@@ -164,12 +164,16 @@ def _only_calls(assertion: str, problem: Problem) -> bool:
 
 ASSERT = re.compile(r"^\s*(?:console\.)?assert\b|\s+$")
 NESTED = (
-    *("array", "object", "pair"),
-    *("unary_expression", "update_expression", "parenthesized_expression"),
+    "array",
+    "object",
+    "pair",
+    "unary_expression",
+    "update_expression",
+    "parenthesized_expression",
 )
 """Types of syntax-tree nodes whose pieces, one after the other, are a literal."""
 NAMES = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
-PIECES: dict[str, str] = NAMES | {sign: sign for sign in ("--", *"[]{},:-()")}
+PIECES = NAMES | {sign: sign for sign in "[]{},:-()"} | {"--": "--"}
 """Python's text for nodes of these types."""
 
 

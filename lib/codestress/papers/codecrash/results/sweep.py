@@ -61,8 +61,12 @@ SMALL = {
 """Registry names of the open models that count as small, by the reading of this word (in
 parameters); sections 3.3 and 4.1 do not name any."""
 LARGER = [
-    *("llama-3.1-70b", "llama-3.1-405b", "llama-3.3-70b"),
-    *("qwen2.5-32b", "qwen2.5-72b", "qwen2.5-coder-32b"),
+    "llama-3.1-70b",
+    "llama-3.1-405b",
+    "llama-3.3-70b",
+    "qwen2.5-32b",
+    "qwen2.5-72b",
+    "qwen2.5-coder-32b",
 ]
 """Registry names of open models of both families that are larger than those in `SMALL`."""
 
