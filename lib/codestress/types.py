@@ -189,7 +189,7 @@ def digest_of(content: Mapping[str, object]) -> str:
 
 
 def hash_of(text: str, size: int = 16) -> str:
-    """BLAKE2b hash of `text` in UTF-8, with `size` bytes: 32 hexadecimal digits."""
+    """BLAKE2b hash of `text` in UTF-8: `size` bytes, each as two hexadecimal digits."""
     data = text.encode("utf-8", "surrogatepass")
     return hashlib.blake2b(data, digest_size=size).hexdigest()
 

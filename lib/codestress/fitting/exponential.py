@@ -194,9 +194,11 @@ def explained(values: Array, fitted: Array) -> float:
 
 
 def resampled(right: Array, asked: Array, copies: Array) -> tuple[Array, Array]:
-    """Return mean accuracies (0 where nothing was asked) and numbers of answers, each
-    (resamples, k), of problems of which each resample has so many `copies` (resamples,
-    problems); `right` and `asked` are (problems, k)."""
+    """Return the mean accuracies of resamples (0 where nothing was asked) and their
+    numbers of answers, each (resamples, k).
+
+    `right` and `asked` (problems, k) count right and all answers of each problem;
+    `copies` (resamples, problems) says how often each resample has it."""
     sums = copies @ right
     counted = copies @ asked
     return np.divide(sums, counted, out=0 * sums, where=counted > 0), counted

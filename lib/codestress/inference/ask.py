@@ -196,7 +196,7 @@ class _ModelRun:
     budget: Budget
     counted: bool
     replies: dict[int, Reply] = field(default_factory=dict)
-    """By the trial's index."""
+    """Replies that came, by the index of their trial."""
     requests: int = 0
     stopped: bool = False
     """Whether a limit of the budget was reached."""

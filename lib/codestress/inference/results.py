@@ -67,7 +67,7 @@ class Results:
     answers: pd.DataFrame
     models: list[ModelEntry]
     questions: Trials = field(default=NOTHING, repr=False)
-    """The trials, which render the prompts again for a look at single answers."""
+    """The trials that were asked; `prompt_of` renders their prompts again."""
     asked: int = 0
     """Number of requests that the store lacked, sent by this run."""
     not_asked: dict[str, int] = field(default_factory=dict)

@@ -172,8 +172,9 @@ class OpenAIEngine(Client, Engine):
         return False
 
     async def _in_dialect(self, request: Request) -> Response:
-        """Returns the response to `request`; where the server refuses it in a dialect, to the
-        request as the dialect wants it, as all later ones are. Raises the client's errors."""
+        """Returns the response to `request`. Where the server's refusal shows that it takes another
+        form of requests (a dialect), this and all later requests are sent in that form. Raises the
+        client's errors."""
         while True:
             spoken = self._spoken
             try:

@@ -49,7 +49,7 @@ TOKENS = (
 THOUGHT = re.compile("reason|think|thought|summary")
 """Regular expression for the types of parts that hold thoughts."""
 MESSAGE = "choices.0.message"
-"""Name of the only choice's message in errors."""
+"""Place of the model's message in a reply, as errors name it."""
 OVERLOADED = (429, 503, 529)
 """Statuses by which servers ask for fewer requests."""
 TOO_LARGE = 413

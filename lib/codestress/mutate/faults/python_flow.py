@@ -152,7 +152,8 @@ class PythonFlow:
         return self.unreached
 
     def refused(self, node: ast.AST) -> Iterator[ast.AST]:
-        """Yields the parts of a node where a fault is refused, though it may run."""
+        """Yields the parts of a node in which no fault is put, although they may run: a fault there may
+        change nothing, or its position is not known."""
         match node:
             case ast.JoinedStr():  # positions inside are unreliable before Python 3.12
                 yield node

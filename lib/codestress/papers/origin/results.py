@@ -46,7 +46,7 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
 
 
 OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10", "nano": "fig02"}
-"""Figure with the published outcomes at single sizes, of artefacts that are no such figure."""
+"""For other artefacts, the figure of the paper that shows the outcome at each size of the list."""
 
 
 def _outcomes_of(artefact: str) -> pd.DataFrame:
