@@ -266,7 +266,7 @@ def explain(
 ) -> None:
     """Shows the answers behind a figure: the prompt, the completion, the answer read from it, and the outcome.
 
-    The figure of --profile, or what --models and --set made of it."""
+    Takes the figure of --profile, or the one that --models and --set made."""
     from codestress.pipeline.explain import explain as explained
 
     chosen, results, manifest = _answers(artefact, knobs)

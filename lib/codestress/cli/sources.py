@@ -65,7 +65,7 @@ def data_verify() -> None:
 
 @click.command()
 @click.argument("model")
-@click.option("--port", default=8000, show_default=True, help="Of 127.0.0.1.")
+@click.option("--port", default=8000, show_default=True, help="Port of this machine.")
 @click.option(
     "--python",
     default=sys.executable,
