@@ -28,7 +28,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.results import Results
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.style import looks
 from codestress.types import Message, Outcome, Prompt, Sampling, Trial, Trials
 from conftest import slow
@@ -116,6 +116,16 @@ def test_a_factor_that_some_trials_lack_is_shown_as_none() -> None:
     assert asked.index == 1
 
 
+def test_points_without_a_decay_have_no_curve() -> None:
+    [[_, _, said], [points]] = [
+        column.children for column in curves.fit_explorer().children
+    ]
+    assert len(points.fitted) == len(points.y)
+    points.y = [0.0] * len(points.y)
+    assert (points.curve, points.fitted) == ([], [])
+    assert "nan" not in said.value
+
+
 def test_what_takes_longer_than_a_second_says_so_until_it_is_done() -> None:
     pane, begun = widgets.HTML(), Event()
 
@@ -169,7 +179,7 @@ def test_a_twin_is_of_the_same_sample_of_the_same_problem(
     [artefact] = resolve([name], "smoke", Overrides(), load_registry())
     models = [model.name for model in artefact.models]
     results = run(artefact.trials(), models, store=tmp_path / "s.sqlite")
-    monkeypatch.setattr(questions, "built", lambda *_: (artefact, results))
+    monkeypatch.setattr(questions, "built", lambda *_: results)
     browsed = questions._Browsed(name, "smoke")
     paired = 0
     for number, answer in enumerate(browsed.rows):
@@ -232,7 +242,7 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
         [model.name for model in artefact.models],
         store=tmp_path / "s.sqlite",
     )
-    monkeypatch.setattr(questions, "built", lambda *_: (artefact, results))
+    monkeypatch.setattr(questions, "built", lambda *_: results)
     monkeypatch.setattr(
         questions,
         "stored_responses",
@@ -315,16 +325,22 @@ def test_a_question_is_asked_and_has_one_verdict(
     assert f"problem = {problem.value}" in shown.value != before
     model.value = "gpt-4o-2024-05-13"
     assert "role='note'" in shown.value
+    chooser.value, model.value = "semtrace/sensitivity", "python"
+    # The interpreter is asked a part of the questions: those that the controls then offer.
+    for problem in (factors.controls["problem"].options[n][1] for n in (0, -1)):
+        factors.controls["problem"].value = problem
+        button.click()
+        names(shown.value, f"problem = {problem}", "task = output_prediction")
 
 
 @pytest.mark.slow
 def test_a_figure_of_any_artefact_is_drawn_from_its_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asked(name: str, profile: str) -> tuple[Artefact, Results]:
+    def asked(name: str, profile: str) -> Results:
         [artefact] = resolve([name], profile, Overrides(), load_registry())
         models = [model.name for model in artefact.models]
-        return artefact, run(artefact.trials(), models, store=tmp_path / "s.sqlite")
+        return run(artefact.trials(), models, store=tmp_path / "s.sqlite")
 
     monkeypatch.setattr(curves, "built", asked)
     explorer = curves.live_figure("codecrash/tab01", "smoke")

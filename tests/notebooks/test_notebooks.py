@@ -286,3 +286,4 @@ def test_explorers_show_something_when_executed_headless(
     assert len(cells) >= 2  # the controls, then the same without
     assert "widget-view" in json.dumps(cells[0].outputs)
     assert "widget-view" not in json.dumps(cells[-1].outputs)
+    assert "<Figure" not in json.dumps(cells[-1].outputs)  # its name in place of it

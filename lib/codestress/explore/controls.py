@@ -1,8 +1,6 @@
 """Widgets that control the parameters of an artefact and the factors of its trials."""
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from html import escape
 from threading import Timer
@@ -16,6 +14,7 @@ from IPython.display import clear_output, display
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import CodestressError
 from codestress.inference.registry import load_registry
+from codestress.inference.results import NOTHING
 from codestress.parameters import Asked
 from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
 from codestress.types import Scalar, Trial, Trials
@@ -30,11 +29,8 @@ def control(
 ) -> widgets.Widget:
     """Returns a widget of the class `kind` as wide as its column, labelled `description`; `more`
     are further keyword arguments of the class."""
-    how = {
-        "layout": widgets.Layout(width="auto"),
-        "style": {"description_width": "7rem"},
-    }
-    return kind(description=description, **how, **more)
+    layout, style = widgets.Layout(width="auto"), {"description_width": "7rem"}
+    return kind(description=description, layout=layout, style=style, **more)
 
 
 def dropdown(description: str, options: Iterable[Any], **more: Any) -> widgets.Dropdown:
@@ -86,7 +82,7 @@ def parameter_controls(artefact: Artefact) -> list[widgets.Widget]:
             box = dropdown(name, allowed, value=value, **about)
         else:
             text = _yaml(value)
-            rows = math.ceil(len(text) / ACROSS)
+            rows = 1 + len(text) // ACROSS
             box = control(widgets.Textarea, name, value=text, rows=rows, **about)
         controls.append(box)
     return controls
@@ -177,10 +173,13 @@ class Questions(widgets.VBox):  # type: ignore[misc]
 
     def __init__(self, touched: Callable[[], None]) -> None:
         super().__init__()
-        self.touched = touched
+        self.touched, self.trials = touched, NOTHING
 
     def of(self, trials: Trials) -> None:
-        """Replaces the controls by those for the problem and the factors of `trials`."""
+        """Replaces the controls by those for the problem and the factors of `trials`, unless they
+        are the same ones."""
+        if trials is self.trials:
+            return
         self.trials, self.controls = trials, factor_controls(trials)
         self._choose("problem")
         for name, box in self.controls.items():
@@ -223,7 +222,7 @@ def showing(pane: widgets.HTML, act: Callable[[], str]) -> Callable[..., None]:
         try:
             result = act()
         except (CodestressError, yaml.YAMLError) as error:
-            result = paragraph(f"{error}", role="alert")
+            result = paragraph(str(error), role="alert")
         finally:
             slow.cancel()
             slow.join()
@@ -248,19 +247,11 @@ def follow(
         showing(pane, act)()
 
     on_change([chooser], choose)
-    with _shown(pane):
+    if get_ipython() is None:
         choose()
-
-
-@contextmanager
-def _shown(pane: widgets.HTML) -> Iterator[None]:
-    """Shows `pane` alone in a notebook's output until the block is left, since the widget that
-    holds it is shown only when it is complete."""
-    notebook = get_ipython() is not None
-    if notebook:
+    else:  # `pane` alone, since the widget that holds it is shown only when it is complete
         display(pane)
-    yield
-    if notebook:
+        choose()
         clear_output(wait=True)
 
 

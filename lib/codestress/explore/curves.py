@@ -103,8 +103,9 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     axes = figure.subplots()
     plain = _draw_series(axes, shares, joined=number)
     axes.set(xlabel=x, ylabel="right answers (%)", ylim=(-3, 103))
-    if number and frame[x].nunique() > RANGES:
-        axes.set_xlabel(f"{x} ({frame[x].nunique()} values in {RANGES} ranges)")
+    values = frame[x].nunique()
+    if number and values > RANGES:
+        axes.set_xlabel(f"{x} ({values} values in {RANGES} ranges)")
     if not number:
         axes.set_xlabel(f"{x}, the most often right first")
         named = names if len(names) <= NAMED else []
@@ -153,7 +154,7 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
     axes, shown = widgets.VBox(), widgets.HTML()
 
     def listed() -> str:
-        _, results = built(chooser.value, profile)
+        results = built(chooser.value, profile)
         frame = results.answers
         factors = factors_in(results)
         if not factors:
@@ -213,16 +214,19 @@ def fit_explorer() -> widgets.Widget:
         x=x,
         y=[round(0.1 + 0.85 * float(np.exp(-0.25 * place)), 2) for place in x],
     )
-    floor = widgets.Checkbox(value=False, description="with a floor", indent=False)
+    floor = widgets.Checkbox(description="with a floor", indent=False)
     number = control(widgets.IntSlider, "answers", value=60, min=10, max=400, step=10)
     text = widgets.HTML()
     grid = np.linspace(0, max(x), 100)
 
     def draw() -> None:
         fit = fit_of(x, points.y, number.value, floor=floor.value)
-        low, high = fit.band(grid)
-        points.curve = np.column_stack([grid, fit.at(grid), low, high]).tolist()
-        points.fitted = fit.at(np.asarray(x, dtype=float)).tolist()
+        if fit.items:
+            curve = np.column_stack([grid, fit.at(grid), *fit.band(grid)])
+            points.curve = curve.tolist()
+            points.fitted = fit.at(np.asarray(x)).tolist()
+        else:
+            points.curve = points.fitted = []
         text.value = paragraph(described(fit))
 
     on_change([floor, number], draw)
@@ -234,6 +238,8 @@ def fit_explorer() -> widgets.Widget:
 def described(fit: ExponentialFit) -> str:
     """Returns in words the parameters of `fit`: height, rate and half-life with intervals, floor
     and R²."""
+    if not fit.items:
+        return "No decay fits."
     height, rate, half = (
         f"[{ends.low:.2f}, {ends.high:.2f}]"
         for ends in map(fit.interval, ("height", "rate", "half_life"))

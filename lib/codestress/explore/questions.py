@@ -10,10 +10,9 @@ from typing import Any
 import ipywidgets as widgets
 
 from codestress.inference.registry import load_registry
-from codestress.inference.results import Results
+from codestress.inference.results import NOTHING, Results
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
-from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.explain import answers_of
 from codestress.report.notebook_page import page_environment
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar
@@ -109,12 +108,11 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
     return side_by_side([chooser, questions, parameters], [shown])
 
 
-def built(name: str, profile: str) -> tuple[Artefact, Results]:
-    """Returns the artefact `name`, with the settings of the profile `profile`, and its scored
-    responses from the store. Raises `IncompleteError`, which states what to build first, if a
+def built(name: str, profile: str) -> Results:
+    """Returns the scored responses of the artefact `name`, with the settings of the profile
+    `profile`, from the store. Raises `IncompleteError`, which states what to build first, if a
     response is missing."""
-    artefact = opened(name, profile)
-    return artefact, answers_of(artefact)
+    return answers_of(opened(name, profile))
 
 
 def answer_html(results: Results, number: int) -> str:
@@ -136,12 +134,7 @@ def _in_words(factors: Mapping[str, Scalar]) -> str:
 def _known(results: Results, answer: Mapping[str, Any]) -> dict[str, Scalar]:
     """Returns the model, problem, sample and factors of `answer`, a row of `results.answers`."""
     trial = results.trial_of(answer)
-    return {
-        "model": answer["model"],
-        "problem": trial.problem,
-        "sample": trial.sample,
-        **trial.factors,
-    }
+    return {"model": answer["model"], **factors_of(trial), "sample": trial.sample}
 
 
 class _Browsed:
@@ -149,7 +142,7 @@ class _Browsed:
     Raises `IncompleteError` when made if a response is missing."""
 
     def __init__(self, artefact: str, profile: str) -> None:
-        _, self.results = built(artefact, profile)
+        self.results = built(artefact, profile)
         self.rows = []
         for answer in self.results.answers.to_dict("records"):
             known = _known(self.results, answer)
@@ -236,7 +229,6 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
             chosen.options = [
                 (browsed.line(number), number) for number in passing[:MOST]
             ]
-            chosen.value = passing[0] if passing else None
 
         def shown() -> str:
             if chosen.value is None:
@@ -275,25 +267,25 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
     extracted answer, the completion and the prompt. It begins with `artefact`, with the settings of
     `profile`."""
     registry = load_registry()
-    chooser = artefact_chooser(artefact)
-    model = dropdown("model", registry)
-    button = widgets.Button(
-        description="ask",
-        button_style="primary",
-        tooltip="a real model costs what it costs",
-    )
+    chooser, model = artefact_chooser(artefact), dropdown("model", registry)
+    tip = "a real model costs what it costs"
+    button = widgets.Button(description="ask", button_style="primary", tooltip=tip)
     shown = widgets.HTML()
 
     def wait() -> None:
         shown.value = paragraph("Press ask.")
 
-    questions = Questions(wait)
+    questions, trials = Questions(wait), NOTHING
+
+    def turn() -> None:
+        questions.of(trials.of(model.value))
+        wait()
 
     def choose() -> str:
+        nonlocal trials
         choice = opened(chooser.value, profile)
-        questions.of(choice.trials())
-        model.value = choice.models[0].name
-        wait()
+        trials, model.value = choice.trials(), choice.models[0].name
+        turn()
         return answered() if registry[model.value].local else shown.value
 
     def answered() -> str:
@@ -301,6 +293,6 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
         return answer_html(results, 0)
 
     button.on_click(showing(shown, answered))
-    on_change([model], wait)
+    on_change([model], turn)
     follow(chooser, [questions], shown, choose)
     return side_by_side([chooser, model, questions, button], [shown])
