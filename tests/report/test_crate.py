@@ -35,7 +35,9 @@ def outputs(tmp_path: Path) -> Path:
         folder.mkdir(parents=True)
         (folder / "manifest.json").write_text(json.dumps(MANIFEST))
         (folder / "table.csv").write_text(name)
-    (tmp_path / "smoke/index.html").write_text("<title>report</title>")
+    (folder / "no file").mkdir()
+    for name in ("index.html", "models.csv"):
+        (tmp_path / "smoke" / name).write_text("<title>report</title>")
     return tmp_path
 
 
@@ -58,6 +60,7 @@ def test_a_crate_tells_of_what_each_figure_was_made(outputs: Path) -> None:
         one["name"] for one in authors
     ]
     assert read.mainEntity.id == "index.html"
+    assert read.get("models.csv")["sha256"] == read.mainEntity["sha256"]
     for entity in read.data_entities:
         assert Path(entity.source).is_file(), entity.id
     runs = root["mentions"]
@@ -107,7 +110,7 @@ def test_without_the_package_it_is_said_what_to_install(
     path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     done = codestress("crate", "--profile", "smoke", outputs=outputs, PYTHONPATH=path)
     assert done.returncode == 1
-    names(done.stderr, "pip install rocrate")
+    names(done.stderr, "pip", "install rocrate")
     assert not (outputs / "smoke/ro-crate-metadata.json").exists()
 
 

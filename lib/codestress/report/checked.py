@@ -102,12 +102,11 @@ def read_table(
     return table
 
 
-def sha256_of_files(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file in an artefact's folder, by file name, but
-    manifest.json."""
+def sha256_of_files(folder: Path, but: str = "manifest.json") -> dict[str, str]:
+    """Return the SHA-256 of every file in `folder`, by file name, without the file `but`."""
     digests = {}
     for path in visible(folder):
-        if path.is_file() and path.name != "manifest.json":
+        if path.is_file() and path.name != but:
             digests[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
     return digests
 

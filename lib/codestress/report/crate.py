@@ -1,7 +1,6 @@
 """Writes what a profile's outputs are, and of what they were made, as an RO-Crate 1.1, which archives
 such as Zenodo take. It keeps to the rules for runs of programs (`PROFILE`)."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,12 @@ from codestress.errors import DataError
 from codestress.paths import OUTPUTS, ROOT, shown, visible, write_whole
 from codestress.validation import read_yaml
 
-from .checked import read_manifest
+from .checked import read_manifest, sha256_of_files
 
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENCES = "https://spdx.org/licenses"
-MISSING = "a crate is written by the package rocrate: uv pip install rocrate"
+MISSING = "rocrate is not installed: .venv/bin/pip (or uv pip) install rocrate"
+METADATA = "ro-crate-metadata.json"
 
 
 def write_crate(profile: str) -> Path:
@@ -23,7 +23,7 @@ def write_crate(profile: str) -> Path:
     returns its path. Raises `DataError` for a faulty manifest, where nothing is built, and without
     the package rocrate."""
     root = OUTPUTS / profile
-    manifests = list(visible(root, "*/*/manifest.json"))
+    manifests = visible(root, "*/*/manifest.json")
     if not manifests:
         raise DataError(f"{shown(root)}: nothing is built here; make PROFILE={profile}")
     try:
@@ -33,10 +33,10 @@ def write_crate(profile: str) -> Path:
     crate = ROCrate(version="1.1")
     runs = [_run(crate, path.parent) for path in manifests]
     citation = read_yaml(ROOT / "CITATION.cff")
-    title, licence = citation["title"], citation["license"]
+    licence = citation["license"]
     names = [author["name"] for author in citation["authors"]]
     about = {
-        "name": f"{title}: the profile {profile}",
+        "name": f"{citation['title']}: the profile {profile}",
         "description": "Regenerated figures and tables, and the report on them: index.html",
         "version": citation["version"],
         "license": _entity(crate, f"{LICENCES}/{licence}", "CreativeWork", licence),
@@ -47,10 +47,10 @@ def write_crate(profile: str) -> Path:
     }
     for name, value in about.items():
         crate.root_dataset[name] = value
-    report = root / "index.html"
-    if report.is_file():
-        crate.mainEntity = crate.add_file(report, properties={"name": "The report"})
-    path = root / "ro-crate-metadata.json"
+    for file in _files(crate, root, ""):
+        if file.id == "index.html":
+            crate.mainEntity = file
+    path = root / METADATA
     write_whole(path, json.dumps(crate.metadata.generate(), indent=1))
     return path
 
@@ -89,11 +89,16 @@ def _run(crate: Any, folder: Path) -> Any:
         id_ = f"{model['name']}@{version}"
         kind = "SoftwareApplication"
         objects.append(_entity(crate, id_, kind, model["name"], **facts))
-    results = []
-    for path in visible(folder):
-        sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
-        facts = {"name": path.name, "sha256": sha256}
-        results.append(crate.add_file(path, f"{name}/{path.name}", properties=facts))
+    results = _files(crate, folder, f"{name}/")
     facts = {"name": manifest["title"], "description": manifest["command"]}
     facts["endTime"] = manifest["built_at"]
     return crate.add_action(program, f"#{quote(name)}", objects, results, facts)
+
+
+def _files(crate: Any, folder: Path, begun: str) -> list[Any]:
+    """Adds to the crate, and returns, the files in `folder`, whose names there `begun` precedes."""
+    files = []
+    for name, sha256 in sha256_of_files(folder, METADATA).items():
+        facts = {"name": name, "sha256": sha256}
+        files.append(crate.add_file(folder / name, f"{begun}{name}", properties=facts))
+    return files
