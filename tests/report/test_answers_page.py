@@ -96,8 +96,9 @@ SHARES = {
 
 
 def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_source(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("CODESTRESS_LABEL", "t/a@reader+other")
     rows = pd.DataFrame(
         [
             (model, d, f"d = {d}", np.mean(right), 0.0, 1.0)
@@ -116,6 +117,8 @@ def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_sourc
     page = (tmp_path / "answers.html").read_text(encoding="utf-8")
     assert 'id="published"' in page
     assert "params/published/t.json" in page
+    assert 'index.html#t/a@reader+other"' in page
+    assert 'index.html#ledger?figure=t/a%40reader%2Bother"' in page
     for box, cell in places:
         (what,) = told(cell, of)
         assert (cell.correct, cell.n) == (sum(SHARES[what]), 4)

@@ -79,7 +79,6 @@ def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() ->
     assert card["figure"] == "codecrash/tab01"
     assert card["query"] == {"paper": "codecrash", "search": stated}
     assert card["rerun"].startswith("codecrash/tab01 PROFILE=paper MODELS=gpt-")
-    assert card["waiting"] == 1
 
 
 def test_several_numbers_are_a_span_and_what_no_figure_states_is_no_number() -> None:
@@ -125,3 +124,9 @@ def test_several_numbers_are_a_span_and_what_no_figure_states_is_no_number() -> 
     assert (same["number"], same["says"]) == (card["number"], card["says"])
     (card,) = fronts(["origin"], ["origin/nano"], rows[:0])
     assert (card["number"], card["figure"]) == ("", "origin/nano")
+    for paper, number in (
+        ("faultloc", "78 %"),
+        ("semtrace", "31.63 to 79.55 % of the maximum"),
+    ):
+        (card,) = fronts([paper], [f"{paper}/tab04"], rows[:0])
+        assert (card["number"], card["query"]) == (number, {})

@@ -311,7 +311,7 @@ class _Notebooks:
         kept = FAILED / artefact.shelf / artefact.label
         state, not_run = "built", {}
         if error:
-            (staging / "error.txt").write_text(error + "\n", encoding="utf-8")
+            (staging / "error.txt").write_text(error + "\n", "utf-8")
             replace_folder(staging, kept)
             error += f"\nthe notebook as far as it came: {shown(kept)}"
             state = "failed"

@@ -134,10 +134,10 @@ def execute(
     found["build_seconds"] = round(time.monotonic() - started, 2)
     manifest = _completed(artefact, staging, found)
     page = notebook_page(notebook, artefact.label, manifest)
-    (staging / "notebook.html").write_text(page, encoding="utf-8")
+    (staging / "notebook.html").write_text(page, "utf-8")
     manifest["sha256"] = sha256_of_files(staging)
     text = json.dumps(manifest, indent=1) + "\n"
-    (staging / "manifest.json").write_text(text, encoding="utf-8")
+    (staging / "manifest.json").write_text(text, "utf-8")
 
 
 def _completed(
@@ -194,6 +194,7 @@ def attempt(
         **OWN,
         "CODESTRESS_STAGING": str(staging),
         "CODESTRESS_CHANGED": artefact.marks.get("told", ""),
+        "CODESTRESS_LABEL": artefact.label,
     }
     own = {"folder": folder, "given": given, "timeout_s": timeout_s}
     try:

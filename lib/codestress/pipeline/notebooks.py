@@ -256,6 +256,6 @@ def sync(*, write: bool) -> list[Path]:
         text = nbformat.writes(notebook) + "\n"
         if text != path.read_text("utf-8"):
             if write:
-                path.write_text(text, encoding="utf-8")
+                path.write_text(text, "utf-8")
             changed.append(path)
     return changed

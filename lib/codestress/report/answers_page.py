@@ -156,6 +156,7 @@ def write_answers(
     page = render(
         "answers.html",
         artefact=artefact,
+        label=os.environ.get("CODESTRESS_LABEL", artefact),
         alt=alt,
         rule=rule,
         rules=[name[8:] for name in results.answers if name.startswith("outcome_")],
@@ -169,13 +170,13 @@ def write_answers(
         simulated=all(entry.simulated for entry in results.models),
     )
     path = folder / "answers.html"
-    path.write_text(page, encoding="utf-8", errors="backslashreplace")
+    path.write_text(page, "utf-8", "backslashreplace")
     places = []
     for box, spot in spots:
         sides = [round(1000 * side) for side in box]
         places.append([*sides, spot.name, str(spot)])
     text = json.dumps(places, separators=(",", ":"))
-    (folder / "spots.json").write_text(f"{text}\n", encoding="utf-8")
+    (folder / "spots.json").write_text(f"{text}\n", "utf-8")
     return spots
 
 

@@ -15,6 +15,7 @@ from codestress.validation import read_yaml
 
 from .claims import COLUMNS, CONTRARY, NO_VERDICT, NONE, ORDERS, SIGNS, SOURCES
 from .published import read_published, version_of
+from .statements import statements
 
 
 def fronts(
@@ -23,11 +24,11 @@ def fronts(
     """Return the data of a card for each paper of `papers` that has a headline, in their order.
 
     `built` are the names of the build's artefacts, `claims` is their ledger as `all_claims`
-    returns it. A card has the paper's headline `number` as published (empty where no figure of
-    the build states it), a description (`told`), the ledger's verdict on it (`says`) and its rows
-    there (`query`), the verdicts on `all` numbers of the paper, the rows that are not as printed
-    (`contrary`), a `figure` (another of the paper where its own is not built), what `make` is given to run
-    it at the paper's size (`rerun`), and the number of statements that are `waiting` for a run.
+    returns it. A card has the paper's headline `number` as published (empty where only a figure
+    that was not built has it), a description (`told`), the ledger's verdict on it (`says`) and its
+    rows there (`query`; empty without any), the verdicts on `all` numbers of the paper, the rows
+    that are not as printed (`contrary`), a `figure` (another of the paper where its own is not
+    built), and what `make` is given to run it at the paper's size (`rerun`).
     """
     cards = []
     for paper in papers:
@@ -54,15 +55,26 @@ def _front(
         card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
     card["version"] = version_of(paper)
     card["number"] = _number(rows)
+    if rows.empty:
+        card["query"] = {}
+        card["number"] = _number(_printed(figure, text))
     card["says"] = _verdict(rows, stated)
     card["all"] = _by_evidence(own)
     card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
     parameters = read_yaml(PARAMS / f"{figure}.yaml").get("parameters", {})
     models = parameters.get("models", ["MODEL"])
     card["rerun"] = f"{figure} PROFILE=paper MODELS={models[0]}"
-    unrun = (own["verdict"] == NONE) & (own["evidence"] == "re-run")
-    card["waiting"] = int(unrun.sum())
     return card
+
+
+def _printed(figure: str, text: str) -> pd.DataFrame:
+    """Return the numbers that the paper's statements with `text` on `figure` name themselves, in
+    the ledger's columns `published` and `unit`."""
+    numbers = []
+    for one in statements(*figure.split("/")):
+        if text in one.statement and not isinstance(one.value, str):
+            numbers.append((one.value, one.unit))
+    return pd.DataFrame(numbers, columns=["published", "unit"])
 
 
 def _number(rows: pd.DataFrame) -> str:
@@ -174,18 +186,11 @@ def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
     return counts
 
 
-def folded(claims: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return a mapping for each artefact that numbers of the ledger `claims` wait for.
-
-    Its keys: `artefact`, the numbers' `rows`, and the `command` that runs the artefact at the
-    paper's size.
-    """
-    folds = []
+def folded(claims: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """Return, by artefact, the rows of the ledger `claims` that wait for a run of it."""
+    folds = {}
     for artefact, part in claims[waiting(claims)].groupby("artefact"):
-        name = str(artefact).partition("@")[0]
-        fold: dict[str, Any] = {"artefact": artefact, "rows": part.to_dict("records")}
-        fold["command"] = f"make {name} PROFILE=paper"
-        folds.append(fold)
+        folds[str(artefact)] = part.to_dict("records")
     return folds
 
 

@@ -27,7 +27,7 @@ from .claims import EVIDENCE, SIGNS, read_ledger
 from .model_table import board, models_by_task, write_board
 from .notebook_page import render, resource
 from .summary import INSTRUMENTS, added, did, shortfalls
-from .tables import number_text
+from .tables import cell_text
 
 
 def gallery(profile: str) -> Path:
@@ -44,8 +44,7 @@ def gallery(profile: str) -> Path:
     for name, folder in folders.items():
         if (folder / "claims.csv").is_file():
             ledgers[name] = read_ledger(folder / "claims.csv")
-        claims = len(ledgers.get(name, ()))
-        cards.append(_card(name, folder, name in failed, claims))
+        cards.append(_card(name, folder))
     manifests = {card["name"]: card["manifest"] for card in cards}
     errors = {name: (failed[name] / "error.txt").read_text("utf-8") for name in failed}
     table = models_by_task(manifests)
@@ -57,7 +56,7 @@ def gallery(profile: str) -> Path:
         version=__version__,
         script=Markup(resource("page.js")),
         counted=counted,
-        number=_number,
+        number=cell_text,
         urlencode=urlencode,
         cards=cards,
         papers=papers,
@@ -107,13 +106,14 @@ def _ledger(
     verdict = claims["verdict"].isin(list(Verdict))
     experiments = verdict & claims["evidence"].isin(EVIDENCE)
     return {
+        "ledgers": ledgers,
         "fronts": first,
         "titles": titles,
         "ledger": claims[~waiting(claims)].to_dict("records"),
         "folds": folded(claims),
-        "verdicts": stated["verdict"].value_counts().to_dict(),
+        "verdicts": stated["verdict"].unique(),
         "by_paper": pd.crosstab(paper, stated["verdict"]).to_dict("index"),
-        "evidence": list(claims["evidence"].unique()),
+        "evidence": claims["evidence"].unique(),
         "findings": len(claims) - len(stated),
         "experiments": int(experiments.sum()),
         "judged": judged(stated),
@@ -124,20 +124,13 @@ def _ledger(
 def _folders(root: Path, file: str) -> dict[str, Path]:
     """Returns the folders two levels below `root` that contain a file with the name `file`, by
     PAPER/ARTEFACT."""
-    folders = {}
-    for path in visible(root, f"*/*/{file}"):
-        folder = path.parent
-        folders[str(folder.relative_to(root))] = folder
-    return folders
+    folders = [path.parent for path in visible(root, f"*/*/{file}")]
+    return {str(folder.relative_to(root)): folder for folder in folders}
 
 
-def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
+def _card(name: str, folder: Path) -> dict[str, Any]:
     """Returns the data of the artefact `name` for the page: its manifest, its tables as lists of
-    rows, the places in its picture that open answers.
-
-    `failed`: a later build failed, so that the data are older; `claims`: number of the artefact's
-    rows in the ledger. Raises `DataError` for a faulty file.
-    """
+    rows, the places in its picture that open answers. Raises `DataError` for a faulty file."""
     manifest = read_manifest(folder)
     tables = {}
     for table in manifest["tables"]:
@@ -146,10 +139,8 @@ def _card(name: str, folder: Path, failed: bool, claims: int) -> dict[str, Any]:
     spots = folder / "spots.json"
     return {
         "name": name,
-        "paper": name.split("/")[0],
+        "paper": folder.parent.name,
         "manifest": manifest,
-        "failed": failed,
-        "claims": claims,
         "spots": spots.read_text("utf-8") if spots.is_file() else "[]",
         "tables": tables,
     }
@@ -171,15 +162,6 @@ def _models(manifests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _number(value: object) -> str:
-    """Return `value` as text: a float with at most three decimals, empty for nan."""
-    if not isinstance(value, float):
-        return str(value)
-    if value != value:
-        return ""
-    return number_text(value)
-
-
 def _table(path: Path) -> list[list[str]]:
     """Return the lines of the CSV table in the file `path`, the columns' names first.
 
@@ -199,4 +181,4 @@ def _table(path: Path) -> list[list[str]]:
 def _shortened(cell: str) -> str:
     if not re.fullmatch(r"-?\d+\.\d+", cell):
         return cell
-    return number_text(float(cell))
+    return cell_text(float(cell))

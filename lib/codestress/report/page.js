@@ -49,7 +49,7 @@ for (const form of document.querySelectorAll("form[data-filters]")) {
   };
   const update = () => {
     const words = form.elements.search.value.toLowerCase().replace(/(\d)\s+%/g, "$1%").split(/\s+/).filter(Boolean).map(matches);
-    const chosen = [...form.querySelectorAll("select")].filter((select) => select.value);
+    const chosen = [...form.querySelectorAll("select")].filter((select) => select.selectedIndex); // -1: what none of them has
     const fits = (row) => chosen.every((select) => select.name === "figure" ?
       row.dataset.figure.split(" ").includes(select.value) : row.dataset[select.name] === select.value) &&
       words.every((match) => match(textOf(row)));
@@ -96,8 +96,8 @@ const follow = () => {
     history.scrollRestoration = "manual"; // of a page that was longer
     form.scrollIntoView();
   } else if (location.hash.length > 1) {
-    const goal = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (goal && goal.matches("article[hidden]")) {
+    const goal = document.querySelector("article[hidden]:target");
+    if (goal) {
       const { form, update } = forms.get("cards");
       form.reset();
       update();

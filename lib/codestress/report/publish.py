@@ -85,7 +85,7 @@ def publish(
     manifest |= {"rule": rule, "protocol": protocol}
     manifest |= _manifest(artefact, results, rule, list(tables), prompts)
     text = json.dumps(manifest, indent=1) + "\n"
-    (folder / "manifest.json").write_text(text, encoding="utf-8")
+    (folder / "manifest.json").write_text(text, "utf-8")
     print(protocol)
     if changed:
         print(f"changed: {changed}")

@@ -45,16 +45,20 @@ def markdown_table(table: pd.DataFrame) -> str:
     names = list(map(str, table))
     lines = [names, ["---"] * len(names)]
     for row in table.itertuples(index=False):
-        lines.append([_cell(value).replace("|", "\\|") for value in row])
+        lines.append([cell_text(value).replace("|", "\\|") for value in row])
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def latex_table(table: pd.DataFrame) -> str:
     """Return `table` as text in LaTeX with booktabs, with numbers as in `markdown_table`."""
-    return str(table.to_latex(index=False, escape=True, na_rep="", float_format=_cell))
+    return str(
+        table.to_latex(index=False, escape=True, na_rep="", float_format=cell_text)
+    )
 
 
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
+    """Return `value` as text: a number with at most three decimals (`1.2e-04` below 0.001), empty
+    for a missing one."""
     if pd.isna(value) is True:  # of a list it is an array
         return ""
     if not isinstance(value, float):
