@@ -327,10 +327,11 @@ def test_a_question_is_asked_and_has_one_verdict(
     assert "role='note'" in shown.value
     chooser.value, model.value = "semtrace/sensitivity", "python"
     # The interpreter is asked a part of the questions: those that the controls then offer.
-    for problem in (factors.controls["problem"].options[n][1] for n in (0, -1)):
-        factors.controls["problem"].value = problem
-        button.click()
-        names(shown.value, f"problem = {problem}", "task = output_prediction")
+    for control in factors.controls.values():
+        control.value = control.options[-1][1]
+    button.click()
+    for name, control in factors.controls.items():
+        names(shown.value, f"{name} = {control.value}")
 
 
 @pytest.mark.slow
