@@ -295,6 +295,20 @@ SAMPLES = [
     sample("b", 2),
 ]
 ANSWERS = {"a": ["2", "3"], "b": ["2"]}
+GAPS = {"a": ["2", "3"], "b": ["2", None]}
+ADDS_ONE = "def f(x):\n    return x + 1"
+WRITTEN = {
+    # By inspect_ai 0.3.285 with a mock model, one sample without an answer; by lm-eval 0.4.13
+    # with its dummy model and two filters; by EvalPlus 0.3.1, two samples of two tasks.
+    "inspect.eval": ("inspect", {"f/1": ["2", "2"], "b": ["4", None]}),
+    "lm_eval_samples.jsonl": ("lm-eval", {"a": ["lol"] * 2, "b": ["lol"] * 2}),
+    "evalplus_samples.jsonl": (
+        "evalplus",
+        {"HumanEval/0": [ADDS_ONE] * 2, "HumanEval/1": [ADDS_ONE] * 2},
+    ),
+}
+WRITTEN["evalplus_results.json"] = WRITTEN["evalplus_samples.jsonl"]
+"""Format and answers of each file in the folder `files`, which another harness wrote."""
 
 
 def zipped(
@@ -367,6 +381,12 @@ def evaluated(
     }
 
 
+@pytest.mark.parametrize("name", WRITTEN)
+def test_files_that_other_harnesses_wrote_are_read(name: str) -> None:
+    file = read_answers(Path(__file__).with_name("files") / name)
+    assert (file.format, file.answers) == WRITTEN[name]
+
+
 def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
     log = {"version": 2, "status": "success", "eval": {"task": "crux"}, "plan": {}}
     path = tmp_path / "log.json"
@@ -378,7 +398,16 @@ def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
         zstandard(tmp_path / "packed.eval", SAMPLES),
     ):
         file = read_answers(name)
-        assert (file.format, file.answers) == ("inspect", ANSWERS)
+        assert (file.format, file.answers) == ("inspect", GAPS)
+    with zipfile.ZipFile(path, "w") as archive:  # a sample in chunks
+        for part, content in (
+            ("sample", SAMPLES[1]),
+            ("metadata", {"id": "b"}),
+            ("messages/0", [{"id": "b", "content": "3"}]),
+        ):
+            archive.writestr(f"samples/b_epoch_1/{part}.json", json.dumps(content))
+    file = read_answers(path)
+    assert (file.answers, file.faults) == ({"b": ["2"]}, {})
     numbers = [sample(1, 1, "2"), sample(2, 1, "2", None)]
     assert read_answers(zipped(path, numbers)).answers == {"1": ["2"], "2": ["2", None]}
     path.write_text(json.dumps(log))
@@ -388,6 +417,7 @@ def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
 
 def test_outputs_of_batches_are_read(tmp_path: Path) -> None:
     responses = {"object": "response", "output": [{"type": "reasoning", "summary": []}]}
+    responses["text"] = {"format": {"type": "text"}}  # a setting
     responses["output"] += [
         {"type": "message", "content": [{"type": "output_text", "text": "2"}]}
     ]
@@ -529,6 +559,11 @@ def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
     assert (file.format, file.answers) == ("evalplus", {"a": ["2", "3"]})
     assert read_answers(path, "jsonl").format == "jsonl"
     assert read_answers(path, "parquet").format == "jsonl"
+    with refused(NothingMatchedError, "2 rows"):
+        read_answers(path, "cruxeval")
+    # Only lm-eval's filters repeat the answers.
+    lines(path, *({"id": "a", "answer": text, "filter": text} for text in "23"))
+    assert read_answers(path).answers == {"a": ["2", "3"]}
 
 
 def test_expected_answers_are_not_taken_for_missing_ones(tmp_path: Path) -> None:
@@ -561,6 +596,9 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
     path.write_text("\n\nid,answer\na,2\nb,[1, 2]\nc\n,3\n")
     answers = read_answers(path)
     assert answers.answers == {"a": ["2"], "c": [None]}
+    path.write_text('id,answer\na,2\nb,"[1\nc,3\n')
+    with refused(DataError, "x.jsonl", "row 2"):  # what follows would be its answer
+        read_answers(path)
     deep = "[" * 400 + "]" * 400
     path.write_text(f'{{"id": "a", "answer": {deep}}}\n{{"id": "b", "answer": "2"}}\n')
     assert read_answers(path).answers["b"] == ["2"]

@@ -27,9 +27,9 @@ def answer_texts(value: Any) -> list[str | None]:
         value = value[0]
     if str(field_at(value, "status_code") or "").startswith(("4", "5")):
         return [None]  # what the server says of its failure is no model's text
-    value = field_at(value, "body") or value
-    value = field_at(value, "choices") or field_at(value, "candidates") or value
-    return list(map(_text, value if isinstance(value, list) else [value]))
+    for name in ("body", "choices", "candidates"):
+        value = field_at(value, name) or value
+    return list(map(_text, value if isinstance(value, list) else [value])) or [None]
 
 
 def _text(message: Any) -> str | None:
@@ -41,8 +41,9 @@ def _text(message: Any) -> str | None:
             return None
         case dict():
             for name in ("message", "content", "parts", "text", "output", "completion"):
-                if message.get(name):
-                    return _text(message[name])
+                # OpenAI's responses repeat the settings of a text as `text`.
+                if found := _text(message.get(name)):
+                    return found
         case [*parts] if all(isinstance(part, dict) for part in parts):
-            return "".join(_text(part) or "" for part in parts) or None
+            return "".join(filter(None, map(_text, parts))) or None
     return None

@@ -6,6 +6,7 @@ answers) are recognised by content, never by the file's name.
 
 import csv
 import io
+import re
 import struct
 import zipfile
 from collections import defaultdict
@@ -43,6 +44,9 @@ FORMATS = ("cruxeval", *LAYOUTS, "jsonl", "csv", "parquet")
 WANTED = "give an object of problem ids to lists of texts, or another format of docs/scoring.md, in UTF-8"
 MOST_ROWS = 2_000_000
 """Largest number of rows in a file, against files that unpack to endless ones."""
+SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")
+"""Name of the file in an inspect_ai log with a sample, or with its output where the sample is in
+chunks."""
 ZSTANDARD = 93
 """Number of inspect_ai's compression in the zip format; zipfile reads it from Python 3.14 on."""
 Row = dict[str, Any]
@@ -70,8 +74,7 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
     fields that were found, for rows without ids or answers; `ParameterError` for another `form`.
     """
     if form not in ("", *FORMATS):
-        choice = ", ".join(FORMATS)
-        raise ParameterError(f"--format {form}: unknown; choose one of {choice}")
+        raise ParameterError(f"--format {form}: choose one of {', '.join(FORMATS)}")
     try:
         content = unpacked(path)
         if content.startswith(b"PK"):
@@ -91,16 +94,13 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
 def _samples(content: bytes) -> list[Any]:
     """Return the samples in an inspect_ai log (`.eval`) by its documented layout: a zip with a JSON
     file for each sample."""
-    samples = []
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        members = {info.filename: info for info in archive.infolist()}
-        sizes = [info.file_size for info in members.values()]
+        names = dict.fromkeys(filter(SAMPLE.fullmatch, archive.namelist()))
+        members = [archive.getinfo(name) for name in names]
+        sizes = [info.file_size for info in members]
         if max(sizes, default=0) > LARGEST or sum(sizes) > 16 * LARGEST:
             raise ValueError(f"it unpacks to {sum(sizes):,} bytes")
-        for name, info in members.items():
-            if name.startswith("samples/"):
-                samples.append(_object(_member(archive, info, content)))
-    return samples
+        return [_object(_member(archive, info, content)) for info in members]
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes) -> bytes:
@@ -111,9 +111,9 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes) -> 
 
     names = struct.unpack_from("<HH", content, info.header_offset + 26)
     start = info.header_offset + 30 + sum(names)
-    packed = pyarrow.BufferReader(content[start : start + info.compress_size])
-    with pyarrow.CompressedInputStream(packed, "zstd") as stream:
-        return bytes(stream.read(info.file_size))
+    packed = content[start : start + info.compress_size]
+    text: bytes = pyarrow.decompress(packed, info.file_size, "zstd", asbytes=True)
+    return text
 
 
 def _parquet(content: bytes) -> list[Any]:
@@ -130,18 +130,18 @@ def _of_text(text: str, form: str) -> AnswerFile:
     cannot be read."""
     if text.count("\n") > MOST_ROWS:
         raise ValueError(f"it has more than {MOST_ROWS:,} lines")
-    if form == "csv":
-        return _mapped(_csv(text), form, "csv")
-    try:
-        content = parse_json(text, unique=True)
-    except ValueError as error:
-        rows = [_object(line) for line in text.split("\n") if line.strip()]
-        if any(rows):
-            return _mapped(rows, form, "jsonl")
-        if text.lstrip().startswith(("{", "[")):
-            raise ValueError(f"it is not JSON: {error}") from None
-        return _mapped(_csv(text), form, "csv")
-    return _of_json(content, form)
+    if form != "csv":
+        try:
+            content = parse_json(text, unique=True)
+        except ValueError as error:
+            rows = [_object(line) for line in text.split("\n") if line.strip()]
+            if any(rows):
+                return _mapped(rows, form, "jsonl")
+            if text.lstrip().startswith(("{", "[")):
+                raise ValueError(f"it is not JSON: {error}") from None
+        else:
+            return _of_json(content, form)
+    return _mapped(_csv(text), form, "csv")
 
 
 def _of_json(content: Any, form: str) -> AnswerFile:
@@ -159,7 +159,7 @@ def _of_json(content: Any, form: str) -> AnswerFile:
             return _mapped(rows, form, "jsonl")
         if form in ("", "cruxeval"):
             return AnswerFile("cruxeval", _lists_of_texts(content))
-    known = isinstance(rows, list) and any(isinstance(row, dict) for row in rows)
+    known = isinstance(rows, list) and any(map(_small, rows))
     if rows != [] and not known:
         raise ValueError(f"it is a JSON {type(content).__name__}")
     return _mapped(rows, form, "jsonl")
@@ -177,12 +177,19 @@ def _lists_of_texts(content: Row) -> dict[str, list[str | None]]:
 
 def _csv(text: str) -> list[Any]:
     text = text.lstrip("\r\n")
-    heading = text.partition("\n")[0]
     csv.field_size_limit(LARGEST)
-    mark = max(",;\t", key=heading.count)
-    reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=mark)
-    # More cells than columns: an answer with a comma that is not quoted.
-    return [None if None in row else row for row in reader]
+    mark = max(",;\t", key=text.partition("\n")[0].count)
+    lines = io.StringIO(text, newline="")
+    # Strict: a quote that is not closed would take the rows behind it into its answer.
+    reader = csv.DictReader(lines, delimiter=mark, strict=True)
+    rows: list[Any] = []
+    try:
+        for row in reader:
+            # More cells than columns: an answer with a comma that is not quoted.
+            rows.append(None if None in row else row)
+    except csv.Error as error:
+        raise ValueError(f"row {len(rows) + 1}: {error}") from None
+    return rows
 
 
 def _object(text: str | bytes) -> Any:
@@ -201,15 +208,7 @@ def _mapped(table: Sequence[Any], form: str, container: str) -> AnswerFile:
     """Return the answers in the rows of a table; `form` is the forced format or empty, `container`
     the format of a table of one's own. `NothingMatchedError` without ids or answers."""
     rows = [_small(row) for row in table]
-    fields = _fields(rows, form, container)
-    if fields is None:
-        ids, wanted = map(", ".join, LAYOUTS.get(form, TABLE))
-        names = ", ".join(dict.fromkeys(chain(*rows[:99]))) or "no fields"
-        raise NothingMatchedError(
-            f"none of its {len(rows):,} rows has an id ({ids}) and an answer ({wanted}); "
-            f"found {names}: rename them, or choose another --format"
-        )
-    name, id_field, answer_field = fields
+    name, id_field, answer_field = _fields(rows, form, container)
     answers: dict[str, list[str | None]] = {}
     faults: dict[str, list[str]] = defaultdict(list)
     filters: dict[str, object] = {}
@@ -219,7 +218,7 @@ def _mapped(table: Sequence[Any], form: str, container: str) -> AnswerFile:
             faults[f"rows without {id_field}, not scored"].append(str(number))
             continue
         # lm-eval writes the same responses again for each of its filters.
-        row_filter = field_at(row, "filter")
+        row_filter = name == "lm-eval" and row.get("filter")
         if filters.setdefault(problem, row_filter) != row_filter:
             continue
         texts = answer_texts(field_at(row, answer_field))
@@ -235,16 +234,16 @@ def _small(row: Any) -> Row:
     return {str(name).strip().lower(): value for name, value in fields}
 
 
-def _fields(
-    rows: Sequence[Row], form: str, container: str
-) -> tuple[str, str, str] | None:
+def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, str]:
     """Return the first format, or `form` where it is not empty, for which the rows have an id and
-    answers, and their fields; None without one."""
+    answers, and their fields; `NothingMatchedError` without one."""
     names = set[str]().union(*rows)
     layouts = {**LAYOUTS, container: TABLE}
-    if form:
-        form = form if form in LAYOUTS else container
-        layouts = {form: layouts[form]}
+    if form == "cruxeval":
+        layouts.clear()  # it has no rows
+    elif form:
+        name = form if form in LAYOUTS else container
+        layouts = {name: layouts[name]}
     elif "completion" not in names and not names.isdisjoint(TABLE[1]):
         # A `solution` beside a model's answer is the expected one.
         del layouts["evalplus"]
@@ -253,7 +252,12 @@ def _fields(
         answer_field = _preferred(answers, rows, names)
         if id_field and answer_field:
             return name, id_field, answer_field
-    return None
+    ids, wanted = map(", ".join, LAYOUTS.get(form, TABLE))
+    found = ", ".join(dict.fromkeys(chain(*rows[:99]))) or "no fields"
+    raise NothingMatchedError(
+        f"none of its {len(rows):,} rows has an id ({ids}) and an answer ({wanted}); "
+        f"found {found}: rename them, or choose another --format"
+    )
 
 
 def _preferred(paths: Sequence[str], rows: Sequence[Row], names: Set[str]) -> str:
@@ -261,10 +265,9 @@ def _preferred(paths: Sequence[str], rows: Sequence[Row], names: Set[str]) -> st
     fields. A field without a value counts as well: a model's answer may be missing, and the
     expected answer, in a field further back, must not take its place."""
     for path in paths:
-        if path in names and path != "output":
-            return path
         if path.partition(".")[0] in names:
-            for row in rows:
-                if field_at(row, path) is not None:
-                    return path
+            if path in names and path != "output":
+                return path
+            if any(field_at(row, path) is not None for row in rows):
+                return path
     return ""
