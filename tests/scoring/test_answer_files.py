@@ -189,6 +189,22 @@ def test_everything_asked_is_counted_and_everything_odd_is_named(
     assert report.pass_at(5) is None
 
 
+def test_a_problem_whose_requests_failed_counts_like_one_without_a_row(
+    tmp_path: Path, problems: ProblemFile
+) -> None:
+    """One row stands for a request of several answers."""
+    path = lines(
+        tmp_path / "batch.jsonl", batch("a", chat("2", "2")), batch("b", None, "late")
+    )
+    for answers in (read_answers(path).answers, {"a": ["2", "2"]}):
+        report = score_file(
+            problems, answers, task="output", rule="strict", executor=None
+        )
+        assert report.counts["missing"] == 4
+        assert report.pass_at(1) == report.pass_at(2) == 1 / 4
+        names("\n".join(report.warnings), "no answers to: b, c")
+
+
 @given(
     st.lists(st.lists(st.booleans(), min_size=1, max_size=7), min_size=1, max_size=4)
 )

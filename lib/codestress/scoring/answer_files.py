@@ -71,7 +71,7 @@ class Report:
         report["warnings"] = list(self.warnings)
         report["problems"] = {}
         for name, scores in self.scores.items():
-            report["problems"][name] = [_as_json(score) for score in scores]
+            report["problems"][name] = list(map(_as_json, scores))
         return report
 
 
@@ -109,9 +109,11 @@ def score_file(
     wrappings (`scoring.forms.alone`) under `strict`.
     """
     asked = max(map(len, answers.values()), default=1) or 1
+    # A request that failed is one row, of however many answers it should have given.
+    answered = {name: texts for name, texts in answers.items() if {*texts} - {None}}
     entries: list[tuple[str, Answer | Score]] = []
     for problem in problems.problems:
-        for text in answers.get(problem.id) or [None] * asked:
+        for text in answered.get(problem.id) or [None] * asked:
             entries.append((problem.id, _given(problem, text, rule)))
     given = [entry for _, entry in entries if isinstance(entry, Answer)]
     judged = iter(score_answers(given, task, rule, executor))
@@ -121,7 +123,7 @@ def score_file(
         scores.setdefault(name, []).append(score)
     for name, fault in problems.faults.items():
         scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * asked
-    return Report(scores, _warnings(problems, answers, asked, unread or {}))
+    return Report(scores, _warnings(problems, answered, asked, unread or {}))
 
 
 def _given(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
@@ -145,10 +147,11 @@ def _warnings(
     known = [problem.id for problem in problems.problems]
     every = dict.fromkeys([*known, *problems.faults])
     named = dict(unread)
-    named["no answers to"] = [name for name in every if not answers.get(name)]
+    named["no answers to"] = [name for name in every if name not in answers]
     unknown = [name for name in answers if name not in every]
     named["answers to unknown problems, not scored"] = unknown
-    fewer = [name for name in known if 0 < len(answers.get(name, ())) < asked]
+    given = [name for name in known if name in answers]
+    fewer = [name for name in given if len(answers[name]) < asked]
     named[f"fewer than {asked} answers, judged by those"] = fewer
     warnings = list(problems.faults.values())
     warnings += [_named(fault, names) for fault, names in named.items() if names]
@@ -168,7 +171,8 @@ def check_matched(path: Path, answers: Answers, report: Report) -> None:
     if counts.keys() - NOT_JUDGED:
         return
     outcomes = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
-    given, known = (next(iter(names), "none") for names in (answers, report.scores))
+    given = next(iter(answers), "none")
+    known = next(iter(report.scores), "none")
     text = next(filter(None, chain(*answers.values())), "")
     remedy = (
         f"compare the ids (first {given!r}, of problems {known!r}), the warnings, and the first "
