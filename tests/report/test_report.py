@@ -36,8 +36,12 @@ from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.builder import standing
 from codestress.report.caption import (
     LONGEST_ALT,
+    NOTE_CHARACTERS,
     REST,
+    SIMULATED_NOTE,
+    add_words,
     description,
+    one_line,
     table_in_words,
 )
 from codestress.report.cards import all_claims, folded, judged
@@ -45,8 +49,13 @@ from codestress.report.checked import sha256_of_files
 from codestress.report.claims import COLUMNS, judge_table, ledger
 from codestress.report.protocol import stamp
 from codestress.report.publish import publish
-from codestress.report.published import published_models, published_numbers
+from codestress.report.published import (
+    published_models,
+    published_numbers,
+    without_numbers,
+)
 from codestress.report.statements import Evidence, half_unit, statements
+from codestress.report.style import WIDTHS
 from codestress.report.tables import latex_table, markdown_table
 from codestress.types import Message, Outcome, Prompt, Sampling, Trial, Trials
 from told import names, refused
@@ -167,6 +176,28 @@ def test_a_picture_s_description_is_short_and_says_where_the_rest_is() -> None:
     assert len(words) <= LONGEST_ALT
     assert words.endswith("word" + REST)
     assert len(description(["x" * LONGEST_ALT])) <= LONGEST_ALT
+
+
+def test_a_footnote_has_all_that_a_figure_lacks() -> None:
+    """At the width of each figure of which numbers of the paper are missing."""
+    for artefact in artefact_names():
+        most = round(NOTE_CHARACTERS * WIDTHS[read_artefact(artefact).width])
+        if missing := without_numbers(artefact):
+            line = one_line([f"sim-…: {SIMULATED_NOTE}", missing], most)
+            names(line, "simulated readers", missing)
+            assert len(line) <= most, artefact
+    assert one_line(["a note", "x" * 60], 60) == "a note; …"
+    assert one_line(["changed: " + "x" * 90], 60).startswith("changed: xxx")
+
+
+@pytest.mark.parametrize("words", range(3, 9))
+def test_a_number_of_a_title_stays_beside_its_unit(words: int) -> None:
+    figure = Figure(figsize=(3.3, 2))
+    title = "word " * words + "41 %, 15 points and 3 of 5 models"
+    add_words(figure, "t/a", title, pd.DataFrame(), Results(pd.DataFrame(), []), "")
+    lines = figure.texts[-1].get_text().split("\n")
+    assert len(lines) > 1
+    assert not [line for line in lines if re.search(r"\d$|^%", line)]
 
 
 def test_at_most() -> None:

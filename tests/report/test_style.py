@@ -18,6 +18,16 @@ def test_a_model_has_one_look_in_every_figure() -> None:
     assert PUBLISHED not in {look.colour for look in alone.values()}
 
 
+def test_what_is_no_registered_model_looks_like_none() -> None:
+    registered = set(looks(read_yaml(REGISTRY)).values())
+    others = ["perfect localizer", "simulated", "mine", "GPT4-turbo (published)"]
+    assert registered.isdisjoint(looks(others).values())
+    both = looks(["sim-wide", *others, "sim-thinking", "python"])
+    assert both["perfect localizer"] == looks(others)["perfect localizer"]
+    shared = [name for name in both if both[name].colour == both[others[0]].colour]
+    assert shared == ["perfect localizer"]
+
+
 @given(st.lists(st.text(min_size=1), unique=True, max_size=60))
 def test_models_of_a_server_have_looks_that_differ_in_a_figure(
     names: list[str],

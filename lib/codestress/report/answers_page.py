@@ -169,8 +169,7 @@ def write_answers(
         asked=len(results.answers),
         simulated=all(entry.simulated for entry in results.models),
     )
-    path = folder / "answers.html"
-    path.write_text(page, "utf-8", "backslashreplace")
+    (folder / "answers.html").write_text(page, "utf-8", "backslashreplace")
     places = []
     for box, spot in spots:
         sides = [round(1000 * side) for side in box]

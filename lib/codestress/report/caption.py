@@ -18,14 +18,13 @@ READERS = "simulated readers (not models)"
 SIMULATED_NOTE = "simulated readers, not language models"
 TITLE_CHARACTERS = 12
 """Maximum number of characters of a line of the title, for each inch of the figure's width."""
-NOTE_CHARACTERS = 19
+NOTE_CHARACTERS = 21
 """Maximum number of characters of a figure's footnote, for each inch of its width."""
 LONGEST_ALT = 500
 """Maximum number of characters of a picture's alternative text."""
 REST = " … The rest is in the table."
 VALUES = 3
-"""Maximum number of different texts of a column that are listed."""
-VALUE_CHARACTERS = 30
+"""Maximum number of different texts of a column that are listed, each cut to 30 characters."""
 UNKNOWN = "(not known)"
 
 
@@ -41,8 +40,9 @@ def add_words(
 
     The notes tell of simulated readers, the words `changed` on the command line, parts that were
     not run, the chart's own notes, and missing numbers of the paper; a long line is cut after a
-    note. The alternative text has the readers, the title, the other notes and `table` in words, as
-    `description` cuts them.
+    note. In the title no line ends with a number, so that its unit stays beside it. The alternative
+    text has the readers, the title, the other notes and `table` in words, as `description` cuts
+    them.
     """
     notes = [f"changed: {changed}"] if changed else []
     notes += [f"{part.label}: not run here" for part in results.not_run]
@@ -60,7 +60,8 @@ def add_words(
     width, height = figure.get_size_inches()
     if notes:
         add_note(figure, one_line(notes, round(NOTE_CHARACTERS * width)))
-    lines = fill(title, round(TITLE_CHARACTERS * width), break_on_hyphens=False)
+    joined = re.sub(r"(?<=\d) ", "\N{NO-BREAK SPACE}", title)
+    lines = fill(joined, round(TITLE_CHARACTERS * width), break_on_hyphens=False)
     above = 1 + 0.1 / height
     figure.text(0.005, above, lines, va="bottom", fontsize=10, parse_math=False)
     return description(sentences)
@@ -68,14 +69,17 @@ def add_words(
 
 def one_line(notes: Sequence[str], most: int) -> str:
     """Return the first of `notes` that fit together into about `most` characters, and an ellipsis
-    for the others. A first note that is too long by itself ends after a word."""
+    for the others. Where not all fit, that on simulated readers is shorter. A first note that is
+    too long by itself is cut."""
+    if len("; ".join(notes)) > most:
+        notes = [note.replace(SIMULATED_NOTE, "simulated readers") for note in notes]
     line = notes[0]
     for note in notes[1:]:
         if len(f"{line}; {note}") > most:
             line += "; …"
             break
         line += f"; {note}"
-    return shorten(line, most + 3, placeholder=" …")
+    return line if len(line) < most + 4 else f"{line[:most]}…"
 
 
 def name_readers(figure: Figure, results: Results) -> None:
@@ -83,14 +87,14 @@ def name_readers(figure: Figure, results: Results) -> None:
 
     Where such take part, they are no models, and regenerate nothing that a paper measured.
     """
-    if not any(entry.simulated for entry in results.models):
-        return
     real = [entry.name for entry in results.models if not entry.simulated]
+    if len(real) == len(results.models):
+        return
     words = f"{', '.join(real)}, and {READERS}" if real else READERS
     for ax in figure.axes:
         # Not set_title, which would put titles back onto legends below them.
         for text in ax.findobj(Text):
-            if isinstance(text, Text) and text.get_text().startswith("regenerated"):
+            if isinstance(text, Text):
                 text.set_text(re.sub("^regenerated( here)?", words, text.get_text()))
 
 
@@ -116,7 +120,7 @@ def _column(values: pd.Series) -> str:
     texts = list(known.astype(str).unique())
     listed = []
     for text in texts[:VALUES]:
-        listed.append(shorten(text, VALUE_CHARACTERS, placeholder=" …") or "none")
+        listed.append(shorten(text, 30, placeholder=" …") or "none")
     if len(texts) > VALUES:
         listed.append(f"{len(texts) - VALUES} more")
     return ", ".join(listed)

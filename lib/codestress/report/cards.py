@@ -50,7 +50,7 @@ def _front(
     if rows.empty:
         rows = stated[[figure in names for names in stated["artefacts"]]]
         query["figure"] = figure
-    card: dict[str, Any] = {**headline, "paper": paper, "query": query}
+    card: Any = {**headline, "paper": paper, "query": query}
     if figure not in built:
         card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
     card["version"] = version_of(paper)
@@ -178,8 +178,7 @@ def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
         chances = [p_value(Interval(low, high)) for low, high in ends]
         # A number without a p-value was looked at, too.
         corrected = holm(np.nan_to_num(chances, nan=1.0))
-        row: dict[str, Any] = {"paper": paper, "judged": len(part)}
-        row["expected"] = LEVEL * len(part)
+        row = {"paper": paper, "judged": len(part), "expected": LEVEL * len(part)}
         row["differ"] = (part["verdict"] == Verdict.DIFFERS).sum()
         row["after_holm"] = (corrected <= LEVEL).sum()
         counts.append(row)

@@ -74,9 +74,9 @@ def _run(crate: Any, folder: Path) -> Any:
         if key.startswith("notebook "):
             notebook = key.removeprefix("notebook ")
     packages = [" ".join(package) for package in manifest["environment"].items()]
-    facts: dict[str, Any] = {"version": commit, "softwareRequirements": packages}
-    kind = "SoftwareSourceCode"
-    program = _entity(crate, f"{notebook}@{commit}", kind, notebook, **facts)
+    facts: Any = {"version": commit, "softwareRequirements": packages}
+    id_ = f"{notebook}@{commit}"
+    program = _entity(crate, id_, "SoftwareSourceCode", notebook, **facts)
     objects = []
     for key, value in manifest["parameters"].items():
         text = json.dumps(value)

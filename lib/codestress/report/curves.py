@@ -151,7 +151,7 @@ def draw_points(
     for number, (label, (colour, marker)) in enumerate(looks(groups).items()):
         part = groups[label]
         published = bool(part["published"].iloc[0])
-        style: dict[str, Any] = {"color": colour, "fmt": marker + line}
+        style: Any = {"color": colour, "fmt": marker + line}
         if published:
             style = {"color": PUBLISHED, "fmt": marker, "mfc": "white"}
         colours[label] = style["color"]

@@ -18,7 +18,6 @@ from .tables import markdown_table
 
 COLUMNS = ["model", "task", "source", "accuracy", "low", "high", "n"]
 CELL = COLUMNS[:3]
-INTERVAL = "Wilson's 95 %, as if answers were independent"
 
 
 def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
@@ -82,6 +81,7 @@ def board(table: pd.DataFrame) -> dict[str, Any]:
 def write_board(table: pd.DataFrame, folder: Path) -> None:
     """Write models.csv and models.md into `folder`: a line for each number of `table`, the result of
     `models_by_task`, and what its intervals are."""
-    table = table.round(2).assign(interval=INTERVAL)
+    words = "Wilson's 95 %, as if answers were independent"
+    table = table.round(2).assign(interval=words)
     write_whole(folder / "models.csv", table.to_csv(index=False))
     write_whole(folder / "models.md", markdown_table(table))

@@ -1,7 +1,7 @@
 """The look of figures: the style file, and a second cue beside every colour."""
 
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +22,8 @@ SMALLEST_TEXT = 6.5
 NOTE = "note"
 """Identifier of the texts of a figure that `publish` joins to its footnote."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+OTHER_MARKERS = ("p", "d", "8", "<", "H", ">", "h")
+"""Markers of models that are not in params/models.yaml."""
 HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\", "++++")
 COLOURS = (
     "#0072B2",
@@ -50,30 +52,35 @@ class Look(NamedTuple):
 
 
 @cache
-def _registered() -> dict[str, int]:
-    names = read_yaml(PARAMS / "models.yaml")
-    return {name: place for place, name in enumerate(names)}
+def _known() -> dict[str, Look]:
+    """Returns the looks of the models in params/models.yaml and of the perfect localizer, an
+    instrument beside them."""
+    found = {"perfect localizer": Look("#999933", "h")}
+    for place, name in enumerate(read_yaml(PARAMS / "models.yaml")):
+        found[name] = _look(place, MARKERS)
+    return found
 
 
 def looks(models: Iterable[str]) -> dict[str, Look]:
     """Returns the look of each of a figure's `models`, the same in every figure.
 
-    A model's place in params/models.yaml decides, or the hash of its name where it has none. Two
-    models of one figure never share a look: the later one moves on to the next that is free.
+    The hash of its name decides for a model that is not in params/models.yaml: a look that no model
+    there has. Two models of one figure never share one: the later moves on to the next.
     """
-    taken: dict[str, Look] = {}
+    found: dict[str, Look] = {}
     for model in models:
-        place = _registered().get(model, zlib.crc32(model.encode()))
-        free = len(taken) < len(MODEL_COLOURS) * len(MARKERS)
-        while free and _look(place) in taken.values():
+        look, place = _known().get(model), zlib.crc32(model.encode())
+        # There are 63 looks with these markers.
+        while look is None or (look in found.values() and len(found) < 63):
+            look = _look(place, OTHER_MARKERS)
             place += 1
-        taken[model] = _look(place)
-    return taken
+        found[model] = look
+    return found
 
 
-def _look(place: int) -> Look:
+def _look(place: int, markers: Sequence[str]) -> Look:
     return Look(
-        MODEL_COLOURS[place % len(MODEL_COLOURS)], MARKERS[place % len(MARKERS)]
+        MODEL_COLOURS[place % len(MODEL_COLOURS)], markers[place % len(markers)]
     )
 
 
@@ -81,7 +88,7 @@ def use_style() -> None:
     """Sets Matplotlib's settings, for the whole process, to its defaults and the kit's style file
     codestress.mplstyle; nothing of a person's matplotlibrc stays."""
     rcdefaults()
-    style.use(str(Path(__file__).with_name("codestress.mplstyle")))
+    style.use(Path(__file__).with_name("codestress.mplstyle"))
 
 
 def styled_figure(width: float, height: float) -> Figure:
@@ -94,7 +101,12 @@ def styled_figure(width: float, height: float) -> Figure:
 def add_note(figure: Figure, words: str) -> None:
     """Writes a note in small type below `figure`."""
     below = -0.06 / figure.get_figheight()
-    text = figure.text(
-        0.005, below, words, va="top", fontsize=SMALLEST_TEXT, color="#555555"
+    figure.text(
+        0.005,
+        below,
+        words,
+        va="top",
+        fontsize=SMALLEST_TEXT,
+        color="#555555",
+        gid=NOTE,
     )
-    text.set_gid(NOTE)

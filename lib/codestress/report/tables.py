@@ -58,7 +58,7 @@ def latex_table(table: pd.DataFrame) -> str:
 
 def cell_text(value: object) -> str:
     """Return `value` as text: a number with at most three decimals (`1.2e-04` below 0.001), empty
-    for a missing one."""
+    for a missing value."""
     if pd.isna(value) is True:  # of a list it is an array
         return ""
     if not isinstance(value, float):
