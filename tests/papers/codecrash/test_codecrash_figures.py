@@ -72,7 +72,11 @@ def test_titles_say_what_costs_most() -> None:
     names(alone, "Pass@1", "hints (20 %")
     assert "10 %" not in alone
     modes = table_of(MODELS[:2], ["direct", "cot"], ["PSC-ALL", "MHC"])
-    names(headline(modes, relative=True), "hints (15 %")
+    names(headline(modes, relative=True), "hints (20 % direct, 10 % chain of thought)")
+    told = table.assign(ignore=True, relative_pct=-30.0)
+    both = headline(pd.concat([table, told]), relative=True)
+    names(both, "changes (10 %, 30 % told to ignore)")
+    names(headline(told, relative=True), "(30 % told to ignore on average)")
     unknown = headline(table.assign(relative_pct=float("nan")), relative=True)
     names(unknown, "not known")
     assert "%" not in unknown
@@ -80,6 +84,14 @@ def test_titles_say_what_costs_most() -> None:
         none = headline(table.assign(relative_pct=change), relative=True)
         names(none, "Pass@1 falls", "no condition")
         assert "%" not in none
+
+
+@pytest.mark.parametrize(
+    ("last", "words"), [(-44.4, "falls by 44 %"), (3, "rises by 3 %")]
+)
+def test_a_title_by_density_says_which_way_it_goes(last: float, words: str) -> None:
+    curves = pd.DataFrame({"density": [0.0, 1.0], "value": [0.0, last]})
+    names(sweep.density_headline(curves, "%"), "100 % of the places", words)
 
 
 @pytest.mark.slow

@@ -61,13 +61,13 @@ def difference_dots(
     for ax, theirs in axes:
         ax.axvline(0, color="black", linewidth=0.8, zorder=1)
         if len(theirs):
-            dots: Any = {"alpha": 0.3, "markersize": 2.5, "label": told}
-            ax.plot(theirs["value"], theirs["y"], "o", **dots, **style)
+            x, y = theirs["value"], theirs["y"]
+            ax.plot(x, y, "o", alpha=0.3, markersize=2.5, label=told, **style)
             means = theirs.groupby("y", as_index=False)["value"].mean()
             bars = means["value"], means["y"]
             ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
             mark(ax, means, *bars, published=True)
-    legend_above(figure, *(ax for ax, _ in axes), most=3)
+    legend_above(figure, *figure.axes, most=3)
     return figure
 
 
@@ -78,7 +78,7 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     figure, axes = _dots(points, points[:0].assign(beside="", slot=0), xlabel)
     for ax, _ in axes:
         ax.set_xlim(-3, 103)
-    legend_above(figure, *(ax for ax, _ in axes), most=3)
+    legend_above(figure, *figure.axes, most=3)
     return figure
 
 
@@ -102,7 +102,7 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
             mark(ax, part, average, y, published=True)
             ax.plot(most, y, marker, mfc="none", **style)
             ax.hlines(y, average, most, PUBLISHED, lw=0.5, alpha=0.5, zorder=1)
-    legend_above(figure, *(ax for ax, _ in axes), most=3)
+    legend_above(figure, *figure.axes, most=3)
     return figure
 
 
@@ -152,16 +152,25 @@ def _model_dots(ax: Axes, model: str, part: pd.DataFrame, look: Look) -> None:
     """Draws the dots of `model` in the panel `ax`: those of each row of `part` at its height."""
     colour, marker = look
     value, reach = interval(part, "value", 1)
-    bars: Any = {"elinewidth": 1, "capsize": 1.5, "markersize": 3.5}
     ax.errorbar(
-        value, part["y"], None, reach, marker, color=colour, label=model, **bars
+        value,
+        part["y"],
+        None,
+        reach,
+        marker,
+        color=colour,
+        label=model,
+        elinewidth=1,
+        capsize=1.5,
+        markersize=3.5,
     )
     mark(ax, part, value, part["y"])
     if "hollow" in part:
         ends = part["hollow"]
-        dots: Any = {"markersize": 4.5, "markeredgewidth": 0.8}
         ax.hlines(part["y"], value, ends, colour, lw=0.5)
-        ax.plot(ends, part["y"], marker, color=colour, mfc="white", **dots)
+        ax.plot(
+            ends, part["y"], marker, color=colour, mfc="white", markersize=4.5, mew=0.8
+        )
         mark(ax, part, ends, part["y"])
 
 
@@ -179,8 +188,15 @@ def _name_panel(ax: Axes, title: str, beside: str = "") -> None:
     first, _, rest = title.partition(", ")
     below = "; ".join(filter(None, [rest, beside and f"published: {beside}"]))
     ax.set_title(first, fontsize=8.5, pad=14 if below else 4)
-    above: Any = {"xycoords": "axes fraction", "color": "#555555", "in_layout": False}
-    say(ax, below, (0, 1), (0, 4), **above)
+    say(
+        ax,
+        below,
+        (0, 1),
+        (0, 4),
+        xycoords="axes fraction",
+        color="#555555",
+        in_layout=False,
+    )
 
 
 def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
@@ -220,16 +236,24 @@ def status_bars(table: pd.DataFrame) -> Figure:
     `table`: panel, condition, problems (number of programs), and the counts applied, unchanged,
     refused, rejected. Each data set and language has a panel.
     """
-    titles, sizes = zip(*table["panel"].value_counts(sort=False).items(), strict=True)
-    height = min(0.6 + 0.2 * len(table) + 0.35 * len(titles), TALLEST_DRAWN)
-    figure, axes = panels(titles, 1, height, height_ratios=sizes)
-    for ax, title in zip(axes, titles, strict=True):
+    sizes = table["panel"].value_counts(sort=False)
+    height = min(0.6 + 0.2 * len(table) + 0.35 * len(sizes), TALLEST_DRAWN)
+    figure, axes = panels(list(sizes.index), 1, height, height_ratios=sizes)
+    for ax, title in zip(axes, sizes.index, strict=True):
         part = table[table["panel"] == title]
         left = np.zeros(len(part))
         for status, (colour, hatch) in STATUSES.items():
             shares = 100 * part[status] / part["problems"]
-            style: Any = {"color": colour, "hatch": hatch, "edgecolor": "white"}
-            ax.barh(range(len(part)), shares, 0.8, left, label=status, **style)
+            ax.barh(
+                range(len(part)),
+                shares,
+                0.8,
+                left,
+                label=status,
+                color=colour,
+                hatch=hatch,
+                edgecolor="white",
+            )
             left += shares
         names = [spelled(name, code=True) for name in part["condition"]]
         ax.set_yticks(range(len(part)), names)
@@ -278,14 +302,20 @@ def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     models = list(plain.drop_duplicates("label").sort_values("rank")["label"])
     plain = plain.assign(series=plain["dataset"].map(NAMES))
     ends = (0.5, len(models) + 0.5)
-    ranked: Any = {"value": "rank", "series": "series", "published": True}
-    forest(left, plain, models, ends, **ranked)
+    forest(left, plain, models, ends, value="rank", series="series", published=True)
     left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
     left.set_xticks(range(1, len(models) + 1, 4))
     names = row_names(datasets["perturbation"])
-    lost: Any = {"value": "difference", "scale": 100, "decided": True}
-    rows = datasets.assign(label=names)
-    forest(right, rows, names, (-20, 30), published=True, **lost)
+    forest(
+        right,
+        datasets.assign(label=names),
+        names,
+        (-20, 30),
+        value="difference",
+        scale=100,
+        decided=True,
+        published=True,
+    )
     xlabel = "share lost, paired by model (points)"
     right.set(title="LiveCodeBench - CRUXEval", xlabel=xlabel)
     right.axvline(0, color="#999999", linewidth=0.6)

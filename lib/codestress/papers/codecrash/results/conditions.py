@@ -30,7 +30,7 @@ NAMES = {
 KINDS = {
     "VAN": "no perturbation",
     "REN": "other names",
-    "RTF": "other conditions",
+    "RTF": "reformatted conditions",
     "GBC": "unused code",
     "PSC-ALL": "structural changes",
     "MCC": "misleading comments",
@@ -160,14 +160,22 @@ def row_names(conditions: Sequence[str]) -> list[str]:
 
 def most(values: pd.Series, verb: str, form: str) -> str:
     """Returns a sentence on the largest mean of `values`, indexed by the name of a condition:
-    `verb` says what happens most under it, `form` formats the number."""
+    `verb` says what happens most under it, `form` formats the number. Where several names differ
+    from the condition's in what follows a comma, it has the mean of each."""
     means = values.groupby(level=0, sort=False).mean()
     if means.isna().all():
         return f"{verb}: not known"
     if means.max() <= 0:
         return f"{verb} under no condition"
-    name, number = means.idxmax(), form.format(means.max())
-    return f"{verb} most under {spelled(str(name))} ({number} on average)"
+    top = str(means.idxmax()).partition(",")[0]
+    told = []
+    for name, mean in means.items():
+        if f"{name},".startswith(f"{top},"):
+            end = str(name)[len(top) + 1 :]
+            told.append(form.format(mean) + end)
+    if len(told) == 1:
+        told[0] += " on average"
+    return f"{verb} most under {spelled(top)} ({', '.join(told)})"
 
 
 def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:

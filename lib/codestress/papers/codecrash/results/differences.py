@@ -20,6 +20,7 @@ from .conditions import (
     CELL,
     MERGE,
     SETTING,
+    WORDS,
     cells,
     most,
     named,
@@ -244,11 +245,15 @@ def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, flo
 
 def headline(table: pd.DataFrame, *, relative: bool) -> str:
     """Returns the title of a figure of `table`, the result of `differences`: the perturbation that
-    costs most, in % of vanilla if `relative`, else in points; over all problems where data
-    sets are several."""
+    costs most, in % of vanilla if `relative`, else in points, by defence, language or mode where
+    they differ; over all problems where data sets are several."""
     together = table[table["dataset"] == MERGE]
     rows = named(table if together.empty else together)
     rows = rows[~rows["perturbation"].isin(CONTROLS)]
     column, unit = ("relative_pct", "%") if relative else ("points", "points")
-    losses = -rows.set_index("condition")[column]
+    names = rows["condition"]
+    for factor in ("language", "mode"):
+        if rows[factor].nunique() > 1 and not names.str.contains(",").any():
+            names = names + ", " + rows[factor].map(WORDS[factor])
+    losses = -rows.set_index(names)[column]
     return most(losses, "Pass@1 falls", f"{{:.0f}} {unit}")

@@ -47,13 +47,6 @@ LiveCodeBench, whose 479 samples come from 92 questions (the squared numbers of 
 2,729), and 463.5 for both data sets."""
 HEADLINE = ("PSC-ALL", "MCC", "MPS", "MHC")
 """Perturbations behind the abstract's averages."""
-WEIGHTED, MERGED, ALIKE = (
-    "relative losses, each problem alike",
-    "relative loss of the Merge score",
-    "relative losses, both data sets alike",
-)
-"""Names of the possible readings of the abstract's average: over problems, of all problems' score,
-over data sets."""
 PROVENANCES = {
     "leaderboard": "from the leaderboard alone",
     "read": "read from a picture",
@@ -152,9 +145,11 @@ def reading_weights() -> dict[str, pd.Series]:
     """Returns the weight of each data set's loss in an average, by the reading of this word."""
     counts = pd.Series(problem_counts())
     return {
-        WEIGHTED: counts / counts.sum(),
-        MERGED: pd.Series({MERGE: 1.0}),
-        ALIKE: pd.Series(1 / len(counts), counts.index),
+        "relative losses, each problem alike": counts / counts.sum(),
+        "relative loss of the Merge score": pd.Series({MERGE: 1.0}),
+        "relative losses, both data sets alike": pd.Series(
+            1 / len(counts), counts.index
+        ),
     }
 
 

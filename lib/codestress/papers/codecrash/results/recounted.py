@@ -108,11 +108,9 @@ def averages() -> pd.DataFrame:
         means = published_differences(task).groupby(key)[unit].mean().rename("mean")
         parts.append(rows.join(means, on=key).assign(table=table))
     rows = pd.concat(parts, ignore_index=True)
-    return rows[["table", *key]].assign(
+    return rows.rename(columns={"value": "published", "mean": "value"}).assign(
         dataset_name=rows["dataset"].map(NAMES),
         mode_name=rows["mode"].map(MODES),
-        published=rows["value"],
-        value=rows["mean"],
     )
 
 

@@ -108,10 +108,8 @@ def density_orders(
                 loss = (larger - smaller) * 100
                 row = {"number": "small - larger", "model": "open", "reading": reading}
                 rows.append(of | row | estimate_row(loss, part, confidence))
-    return pd.DataFrame(rows, columns=[*ORDERED, *NUMBERS])
-
-
-ORDERED = ["number", "model", "dataset", "mode", "perturbation", "reading"]
+    columns = ["number", "model", *condition, "reading", *NUMBERS]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def swept_models() -> pd.DataFrame:
@@ -145,4 +143,5 @@ def density_headline(curves: pd.DataFrame, unit: str) -> str:
     first, last = means.iloc[0], means.iloc[-1]
     if unit == "tokens":
         return f"{many}, answers go from {first:,.0f} tokens on average to {last:,.0f}"
-    return f"{many} Pass@1 changes by {last:+.0f} {unit} on average"
+    verb = "falls" if last < 0 else "rises"
+    return f"{many} Pass@1 {verb} by {abs(last):.0f} {unit} on average"
