@@ -5,9 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from codestress.papers.faultloc.charts import strength_curves
+from codestress.papers.faultloc.results.paper import SIZES, published_sizes
 from codestress.papers.faultloc.results.program_tables import (
     applied_cells,
     catalogue_headline,
+    size_panels,
 )
 from codestress.report.curves import MEAN
 from codestress.report.style import PUBLISHED
@@ -21,7 +23,7 @@ def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() 
         for model, *ends in values
         for x, y in zip((1, 8), ends, strict=True)
     ]
-    points += [(MEAN, "python", "all mutations", x, y) for x, y in ((1, 70), (8, 70))]
+    points += [(MEAN, "python", "all mutations", x, y) for x, y in ((1, 70), (8, 69.8))]
     points += [
         ("published", "python", "all mutations", x, y) for x, y in ((1, 40), (8, 30))
     ]
@@ -38,6 +40,14 @@ def test_panels_of_strengths_say_what_the_mean_loses_and_have_the_papers_line() 
         if line.get_color() == PUBLISHED
     ) == [40, 30]
     assert not [line for line in names.lines if line.get_color() == PUBLISHED]
+
+
+def test_published_programs_are_named_by_their_language() -> None:
+    kept = pd.DataFrame({"source": "java", "lines": SIZES, "programs": range(6)})
+    panels = size_panels(kept, published_sizes())
+    told(set(panels["Python"]["condition"]), "published Python (637)")
+    told(set(panels["Java"]["condition"]), "java (15)", "published Java (670)")
+    assert panels["Java"]["n"].dropna().tolist() == [*range(6)]
 
 
 def test_the_share_of_tasks_that_can_be_mutated() -> None:

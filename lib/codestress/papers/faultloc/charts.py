@@ -58,10 +58,10 @@ def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
         for place, dot in frame[own].groupby(places):
             [name], (share, reach) = dot["condition"], interval(dot)
             colour, marker = models[name]
-            shown: dict[str, Any] = {"fmt": marker, "color": colour, "elinewidth": 0.8}
             # Models that are rows need no name in the legend.
             told = "" if name in labels else name
-            ax.errorbar(share, [place], xerr=reach, ms=4, label=told, **shown)
+            bars: Any = {"color": colour, "label": told, "elinewidth": 0.8}
+            ax.errorbar(share, [place], None, reach, marker, ms=4, **bars)
             mark(ax, dot, share, place)
         name_rows(ax, [spoken(label) for label in labels])
         ax.set(xlim=(-3, 103), xticks=range(0, 101, 25))
@@ -160,9 +160,9 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     )
     mutations.sort(key=lambda name: bool(name == ALL_MUTATIONS))
     models = looks(points.loc[~points["model"].isin(BOLD), "model"].unique())
-    size = (len(languages), len(mutations))
-    figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * len(languages))
-    grid = figure.subplots(*size, sharex=True, sharey=True, squeeze=False)
+    down, across = len(languages), len(mutations)
+    figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * down)
+    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     for language, axes in zip(languages, grid, strict=True):
         for mutation, ax in zip(mutations, axes, strict=True):
             chosen = points[["language", "mutation"]] == [language, mutation]
@@ -207,7 +207,7 @@ def _moved(part: pd.DataFrame) -> str:
     mean = part[part["model"] == MEAN].sort_values("strength")["value"]
     if len(mean) < 2:
         return ""
-    return f"{mean.iloc[-1] - mean.iloc[0]:+.0f}".replace("-", "−")
+    return f"{round(mean.iloc[-1] - mean.iloc[0]):+d}".replace("-", "−")
 
 
 def named_lines(table: pd.DataFrame) -> Figure:
@@ -265,7 +265,7 @@ def published_chart(
     titles = [f"Table II, {LANGUAGE_NAMES[language]}" for language in LANGUAGES]
     titles += ["misplaced returns - other faults", "Figure 7: before mutations"]
     figure, axes = panels(titles, 2, 7.0)
-    theirs: dict[str, Any] = {"scale": 100, "published": True, "series": "series"}
+    theirs: Any = {"scale": 100, "published": True, "series": "series"}
     models = list(cells["label"].unique())
     shown = cells[cells["flag"] == ""]
     shown = shown.assign(series=shown["fault"].map(spoken))

@@ -105,10 +105,11 @@ def lines_of_a_program() -> pd.DataFrame:
 
 UNSAID = "published, before or\nafter mutations unsaid"
 """Title of the panel of the paper's Figures 10 and 11."""
-Frames = dict[str, pd.DataFrame]
 
 
-def beside_published(panels: Mapping[str, pd.DataFrame], show: str) -> Frames:
+def beside_published(
+    panels: Mapping[str, pd.DataFrame], show: str
+) -> dict[str, pd.DataFrame]:
     """Returns `panels` (tables for `share_dots`, by language) with the paper's own shares.
 
     `show` is what the figure compares. With `faults`, the means over models of Table II's cells of
@@ -191,7 +192,7 @@ def published_sizes() -> pd.DataFrame:
     cells = cells.rename(columns={"value": "programs"})
     cells["language"] = cells["language"].map(LANGUAGE_NAMES)
     cells["lines"] = SIZES * cells["language"].nunique()
-    cells.insert(1, "source", "published")
+    cells.insert(1, "source", "published " + cells["language"])
     return cells
 
 

@@ -65,11 +65,11 @@ def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.Dat
     condition (the source and its number of programs), n (programs; nan for the paper's), accuracy
     (share of the source's programs), low, high (0 to 1; Wilson)."""
     java = kept["source"].isin(JAVA)
-    own = kept.assign(language=java.map({True: "Java", False: "Python"}))
+    language = java.map({True: "Java", False: "Python"})
+    own = kept.assign(language=language, n=kept["programs"])
     both = pd.concat([own, published], ignore_index=True)
     both["of"] = both.groupby(["language", "source"])["programs"].transform("sum")
     both["condition"] = both["source"] + " (" + both["of"].map("{:,}".format) + ")"
-    both["n"] = both["programs"].where(both["source"] != "published")
     dots = with_accuracy(both, "programs", "of").rename(columns={"lines": "label"})
     return {str(name): part for name, part in dots.groupby("language", sort=False)}
 

@@ -194,9 +194,10 @@ def headline(effects: pd.DataFrame, rule: str) -> str:
     any other within two lines.
     """
     rows = effects[effects["tolerance"] == TOLERANCES[rule]].set_index("model")
-    survives = rows["verdict"].drop(ORACLE) == "survives"
+    verdicts = rows["verdict"].drop(ORACLE)
+    survives = (verdicts == "survives").sum() or "none"
     before, after = 100 * rows.loc[ORACLE, ["fall", "fall_changed"]]
     return (
-        f"A fall survives the changed lines for {survives.sum()} of {len(survives)} models; "
+        f"By the lines that changed, the fall survives for {survives} of {len(verdicts)}; "
         f"the {ORACLE}'s goes from {before:.0f} to {after:.0f} points"
     )

@@ -158,6 +158,6 @@ def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
     paired = losses[losses["control"] == control]
     more = int((paired["low_joint"] > 0).sum())
     return (
-        f"Mutations are shown to cost more than {spoken(control)} in {more or 'none'} of "
-        f"{len(paired)} comparisons (Bonferroni)"
+        f"Mutations together clearly cost more than {spoken(control)} in "
+        f"{more or 'none'} of {len(paired)} comparisons"
     )
