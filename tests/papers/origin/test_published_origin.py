@@ -23,7 +23,7 @@ OUTCOMES = {
 MODELS = list(OUTCOMES["fig02"])
 SIDES = {
     published.SHUFFLING: ("fig02", "fig10", 0),
-    published.DIRECTION: ("fig02", "fig03", 0),
+    "up - down": ("fig02", "fig03", 0),
     published.APART: ("fig01", "fig02", 2),  # 20, 28, … lines beside 16, 24, …
 }
 
@@ -101,7 +101,7 @@ def test_counts_hold_for_neighbours_too(pairs: pd.DataFrame) -> None:
     found = {}
     for comparison, sign in (
         (published.SHUFFLING, 1),
-        (published.DIRECTION, 1),
+        ("up - down", 1),
         (published.APART, -1),
     ):
         part = pairs.loc[comparison]

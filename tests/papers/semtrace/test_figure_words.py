@@ -109,12 +109,15 @@ def test_a_title_by_position_names_who_loses_in_the_middle() -> None:
     clear, doubtful = dip("phi-4", 30.4, 12, 0.001), dip("gemma", 9, -2, 0.2)
     dips = pd.DataFrame([clear, doubtful])
     told = by_position.headline(dips, none, relative=False)
-    names(told, "middle", "30 points", "1 of 2")
+    names(told, "middle", "30 points", "for phi-4")
     told = by_position.headline(dips, none, relative=True)
-    names(told, "middle", "1 of 2", "61 %")
+    names(told, "middle", "for phi-4", "61 %")
+    several = [clear | {"model": name} for name in "abc"]
+    told = by_position.headline(pd.DataFrame([*several, doubtful]), none, relative=True)
+    names(told, "for 3 of 4")
     # One clear curve of many is what noise makes.
     many = pd.DataFrame([dip("phi-4", 30, 12, 0.02), *[dip("phi-4", 1, -9, 0.5)] * 4])
-    names(by_position.headline(many, none, relative=False), "none of 1 models")
+    names(by_position.headline(many, none, relative=False), "for none")
     # Of three tests one is left by Holm's correction.
     asked = pd.DataFrame({"p_value": [0.01, 0.03, 0.04]})
     names(

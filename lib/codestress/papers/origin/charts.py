@@ -37,7 +37,7 @@ from codestress.report.style import (
 
 from .curves import Sides
 
-LOOKS: dict[str, dict[str, Any]] = {
+LOOKS: dict[str, Any] = {
     "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
     "incorrect": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
     "other": {"facecolor": OTHER, "edgecolor": "#555555", "hatch": "...."},
@@ -143,7 +143,7 @@ def _draw_shares(
     colour = PUBLISHED if published else colour
     places = np.arange(len(part)) + 0.7 * ((number + 0.5) / conditions - 0.5)
     share, reach = interval(part)
-    ends: dict[str, Any] = {"xerr": reach, "elinewidth": 0.9}
+    ends: Any = {"xerr": reach, "elinewidth": 0.9}
     if conditions > 1:
         ends |= {"mfc": "white" if number % 2 else colour, "markersize": 3.5}
         ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)

@@ -23,21 +23,16 @@ LISTS = {
     "d = -15": "fig03",
     "d = 15, shuffled": "fig10",
 }
-SHUFFLING, DIRECTION, APART = (
-    "shuffled - in order",
-    "up - down",
-    "15 lines apart - adjacent",
-)
+SHUFFLING, APART = "shuffled - in order", "15 lines apart - adjacent"
 PAIRED = {
     SHUFFLING: ("d = 15", "d = 15, shuffled"),
-    DIRECTION: ("d = 15", "d = -15"),
+    "up - down": ("d = 15", "d = -15"),
     APART: ("d = 1", "d = 15"),
 }
 """Pairs of lists that are compared at the same sizes, the second with the first; lists of d = 1 are
 four lines longer."""
 STEP = 8
 """Number of lines by which the lists grow."""
-BY_DISTANCE = ("fig06", "fig07", "fig08", "fig09")
 
 
 def by_size(figure: str) -> pd.DataFrame:
@@ -48,9 +43,8 @@ def by_size(figure: str) -> pd.DataFrame:
     for model, bits in numbers.get("outcomes", {}).items():
         first, last = numbers["lines"]
         sizes = range(first, last + 1, STEP)
-        rows += [
-            (model, lines, int(bit)) for lines, bit in zip(sizes, bits, strict=True)
-        ]
+        for lines, bit in zip(sizes, bits, strict=True):
+            rows.append((model, lines, int(bit)))
     return pd.DataFrame(rows, columns=["model", "lines", "right"])
 
 
@@ -116,8 +110,8 @@ def headline(pairs: pd.DataFrame) -> str:
 def by_distance() -> pd.DataFrame:
     """Table of the counts that Figures 6 to 9 publish, a row for each model and d: model, d,
     correct (answers), n (answers in all)."""
-    figures = [read_published("origin")[figure] for figure in BY_DISTANCE]
-    parts = [
-        pd.DataFrame(figure["rows"]).assign(model=figure["model"]) for figure in figures
-    ]
+    parts = []
+    for name in ("fig06", "fig07", "fig08", "fig09"):
+        figure = read_published("origin")[name]
+        parts.append(pd.DataFrame(figure["rows"]).assign(model=figure["model"]))
     return pd.concat(parts, ignore_index=True)[["model", "d", "correct", "n"]]

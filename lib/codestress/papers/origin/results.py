@@ -18,8 +18,6 @@ from codestress.types import Outcome
 from .curves import Sides, fit_decay, reach_of
 from .published import by_size
 
-PAPER = "origin"
-
 
 def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     """Table of the published accuracies of the figure `artefact` (params/published/origin.json), a
@@ -40,7 +38,7 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     columns = ["label", "correct", "n", "d", "characters", "depth", "bar"]
     frame = pd.DataFrame(rows, columns=columns)
     frame = with_accuracy(frame, "correct", "n", confidence)
-    frame["model"] = frame["label"].map(published_models(PAPER))
+    frame["model"] = frame["label"].map(published_models("origin"))
     percent = 100 * frame["accuracy"]
     return frame.assign(condition="the paper's runs", published=True, percent=percent)
 
@@ -68,7 +66,7 @@ def with_pairs(
     the published accuracy of the figure `artefact`, over the sizes of the list. nan if the paper
     does not show the outcome of each size, or if other sizes were asked."""
     shown = _outcomes_of(artefact).set_index("lines")
-    names = shown["model"].map(published_models(PAPER))
+    names = shown["model"].map(published_models("origin"))
     theirs = dict(list(shown.groupby(names)["right"]))
     here = answers.groupby(["model", "lines"])[f"value_{rule}"].mean()
     ends = []
@@ -144,8 +142,11 @@ def _most(outcomes: pd.Series) -> str:
 
 
 def largest(values: pd.Series, where: str) -> str:
-    """Largest of `values`, without decimals, with `where` it is found and its label."""
-    return f"{values.max():.0f} {where} ({values.idxmax()})"
+    """Largest of `values`, without decimals, with `where` it is found, its label, and how many more
+    have it."""
+    top = values.index[values == values.max()].unique()
+    more = f" and {len(top) - 1} more" if len(top) > 1 else ""
+    return f"{values.max():.0f} {where} ({''.join(top[:1])}{more})"
 
 
 def outcomes_headline(table: pd.DataFrame, d: Sequence[int]) -> str:
@@ -156,7 +157,7 @@ def outcomes_headline(table: pd.DataFrame, d: Sequence[int]) -> str:
         own = table[table["source"].str.startswith(source)]
         if len(own):
             ends.append(largest(own.set_index("model")["correct"], where))
-    return f"d = {', '.join(map(str, d))}: right at no more than {', '.join(ends)}"
+    return f"d = {', '.join(map(str, d))}: at best right at {', '.join(ends)}"
 
 
 # --- Figures 4, 5, 11: shares -------------------------------------------------------------------------------------
@@ -202,14 +203,14 @@ def shares_headline(
     conditions, how many of their `differences` here (p_value) are told from zero after Holm's
     correction."""
     if len(differences):
-        sure = told_from_zero(differences["p_value"]) or "None"
-        return f"{sure} of {len(differences)} differences between conditions told from zero"
-    best = []
-    for where, part in (("% in the paper", published), ("% here", regenerated)):
+        sure = told_from_zero(differences["p_value"]) or "none"
+        return f"Conditions clearly differ for {sure} of {len(differences)}"
+    ends = []
+    for where, part in (("% right in the paper", published), ("% here", regenerated)):
         if len(part):
-            best.append(largest(100 * part.set_index("label")["accuracy"], where))
-    asked = str(regenerated["condition"].iloc[0]).removesuffix(", in order")
-    return f"{asked}: right at most {', '.join(best)}"
+            ends.append(largest(100 * part.set_index("label")["accuracy"], where))
+    of = str(regenerated["condition"].iloc[0]).removesuffix(", in order")
+    return f"{of}: at most {', '.join(ends)}"
 
 
 def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:

@@ -130,9 +130,14 @@ def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure
     height = max(3.0, 1.2 + 0.14 * len(tasks) * len(models))
     figure, axes = panels([*titles, "sensitivity (Equation 5)"], len(tasks) + 1, height)
     for ax, task in zip(axes, tasks, strict=False):
-        shown = points[points["task"] == task]
         draw_curves(
-            ax, shown, models, "share_removed", value="accuracy", scale=100, size=3.5
+            ax,
+            points[points["task"] == task],
+            models,
+            "share_removed",
+            value="accuracy",
+            scale=100,
+            size=3.5,
         )
         ax.set(xlabel="lines removed (%)", xlim=(-4, 104), ylim=(-4, 104))
     axes[0].set_ylabel("correct (%)")
@@ -175,10 +180,10 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
         shown = table[table["kind"] == kind]
         for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
             colour, marker = look(keys.index(key))
-            style: dict[str, Any] = {"color": colour, "label": key or "here"}
+            style: Any = {"color": colour, "label": key or "here"}
             if paper:
-                label = f"published {key}".strip()
-                style = {"color": PUBLISHED, "label": label, "mfc": "white"}
+                style = {"color": PUBLISHED, "mfc": "white"}
+                style["label"] = f"published {key}".strip()
             rows = part["label"].map(names.index) + 0.1 * bool(paper)
             rows += 0.3 * keys.index(key) - 0.15 * (len(keys) - 1)
             share, reach = interval(part)
@@ -283,8 +288,7 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     plain = table[~table["keys"]]
     semtrace = plain[plain["task"] == "SemTrace"].set_index("model")
     models = semtrace["share"].sort_values(ascending=False).index.tolist()
-    options: dict[str, Any] = {"label": "model", "scale": 100, "series": "task"}
-    options["published"] = True
+    options: Any = {"label": "model", "scale": 100, "series": "task", "published": True}
     left, right = axes[:2]
     forest(left, plain, models, (-2, 102), value="share", **options)
     left.set_xlabel("accuracy (%)")

@@ -10,6 +10,7 @@ from codestress.fitting.position_dip import position_dip, relative_to_best
 from codestress.fitting.proportions import cluster_weights
 from codestress.fitting.significance import LEVEL
 from codestress.fitting.summaries import paired_differences, with_accuracy
+from codestress.report.findings import listed
 from codestress.report.marks import with_cells
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
@@ -163,7 +164,7 @@ def dips(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
 
 
 def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> str:
-    """Title of the figure by position: how many models read the middle less well than both ends,
+    """Title of the figure by position: which models read the middle less well than both ends,
     from `dips`, the table of `dips()`, in points or, if `relative`, in % of the best position; or,
     where both were asked, what the query before the code changes, from `queries`, the table of
     `factor_differences()`.
@@ -174,12 +175,15 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> st
         return clear_effect("the query before the code", queries)
     curves = dips.groupby("model")["p_value"].transform("size")
     sure = dips[(dips["dip_low"] > 0) & (dips["p_value"] * curves < LEVEL)]
-    models = f"{sure['model'].nunique() or 'none'} of {dips['model'].nunique()} models"
-    head = f"A clear loss in the middle of the context for {models}"
+    names = list(sure["model"].unique())
+    who = listed(names)
+    if len(names) > 2:
+        who = f"{len(names)} of {dips['model'].nunique()}"
+    head = f"A clear loss in the middle of the context for {who}"
     if sure.empty:
         return head
     most = sure["dip_relative_pct" if relative else "dip_points"].max()
-    unit = "% of the best accuracy" if relative else "points"
+    unit = "% of the maximum" if relative else "points"
     return f"{head}: up to {most:.0f} {unit}"
 
 

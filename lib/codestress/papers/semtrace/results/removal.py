@@ -338,5 +338,5 @@ def sensitivity_title(sensitivity: pd.DataFrame) -> str:
     beside = sensitivity.dropna(subset="to_python")
     if beside.empty:
         return removal_title(sensitivity)
-    less = (beside["to_python_high"] < 0).sum()
-    return f"Without some lines, {less} of {len(beside)} models clearly lose less than Python"
+    less = (beside["to_python_high"] < 0).sum() or "none"
+    return f"Without lines, {less} of {len(beside)} clearly lose less than Python"

@@ -90,7 +90,7 @@ def headline(
         wide = table.pivot_table("accuracy", "label", "condition", sort=False)
         outputs = [name for name in wide if str(name).endswith("-O")]
         if "SemTrace" in wide and outputs:
-            harder = int((wide["SemTrace"] < wide[outputs[0]]).sum())
+            harder = (wide["SemTrace"] < wide[outputs[0]]).sum()
             sides.append(f"{harder} of {len(wide)} {source}")
     if sides:
         return f"SemTrace is harder than predicting outputs for {' and '.join(sides)}"
@@ -170,8 +170,8 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
 def bound_table(context: int) -> pd.DataFrame:
     """Table of one row: the column `context`, the argument `context` in tokens, and the column
     `thousands`, the smallest RoPE base for so many tokens in thousands."""
-    thousands = smallest_rope_base(context) / 1000
-    return pd.DataFrame({"context": [context], "thousands": [thousands]})
+    row = {"context": context, "thousands": smallest_rope_base(context) / 1000}
+    return pd.DataFrame([row])
 
 
 def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
