@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from markupsafe import escape
 
 from codestress.papers.semtrace.results.largest_drops import ANY, median_drops
 from codestress.papers.semtrace.studies import Positions
 from codestress.report.cards import all_claims, fronts
 from codestress.report.claims import ledger
+from codestress.report.notebook_page import render
 from codestress.report.published import read_published, version_of
 from codestress.report.statements import statements
 from conftest import ROOT
@@ -30,6 +32,8 @@ def test_a_paper_is_named_with_its_version(paper: str) -> None:
         assert title in words_of(name)
     [card] = fronts([paper], [f"{paper}/published"], all_claims([]))
     assert card["version"] == version
+    page = render("notebook.html", title="", body="", manifest={"version": version})
+    assert escape(version) in page
 
 
 def test_the_medians_of_a_later_version_are_rows_without_a_verdict() -> None:
