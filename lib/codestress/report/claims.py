@@ -216,17 +216,17 @@ def _together(read: list[Row]) -> Row:
     row = {**known[0], "readings": "; ".join(map(_of_reading, read))}
     row["difference_low"] = min(one["difference_low"] for one in known)
     row["difference_high"] = max(one["difference_high"] for one in known)
-    row["undecided"] = next((one["undecided"] for one in known if one["undecided"]), "")
     words = {one["verdict"] for one in read}
     sides = {one["regenerated"] > one["published"] for one in read}
     one_side = len(sides) == 1 or words <= AGREEING | {NO_VERDICT}
     if len(words) == 1 and one_side:
         return row
     row["verdict"] = Verdict.INCONCLUSIVE
-    if len(words) > 1:
-        row["undecided"] = (
-            f"the paper's words can be read in {len(read)} ways, which do not agree"
-        )
+    ways = f"the paper's words can be read in {len(read)} ways"
+    if NONE in words:
+        row["undecided"] = f"{ways}, of which {len(known)} gave a number"
+    elif len(words) > 1:
+        row["undecided"] = f"{ways}, which do not agree"
     elif words != {Verdict.INCONCLUSIVE}:
         row["undecided"] = (
             f"it lies between {len(read)} readings of the paper's words, so that a further one may give it"
