@@ -226,7 +226,7 @@ def fit_explorer() -> widgets.Widget:
             points.curve = curve.tolist()
             points.fitted = fit.at(np.asarray(x)).tolist()
         else:
-            points.curve = points.fitted = []
+            points.curve, points.fitted = [], []
         text.value = paragraph(described(fit))
 
     on_change([floor, number], draw)

@@ -160,8 +160,7 @@ def fit_exponential(
     `right` and numbers of answers `asked`, both (problems, k). `floor`: fit the floor
     too. `weigh` gives the weights of squared errors; `highest` are the upper bounds of
     height, rate and floor. Intervals are quantiles of a bootstrap of problems,
-    `smoothed` and `stretched`. `check`: test by `lack_of_fit`.
-    """
+    `smoothed` and `stretched`. `check`: test by `lack_of_fit`."""
     places, scores, numbers = map(floats, (x, right, asked))
     items = len(scores)
     fitted = partial(fit_curves, places, floor=floor, highest=highest)
@@ -182,7 +181,8 @@ def fit_exponential(
         lack = lack_of_fit(places, scores, numbers, best, weights[0], rng, floor=floor)
     used = totals[0] > 0
     r2 = explained(means[0, used], curve(places[used], best[None])[0])
-    return ExponentialFit(draws, confidence, *best.tolist(), r2, items, lack)
+    height, rate, level = best.tolist()
+    return ExponentialFit(draws, confidence, height, rate, level, r2, items, lack)
 
 
 def explained(values: Array, fitted: Array) -> float:

@@ -50,7 +50,7 @@ def _front(
     if rows.empty:
         rows = stated[[figure in names for names in stated["artefacts"]]]
         query["figure"] = figure
-    card: Any = {**headline, "paper": paper, "query": query}
+    card: dict[str, Any] = {**headline, "paper": paper, "query": query}
     if figure not in built:
         card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
     card["version"] = version_of(paper)

@@ -252,10 +252,10 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
         answer_field = _preferred(answers, rows, names)
         if id_field and answer_field:
             return name, id_field, answer_field
-    ids, wanted = map(", ".join, LAYOUTS.get(form, TABLE))
+    id_names, wanted = map(", ".join, LAYOUTS.get(form, TABLE))
     found = ", ".join(dict.fromkeys(chain(*rows[:99]))) or "no fields"
     raise NothingMatchedError(
-        f"none of its {len(rows):,} rows has an id ({ids}) and an answer ({wanted}); "
+        f"none of its {len(rows):,} rows has an id ({id_names}) and an answer ({wanted}); "
         f"found {found}: rename them, or choose another --format"
     )
 
