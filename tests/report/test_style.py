@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, strategies as st
 
 from codestress.inference.registry import REGISTRY
-from codestress.report.style import PUBLISHED, looks
+from codestress.report.curves import legend_above, panels
+from codestress.report.style import PUBLISHED, WIDTHS, looks
 from codestress.validation import read_yaml
 
 
@@ -35,3 +37,15 @@ def test_models_of_a_server_have_looks_that_differ_in_a_figure(
     found = looks(names)
     assert list(found) == names
     assert len(set(found.values())) == len(names)
+
+
+@pytest.mark.parametrize("width", WIDTHS.values())
+def test_a_legend_is_no_wider_than_its_figure(width: float) -> None:
+    for names in (list(read_yaml(REGISTRY))[-14:], ["a", "b" * 40, "c"], []):
+        figure, [ax] = panels([""], 1, 4, width)
+        for name in names:
+            ax.plot([0], [0], "o", label=name)
+        legend_above(figure, ax)
+        figure.draw_without_rendering()
+        [legend] = figure.legends
+        assert legend.get_window_extent().width <= width * figure.dpi

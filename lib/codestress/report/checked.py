@@ -114,7 +114,7 @@ def sha256_of_files(folder: Path, but: str = "manifest.json") -> dict[str, str]:
 def changes_of_files(folder: Path, manifest: Any) -> list[str]:
     """Return in words which files in `folder` are missing, or differ from the SHA-256 in
     `manifest`; empty where none does. A manifest without SHA-256 counts as a difference."""
-    written = manifest.get("sha256") if isinstance(manifest, dict) else None
+    written = manifest.get("sha256")
     if not isinstance(written, dict) or not written:
         return ["manifest.json has no SHA-256 of its files"]
     found = sha256_of_files(folder)

@@ -137,16 +137,14 @@ def draw_points(
     places: Callable[[int, pd.DataFrame], pd.Series],
     *,
     line: str,
-) -> dict[str, str]:
-    """Draws the shares of each label, such as a model, as points with error bars, and returns the
-    colour of each label. `places` is a function: it gets a label's number and rows, and returns
-    their places along the axis.
+) -> None:
+    """Draws the shares of each label, such as a model, as points with error bars. `places` is a
+    function: it gets a label's number and rows, and returns their places along the axis.
 
     `shares` has the columns `label`, `published` (bool), `accuracy`, `low` and `high` (0 to 1). The
     published series is grey, hollow and never joined by a line; `line` is the line style of the
     others.
     """
-    colours: dict[str, str] = {}
     groups = {str(label): part for label, part in shares.groupby("label", sort=False)}
     for number, (label, (colour, marker)) in enumerate(looks(groups).items()):
         part = groups[label]
@@ -154,12 +152,10 @@ def draw_points(
         style: Any = {"color": colour, "fmt": marker + line}
         if published:
             style = {"color": PUBLISHED, "fmt": marker, "mfc": "white"}
-        colours[label] = style["color"]
         share, reach = interval(part)
         at = places(number, part)
         ax.errorbar(at, share, reach, label=label, capsize=2, elinewidth=0.9, **style)
         mark(ax, part, at, share, published=published)
-    return colours
 
 
 def forest(
@@ -214,14 +210,16 @@ def forest(
     ax.set(**told)
 
 
-def legend_above(figure: Figure, *axes: Axes, most: int = 5, **options: object) -> None:
+def legend_above(figure: Figure, *axes: Axes, **options: object) -> None:
     """Draws one legend above all panels of `figure`, with each name in any of the panels `axes`
-    once, in at most `most` columns; `options` go to Matplotlib's `legend`."""
+    once, in as many columns as its width has room for; `options` go to Matplotlib's `legend`."""
     handles: dict[str, Artist] = {}
     for ax in axes:
         for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
             handles.setdefault(name, handle)
-    names = list(handles)
-    figure.legend(
-        handles.values(), names, loc="outside upper center", ncols=most, **options
-    )
+    # In characters of the legend, 15 to an inch, 6 of them for the mark.
+    sizes = sorted([len(name) + 6 for name in handles], reverse=True)
+    fit = np.cumsum(sizes) < 15 * figure.get_figwidth()
+    most = max(1, fit.sum())
+    place = "outside upper center"
+    figure.legend(handles.values(), handles, loc=place, ncols=most, **options)

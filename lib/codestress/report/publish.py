@@ -102,8 +102,8 @@ def _title(title: str, results: Results, rule: str) -> str:
     counts = results.counts(rule) if len(results.answers) else {}
     simulated = {entry.name for entry in results.models if entry.simulated}
     sentences = []
-    for name in counts:
-        unread = hardly_read(counts[name])
+    for name, found in counts.items():
+        unread = hardly_read(found)
         if unread and name not in simulated:
             sentences.append(f"No number of {name} counts: {unread}")
     if not sentences or len(sentences) < len(counts):

@@ -67,7 +67,7 @@ def difference_dots(
             bars = means["value"], means["y"]
             ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
             mark(ax, means, *bars, published=True)
-    legend_above(figure, *figure.axes, most=3)
+    legend_above(figure, *figure.axes)
     return figure
 
 
@@ -78,7 +78,7 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     figure, axes = _dots(points, points[:0].assign(beside="", slot=0), xlabel)
     for ax, _ in axes:
         ax.set_xlim(-3, 103)
-    legend_above(figure, *figure.axes, most=3)
+    legend_above(figure, *figure.axes)
     return figure
 
 
@@ -102,7 +102,7 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
             mark(ax, part, average, y, published=True)
             ax.plot(most, y, marker, mfc="none", **style)
             ax.hlines(y, average, most, PUBLISHED, lw=0.5, alpha=0.5, zorder=1)
-    legend_above(figure, *figure.axes, most=3)
+    legend_above(figure, *figure.axes)
     return figure
 
 
@@ -226,7 +226,7 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     asked = f"{response.problem}, {spelled(response.perturbation, code=True)}"
     ax.set(xlabel=f"tokens of the response\n({asked})", ylabel="words of doubt so far")
     if ax.get_legend_handles_labels()[1]:
-        legend_above(figure, ax, most=1)
+        legend_above(figure, ax)
     return figure
 
 
@@ -261,7 +261,7 @@ def status_bars(table: pd.DataFrame) -> Figure:
         ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100), title=title)
         ax.grid(False)
     axes[-1].set_xlabel("programs (%)")
-    legend_above(figure, axes[0], most=4)
+    legend_above(figure, axes[0])
     return figure
 
 
@@ -284,7 +284,7 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
         draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
     figure.supxlabel("share of the places that get a message (p)", fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
-    legend_above(figure, *axes, most=3)
+    legend_above(figure, *axes)
     return figure
 
 

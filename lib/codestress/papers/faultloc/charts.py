@@ -67,8 +67,7 @@ def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
         ax.set(xlim=(-3, 103), xticks=range(0, 101, 25))
         _name_numbers(ax, frame, labels)
     figure.supxlabel(xlabel, fontsize=8)
-    longest = max(map(len, every["condition"]))
-    legend_above(figure, *axes, most=max(1, 105 // (longest + 6)))
+    legend_above(figure, *axes)
     return figure
 
 
@@ -176,7 +175,7 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     grid[0][0].set_xticks(strengths, [f"{one:g}" for one in strengths])
     told = "strength: applications of the mutation; above: how far the mean moves, in points"
     figure.supxlabel(told, fontsize=8)
-    legend_above(figure, *grid.flat, most=6)
+    legend_above(figure, *grid.flat)
     return figure
 
 
@@ -235,7 +234,7 @@ def named_lines(table: pd.DataFrame) -> Figure:
         told = f"{(version['named'] == faulty).sum()} of {len(version)}"
         say(ax, told, (last + 1, row), (4, 0), va="center", annotation_clip=False)
     _name_lines(ax, [name.replace(", ", ",\n") for name in conditions], last)
-    legend_above(figure, ax, most=6)
+    legend_above(figure, ax)
     return figure
 
 

@@ -17,6 +17,7 @@ from codestress.report.curves import (
     draw_points,
     forest,
     interval,
+    legend_above,
     look,
     name_rows,
     panels,
@@ -32,6 +33,7 @@ from codestress.report.style import (
     WIDTHS,
     WRONG,
     add_note,
+    looks,
     styled_figure,
 )
 
@@ -110,7 +112,7 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
     rows = [frame["label"].nunique() for frame in sources.values()]
     height = 0.5 + 0.2 * sum(rows) + 0.6 * len(rows)
     figure, axes = panels(
-        list(sources), 1, height, WIDTHS["column"], height_ratios=rows, sharex=True
+        [""] * len(rows), 1, height, WIDTHS["column"], height_ratios=rows, sharex=True
     )
     for ax, (title, frame) in zip(axes, sources.items(), strict=True):
         labels = list(frame["label"].unique())
@@ -124,11 +126,14 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         name_rows(ax, labels)
         _on_the_right(ax, list(values.agg(" / ".join, axis=1)))
         ax.set(xlim=(0, 101), xticks=range(0, 101, 20))
+        pad = 4
         if len(conditions) > 1:
+            pad += 12 * len(conditions)
             ax.legend(
                 borderpad=0, borderaxespad=0.3, loc="lower left", bbox_to_anchor=(0, 1)
             )
-            ax.set_title(title, pad=4 + 12 * len(conditions))
+        # Long names of models leave a title no room to the right of them.
+        ax.set_title(title, loc="right", pad=pad)
     axes[-1].set_xlabel(xlabel)
     return figure
 
@@ -172,7 +177,8 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     """
     figure = styled_figure(WIDTHS["column"], 2.9)
     ax = figure.subplots()
-    colours = draw_points(ax, shares, _beside, line="")
+    draw_points(ax, shares, _beside, line="")
+    models = looks(shares["label"].unique())
     places = sorted(shares["d"].unique())
     x = np.linspace(1, max(map(abs, places)), 200)
     halvings: dict[str, list[str]] = {}
@@ -181,14 +187,16 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
         halvings.setdefault(label, []).append(f"{_halving(fit)} {way}")
         if np.isfinite(fit.half_life):
             y = 100 * fit.at(x - 1)
-            ax.plot(sign * x, y, ls="--", lw=1.0, color=colours[label])
+            ax.plot(sign * x, y, ls="--", lw=1.0, color=models[label].colour)
     for label, words in halvings.items():
-        named = f"fit to {label}, lines to halve: {', '.join(words)}"
-        ax.plot([], [], ls="--", lw=1.0, color=colours[label], label=named)
+        named = f"fit to {label},\nlines to halve: {', '.join(words)}"
+        ax.plot([], [], ls="--", lw=1.0, color=models[label].colour, label=named)
     ax.axvline(0, color="#999999", linewidth=0.6)
     ax.set(xticks=places, ylim=(-3, 105), ylabel="right answers (%)")
-    xlabel = "lines down to the second link, d (negative: up)"
-    ax.set_xlabel(f"{xlabel}\nintervals: sizes taken as independent")
+    ax.set_xlabel(
+        "lines down to the second link, d (negative: up)\n"
+        "intervals: sizes taken as independent"
+    )
     handles, names = ax.get_legend_handles_labels()
     figure.legend(handles[::-1], names[::-1], loc="outside upper left", ncols=1)
     return figure
@@ -229,8 +237,7 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
         panel.set_ylabel("outcomes (%)")
     about = ", the kit's own texts" if (outcomes["text"] == "own").any() else ""
     figure.supxlabel(f"characters in the prompt{about}", fontsize=8)
-    handles = axes[0].get_legend_handles_labels()
-    figure.legend(*handles, loc="outside upper left", ncols=4)
+    legend_above(figure, axes[0])
     return figure
 
 

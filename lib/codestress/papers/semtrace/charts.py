@@ -94,7 +94,7 @@ def removal_curve(
     figure.supxlabel("lines removed (%)", fontsize=8)
     figure.supylabel("right answers (%)", fontsize=8)
     title = f"area: versions; band: {confidence:.0%} interval; dotted: rejected fit"
-    legend_above(figure, axes[0], most=1 if alone else 5, title=title, title_fontsize=7)
+    legend_above(figure, axes[0], title=title, title_fontsize=7)
     return figure
 
 
