@@ -76,7 +76,7 @@ def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
 
 @pytest.mark.slow
 def test_outcomes_of_many_models_by_length_fit_a_page() -> None:
-    models = [f"m{n}" for n in range(12)]
+    models = [f"claude-3-5-sonnet-2024{n}" for n in range(10, 22)]
     shares = pd.DataFrame(
         [(model, n) for model in models for n in (900, 27000)],
         columns=["label", "characters"],
@@ -84,6 +84,7 @@ def test_outcomes_of_many_models_by_length_fit_a_page() -> None:
     outcomes = shares.assign(outcome="solved", share=0.5)
     figure = charts.length_curve(shares, outcomes)
     assert size(figure)[1] < TALLEST - ROOM
+    assert max(map(len, figure.axes[0].get_title().split("\n"))) <= 13
     assert "own" not in figure.get_supxlabel()
     own = charts.length_curve(shares, outcomes.assign(text="own"))
     names(own.get_supxlabel(), "the kit's own texts")

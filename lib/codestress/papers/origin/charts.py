@@ -3,6 +3,7 @@ and the findings from the published outcomes."""
 
 from collections.abc import Sequence
 from itertools import groupby
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -178,7 +179,7 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     figure = styled_figure(WIDTHS["column"], 2.9)
     ax = figure.subplots()
     draw_points(ax, shares, _beside, line="")
-    models = looks(shares["label"].unique())
+    own = looks(shares["label"].unique())
     places = sorted(shares["d"].unique())
     x = np.linspace(1, max(map(abs, places)), 200)
     halvings: dict[str, list[str]] = {}
@@ -187,18 +188,18 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
         halvings.setdefault(label, []).append(f"{_halving(fit)} {way}")
         if np.isfinite(fit.half_life):
             y = 100 * fit.at(x - 1)
-            ax.plot(sign * x, y, ls="--", lw=1.0, color=models[label].colour)
+            ax.plot(sign * x, y, ls="--", lw=1.0, color=own[label].colour)
     for label, words in halvings.items():
         named = f"fit to {label},\nlines to halve: {', '.join(words)}"
-        ax.plot([], [], ls="--", lw=1.0, color=models[label].colour, label=named)
+        ax.plot([], [], ls="--", lw=1.0, color=own[label].colour, label=named)
     ax.axvline(0, color="#999999", linewidth=0.6)
     ax.set(xticks=places, ylim=(-3, 105), ylabel="right answers (%)")
     ax.set_xlabel(
         "lines down to the second link, d (negative: up)\n"
         "intervals: sizes taken as independent"
     )
-    handles, names = ax.get_legend_handles_labels()
-    figure.legend(handles[::-1], names[::-1], loc="outside upper left", ncols=1)
+    marks, names = ax.get_legend_handles_labels()
+    figure.legend(marks[::-1], names[::-1], loc="outside upper left", ncols=1)
     return figure
 
 
@@ -223,7 +224,7 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
     best to worst, reasons of failure last.
     """
     labels = list(outcomes["label"].unique())
-    titles = [label.replace(" (", "\n(") for label in labels]
+    titles = [fill(label, 13) for label in labels]
     rows = -(-len(labels) // MOST_ACROSS)
     height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
     figure, axes = panels(titles, MOST_ACROSS, height, sharey=True)
