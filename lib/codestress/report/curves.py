@@ -210,7 +210,7 @@ def forest(
     ax.set(**told)
 
 
-def legend_above(figure: Figure, *axes: Axes, **options: object) -> None:
+def legend_above(figure: Figure, *axes: Axes, **options: Any) -> None:
     """Draws one legend above all panels of `figure`, with each name in any of the panels `axes`
     once, in as many columns as its width has room for; `options` go to Matplotlib's `legend`."""
     handles: dict[str, Artist] = {}
@@ -221,5 +221,5 @@ def legend_above(figure: Figure, *axes: Axes, **options: object) -> None:
     sizes = sorted([len(name) + 6 for name in handles], reverse=True)
     fit = np.cumsum(sizes) < 15 * figure.get_figwidth()
     most = max(1, fit.sum())
-    place = "outside upper center"
-    figure.legend(handles.values(), handles, loc=place, ncols=most, **options)
+    options |= {"loc": "outside upper center", "ncols": most}
+    figure.legend(handles.values(), handles, **options)
