@@ -459,6 +459,19 @@ def test_wrong_inputs_give_another_output_and_written_hints_are_checked(
 
 
 @pytest.mark.isolation
+@pytest.mark.skipif(bool(missing("javascript")), reason="Node is not installed")
+def test_written_hints_are_literals_of_the_programs_language(
+    executor: Executor,
+) -> None:
+    checked, _ = check_problems(contest_problems("javascript")[:2], executor, 0)
+    one, other = (problem.problem.id for problem in checked)
+    written = {one: "(None, True)", other: "{1, 2}"}
+    found = make_variants(checked, "MHC", executor, seed=0, written_hints=written)
+    names(found[one].problem.code, "// The return value is [null, true]")
+    assert found[other].status == "rejected", "JSON has no sets"
+
+
+@pytest.mark.isolation
 def test_what_changes_its_meaning_is_drawn_again_then_rejected_and_counted(
     executor: Executor,
 ) -> None:

@@ -235,14 +235,15 @@ def hint(problem: Problem, value: str, task: Task) -> Perturbed:
     after the body where there is no return or several. For the task `input`, `# The function call
     is NAME(VALUE)` stands behind the function's head."""
     program = program_of(problem)
-    returns, (first, last, indent) = program.returns(), program.body()
+    first, last, indent = program.body()
     line, between = first - 1, "  "
     text = f"The function call is {problem.function}({value})"
     if task == "output":
         text = f"The return value is {value}"
         line, between = last, "\n" + " " * indent
-        if len(returns) == 1:
-            line, between = returns[0], "  "
+        match program.returns():
+            case [line]:
+                between = "  "
     lines = problem.code.split("\n")
     lines[line - 1] += between + program.comment.format(text)
     site = Site(line, "hint", text, truth=False)

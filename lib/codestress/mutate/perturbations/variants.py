@@ -7,11 +7,11 @@ for constructs that a perturbation refuses (guards.yaml): a program with such a 
 `refused`, or the variant is made all the same and counted as doubtful.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Annotated, Literal, TypedDict, Unpack
+from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from codestress.literals import UNREADABLE, parse_literal, reason_of, same_value
 from codestress.problems.program import Problem, from_stranger, literal_text
@@ -277,16 +277,16 @@ def _inputs(problem: Problem, seed: int) -> Iterator[str]:
 
 
 def _output(problem: Problem, seed: int, written: Mapping[str, str] | None) -> str:
-    """Returns another output than a problem's own, of its type, as a literal, or the written one;
-    empty where this is right or no literal, or there is no other."""
+    """Returns another output than a problem's own, of its type, or the written one, as a literal of
+    the program's language; empty where the written one is right or has no such literal, or there is
+    no other."""
     right = parse_literal(problem.output).value
     draw = Draw(rng(seed, "wrong output", problem.id))
-    with suppress(*UNREADABLE):
+    others: Iterable[Any] = (other_value(right, draw) for _ in range(CANDIDATES))
+    with suppress(TypeError, *UNREADABLE):
         if written is not None:
-            text = written.get(problem.id, "")
-            return "" if same_value(parse_literal(text).value, right) else text
-        for _ in range(CANDIDATES):
-            other = other_value(right, draw)
+            others = [parse_literal(written.get(problem.id, "")).value]
+        for other in others:
             if not same_value(other, right):
                 return literal_text(other, problem.language)
     return ""
