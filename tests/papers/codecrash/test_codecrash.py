@@ -777,25 +777,46 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
 def test_written_inputs_are_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked, _ = codecrash.checked_problems("generated", "python", 4, "", 0)
+    checked, _ = codecrash.checked_problems("generated", "python", 6, "", 0)
     by_code = {one.problem.code: one.problem for one in checked}
     order = [one.problem.id for one in checked]
 
     def answer(prompt: str, seen: int) -> str:
         problem = by_code[prompt.partition("```python\n")[2].partition("\n```")[0]]
         calls = [problem.call, "f(None)", "f(__import__('os').getpid())", "f()"]
+        calls += ["f (\n    None,\n)", "12345"]
         call = "f(None)" if seen else calls[order.index(problem.id)]
-        return f"[ANSWER] {call} == {problem.output} [/ANSWER]"
+        end = "" if call == "12345" else f" == {problem.output}"
+        return f"[ANSWER] {call}{end} [/ANSWER]"
 
     with served(monkeypatch, answer) as server:
         written = write_material(
             checked, "llama-3.1-8b", "input", seed=0, store=tmp_path / "s.sqlite"
         )
-        assert len(server.requests) == 4 + 2, (
+        assert len(server.requests) == 6 + 3, (
             "of the right input and of what is no call"
         )
     assert [row["id"] for row in written.rows] == order
-    assert [row["value"] for row in written.rows] == ["None", "None", "None", ""]
+    values = ["None", "None", "None", "", "None", "None"]
+    assert [row["value"] for row in written.rows] == values
+
+
+@pytest.mark.isolation
+def test_any_model_writes_hints(tmp_path: Path) -> None:
+    (tmp_path / "own.py").write_text(
+        "def answer(messages, **settings):\n"
+        "    call = messages[-1]['content'].rpartition('[ANSWER] ')[2].partition(' == ')[0]\n"
+        "    return f'[ANSWER] {call} == None [/ANSWER]'\n"
+    )
+    path = tmp_path / "folder/h.jsonl"
+    of = ("--problems", "contest", "--n-problems", "2", "--output", str(path))
+    done = codestress(
+        *("write", "hints", "--model", f"{tmp_path / 'own.py'}:answer", *of),
+        outputs=tmp_path,
+    )
+    assert done.returncode == 0, done.stderr
+    names(done.stdout, "2 of another type", "h.rejected.jsonl")
+    assert path.read_text() == ""
 
 
 def test_the_messages_that_table_3_prints_are_to_the_letter() -> None:

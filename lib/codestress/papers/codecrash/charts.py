@@ -58,7 +58,7 @@ def difference_dots(
     """
     figure, axes = _dots(points, published.assign(slot=0), xlabel)
     style: Any = {"color": PUBLISHED, "zorder": 1}
-    for ax, theirs in axes:
+    for ax, theirs in axes.items():
         ax.axvline(0, color="black", linewidth=0.8, zorder=1)
         if len(theirs):
             x, y = theirs["value"], theirs["y"]
@@ -67,7 +67,7 @@ def difference_dots(
             bars = means["value"], means["y"]
             ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
             mark(ax, means, *bars, published=True)
-    legend_above(figure, *figure.axes)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -76,9 +76,9 @@ def share_dots(points: pd.DataFrame, *, xlabel: str) -> Figure:
     returns the figure. `points`: model, panel, condition, value, low, high, and hollow (a second
     value, drawn as a hollow dot), if any."""
     figure, axes = _dots(points, points[:0].assign(beside="", slot=0), xlabel)
-    for ax, _ in axes:
+    for ax in axes:
         ax.set_xlim(-3, 103)
-    legend_above(figure, *figure.axes)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -93,7 +93,7 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
     figure, axes = _dots(points, published, xlabel)
     style: Any = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3, "zorder": 1}
-    for ax, theirs in axes:
+    for ax, theirs in axes.items():
         ax.set_xscale("log")
         for (slot, model), part in theirs.groupby(["slot", "model"]):
             average, most, y = part["value"], part["hollow"], part["y"]
@@ -102,13 +102,13 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
             mark(ax, part, average, y, published=True)
             ax.plot(most, y, marker, mfc="none", **style)
             ax.hlines(y, average, most, PUBLISHED, lw=0.5, alpha=0.5, zorder=1)
-    legend_above(figure, *figure.axes)
+    legend_above(figure, *axes)
     return figure
 
 
 def _dots(
     points: pd.DataFrame, published: pd.DataFrame, xlabel: str
-) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
+) -> tuple[Figure, dict[Axes, pd.DataFrame]]:
     """Draws each model's dots in the panels of `points`, a row for each condition: at the value,
     with its interval; hollow dots, joined to them, show the column `hollow`, if any.
 
@@ -135,7 +135,7 @@ def _dots(
     figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey="row")
     figure.supxlabel(xlabel, fontsize=8)
     beside = dict(zip(theirs["panel"], theirs["beside"], strict=True))
-    found = []
+    found = {}
     for number, (ax, title) in enumerate(zip(axes, titles, strict=True)):
         name = beside.get(title, "")
         above = titles[number - across] if number >= across else ""
@@ -144,7 +144,7 @@ def _dots(
         for model, look in models.items():
             _model_dots(ax, model, own[own["model"] == model], look)
         name_rows(ax, row_names(rows), 0.45, length=None)
-        found.append((ax, theirs[theirs["panel"] == title]))
+        found[ax] = theirs[theirs["panel"] == title]
     return figure, found
 
 
@@ -276,8 +276,7 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     across = min(math.ceil(math.sqrt(len(titles))), 4)
     height = 0.9 + 0.05 * len(models) + 1.9 * -(-len(titles) // across)
     height = min(height, TALLEST_DRAWN)
-    names = [""] * len(titles)
-    figure, axes = panels(names, across, height, sharex=True, sharey=True)
+    figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey=True)
     for ax, title in zip(axes, titles, strict=True):
         _name_panel(ax, title)
         part = points[points["panel"] == title]

@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from codestress.paths import shown
+from codestress.paths import shown, write_whole
 
 
 @click.command()
@@ -31,8 +31,12 @@ from codestress.paths import shown
     help="Of hints.",
 )
 @click.option(
-    "--model", required=True, help="A name from params/models.yaml; the paper: GPT-4o."
+    "--model",
+    required=True,
+    help="A name from params/models.yaml, a URL, or FILE.py:FUNCTION; the paper: GPT-4o.",
 )
+@click.option("--id", "model_id", default="", help="Which one of a URL.")
+@click.option("--key-env", default="", help="Variable with a URL's key.")
 @click.option(
     "--output",
     "-o",
@@ -51,9 +55,9 @@ def write(
     problems: str,
     n_problems: int,
     task: Literal["output", "input"],
-    model: str,
     output: Path,
     seed: int,
+    **asked: str,
 ) -> None:
     """Has a model write hints or translations for CodeCrash, checks them by running them, and gives
     a reason for each rejected one.
@@ -61,28 +65,28 @@ def write(
     Other rows of the file (JSON Lines) stay. What was rejected lies beside the file, each with its reason. Name the
     file in the parameter of the same name. Answers are stored: the same command again asks only what is missing.
     """
+    from codestress.inference.probe import name_of
     from codestress.validation import check
 
     from . import writing
     from .studies import Perturbed, checked_problems
 
+    model = name_of(**asked, ask=True)
     given = {"artefact": "", "models": [model], "problems": [problems]}
     check(Perturbed, given, "--problems")
     usable, faults = checked_problems(problems, "python", n_problems, "", seed)
-    told = f"{len(usable)} problems, {len(faults)} others cannot be used"
-    of = task if what == "hints" else None
-    written = writing.write_material(usable, model, of, seed=seed)
-    content = writing.with_other_rows(written, written.rows, output)
+    written = writing.write_material(
+        usable, model, task if what == "hints" else None, seed=seed
+    )
     beside = output.with_name(f"{output.stem}.rejected.jsonl")
-    output.parent.mkdir(parents=True, exist_ok=True)
-    output.write_text(content, encoding="utf-8")
-    rejected = writing.with_other_rows(written, written.rejected, beside)
-    beside.write_text(rejected, encoding="utf-8")
+    for path, rows in {output: written.rows, beside: written.rejected}.items():
+        write_whole(path, writing.with_other_rows(written, rows, path))
     counts = ", ".join(
         f"{count} {kind}" for kind, count in written.counts.most_common()
     )
     click.echo(
-        f"{shown(output.resolve())}: {told}: {counts}; rejected ones: {shown(beside.resolve())}"
+        f"{shown(output.resolve())}: {len(usable)} problems, {len(faults)} others cannot be used: {counts}; "
+        f"rejected ones: {shown(beside.resolve())}"
     )
 
 

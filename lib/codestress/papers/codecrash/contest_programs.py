@@ -5,7 +5,6 @@ programs, and their calls and outputs in `calls.json`."""
 import ast
 import json
 from functools import cache
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,7 @@ def contest_problems(language: Language = "python") -> list[Problem]:
     problems cover as many programs as possible.
     """
     calls: dict[str, Any] = json.loads(_content("calls.json"))
-    numbered = []
+    problems = []
     for name, program in calls.items():
         code = _content(f"{name}.{SUFFIXES[language]}").rstrip("\n")
         for number, (arguments, output) in enumerate(program["calls"]):
@@ -50,9 +49,8 @@ def contest_problems(language: Language = "python") -> list[Problem]:
                 language,
                 source=Source.KIT,
             )
-            numbered.append((number, problem))
-    numbered.sort(key=itemgetter(0))
-    return [problem for _, problem in numbered]
+            problems.append(problem)
+    return sorted(problems, key=lambda one: int(one.id.rpartition("_")[2]))
 
 
 def _content(name: str) -> str:

@@ -5,6 +5,7 @@ The material is written to a file once, so that all models get the same material
 inspect the file.
 """
 
+import ast
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -219,6 +220,7 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate | str:
             value = parse_literal(right).value
         else:
             parse_arguments(left, one.problem)
+            call = ast.unparse(ast.parse(left.strip()))
     except (SyntaxError, ValueError):
         return "not a value" if task == "output" else "not a call"
     if task == "output":
@@ -227,6 +229,8 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate | str:
         if same_value(value, true):
             return "not wrong"
         return Candidate({"value": repr(value)}, [], [])
-    arguments = left.strip()[len(one.problem.function) + 1 : -1]
+    function, _, arguments = call[:-1].partition("(")
+    if function != one.problem.function:
+        return "not a call"
     calls = [(from_stranger(one.problem), arguments)]
     return Candidate({"value": arguments}, calls, [true])

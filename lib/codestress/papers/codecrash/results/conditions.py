@@ -101,9 +101,10 @@ def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
 
 
 def condition_name(row: Mapping[Any, Any]) -> str:
-    name = SPELLED.get(row["perturbation"], str(row["perturbation"]))
-    if row["perturbation"] in MESSAGES and row["density"] < 1:
-        name = f"{row['perturbation']} (p = {row['density']:g})"
+    kind = row["perturbation"]
+    name = SPELLED.get(kind, str(kind))
+    if kind in MESSAGES and row["density"] < 1:
+        name = f"{kind} (p = {row['density']:g})"
     return name + "".join(
         words for defence, words in DEFENCES.items() if row.get(defence)
     )

@@ -296,10 +296,13 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for _, part in table.groupby(["dataset", "perturbation"], sort=False):
         low, high, separated = open_ranks(part["share"], part["independent"], LEVEL)
-        part = part.assign(rank=part["share"].rank(ascending=False))
-        part["low"], part["high"] = low, high
-        part["separated"] = len(separated)
-        part["pairs"] = math.comb(len(part), 2)
+        part = part.assign(
+            rank=part["share"].rank(ascending=False),
+            low=low,
+            high=high,
+            separated=len(separated),
+            pairs=math.comb(len(part), 2),
+        )
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
 

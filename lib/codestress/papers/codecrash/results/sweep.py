@@ -7,17 +7,11 @@ from collections.abc import Mapping
 import pandas as pd
 
 from codestress.fitting.influence import mean, share
-from codestress.report.published import (
-    published_models,
-)
+from codestress.report.published import published_models
 from codestress.types import Response
 
 from ..studies import MESSAGES
-from .conditions import (
-    CELL,
-    named,
-    spelled,
-)
+from .conditions import CELL, named, spelled
 from .differences import (
     NUMBERS,
     PAIRED,
