@@ -7,7 +7,7 @@ import re
 import pytest
 import yaml
 
-from codestress.artefact_files import artefact_names
+from codestress.artefact_files import artefact_names, read_artefact
 from codestress.inference.registry import load_registry
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Overrides, resolve
@@ -41,6 +41,12 @@ def test_every_open_choice_is_explained(paper: str) -> None:
     for schema in schemas_of(paper):
         assert set(schema.OPEN) <= explained
         assert set(schema.OPEN) <= set(schema.model_fields)
+    for name in artefact_names():
+        if name.startswith(f"{paper}/"):
+            file = read_artefact(name)
+            assert set(file.left_open) <= explained
+            fields = offered_by("studies", "STUDIES")[paper][file.study.split(".")[1]]
+            assert set(file.left_open) <= set(fields.model_fields)
 
 
 @pytest.mark.parametrize("paper", PAPERS)

@@ -17,7 +17,6 @@ from .paths import PARAMS, shown, visible
 from .validation import Strict, check, nearest, read_yaml
 
 PROFILES = PARAMS / "profiles"
-NOT_PAPERS = {"profiles", "published"}
 
 
 class ArtefactFile(Strict):
@@ -30,6 +29,9 @@ class ArtefactFile(Strict):
     study: str
     """Name of the study as PAPER.NAME: an entry of `STUDIES` in codestress.papers.PAPER.studies."""
     parameters: dict[str, Any] = {}
+    left_open: list[str] = []
+    """Names of parameters that the paper leaves open for this artefact alone: their values here are
+    the kit's choice, explained in docs/PAPER.md."""
     width: Literal["column", "page"] = "page"
     """Width at which the figure is drawn and printed: a column of a paper (3.3 inches) or a page (7
     inches)."""
@@ -56,11 +58,10 @@ class Profile(Strict):
 
 def artefact_names() -> list[str]:
     """Names of all artefacts (PAPER/ARTEFACT), sorted by paper, then by name."""
-    files = visible(PARAMS, "*/*.yaml")
     return [
         f"{file.parent.name}/{file.stem}"
-        for file in files
-        if file.parent.name not in NOT_PAPERS
+        for file in visible(PARAMS, "*/*.yaml")
+        if file.parent != PROFILES
     ]
 
 

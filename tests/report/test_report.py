@@ -388,6 +388,14 @@ def test_a_stamp_names_what_deviates() -> None:
     assert "637" not in told, "Figure 5 counts all 637 and 670"
     again = demo.parameters.model_copy(update={"subsample": 1})
     assert "subsample" not in stamp(again)  # 1 and 1.0 are one value
+    for name, changes, told in (
+        ("origin/sec62", {"samples": 4}, "deviates: samples 4 (paper: 10)"),
+        ("origin/sec63", {"samples": 4}, "deviates: samples 4 (left open by"),
+        ("faultloc/fig06", {"controls": []}, "as the paper"),
+        ("faultloc/relabel", {"answers": "mine.jsonl"}, "beyond the paper"),
+    ):
+        changed = protocol_of(name).model_copy(update=changes)
+        assert stamp(changed).startswith(told)
 
 
 def test_each_number_stands_once_and_chance_is_counted() -> None:

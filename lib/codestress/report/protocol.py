@@ -4,11 +4,11 @@ its schema."""
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from codestress.artefact_files import read_artefact
 from codestress.parameters import Facts, in_words
-from codestress.paths import PARAMS, shown
-from codestress.validation import read_yaml
 
 FREE = {
+    "answers",
     "artefact",
     "models",
     "rule",
@@ -21,9 +21,9 @@ FREE = {
     "show",
     "metrics",
 }
-"""Parameters outside a protocol: choices of drawing or computing from the same answers, seeds,
-which no paper states, and models: a paper's number names its models, so that other models are no
-deviation."""
+"""Parameters outside a protocol: choices of drawing or computing from the same answers, a file of
+answers, seeds, which no paper states, and models: a paper's number names its models, so that other
+models are no deviation."""
 BEYOND = "Beyond the paper"
 """Beginning of the titles of artefacts that no paper has."""
 Values = Mapping[str, Any]
@@ -60,13 +60,13 @@ def deviations(given: Facts) -> list[Deviation]:
 
 def _of_paper(given: Facts) -> Facts:
     """Returns the paper's parameters for the models and free choices of the run `given`."""
-    path = PARAMS / f"{given.artefact}.yaml"
     free = given.model_dump(include=FREE)  # a profile may name the models
-    stated = {**free, **read_yaml(path).get("parameters", {}), "models": given.models}
+    own = read_artefact(given.artefact).parameters
+    stated = {**free, **own, "models": given.models}
     for name in [*stated.get("per_model", {})]:
         if name not in given.models:
             del stated["per_model"][name]
-    return given.__class__.checked(stated, shown(path))
+    return given.checked(stated, f"params/{given.artefact}.yaml")
 
 
 def _differences(
@@ -89,9 +89,10 @@ def _differences(
             values = ", ".join(f"{name} {in_words(ours[name])}" for name in together)
             first, _, rest = values.partition(" ")
             yield first, rest, f"paper: {alike.paper}"
+    left_open = {*given.OPEN, *read_artefact(given.artefact).left_open}
     for name in differing:
         # Where the paper is silent, the other value is no error: the reader must see whose choice the default is.
-        source = "left open by the paper; default" if name in given.OPEN else "paper"
+        source = "left open by the paper; default" if name in left_open else "paper"
         yield name, in_words(ours[name]), f"{source}: {in_words(theirs[name])}"
 
 
@@ -115,5 +116,5 @@ def stamp(given: Facts) -> str:
     deviation."""
     if deviating := deviations(given):
         return "deviates: " + ", ".join(deviation.told for deviation in deviating)
-    title = read_yaml(PARAMS / f"{given.artefact}.yaml").get("title", "")
+    title = read_artefact(given.artefact).title
     return "beyond the paper" if title.startswith(BEYOND) else "as the paper"

@@ -949,6 +949,7 @@ def test_titles_say_the_finding() -> None:
         {"control": "blank_line", "low": [0.1, 0.01], "low_joint": [0.05, -0.02]}
     )
     names(robustness.headline(losses, losses, "models"), "blank line", "1 of 2")
+    names(robustness.headline(losses[:0], losses, "models"), "no control", "0")
     shares = pd.DataFrame(
         [
             ("phi-4", "python", "OffByOne", 0.2, 20),

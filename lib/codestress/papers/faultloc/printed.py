@@ -107,8 +107,9 @@ class Printed(Naming):
         program = self.program(trial)
         if program is None:
             return score_specification(response)
-        label, code = program.line, program.code
-        return score_location(response, label, code, TOLERANCES[rule], prose=True)
+        return score_location(
+            response, program.line, program.code, TOLERANCES[rule], prose=True
+        )
 
 
 @cache

@@ -108,6 +108,8 @@ class Localization(Mutations, Naming):
     """Parameters of the questions for faulty lines, before and after mutations (sections IV and V
     of Fault Localizability)."""
 
+    PARTS = ("controls",)
+
     controls: list[Control] = Field(
         list(CONTROLS), description="what does nothing, asked again like the mutations"
     )

@@ -82,7 +82,7 @@ def losses(
         kept = asked[asked["change"] == control].set_index(task)[value].rename("kept")
         paired = mutated.join(kept, on=task).dropna(subset=["kept"])
         groups = list(paired.groupby(["model", *by], sort=False))
-        level = 1 - (1 - confidence) / max(1, len(groups))
+        level = 1 - (1 - confidence) / (len(groups) or 1)
         for group, part in groups:
             net, programs = part["kept"] - part[value], part["seed_program"]
             interval = joint = UNKNOWN
@@ -152,11 +152,12 @@ def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
             moved = f"from {part.iloc[0]:.0f} to {part.iloc[-1]:.0f} %"
             parts.append(f"{moved} in {LANGUAGE_NAMES[language]}")
         least, most = points["strength"].min(), points["strength"].max()
-        told = " and ".join(parts)
-        return f"From strength {least:g} to {most:g} the mean goes {told}"
-    control = "".join(losses["control"][-1:])
+        return (
+            f"From strength {least:g} to {most:g} the mean goes {' and '.join(parts)}"
+        )
+    control = "".join(losses["control"][-1:]) or "no control"
     paired = losses[losses["control"] == control]
-    more = int((paired["low_joint"] > 0).sum())
+    more = (paired["low_joint"] > 0).sum()
     return (
         f"Mutations together clearly cost more than {spoken(control)} in "
         f"{more or 'none'} of {len(paired)} comparisons"
