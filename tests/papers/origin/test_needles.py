@@ -381,6 +381,32 @@ def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("longest", "verdict"), [(1478, "not run"), (27306, "inconclusive")]
+)
+def test_what_the_long_prompt_costs_takes_the_long_prompt(
+    longest: int, verdict: str
+) -> None:
+    given = paper("origin/sec62")
+    rows = [(given.models[0], 861, longest, -0.7, -0.9, -0.3, 10)]
+    columns = ["model", "short", "long", "difference", "low", "high", "n"]
+    falls = {"falls": pd.DataFrame(rows, columns=columns)}
+    shares = {"published": origin_results.published_shares("origin/sec62", 0.95)}
+    claims = ledger(given, {**OTHERS, **shares, "summary": pd.DataFrame(), **falls})
+    row = claims[claims["statement"].str.contains("solved less often")].iloc[0]
+    assert row["verdict"] == verdict
+
+
+def test_the_title_of_one_length_compares_nothing() -> None:
+    columns = ["label", "published", "characters", "accuracy"]
+    rows = [("a", False, 861, 1.0), ("a", False, 1478, 0.0), ("b", False, 861, 0.5)]
+    points = pd.DataFrame(rows, columns=columns)
+    names(needle_results.headline(points), "1 of 1", "1,478")
+    alone = needle_results.headline(points[points["characters"] == 861])
+    names(alone, "861")
+    assert "less often" not in alone
+
+
 def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
     columns = ["model", *needle_results.CELL, "accuracy", "low", "high", "items", "n"]
     nothing = pd.DataFrame(columns=columns)

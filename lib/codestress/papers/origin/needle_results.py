@@ -93,11 +93,13 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
 
 def headline(points: pd.DataFrame) -> str:
     """Title of a figure of accuracy against length: how many of the models asked are right less
-    often in the longest text than in the shortest. The table `points` has the columns label,
-    published, characters, accuracy."""
+    often in the longest text than in the shortest; of a single length, what is shown. The table
+    `points` has the columns label, published, characters, accuracy."""
     ours = points[~points["published"]]
-    short, long = ours["characters"].min(), ours["characters"].max()
     wide = ours.pivot_table("accuracy", "label", "characters")
-    fewer = int((wide[long] < wide[short]).sum())
+    short, long = wide.columns[[0, -1]]
+    if short == long:
+        return f"Right answers in texts of {long:,} characters"
+    fewer = (wide[long] < wide[short]).sum()
     both = len(wide[[short, long]].dropna())
     return f"{fewer} of {both} asked here are right less often in {long:,} characters than in {short:,}"

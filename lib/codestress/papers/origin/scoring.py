@@ -84,12 +84,11 @@ def score_inefficient_code(response: Response, listing: str) -> Score:
     others = other_functions(listing)
     named = sum(names(prose, function) for function in PLANTED)
     named_others = sum(names(prose, function) for function in others)
-    if named == 2 and named_others > most_others(others):
+    if named < 2:
+        return missed(response, ("none", "one")[named])
+    if named_others > most_others(others):
         return Score(Outcome.INCORRECT, 0.0, "indiscriminate")
-    detail = ("none", "one", "both")[named]
-    return (
-        Score(Outcome.CORRECT, 1.0, detail) if named == 2 else missed(response, detail)
-    )
+    return Score(Outcome.CORRECT, 1.0, "both")
 
 
 def other_functions(listing: str) -> set[str]:
