@@ -132,6 +132,7 @@ def half_life(rate: float) -> float:
 def curve(x: Array, parameters: Array) -> Array:
     """Return the values (m, k) of m curves at `x` (k,): floor + height * exp(-rate *
     x). The rows of `parameters` (m, 3) are height, rate and floor."""
+    # [parameters, curves, 1]: each is a column against the places in `x`.
     height, rate, floor = parameters.T[:, :, None]
     return floats(floor + height * np.exp(-rate * x))
 

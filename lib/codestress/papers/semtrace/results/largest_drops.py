@@ -101,6 +101,7 @@ def _compared(curves: Curves) -> Iterator[tuple[dict[str, Any], Array]]:
         own = [curves[key] for key in product(models, counts)]
         if len(set(map(np.shape, own))) != 1:
             continue
+        # [models, numbers of distractors, 1 + resamples, positions]
         of = np.reshape(own, (len(models), len(counts), *own[0].shape))
         contexts = {ANY: of} | {str(n): of[:, [i]] for i, n in enumerate(counts)}
         readings = (OWN, MEAN, MOST) if len(models) > 1 else (OWN,)
