@@ -122,7 +122,12 @@ def test_the_first_screen_has_a_card_for_each_paper(
             assert re.search(
                 r"\d.*\(published\)", card.locator(".headline").inner_text()
             )
-            names(card.locator(".rest").inner_text(), "PROFILE=paper", "make plan")
+            names(
+                card.locator(".rest").inner_text(),
+                "make data",
+                "PROFILE=paper",
+                "make plan",
+            )
             image = card.locator("img")
             page.wait_for_function(
                 "image => image.complete && image.naturalWidth > 0",

@@ -52,7 +52,7 @@ function render({ model, el }) {
   };
   const stems = places.map((x) => put(svg, "line", { x1: across(x), x2: across(x), y1: MIDDLE, stroke: RED, "stroke-width": 3 }));
   const circles = places.map((x, index) => {
-    write(across(x), BOTTOM + 18, `${x}`);
+    write(across(x), BOTTOM + 24, `${x}`);
     const circle = put(svg, "circle", {
       cx: across(x), r: 9, fill: RED, stroke: "#000", tabindex: 0, role: "slider", style: "cursor: ns-resize",
       "aria-label": `right at x = ${x}`, "aria-orientation": "vertical", "aria-valuemin": 0, "aria-valuemax": 1,
