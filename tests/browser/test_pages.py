@@ -358,6 +358,7 @@ def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(
         shown.first.get_by_role("link", name=name, exact=True).click()
         expect(page.locator(f"[id='{name}'] h3")).to_be_in_viewport()
         page.goto(f"{report(smoke)}#ledger?figure=no/such")
+        claims = page.get_by_role("search", name="Claims")
         expect(claims.locator("output")).to_have_text(f"0 of {told[1]}")
         expect(claims.get_by_role("button")).to_be_visible()
         page.goto(f"{report(smoke)}#%E0%A4%A")  # no text in UTF-8
