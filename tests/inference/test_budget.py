@@ -156,7 +156,10 @@ def test_budgets_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("MAX_REQUESTS", "")
     budget = Budget.from_environment()
     assert (budget.usd, budget.tokens, budget.requests) == (2.5, 1_000_000, None)
-    for bad in ("ten", "-1", "nan", "inf"):
+    for good in ("1,000,000", "12,345", "1,234.5"):
+        monkeypatch.setenv("BUDGET_TOKENS", good)
+        assert Budget.from_environment().tokens == float(good.replace(",", ""))
+    for bad in ("ten", "-1", "nan", "inf", "0,5", "0,500", "1,50", "1,0000", ",500"):
         monkeypatch.setenv("BUDGET_USD", bad)
         with refused(ParameterError, "BUDGET_USD", bad):
             Budget.from_environment()

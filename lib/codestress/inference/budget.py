@@ -15,6 +15,7 @@ import fcntl
 import json
 import math
 import os
+import re
 import sys
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -258,7 +259,8 @@ class Budget:
 def limit_of(name: str) -> float | None:
     """Return the limit in an environment variable; None where it is unset or empty."""
     given = os.environ.get(name, "")
-    text = given.replace(",", "").strip()
+    # A comma between thousands alone: 0,5 is no 5 dollars.
+    text = re.sub(r"(?<!\b0)\b,(?=\d{3}\b)", "", given).strip()
     if not text:
         return None
     value = -1.0

@@ -4,7 +4,6 @@ that is made from it.
 Builds keep such rows in outputs/models.yaml, which the registry reads beside params/models.yaml.
 """
 
-import hashlib
 import re
 import sys
 import time
@@ -18,6 +17,7 @@ from tqdm import tqdm
 from codestress.errors import EngineError, ParameterError
 from codestress.literals import counted, parse_json
 from codestress.paths import ROOT, whole
+from codestress.types import hash_of
 from codestress.validation import nearest, read_yaml
 
 from .engines.openai import fault_of_address, key_in
@@ -281,5 +281,4 @@ def row_name(text: str, exact: str, *, usual: bool) -> str:
         name = f"served-{name}"
     if usual and name == text and len(name) <= LONGEST_NAME:
         return name
-    digest = hashlib.blake2b(exact.encode(), digest_size=4).hexdigest()
-    return f"{name[: LONGEST_NAME - 9]}-{digest}"
+    return f"{name[: LONGEST_NAME - 9]}-{hash_of(exact, 4)}"
