@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from codestress.cli import cli, trying
+from codestress.errors import ParameterError
 from codestress.pipeline.turns import problems_between
 from codestress.types import Prompt, Sampling, Trial, Trials
 from conftest import codestress, some
@@ -314,6 +315,12 @@ def test_no_time_for_a_single_question_is_said_for_each_artefact(
     done = codestress("try", "sim-near", "--minutes", "0.001", outputs=tmp_path / "o")
     assert "Traceback" not in done.stderr
     names(done.stderr, "minutes are over")
+
+
+def test_a_model_that_is_not_found_leaves_no_word_of_a_sample() -> None:
+    done = CliRunner().invoke(cli, ["try", "nope"])
+    assert isinstance(done.exception, ParameterError)
+    assert "sample" not in done.output
 
 
 @pytest.mark.parametrize("minutes", ["0", "-1", "nan", "inf", "2000"])

@@ -121,17 +121,23 @@ def _tell_outcomes(outcomes: list[Built]) -> None:
 def _tell_questions(artefacts: list[Artefact]) -> None:
     """Prints, for each model, how many questions of `artefacts` together had each outcome, and the
     most frequent reasons of a model without a right answer, from the manifests in their
-    folders."""
+    folders; then that a sample judges no claim."""
     from codestress.report.checked import read_manifest
     from codestress.report.summary import added, shortfalls
 
     manifests = [read_manifest(artefact.folder) for artefact in artefacts]
     for model, counts in added(manifests, "counts").items():
         ordered = _counted(dict(counts.most_common()))
-        click.echo(f"{model}: {counted(counts.total(), 'question')}: {ordered}")
+        number = counted(counts.total(), "question")
+        click.echo(f"{model}: {number}: {ordered}")
     if sentences := shortfalls(manifests):
         click.echo(printable("\n".join(sentences)))
         click.echo(f"see answers: {artefacts[0].typed('explain')}")
+    end = (
+        "a sample of minutes judges no claim of the papers; "
+        "the same command goes on where it ended"
+    )
+    click.echo(end)
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -46,14 +46,8 @@ def try_command(
         "then the figures are drawn",
         err=True,
     )
-    try:
-        named = {"models": model, "model_id": model_id, "key_env": key_env}
-        context.invoke(build, profile="try", minutes=minutes, **named)
-    finally:
-        click.echo(
-            "a sample of minutes judges no claim of the papers; "
-            "`codestress try` with the same words goes on where this ended"
-        )
+    named = {"models": model, "model_id": model_id, "key_env": key_env}
+    context.invoke(build, profile="try", minutes=minutes, **named)
 
 
 def offers() -> Iterator[str]:
