@@ -4,9 +4,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 from told import names
 
+NO_ANSWERS = """
+import sys, time
+from pathlib import Path
+from codestress.inference.ask import ask
+from codestress.inference.progress import Progress
+from codestress.types import Message, Prompt, Sampling, Trial, Trials
+def render(trial):
+    time.sleep(0.6)
+    return Prompt((Message("user", "Who?"),), Sampling())
+trials = Trials([Trial("a", {})], render, {})
+ask(trials, ["sim-flat"], store=Path(sys.argv[1]), progress=Progress(0, "", silent=True))
+"""
 TWO_BARS = """
 import sys, time
 from tqdm import tqdm
@@ -21,6 +34,12 @@ with Progress(0, "nothing to ask") as short:
     time.sleep(0.6)
     short.beside("1 of 1 notebooks")
 """
+
+
+def test_a_silent_bar_stays_silent_without_answers(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", NO_ANSWERS, str(tmp_path / "store.sqlite")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
 
 
 def test_two_bars_write_whole_lines_to_a_file() -> None:

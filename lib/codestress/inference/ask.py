@@ -101,19 +101,20 @@ def ask(
     `IncompleteError`, and with "count" the replies hold the failures. Raises
     `EngineError` where no request of a model can succeed, `ParameterError` for an unknown
     name, `StoreError` for faults of the store, and `BudgetReached` before a request that
-    could cross a limit (default: the environment's). In a budget with a time limit, the
-    replies of trials that were not asked say why instead.
+    could cross a limit (default: the environment's); within a time limit, the replies of
+    trials that were not asked say so instead.
     """
     entries = find_models(list(models), load_registry(registry), "run", registry)
     import_known(entries, store)
     budget = budget or Budget.from_environment(store=store)
     counted = failures == "count"
-    bar = (
-        nullcontext(progress) if progress else Progress(trials.total(models), "answers")
-    )
+    total = trials.total(models)
+    # A bar of no answers is false.
+    bar = Progress(total, "answers") if progress is None else nullcontext(progress)
     with Store(store) as responses, bar as shown, budget.kept_after_errors():
-        coroutine = ask_each(trials, entries, responses, shown, budget, counted)
-        asked = run_coroutine(coroutine)
+        asked = run_coroutine(
+            ask_each(trials, entries, responses, shown, budget, counted)
+        )
         if registry == REGISTRY:
             for entry in asked.models:
                 if entry not in entries:  # later runs begin in its server's dialect
