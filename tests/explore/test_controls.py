@@ -270,7 +270,10 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     controls["perturbation"].value = "VAN"
     assert panes.value.count("<strong>answer</strong>") == 1
     assert "role='note'" in panes.value
-    controls["perturbation"].value = "all"
+    for control in (controls["problem"], controls["perturbation"]):
+        for _, value in reversed(control.options):
+            control.value = value
+            assert (chosen.value is None) == (not chosen.options)
     controls["model"].value, controls["problem"].value = (
         controls["model"].options[1][1],
         controls["problem"].options[1][1],

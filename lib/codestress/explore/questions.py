@@ -229,6 +229,8 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
             chosen.options = [
                 (browsed.line(number), number) for number in passing[:MOST]
             ]
+            if passing:
+                chosen.value = passing[0]
 
         def shown() -> str:
             if chosen.value is None:
