@@ -80,8 +80,7 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
     )
 
     def choose() -> str:
-        artefact = opened(chooser.value, profile)
-        knobs.children = tuple(parameter_controls(artefact))
+        knobs.children = tuple(parameter_controls(opened(chooser.value, profile)))
         return renew()
 
     def renew() -> str:
@@ -121,8 +120,7 @@ def answer_html(results: Results, number: int) -> str:
     answer = results.answers.iloc[number].to_dict()
     stored = stored_responses([answer["key"], *answer["earlier"]])
     prompt = results.prompt_of(answer, stored).messages[-1].content
-    response = stored.get(answer["key"])
-    text = response.text if response else ""
+    text = stored[answer["key"]].text if answer["key"] in stored else ""
     factors = _in_words(_known(results, answer))
     return str(_views().answer_view(answer, text, prompt, factors))
 

@@ -13,8 +13,6 @@ from codestress.validation import read_yaml
 from .checked import read_manifest, sha256_of_files
 
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
-LICENCES = "https://spdx.org/licenses"
-MISSING = "rocrate is not installed: .venv/bin/pip (or uv pip) install rocrate"
 METADATA = "ro-crate-metadata.json"
 
 
@@ -29,17 +27,20 @@ def write_crate(profile: str) -> Path:
     try:
         from rocrate.rocrate import ROCrate
     except ImportError:
-        raise DataError(MISSING) from None
+        raise DataError(
+            "rocrate is not installed: .venv/bin/pip (or uv pip) install rocrate"
+        ) from None
     crate = ROCrate(version="1.1")
     runs = [_run(crate, path.parent) for path in manifests]
     citation = read_yaml(ROOT / "CITATION.cff")
     licence = citation["license"]
+    terms = f"https://spdx.org/licenses/{licence}"
     names = [author["name"] for author in citation["authors"]]
     about = {
         "name": f"{citation['title']}: the profile {profile}",
         "description": "Regenerated figures and tables, and the report on them: index.html",
         "version": citation["version"],
-        "license": _entity(crate, f"{LICENCES}/{licence}", "CreativeWork", licence),
+        "license": _entity(crate, terms, "CreativeWork", licence),
         "author": [_entity(crate, name, "Organization", name) for name in names],
         "datePublished": max(run["endTime"] for run in runs),
         "conformsTo": _entity(crate, PROFILE, "CreativeWork", "Process Run Crate 0.5"),
@@ -86,9 +87,10 @@ def _run(crate: Any, folder: Path) -> Any:
     for model in manifest["models"]:
         version = str(model.get("key_revision", ""))
         facts = {"version": version, "description": json.dumps(model)}
-        id_ = f"{model['name']}@{version}"
-        kind = "SoftwareApplication"
-        objects.append(_entity(crate, id_, kind, model["name"], **facts))
+        title = model["name"]
+        objects.append(
+            _entity(crate, f"{title}@{version}", "SoftwareApplication", title, **facts)
+        )
     results = _files(crate, folder, f"{name}/")
     facts = {"name": manifest["title"], "description": manifest["command"]}
     facts["endTime"] = manifest["built_at"]

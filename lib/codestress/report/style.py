@@ -55,10 +55,10 @@ class Look(NamedTuple):
 def _known() -> dict[str, Look]:
     """Returns the looks of the models in params/models.yaml and of the perfect localizer, an
     instrument beside them."""
-    found = {"perfect localizer": Look("#999933", "h")}
+    known = {"perfect localizer": Look("#999933", "h")}
     for place, name in enumerate(read_yaml(PARAMS / "models.yaml")):
-        found[name] = _look(place, MARKERS)
-    return found
+        known[name] = _look(place, MARKERS)
+    return known
 
 
 def looks(models: Iterable[str]) -> dict[str, Look]:
@@ -67,15 +67,15 @@ def looks(models: Iterable[str]) -> dict[str, Look]:
     The hash of its name decides for a model that is not in params/models.yaml: a look that no model
     there has. Two models of one figure never share one: the later moves on to the next.
     """
-    found: dict[str, Look] = {}
+    taken: dict[str, Look] = {}
     for model in models:
         look, place = _known().get(model), zlib.crc32(model.encode())
         # There are 63 looks with these markers.
-        while look is None or (look in found.values() and len(found) < 63):
+        while look is None or (look in taken.values() and len(taken) < 63):
             look = _look(place, OTHER_MARKERS)
             place += 1
-        found[model] = look
-    return found
+        taken[model] = look
+    return taken
 
 
 def _look(place: int, markers: Sequence[str]) -> Look:
