@@ -27,8 +27,8 @@ from codestress.inference.progress import Progress
 with Progress(10, "asked") as upper, Progress(10, "asked again") as lower:
     time.sleep(0.6)  # bars appear after half a second
     for _ in range(5):
-        upper.answered()
-        lower.answered()
+        upper.update()
+        lower.update()
     tqdm.write("a message", file=sys.stderr)
 with Progress(0, "nothing to ask") as short:
     time.sleep(0.6)

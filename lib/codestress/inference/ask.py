@@ -101,20 +101,19 @@ def ask(
     `IncompleteError`, and with "count" the replies hold the failures. Raises
     `EngineError` where no request of a model can succeed, `ParameterError` for an unknown
     name, `StoreError` for faults of the store, and `BudgetReached` before a request that
-    could cross a limit (default: the environment's); within a time limit, the replies of
-    trials that were not asked say so instead.
+    could cross a limit (default: the environment's). In a budget with a time limit, the
+    replies of trials that were not asked say why instead.
     """
     entries = find_models(list(models), load_registry(registry), "run", registry)
     import_known(entries, store)
     budget = budget or Budget.from_environment(store=store)
     counted = failures == "count"
-    total = trials.total(models)
-    # A bar of no answers is false.
-    bar = Progress(total, "answers") if progress is None else nullcontext(progress)
+    bar = (
+        nullcontext(progress) if progress else Progress(trials.total(models), "answers")
+    )
     with Store(store) as responses, bar as shown, budget.kept_after_errors():
-        asked = run_coroutine(
-            ask_each(trials, entries, responses, shown, budget, counted)
-        )
+        coroutine = ask_each(trials, entries, responses, shown, budget, counted)
+        asked = run_coroutine(coroutine)
         if registry == REGISTRY:
             for entry in asked.models:
                 if entry not in entries:  # later runs begin in its server's dialect
@@ -339,7 +338,7 @@ class _ModelRun:
         left_out = ""
         if failure is None:
             self.answered = request
-            self.progress.answered()
+            self.progress.update()
         else:
             if failure.outcome is Outcome.DOES_NOT_FIT:
                 self.failed_in_a_row = 0  # the server is there, and says why

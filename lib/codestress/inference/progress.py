@@ -83,13 +83,14 @@ class Progress(tqdm):  # type: ignore[type-arg]
             print(line, file=sys.stderr, flush=True)
         return True
 
-    def answered(self) -> None:
-        self.update()
+    def __bool__(self) -> bool:
+        """A bar of no answers is a bar, too."""
+        return True
 
     def failure(self) -> None:
         self.failed += 1
         self.set_postfix(failed=self.failed, refresh=False)
-        self.answered()
+        self.update()
 
     def skip(self, answers: int) -> None:
         """Lower the total by a number of answers that will not be asked for."""

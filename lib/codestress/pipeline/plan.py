@@ -129,7 +129,7 @@ def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
         for artefact, trials in asked:
             share = RENDERED / max(1, largest[artefact.paper])
             rows += _rows(artefact, trials, share, planning)
-            progress.answered()
+            progress.update()
     return Plan(rows, errors)
 
 
