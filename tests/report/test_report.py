@@ -804,10 +804,13 @@ def test_a_number_of_one_model_is_comparable_whatever_another_was_asked(
     assert deviates.ne("").tolist() == [False, True, True, False, True]
     names(deviates[1], "max_tokens 7 for b", "1024")
     (tmp_path / "any/fig01.yaml").write_text(
-        "parameters: {models: [b, c], d: [15], per_model: {b: {max_tokens: 7}, c: {}}}"
+        f"{FILE}parameters: {{models: [b, c], d: [15], per_model: {{b: {{max_tokens: 7}}, c: {{}}}}}}"
     )
     assert stamp(given) == "as the paper"
     assert set(ledger(given, {"drops": drops, "cells": cells})["deviates"]) == {""}
+
+
+FILE = "title: any\nnotebook: any.ipynb\nstudy: any.any\n"
 
 
 def write_published(
@@ -825,7 +828,9 @@ def write_published(
             ):  # whichever modules look there
                 monkeypatch.setattr(module, name, folder)
     (folder / "any").mkdir()
-    (folder / "any/fig01.yaml").write_text("parameters: {models: [a], d: [15]}")
+    (folder / "any/fig01.yaml").write_text(
+        f"{FILE}parameters: {{models: [a], d: [15]}}"
+    )
     return FindTheOrigin(artefact="any/fig01", models=["a"], d=[15])
 
 
