@@ -51,7 +51,13 @@ PYTHON = [
     (False, "def g():\n  here()"),
     (False, "if a:\n  def g():\n    return [here()]"),
     (False, "async def g():\n  here()"),
-    (True, "x = lambda: here()"),
+    (True, "x = lambda: here()\nx()"),
+    (True, "on = False\nfor x in a:\n  if on: here()\n  on = True"),
+    (False, "x = lambda: here()"),
+    (False, "def h(n):\n  here()\n  return h(n - 1)"),
+    (False, "on = False\nif on: here()"),
+    (False, "if not __debug__: here()"),
+    (False, "for x in map(str, []): here()"),
     (True, "assert a, 'x'\nhere()"),
     (False, "return 1\nhere()"),
     (False, "raise KeyError\nhere()"),
@@ -188,6 +194,9 @@ JAVA = [
     (False, "do { g(); } while (a || true); here();"),
     (False, "for (; a || true;) { g(); } here();"),
     (False, "final boolean on = 1 < 2; if (on) { return; } here();"),
+    (False, "boolean off = false; if (off) { here(); }"),
+    (True, "boolean off = false; if (a) { off = b; } if (off) { here(); }"),
+    (False, "for (Object x : java.util.List.of()) { here(); }"),
 ]
 
 

@@ -27,31 +27,12 @@ from .trees import (
 
 FALSE = frozenset(RULES["false_conditions"])
 """Texts of conditions that are false, in Python and in Java."""
-COMPARISONS = {
-    "==": operator.eq,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
 ALLOWED = frozenset(RULES["python_nodes"].split())
 """Nodes of which a Python snippet may consist, beside the leaves of `SIGNS`."""
 SIGNS = ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop
 BUILTINS = frozenset(dir(builtins)) - {"super", "locals", "vars", "dir", "eval", "exec"}
-NUMBER, TEXT = r"(?:0|[1-9]\d{0,8})", r'"[^"\\;{}\n]*"'
-CHANGES = rf"@ [-+*]= {NUMBER}|@ = @(?: [-+*] {NUMBER})+|@\+\+|@--"
-SHAPES = {
-    "int": (NUMBER, CHANGES),
-    "long": (f"{NUMBER}L?", CHANGES),
-    "double": (
-        r"\d{1,9}\.\d{1,9}",
-        rf"{CHANGES}|@ = Math\.(?:sqrt|floor|log)\(@\)",
-    ),
-    "boolean": ("true|false", "@ = !@"),
-    "String": (TEXT, rf"@ \+= {TEXT}|@ = @\.(?:toUpperCase|toLowerCase|trim)\(\)"),
-    "int[]": (rf"\{{{NUMBER}(?:, {NUMBER})*\}}", rf"@\[0\] = {NUMBER}"),
-    "StringBuilder": (r"new StringBuilder\(\)", rf"@\.append\({TEXT}\)"),
-}
+NUMBER = RULES["java"]["number"]
+SHAPES: dict[str, list[str]] = RULES["java"]["shapes"]
 """Patterns of Java statements by the type of their variable: its first value, and what is done with
 it, in which @ is the variable's name. All variables may be printed."""
 CLASSES = {"String", "StringBuilder", "Math", "System"}
@@ -72,7 +53,8 @@ def is_false(condition: str) -> bool:
     if compared is None:
         return condition in FALSE
     left, sign, right = compared.groups()
-    return not COMPARISONS[sign](int(left), int(right))
+    holds = getattr(operator, RULES["comparisons"][sign])
+    return not holds(int(left), int(right))
 
 
 def never_runs(node: ast.stmt) -> bool:
@@ -120,9 +102,8 @@ def _check_java(snippet: str, program: str) -> None:
     for statement in re.split(r";\s*", whole[2])[:-1]:
         declared = re.fullmatch(r"(\S+) ([A-Za-z]\w*) = (.+)", statement)
         if declared and declared[1] in SHAPES and declared[2] not in kinds:
-            shape, text = SHAPES[declared[1]][0], declared[3]
             kinds[declared[2]] = declared[1]
-            fits = bool(re.fullmatch(shape, text))
+            fits = bool(re.fullmatch(SHAPES[declared[1]][0], declared[3]))
         else:
             fits = any(_uses(statement, *variable) for variable in kinds.items())
         if not fits:

@@ -5,14 +5,11 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from ..edits import Edit, Lines, edited
+from .trees import RULES
 
 Kind = Literal["OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-SIGNS: dict[Kind, tuple[str, ...]] = {
-    "OffByOne": ("< <=", "> >="),
-    "IncorrectBooleanLogic": ("and or", "&& ||"),
-    "OperatorSwap": ("+ - * /",),
-}
+SIGNS: dict[Kind, list[str]] = RULES["signs"]
 """Operators that take each other's place, by the kind of fault that this makes."""
 
 

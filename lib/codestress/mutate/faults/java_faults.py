@@ -13,26 +13,14 @@ from .fault_site import (
 )
 from .java_flow import LOOPS, SEQUENCES, JavaFlow, statements_of
 from .java_types import Types
-from .trees import Node, around, field_text, java_root
+from .trees import RULES, Node, around, field_text, java_root
 
 BRANCHING = ("if_statement", *LOOPS[:3])
-FIXED = (
-    "assignment_expression",
-    "update_expression",
-    "instanceof_expression",
-    "true",
-    "false",
-)
-"""Types of nodes around which no `&&` becomes `||`, nor the reverse: the program might not compile."""
+FIXED, DEFAULTS = RULES["java"]["fixed"], RULES["java"]["defaults"]
+"""Types of nodes around which no `&&` becomes `||`, nor the reverse: the program might not compile;
+and the value that an inserted return gives, with a space before it, by the method's type; null for
+other types."""
 CHAINED = ("binary_expression", "parenthesized_expression")
-DEFAULTS = {
-    **dict.fromkeys(("int", "long", "short", "byte", "char", "float", "double"), " 0"),
-    "boolean": " false",
-    "void": "",
-    "": "",
-}
-"""Value that an inserted return gives, with a space before it, by the method's type; null for other
-types."""
 
 
 def java_faults(code: str) -> Iterator[FaultSite]:

@@ -6,25 +6,22 @@ method that has one of these is refused.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from codestress.sandbox.runtimes import nodes, text_of
 
-from .trees import JAVA_CLASSES, Node, field_text
+from .trees import JAVA_CLASSES, RULES, Node, field_text
 
-LOOPS = ("while_statement", "for_statement", "enhanced_for_statement", "do_statement")
-CHOOSING = ("if_statement", *LOOPS, "ternary_expression", "binary_expression")
-SEQUENCES = ("block", "constructor_body", "switch_block_statement_group")
-"""Types of nodes with a list of statements."""
-LITERAL = re.compile(r"true|false|null|.*_literal")
-"""Types of nodes that write out a value."""
-RISKY = ("_invocation", "_access", "creation_expression", "throw_statement")
-"""Ends of the types of nodes that may throw an exception."""
-DEFAULT = re.compile(
-    r"break.*|return(\s*\(*[-+]?[0.]+[LlFfDd]?\)*|\s+(false|null))?\s*;"
-)
-"""Pattern of a return of a value that an inserted return may give, and of a `break`, behind which
-there may be one."""
+LOOPS, CHOOSING, SEQUENCES, RISKY = map(tuple, RULES["java"]["types"].values())
+"""Types of nodes: loops; nodes in which a condition chooses; lists of statements. Ends of the types
+of nodes that may throw an exception."""
+LITERAL, EMPTY, DEFAULT = map(re.compile, RULES["java"]["patterns"].values())
+"""Patterns of types of nodes that write out a value; of arrays and collections without elements; of
+a return of a value that an inserted return may give, and of a `break`, behind which there may be
+one."""
+GIVING: dict[str, str] = RULES["java"]["giving"]
+"""Fields with the variables that a node gives a value, by the node's type."""
 
 
 class JavaFlow:
@@ -34,13 +31,18 @@ class JavaFlow:
     def __init__(self, parts: Sequence[Node]) -> None:
         self.parts = parts
         self.constants = set[str]()
-        """Names of final variables whose written value is made of literals."""
+        """Names of variables that keep their first value, which is made of literals."""
+        given = Counter[str]()
+        for node in parts:
+            if node.type in GIVING:
+                target = node.child_by_field_name(GIVING[node.type]) or node
+                given.update(map(text_of, nodes(target)))
         for node in parts:
             value = node.child_by_field_name("value")
             if node.type == "variable_declarator" and value is not None:
-                words = text_of(node.parent).partition("=")[0].split()
-                if "final" in words and self.decided(value):
-                    self.constants.add(field_text(node, "name"))
+                name = field_text(node, "name")
+                if given[name] == 1 and self.decided(value):
+                    self.constants.add(name)
         self.stopping = set[str]()
         """Names of methods that end the program, or may never return."""
         methods = [node for node in parts if node.type == "method_declaration"]
@@ -84,6 +86,8 @@ class JavaFlow:
         match node.type:
             case "method_invocation":
                 return called(node) in self.stopping
+            case "enhanced_for_statement":
+                return bool(EMPTY.fullmatch(field_text(node, "value")))
             case "try_statement":
                 first = statements_of(node.child_by_field_name("body"))[:1]
                 parts = [*nodes(first[0])] if first else []

@@ -17,12 +17,9 @@ from .fault_site import (
 from .python_flow import PythonFlow
 from .trees import RULES, tree_of
 
-COLLECTIONS = ast.JoinedStr | ast.List | ast.Tuple | ast.ListComp | ast.Dict | ast.Set
-OPERANDS = ast.Name | ast.Attribute | ast.Call | ast.Subscript | ast.Constant
-SUMS = ast.Add | ast.Sub | ast.Mult
-"""Expressions, and operators of expressions, that `- 1` may follow without parentheses."""
-PASSING = ast.Return | ast.Raise | ast.Pass | ast.Global | ast.Nonlocal | ast.Import
-"""Statements before which an inserted return is no fault."""
+COLLECTIONS, OPERANDS, SUMS, PASSING = RULES["python_kinds"].values()
+"""Names of types of nodes: collections and texts; expressions, and operators of expressions, that
+`- 1` may follow without parentheses; statements before which an inserted return is no fault."""
 
 
 def python_faults(code: str) -> Iterator[FaultSite]:
@@ -80,6 +77,11 @@ def _between(kind: Kind, operands: list[ast.expr], lines: Lines) -> Iterator[Fau
             yield from swapped(kind, lines, at, sign)
 
 
+def _kind(node: ast.AST | None) -> str:
+    """Name of a node's type."""
+    return type(node).__name__
+
+
 def _is_text(node: ast.expr) -> bool:
     """Whether an expression looks like a text or a collection, so that `+` or `*` beside it is no
     arithmetic."""
@@ -90,7 +92,7 @@ def _is_text(node: ast.expr) -> bool:
             return isinstance(value, str | bytes)
         case ast.Call(ast.Attribute(attr=name) | ast.Name(name)):
             return name in RULES["python_texts"]
-    return isinstance(node, COLLECTIONS)
+    return _kind(node) in COLLECTIONS
 
 
 def _range_sites(node: ast.AST, lines: Lines) -> Iterator[FaultSite]:
@@ -112,8 +114,8 @@ def _beside(stop: ast.expr, written: str) -> list[str]:
         value = ast.literal_eval(stop)
         if isinstance(value, int):
             return [str(value - 1), str(value + 1)]
-    plain = isinstance(stop, OPERANDS)
-    if not plain and not isinstance(getattr(stop, "op", None), SUMS):
+    plain = _kind(stop) in OPERANDS
+    if not plain and _kind(getattr(stop, "op", None)) not in SUMS:
         written = f"({written})"
     return [f"{written} - 1", f"{written} + 1"]
 
@@ -124,7 +126,7 @@ def _return_before(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
     constant = isinstance(statement, ast.Expr) and isinstance(
         statement.value, ast.Constant
     )
-    if constant or isinstance(statement, PASSING):
+    if constant or _kind(statement) in PASSING:
         return
     first = first_line(statement)
     start, text = lines.starts[first - 1], f"{lines.indent(first)}return\n"

@@ -5,20 +5,20 @@ counts as an end, and all behind an end counts as dead. So every part that is no
 """
 
 import ast
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from itertools import chain
 
 from ..scopes import FunctionNode, blocks_in, own_blocks
+from .trees import RULES
 
 Loop = ast.For | ast.AsyncFor | ast.While
-ENDING = {"exit", "quit", "_exit", "abort"}
-"""Functions that end the program."""
-ENDLESS = {"count", "cycle", "repeat"}
-"""Functions of `itertools` that return iterators without an end."""
-WRAPPERS = ("zip", "enumerate", "reversed", "sorted", "iter")
-"""Built-ins that return nothing for an argument without elements."""
-EMPTY = ("[]", "()", "{}", "''", "b''", "dict()", "list()", "set()")
+ENDING, ENDLESS, WRAPPERS, EMPTY = (
+    frozenset(words) for words in RULES["python_flow"].values()
+)
+"""Functions that end the program; functions of `itertools` that return iterators without an end;
+built-ins that return nothing for an argument without elements; texts of what has none."""
 
 
 class PythonFlow:
@@ -28,22 +28,30 @@ class PythonFlow:
         self.tree = tree
         self.names: dict[str, str] = {}
         """Names that imports give to functions of `ENDING` and `ENDLESS`."""
-        self.read = set[str]()
-        """Names that the program reads."""
+        self.read = Counter[str]()
+        """Number of times that the program reads each name."""
+        self.constants = {"__debug__", "TYPE_CHECKING"}
+        """Names that have the same written value everywhere."""
+        bound = Counter[str]()
         functions = list[ast.FunctionDef]()
         for node in ast.walk(tree):
             match node:
                 case ast.Name(name, ast.Load()):
-                    self.read.add(name)
+                    self.read[name] += 1
+                case ast.Name(name) | ast.arg(name):
+                    bound[name] += 1
+                case ast.Assign([ast.Name(name)], ast.Constant()):
+                    self.constants.add(name)
                 case ast.alias(name, str(other)):
                     self.names[other] = name
                 case ast.FunctionDef(decorator_list=[]):
                     functions.append(node)
+        self.constants -= {name for name, times in bound.items() if times > 1}
         self.stopping = set[str]()
         """Names of functions that never return."""
         self.unreached = set[int]()
         """Python's `id` of each node that cannot run."""
-        never = ENDING
+        never: Set[str] = ENDING
         while never - self.stopping:
             self.stopping |= never
             never = {one.name for one in functions if self.stops(one)}
@@ -87,12 +95,12 @@ class PythonFlow:
             case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
                 return False
             case ast.Assert(test):
-                return not decided(test)
+                return not self.decided(test)
             case ast.Expr() | ast.Assign() | ast.AnnAssign():
                 return self.called(node.value) not in self.stopping
             case ast.If(test, body, orelse):
                 both = [self.passes(body), self.passes(orelse)]
-                if decided(test):
+                if self.decided(test):
                     self.refuse([*body, *orelse])
                     return all(both)
                 return any(both)
@@ -112,7 +120,7 @@ class PythonFlow:
         ends, broken = self.passes(node.orelse), self.breaks(node.body)
         if isinstance(node, ast.While):
             endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-            never = decided(node.test)
+            never = self.decided(node.test)
             ends = ends and not never  # or it may have no end
         else:
             endless, never = self.called(node.iter) in ENDLESS, is_empty(node.iter)
@@ -157,20 +165,48 @@ class PythonFlow:
         match node:
             case ast.JoinedStr():  # positions inside are unreliable before Python 3.12
                 yield node
-            case ast.BoolOp(values=[*values, _]) if any(map(decided, values)):
+            case ast.BoolOp(values=[*values, _]) if any(map(self.decided, values)):
                 yield node
-            case ast.IfExp(test) if decided(test):
+            case ast.IfExp(test) if self.decided(test):
                 yield node
             case ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
                 for loop in node.generators:
-                    if is_empty(loop.iter) or any(map(decided, loop.ifs)):
+                    if is_empty(loop.iter) or any(map(self.decided, loop.ifs)):
                         yield node
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for part in ast.walk(node):
-                    if part is node or not isinstance(part, FunctionNode):
-                        continue
-                    if part.name not in self.read and not part.decorator_list:
-                        yield part
+                    match part:
+                        case ast.FunctionDef(
+                            name, decorator_list=[]
+                        ) | ast.AsyncFunctionDef(name, decorator_list=[]) if (
+                            part is not node
+                        ):
+                            yield from self.unread(name, part)
+                        case ast.Assign([ast.Name(name)], ast.Lambda() as value):
+                            yield from self.unread(name, value)
+
+    def unread(self, name: str, function: ast.AST) -> Iterator[ast.AST]:
+        """Yields a function that is known by `name` alone, where nothing but the function itself
+        reads this name."""
+        own = [getattr(part, "id", "") for part in ast.walk(function)]
+        elsewhere = self.read[name] - own.count(name)
+        if elsewhere <= 0:
+            yield function
+
+    def decided(self, test: ast.expr) -> bool:
+        """Whether a condition, or a part of it, may be decided by literal values and constants
+        alone."""
+        match test:
+            case ast.BoolOp(values=values):
+                return any(map(self.decided, values))
+            case ast.UnaryOp(ast.Not(), operand):
+                return self.decided(operand)
+        for part in ast.walk(test):
+            match part:
+                case ast.Name(name) | ast.Attribute(attr=name):
+                    if name not in self.constants:
+                        return False
+        return True
 
     def leaving(
         self, block: Sequence[ast.stmt], ends: bool = True, broken: bool = False
@@ -209,20 +245,6 @@ def _raises(node: ast.stmt) -> bool:
     """Whether a statement may raise an exception: it calls or imports something."""
     raising = ast.Call | ast.Import | ast.ImportFrom
     return any(isinstance(part, raising) for part in ast.walk(node))
-
-
-def decided(test: ast.expr) -> bool:
-    """Whether a condition, or a part of it, may be decided by literal values alone."""
-    match test:
-        case ast.BoolOp(values=values):
-            return any(map(decided, values))
-        case ast.UnaryOp(ast.Not(), operand):
-            return decided(operand)
-    for part in ast.walk(test):
-        match part:
-            case ast.Name(name) | ast.Attribute(attr=name) if name != "TYPE_CHECKING":
-                return False
-    return True
 
 
 def is_empty(node: ast.expr) -> bool:

@@ -13,19 +13,11 @@ from codestress.validation import read_yaml
 
 Node = Any
 """Node of tree-sitter; its parent and its fields may be None."""
-JAVA_METHODS = ("method_declaration", "constructor_declaration")
-JAVA_CLASSES = ("class_body", "enum_body_declarations", "interface_body")
-JAVA_TYPES = (
-    *JAVA_CLASSES,
-    "enum_body",
-    "annotation_type_body",
-    "record_declaration",
-    "annotation_type_declaration",
-)
-"""Node types that enclose the members of a Java type (class, interface, enum, record,
-annotation)."""
 RULES = read_yaml(Path(__file__).with_name("rules.yaml"))
 """Words and constructs that the mutations go by (rules.yaml)."""
+JAVA_METHODS, JAVA_CLASSES, JAVA_TYPES = map(tuple, RULES["java"]["members"].values())
+"""Types of nodes: methods; bodies with the members of a class; all that enclose the members of a
+Java type (class, interface, enum, record, annotation)."""
 JAVA_WORDS = frozenset(RULES["java_words"].split())
 """Java words that cannot name a variable, or not everywhere, and names of its own classes."""
 ESCAPE = re.compile(r"(?<!\\)(?:\\\\)*\\u+(?:00[0-7]|(?![0-9a-fA-F]{4}))")
