@@ -196,6 +196,7 @@ BROUGHT = {
     ),
     "no such function": ("f = lambda x: x", "3", "function f"),
     "two calls": (PROGRAM, "3), f(4", "f(3), f(4) | call"),
+    "a call of the result": (PROGRAM, "3)(", "f(3)() | no call of f"),
     "random": (
         "import random\ndef f(x):\n    return random.random()",
         "3",
@@ -248,11 +249,11 @@ def test_what_people_bring_is_rejected_with_line_and_reason(tmp_path: Path) -> N
         where = f"problems.jsonl, line {number} ({name}): "
         names(found[name]["reason"], where)
         names(found[name]["reason"].partition(where)[2], *reason.split(" | "))
-    damaged = {"line 41": ("0xc9", "character 26"), "line 42": ("0x00", "character 2")}
+    damaged = {"line 42": ("0xc9", "character 26"), "line 43": ("0x00", "character 2")}
     for name, byte in damaged.items():
         names(found[name]["reason"], "UTF-8", *byte)
     others = {row["id"] for row in made if row["state"] != "rejected"}
-    assert others == {"near the limit", "line 37", "line 38", "crlf", "a long line"}
+    assert others == {"near the limit", "line 38", "line 39", "crlf", "a long line"}
 
 
 def test_inputs_of_javascript_that_are_not_json_are_told_what_to_write(

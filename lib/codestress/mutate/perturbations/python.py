@@ -48,10 +48,10 @@ class PythonProgram:
         problem's text makes no call, `SyntaxError` where it does not parse."""
         problem = self.problem
         tree = ast.parse(f"{problem.code}\n{problem.function}({problem.arguments}\n)")
-        last = tree.body[-1]
-        if not isinstance(last, ast.Expr) or not isinstance(last.value, ast.Call):
-            raise NotPerturbed(f"{problem.function}({problem.arguments}) is no call")
-        return tree
+        match tree.body[-1]:
+            case ast.Expr(ast.Call(ast.Name(problem.function))):
+                return tree
+        raise NotPerturbed(f"{problem.call} is no call of {problem.function}")
 
     @property
     def call(self) -> ast.Call:
