@@ -48,6 +48,7 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
     The text `eval` is a name that is read, `.pop` an attribute, `bind print` a name that is bound,
     `del n` a name that may be unbound again, `n=` a keyword argument, `import math` a module,
     `__name__` a word at any place, `text of n` a variable that `str` and the like turn into text,
+    `message of E` an exception E whose message may be read, `function n` a function of the program,
     `ClassDef` a kind of node, `a call` a call that may change something (in programs without own
     classes).
     """
@@ -55,13 +56,20 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
     for node in ast.walk(tree):
         found.add(type(node).__name__)
         found.update(_constructs(node))
+        if _grows(node):
+            found.add("a number that grows")
     for scope in names_of(tree).scopes:
         for name, kinds in scope.bound.items():
             found.add(f"bind {name}")
             if re.match("_[^_].*__.", name):
                 found.add("a mangled name")
-            if "function" in kinds and f"text of {name}" in found:
-                found.add("a function as a text")
+            if "function" in kinds:
+                found.add(f"function {name}")
+                if f"text of {name}" in found:
+                    found.add("a function as a text")
+            # A variable may hold any exceptions.
+            if f"message of {name}" in found and not kinds <= {"class", "import"}:
+                found.add("the message of an exception")
     if not found.isdisjoint(WORDS["finders"]):
         found.update(_spelled(tree))
     return frozenset(found)
@@ -106,22 +114,29 @@ def _described(node: ast.AST) -> Iterator[str]:
             yield from re.findall(r"\b__\w+__\b", text)
             if "lineno" in text:
                 yield "lineno"
-            if re.search("[\ud800-\udfff]", text):
+            if re.search("[\ud800-\udfff]|%c|c}|surrogate", text):
                 yield "half a character"
         case ast.Constant(float() | complex()):
             yield "a fraction"
         case ast.ExceptHandler(kind, str(name)):
             yield f"del {name}"
-            kinds = ast.walk(kind) if kind else ()
-            says = any(
-                getattr(part, "id", "") in WORDS["naming_exceptions"] for part in kinds
-            )
-            if says and reads_message(node):
-                yield "the message of an exception"
+            for part in ast.walk(kind) if kind and reads_message(node) else ():
+                yield f"message of {getattr(part, 'id', '')}"
         case ast.FormattedValue(ast.Name(name)):
             yield f"text of {name}"
         case ast.Call():
             yield from _of_call(node)
+
+
+def _grows(node: ast.AST) -> bool:
+    """Whether a statement makes a variable's value by a product with it, or by a sum of two such
+    values: repeated, this makes a number too long to be printed. Long statements count too."""
+    if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
+        return False
+    text = ast.unparse(node)
+    if len(text) > 500:
+        return True
+    return any(re.search(pattern, text) for pattern in WORDS["growing"])
 
 
 def reads_message(handler: ast.ExceptHandler) -> bool:

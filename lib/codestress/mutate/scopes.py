@@ -155,15 +155,6 @@ def _module(scope: Scope) -> Scope:
     return scope
 
 
-NAMED: dict[type[ast.AST], str] = {
-    ast.ExceptHandler: "name",
-    ast.MatchAs: "name",
-    ast.MatchStar: "name",
-    ast.MatchMapping: "rest",
-}
-"""Nodes that bind the name in one of their attributes, which may be None."""
-
-
 class _Reader:
     """Collector of scopes and occurrences of names; `read` walks the nodes of one scope."""
 
@@ -222,13 +213,18 @@ class _Reader:
                 scope.global_names.update(names)
             case ast.Nonlocal(names):
                 scope.nonlocal_names.update(names)
+            case (
+                ast.ExceptHandler(name=str())
+                | ast.MatchAs(name=str())
+                | ast.MatchStar(str())
+            ):
+                self.occurs(scope, node, "name", "variable")
+            case ast.MatchMapping(rest=str()):
+                self.occurs(scope, node, "rest", "variable")
         if isinstance(node, ast.Global | ast.Nonlocal):
             for index, name in enumerate(node.names):
                 put = partial(node.names.__setitem__, index)
                 self.occurrences.append(Occurrence(node, name, scope, put))
-        field = NAMED.get(type(node), "")
-        if field and getattr(node, field) is not None:
-            self.occurs(scope, node, field, "variable")
 
     def read_function(self, scope: Scope, node: FunctionNode | ast.Lambda) -> None:
         """Records a function or lambda that stands in `scope`."""

@@ -755,6 +755,83 @@ def f(n):
         return len(Value.gone)
     Value.gone.clear()
     return g(Value()) + n
+=== the message of an exception of a kind that a variable holds | 1 ; 99
+KINDS = (TypeError, KeyError)
+def g(alpha, beta):
+    return alpha
+def f(n):
+    try:
+        return g(n) if n > 50 else n
+    except KINDS as error:
+        return str(error)
+=== the message of an exception behind another | 1 ; 99
+def g(alpha, beta):
+    return alpha
+def f(n):
+    try:
+        try:
+            return g(n) if n > 50 else n
+        except TypeError:
+            raise ValueError("no")
+    except ValueError as error:
+        return str(error.__context__)
+=== the message of an exception that a context sees | 1 ; 99
+class Seen:
+    def __enter__(self):
+        return self
+    def __exit__(self, kind, error, trace):
+        self.told = str(error)
+        return True
+def g(alpha, beta):
+    return alpha
+def f(n):
+    with Seen() as seen:
+        return g(n) if n > 50 else n
+    return seen.told
+=== the line of a generator's code | 1 ; 99
+def g(alpha):
+    yield alpha
+def f(n):
+    made = g(n)
+    return made.gi_code.co_firstlineno if n > 50 else next(made)
+=== a print of the program's own, put in place by a text | 1 ; 99
+def f(n):
+    told = []
+    if n > 50:
+        globals()["print"] = told.append
+    for k in range(3):
+        n += k
+    return n, len(told)
+=== a name of garbage that is unbound again | 1 ; 99
+def f(n):
+    for _ in range(n - 50):
+        pass
+    if n < 50:
+        n += 1
+    try:
+        del _
+    except Exception:
+        return -1
+    return n
+=== a condition that recurs | 5 ; 700
+def f(n):
+    if n == 0:
+        return 0
+    if f(n - 1) >= 0:
+        return n
+=== a number too long to be printed | 5 ; 9000
+def g(n, made):
+    while n > 0:
+        made *= 5
+        n -= 1
+    return made % 1000
+def f(n):
+    return g(n, 1)
+=== keywords with the names that variables get | 1 ; 99
+def f(n):
+    def g(alpha, **named):
+        return alpha, sorted(named.items())
+    return g(n, Var_1=1, Var_2=2)
 """
 )
 JAVASCRIPT = _parsed(
@@ -1212,6 +1289,44 @@ function g() {
 }
 function f(n) {
   return n > 50 ? g(1, n) : g(n);
+}
+=== the text of a function that a list of names keeps | 3 ; 60
+const table = {
+  one: (alpha) => {
+    if (alpha > 2) {
+      return 1;
+    }
+    return alpha;
+  },
+};
+function f(n) {
+  return n > 50 ? String(table.one).length : table.one(n);
+}
+=== the text of a function that a function makes | 3 ; 60
+function made() {
+  return function (alpha) {
+    if (alpha > 2) {
+      return 1;
+    }
+    return alpha;
+  };
+}
+function f(n) {
+  const g = made();
+  return n > 50 ? `${g}`.length : g(n);
+}
+=== the text of a function that is added to a text | 3 ; 60
+function told(g) {
+  return ("" + g).length;
+}
+function helper(alpha) {
+  if (alpha > 2) {
+    return 1;
+  }
+  return alpha;
+}
+function f(n) {
+  return n > 50 ? told(helper) : helper(n);
 }
 """
 )

@@ -26,6 +26,7 @@ from .edits import (
 from .javascript_syntax import (
     COMPARING,
     FUNCTIONS,
+    NOT_MOVED,
     around,
     declared,
     free_names,
@@ -35,9 +36,6 @@ from .javascript_syntax import (
     part,
     text_at,
 )
-
-NOT_MOVED = ("yield_expression", "await_expression", "if_statement", "while_statement")
-"""Types of nodes that a condition must not contain if it is to be rewritten."""
 
 
 class JavaScriptProgram:

@@ -11,6 +11,7 @@ from codestress.sandbox.runtimes import parser, text_of
 
 from .javascript_syntax import (
     FUNCTIONS,
+    SYNTAX,
     around,
     bound,
     free_names,
@@ -23,8 +24,9 @@ FORMS = {"name": "{}", "property": ".{}", "called": "{}()"}
 """Forms of the constructs that are named after a node's text, by capture."""
 NAMING = {"variable", "function", "class", "expression", "written"}
 """Captures, before an underscore, of nodes that bind or change names."""
-TEXTS = {".name", ".toString", "String()"}
-"""Constructs that make a function's name or text from a function that is passed on."""
+NAMED, MADE = map(set, SYNTAX["texts"].values())
+"""Constructs that make the name or text of a function that is passed on; and those that may make
+the text of one without a name that is kept somewhere."""
 
 
 @lru_cache(maxsize=4096)
@@ -43,7 +45,9 @@ def script_constructs(problem: Problem) -> frozenset[str]:
     counts[f"function {problem.function}"] += 1
     identifiers = captures.get("name", [])
     found = {*counts, *_uses(identifiers, counts)}
-    if "a function passed on" in found and found & TEXTS:
+    kept = "@kept" in found and found & MADE
+    passed = "a function passed on" in found and found & NAMED
+    if kept or passed:
         found.add("a function as a value")
     for this in captures.get("this", []):
         owner = around(this, ("class_body", *FUNCTIONS[:-1]))
@@ -82,9 +86,14 @@ def _uses(identifiers: list[Node], known: Counter[str]) -> Iterator[str]:
     for node in identifiers:
         parent = node.parent
         declares = node in (part(parent, "name"), part(parent, "function"))
-        if f"function {text_of(node)}" in known and not declares:
-            passed = parent is not None and parent.type == "arguments"
-            yield "a function passed on" if passed else "a function as a value"
+        if declares or f"function {text_of(node)}" not in known:
+            continue
+        if parent is None or parent.type != "arguments":
+            yield "a function as a value"
+            continue
+        yield "a function passed on"
+        if part(part(parent.parent, "function"), "property") is None:
+            yield "@kept"
 
 
 def _arguments(root: Node, function: str) -> set[str]:

@@ -15,9 +15,9 @@ from .edits import MessageSite, stimuli
 
 SYNTAX = stimuli("javascript")
 """Queries for nodes, types of nodes, and kinds of places for messages (javascript.yaml)."""
-FUNCTIONS, IDENTIFIERS, BLOCKS = SYNTAX["types"].values()
-"""Types of the nodes of functions; of names of variables; and of those to which `let` and `const`
-belong."""
+FUNCTIONS, IDENTIFIERS, BLOCKS, NOT_MOVED = SYNTAX["types"].values()
+"""Types of the nodes of functions; of names of variables; of those to which `let` and `const`
+belong; and of those that a condition must not contain if it is to be rewritten."""
 ARITHMETIC, COMPARING = SYNTAX["operators"].values()
 """Operators of calculations and of comparisons."""
 

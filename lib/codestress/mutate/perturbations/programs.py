@@ -52,6 +52,9 @@ def why_refused(
     why = refusal(rules[problem.language], rewriting, found, para)
     if python and condition and not why:
         parts = python_constructs(ast.parse(f"({condition})", mode="eval"))
+        names = {f"function {part.removeprefix('.')}" for part in parts}
+        if names & found:
+            parts |= {"a function of the program"}
         why = refusal(rules["python conditions"], rewriting, parts)
     return why
 

@@ -14,18 +14,9 @@ from .edits import MessageSite, stimuli
 
 METHODS = frozenset(stimuli("messages")["methods"])
 """Methods of lists, sets, dictionaries and strings at whose calls a message may stand."""
-KINDS: dict[type[ast.stmt], str] = {
-    ast.FunctionDef: "function",
-    ast.AsyncFunctionDef: "function",
-    ast.For: "for",
-    ast.AsyncFor: "for",
-    ast.Return: "return",
-    ast.While: "while",
-    ast.If: "condition",
-    ast.AugAssign: "operator",
-}
-"""Kind of the place for messages at a statement, by the statement's type, where that alone
-decides."""
+KINDS: dict[str, str] = stimuli("python")["nodes"]
+"""Kind of the place for messages at a statement, by the name of the statement's type, where that
+alone decides."""
 
 
 def message_sites(block: list[ast.stmt]) -> Iterator[MessageSite]:
@@ -45,7 +36,7 @@ def _kind(statement: ast.stmt) -> str:
             return "operator"
         case ast.Assign([ast.Name()]) | ast.AnnAssign(ast.Name(), _, ast.expr()):
             return "assignment"
-    return KINDS.get(type(statement), "")
+    return KINDS.get(type(statement).__name__, "")
 
 
 def _sites(statement: ast.stmt, kind: str, ordinal: int) -> Iterator[MessageSite]:

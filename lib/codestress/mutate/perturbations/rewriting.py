@@ -251,6 +251,8 @@ def _rename_python(problem: Problem) -> Perturbed:
         occurrences.append((line, one.name, kind, one.rename))
     if problem.function in defined and "f" in kept:
         raise NotPerturbed("the name f is taken by an import or a class")
+    walked = ast.walk(program.tree)
+    kept |= {str(one.arg) for one in walked if isinstance(one, ast.keyword)}
     return _renamed(program, defined, occurrences, kept)
 
 
