@@ -495,7 +495,7 @@ def test_the_report_is_readable_narrow_and_wide(
             box = cell.bounding_box()
             assert box is not None
             assert box["x"] + box["width"] <= width
-        page.goto((smoke / "smoke/origin/fig08/notebook.html").as_uri())
+        page.goto((smoke / "smoke/origin/fig06/notebook.html").as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
