@@ -228,6 +228,14 @@ def test_gold_is_right_and_corrupted_answers_are_wrong(name: str) -> None:
         assert scorer.score(stopped(text)).value == 0, text
 
 
+@pytest.mark.parametrize(
+    "mark", ["$", "$x", "`", "*", "(", "<a>", "[ANSWER]", "\\boxed{"]
+)
+def test_a_mark_that_a_model_repeats_is_read_at_once(mark: str) -> None:
+    """A reader that tries each pair of marks would need hours."""
+    assert alone(mark * 5_000 + "x").endswith("x")
+
+
 @pytest.mark.isolation
 @pytest.mark.parametrize(
     "name", [name for name, scorer in SCORERS.items() if scorer.tails]
