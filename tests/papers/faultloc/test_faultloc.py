@@ -44,7 +44,7 @@ from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.report.claims import ledger
 from codestress.report.marks import Mark
 from codestress.report.published import published_numbers, read_published
-from codestress.report.style import MARKERS, PUBLISHED
+from codestress.report.style import MARKERS, OTHER_MARKERS, PUBLISHED
 from codestress.scoring.forms import fenced_program, named_line
 from codestress.types import Outcome, Response, Trials
 from conftest import THOROUGH, some
@@ -924,7 +924,7 @@ def test_figures_of_seventeen_models_fit_a_page_and_tell_them_apart() -> None:
     figure = share_dots({"Python": rows, "Java": rows}, xlabel="%")
     assert figure.get_figheight() <= 8.5
     python, _ = figure.axes
-    drawn = [line for line in python.lines if line.get_marker() in MARKERS]
+    drawn = [line for line in python.lines if line.get_marker() in OTHER_MARKERS]
     assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 17
     assert {round(float(line.get_xdata()[0]), 6) for line in drawn} == {
         5.0 * n for n in range(17)
