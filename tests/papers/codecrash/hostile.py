@@ -788,6 +788,23 @@ def f(n):
     with Seen() as seen:
         return g(n) if n > 50 else n
     return seen.told
+=== the messages of exceptions in a group | 1 ; 99
+import asyncio
+def g(alpha, beta):
+    return alpha
+async def one(n):
+    return g(n) if n > 50 else n
+async def each(n):
+    async with asyncio.TaskGroup() as tasks:
+        made = tasks.create_task(one(n))
+    return made.result()
+def f(n):
+    told = []
+    try:
+        told.append(asyncio.run(each(n)))
+    except* TypeError as group:
+        told.extend(str(error) for error in group.exceptions)
+    return told
 === the line of a generator's code | 1 ; 99
 def g(alpha):
     yield alpha

@@ -215,6 +215,14 @@ class Shapes extends Base {
             "def f(n):\n    try:\n        return c\n    except NameError as error:\n        return str(error)",
             None,
         ),
+        (
+            "from . import exceptions\ndef f(n):\n    b = n\n    raise exceptions.Bad(b)",
+            {"b"},
+        ),
+        (
+            "def f(n):\n    try:\n        b = n()\n    except* TypeError as c:\n        print(c.exceptions)",
+            None,
+        ),
         ("def f(n):\n    b = [c := n, c]\n    return [c for d in b]", {"b", "c", "d"}),
         (
             "def f(n):\n    b = n\n    class A:\n        b = b\n        c = n\n    return A",
