@@ -25,8 +25,9 @@ from codestress.literals import parse_literal
 from codestress.mutate.draw import Draw
 from codestress.mutate.perturbations.inputs import other_value
 from codestress.mutate.perturbations.messages import messages
-from codestress.papers.codecrash import studies as codecrash
+from codestress.papers.codecrash import programs, studies as codecrash
 from codestress.papers.codecrash.contest_programs import contest_problems
+from codestress.papers.codecrash.material import translated
 from codestress.papers.codecrash.results import (
     differences,
     leaderboard,
@@ -685,7 +686,7 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
             )
         return f"```javascript\n{twins[name]}\n```"
 
-    checked, _ = codecrash.checked_problems("contest", "python", 5, "", 0)
+    checked, _ = programs.checked_problems("contest", "python", 5, "", 0)
     with served(monkeypatch, answer) as server:
         written = write_material(
             checked, "llama-3.1-8b", None, seed=0, store=tmp_path / "s.sqlite"
@@ -698,7 +699,7 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
     assert sum(written.counts.values()) == 5
     path = tmp_path / "t.jsonl"
     path.write_text("".join(f"{json.dumps(row)}\n" for row in written.rows))
-    found = codecrash.translated(contest_problems()[:5], str(path), "contest")
+    found = translated(contest_problems()[:5], str(path), "contest")
     assert [(problem.id, problem.language) for problem in found] == [
         (row["id"], "javascript") for row in written.rows
     ]
@@ -709,7 +710,7 @@ def test_a_model_writes_translations_and_only_those_that_mean_the_same_are_kept(
 def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked, _ = codecrash.checked_problems("generated", "python", 6, "", 0)
+    checked, _ = programs.checked_problems("generated", "python", 6, "", 0)
     by_code = {one.problem.code: one.problem for one in checked}
     order = [one.problem.id for one in checked]
 
@@ -777,7 +778,7 @@ def test_a_model_writes_hints_and_only_wrong_ones_are_kept(
 def test_written_inputs_are_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    checked, _ = codecrash.checked_problems("generated", "python", 6, "", 0)
+    checked, _ = programs.checked_problems("generated", "python", 6, "", 0)
     by_code = {one.problem.code: one.problem for one in checked}
     order = [one.problem.id for one in checked]
 

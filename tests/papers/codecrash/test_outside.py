@@ -13,7 +13,7 @@ from codestress.errors import DataError, ParameterError, SandboxError
 from codestress.mutate.perturbations.outside import perturbed_rows
 from codestress.mutate.perturbations.variants import PERTURBATIONS
 from codestress.papers.codecrash.commands import perturb
-from codestress.papers.codecrash.studies import runnable
+from codestress.papers.codecrash.programs import runnable
 from codestress.sandbox.executor import Executor, Outcome, Program
 from told import names, refused
 

@@ -8,17 +8,17 @@ counts as None, so it is correct where the output is None, and a repeated call p
 output.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import re
 from contextlib import suppress
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+
+from tree_sitter import Node
 
 from codestress.literals import (
     LONGEST_TEXT,
+    UNREADABLE,
     NotLiteral,
     literal_of,
     parse_literal,
@@ -43,9 +43,6 @@ from codestress.scoring.predictions import (
     score_output,
 )
 from codestress.types import Outcome, Response, Score, Source, Task
-
-if TYPE_CHECKING:
-    from tree_sitter import Node
 
 
 def score_assertion(problem: Problem, task: Task, response: Response) -> Score:
@@ -75,9 +72,9 @@ def _strict(problem: Problem, task: Task, content: str) -> Score:
         return Score(Outcome.UNPARSABLE, 0.0, str(error))
     if task == "output":
         return score_output(Answer(problem, right))
-    return score_answers([Answer(problem, left)], "input", "strict", shared_executor())[
-        0
-    ]
+    answers = [Answer(problem, left)]
+    [score] = score_answers(answers, "input", "strict", shared_executor())
+    return score
 
 
 def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
@@ -129,7 +126,8 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
     answer = "None"
     with suppress(SyntaxError):
         parse_program(content)
-        answer = sides[task == "output"].strip() if len(sides) > 1 else answer
+        if len(sides) > 1:
+            answer = sides[task == "output"].strip()
     source = Source.STRANGER
     if task == "output":
         with suppress(NotLiteral):
@@ -150,7 +148,7 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
 def _only_calls(assertion: str, problem: Problem) -> bool:
     """Whether the text `assertion`, put behind `assert`, is one statement that compares a call of
     the problem's function on values with a value; false where it does not parse."""
-    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+    with suppress(*UNREADABLE):
         match ast.parse(f"assert {assertion}").body:
             case [ast.Assert(ast.Compare(ast.Call() as call, [_], [value]), None)]:
                 literal_of(value)

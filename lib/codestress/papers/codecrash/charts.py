@@ -29,7 +29,6 @@ from codestress.report.style import (
     Look,
     add_note,
     looks,
-    styled_figure,
 )
 
 from .results.conditions import NAMES, row_names, spelled
@@ -123,10 +122,9 @@ def _dots(
     series = grey + len(models)
     slots = -0.36 + (np.arange(series) + 0.5) * (0.72 / series)
     drawn = points.assign(slot=grey + pd.factorize(points["model"])[0])
-    drawn, theirs = (
-        part.assign(y=[*map(rows.index, part["condition"])] + slots[part["slot"]])
-        for part in (drawn, theirs)
-    )
+    for part in (drawn, theirs):
+        places = [rows.index(condition) for condition in part["condition"]]
+        part["y"] = places + slots[part["slot"]]
     columns = len({title.partition(", ")[0] for title in titles})
     across = columns if columns <= 3 else 2
     height = (0.14 + 0.075 * series) * len(rows) + 0.55
@@ -204,8 +202,7 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     up to each token, a quadratic fit, which the legend calls rejected where it does not describe
     the counts, and the start of a collapse (one unit repeated to the end); returns the figure.
     `response` is the result of `doubt_curve`, `table` that of `growth_table`."""
-    figure = styled_figure(WIDTHS["column"], 2.7)
-    ax = figure.subplots()
+    figure, [ax] = panels([""], 1, 2.7, WIDTHS["column"])
     fit = table.iloc[0]
     tokens = response.curve["tokens"]
     [(colour, _)] = looks([response.model]).values()
@@ -217,9 +214,9 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
         if fit["lack_of_fit_quadratic"] < DOUBTED:
             label += f" (rejected, p < {DOUBTED:g})"
         ax.plot(x, y, "k:", lw=1, label=label)
-    if response.collapse_at is not None:
+    start = response.collapse_at
+    if start is not None:
         label = f"one unit repeated to token {response.tokens:,}"
-        start = response.collapse_at
         shown = min(response.tokens, 1.2 * start)  # the rest of it is as grey
         ax.axvspan(start, shown, color="#BBBBBB", alpha=0.5, lw=0, label=label)
         ax.set_xlim(-0.02 * shown, shown)
@@ -236,11 +233,11 @@ def status_bars(table: pd.DataFrame) -> Figure:
     `table`: panel, condition, problems (number of programs), and the counts applied, unchanged,
     refused, rejected. Each data set and language has a panel.
     """
-    sizes = table["panel"].value_counts(sort=False)
+    parts = dict(list(table.groupby("panel", sort=False)))
+    sizes = [len(part) for part in parts.values()]
     height = min(0.6 + 0.2 * len(table) + 0.35 * len(sizes), TALLEST_DRAWN)
-    figure, axes = panels(list(sizes.index), 1, height, height_ratios=sizes)
-    for ax, title in zip(axes, sizes.index, strict=True):
-        part = table[table["panel"] == title]
+    figure, axes = panels(list(parts), 1, height, height_ratios=sizes)
+    for ax, (title, part) in zip(axes, parts.items(), strict=True):
         left = np.zeros(len(part))
         for status, (colour, hatch) in STATUSES.items():
             shares = 100 * part[status] / part["problems"]
@@ -257,8 +254,8 @@ def status_bars(table: pd.DataFrame) -> Figure:
             left += shares
         names = [spelled(name, code=True) for name in part["condition"]]
         ax.set_yticks(range(len(part)), names)
-        title = f"{title} ({part['problems'].max()} programs)"
-        ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100), title=title)
+        ax.set_title(f"{title} ({part['problems'].max()} programs)")
+        ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100))
         ax.grid(False)
     axes[-1].set_xlabel("programs (%)")
     legend_above(figure, axes[0])
@@ -295,14 +292,20 @@ def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     The tables `ranks` and `datasets` are the results of `rankings` and `between_datasets` in
     `results/leaderboard.py`. The tests do not decide what a hollow mark shows.
     """
-    figure = styled_figure(WIDTHS["page"], 4.0)
-    left, right = figure.subplots(1, 2)
+    titles = ["ranks that tests leave open", "LiveCodeBench - CRUXEval"]
+    figure, [left, right] = panels(titles, 2, 4.0)
     plain = ranks[ranks["perturbation"] == "VAN"]
     models = list(plain.drop_duplicates("label").sort_values("rank")["label"])
-    plain = plain.assign(series=plain["dataset"].map(NAMES))
-    ends = (0.5, len(models) + 0.5)
-    forest(left, plain, models, ends, value="rank", series="series", published=True)
-    left.set(title="ranks that tests leave open", xlabel="rank on unperturbed programs")
+    forest(
+        left,
+        plain.assign(series=plain["dataset"].map(NAMES)),
+        models,
+        (0.5, len(models) + 0.5),
+        value="rank",
+        series="series",
+        published=True,
+        xlabel="rank on unperturbed programs",
+    )
     left.set_xticks(range(1, len(models) + 1, 4))
     names = row_names(datasets["perturbation"])
     forest(
@@ -314,9 +317,8 @@ def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
         scale=100,
         decided=True,
         published=True,
+        xlabel="share lost, paired by model (points)",
     )
-    xlabel = "share lost, paired by model (points)"
-    right.set(title="LiveCodeBench - CRUXEval", xlabel=xlabel)
     right.axvline(0, color="#999999", linewidth=0.6)
     legend_above(figure, left)
     add_note(figure, "filled: decided (Holm); hollow: not")

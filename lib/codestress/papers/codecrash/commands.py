@@ -69,7 +69,7 @@ def write(
     from codestress.validation import check
 
     from . import writing
-    from .studies import Perturbed, checked_problems
+    from .programs import Perturbed, checked_problems
 
     model = name_of(**asked, ask=True)
     given = {"artefact": "", "models": [model], "problems": [problems]}
@@ -140,19 +140,15 @@ def perturb(
     from codestress.mutate.perturbations.outside import perturbed_rows
     from codestress.validation import check
 
-    from .studies import Perturbed
+    from .programs import Perturbed
 
     wanted = conditions.replace(",", " ").split()
     given = {"artefact": "", "models": ["python"], "perturbations": wanted}
     check(Perturbed, given, "--conditions")
     rows = perturbed_rows(problems, wanted, language, seed, truth)
     for row in rows:
-        if as_json:
-            click.echo(json.dumps(row))
-        else:
-            click.echo(
-                f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}".rstrip()
-            )
+        told = f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}"
+        click.echo(json.dumps(row) if as_json else told.rstrip())
     names = {row["id"] for row in rows}
     left = names - {row["id"] for row in rows if row["state"] != "rejected"}
     if left:

@@ -47,7 +47,7 @@ def contest_problems(language: Language = "python") -> list[Problem]:
                 arguments,
                 output,
                 language,
-                source=Source.KIT,
+                Source.KIT,
             )
             problems.append(problem)
     return sorted(problems, key=lambda one: int(one.id.rpartition("_")[2]))

@@ -9,7 +9,7 @@ import ast
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,7 +39,7 @@ from codestress.types import (
 )
 
 from .assertions import assertion_parts
-from .studies import javascript_arguments, read_rows
+from .material import javascript_arguments, read_rows
 
 TRIES = 3
 """Largest number of times that a model is asked for one piece of material; without an accepted
@@ -48,8 +48,7 @@ LONGEST = 4000
 """Largest number of tokens of a response (`max_tokens` of its request)."""
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """Material that a model wrote, after its check: `rows`, the accepted rows, ready to be written
     to the file of material, and `rejected`, the other rows, each with a `reason`."""
 
@@ -200,12 +199,13 @@ def _translation(one: Checked, text: str) -> Candidate | str:
         try:
             arguments = javascript_arguments(replace(one.problem, arguments=given))
             expected.append(json.loads(json.dumps(execution.value)))
-        except (TypeError, ValueError, KeyError):
+        except (TypeError, ValueError):
             if given == one.problem.arguments:
                 return "its values have no JSON form"
             continue
-        changes: Any = {"arguments": arguments, "language": "javascript"}
-        problem = from_stranger(one.problem, code=code, **changes)
+        problem = from_stranger(
+            one.problem, code=code, arguments=arguments, language="javascript"
+        )
         calls.append((problem, arguments))
     return Candidate({"code": code}, calls, expected)
 
@@ -218,17 +218,15 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate | str:
         left, right = assertion_parts(content, one.problem)
         if task == "output":
             value = parse_literal(right).value
-        else:
-            parse_arguments(left, one.problem)
-            call = ast.unparse(ast.parse(left.strip()))
+            if type(value) is not type(true):
+                return "of another type"
+            if same_value(value, true):
+                return "not wrong"
+            return Candidate({"value": repr(value)}, [], [])
+        parse_arguments(left, one.problem)
+        call = ast.unparse(ast.parse(left.strip()))
     except (SyntaxError, ValueError):
         return "not a value" if task == "output" else "not a call"
-    if task == "output":
-        if type(value) is not type(true):
-            return "of another type"
-        if same_value(value, true):
-            return "not wrong"
-        return Candidate({"value": repr(value)}, [], [])
     function, _, arguments = call[:-1].partition("(")
     if function != one.problem.function:
         return "not a call"

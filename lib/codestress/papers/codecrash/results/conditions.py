@@ -11,7 +11,8 @@ from codestress.fitting.proportions import effective_number
 from codestress.mutate.perturbations.variants import NEUTRAL, TAGGED
 from codestress.types import LANGUAGE_NAMES
 
-from ..studies import MESSAGES, Questions
+from ..programs import MESSAGES
+from ..studies import Questions
 
 SETTING = ["language", "task", "mode", "ignore", "refactor"]
 CELL = ["model", "dataset", *SETTING, "perturbation", "density"]
@@ -64,11 +65,10 @@ def scores_by_problem(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     program) and question (the cluster of problems made from one question). Where answers are of
     several data sets, rows of all together are added as the data set `MERGE`."""
     if answers["dataset"].nunique() > 1:
-        names = {
-            name: answers["dataset"] + "/" + answers[name]
-            for name in ("problem", "question")
-        }
-        answers = pd.concat([answers, answers.assign(dataset=MERGE, **names)])
+        merged = answers.assign(dataset=MERGE)
+        for name in ("problem", "question"):
+            merged[name] = answers["dataset"] + "/" + answers[name]
+        answers = pd.concat([answers, merged])
     grouped = answers.groupby([*CELL, "problem"], sort=False, as_index=False)
     return grouped.agg(
         score=(f"value_{rule}", "mean"),

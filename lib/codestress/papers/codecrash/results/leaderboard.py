@@ -45,14 +45,8 @@ INDEPENDENT = {
 """Least number of independent answers behind the paper's shares, by `effective_number`: 84.1 for
 LiveCodeBench, whose 479 samples come from 92 questions (the squared numbers of samples sum to
 2,729), and 463.5 for both data sets."""
-HEADLINE = ("PSC-ALL", "MCC", "MPS", "MHC")
+HEADLINE = ["PSC-ALL", "MCC", "MPS", "MHC"]
 """Perturbations behind the abstract's averages."""
-PROVENANCES = {
-    "leaderboard": "from the leaderboard alone",
-    "read": "read from a picture",
-}
-"""Words for the sources of numbers that the paper's text lacks (`about` in the file of published
-numbers says more)."""
 
 
 def published_differences(task: str = "output") -> pd.DataFrame:
@@ -66,12 +60,13 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     LiveCodeBench.
     """
     if task == "input":
-        artefact = "codecrash/input"
-        cells = published_cells(artefact, "label", "column").assign(dataset="cruxeval")
+        provenance = "read from a picture"
+        cells = published_cells("codecrash/input", "label", "column")
+        cells["dataset"] = "cruxeval"
         condition = cells["column"].str.rsplit(" ", n=1, expand=True)
         cells[["perturbation", "mode"]] = condition
     else:
-        artefact = "codecrash/pass_at_1"
+        provenance = "from the leaderboard alone"
         cells = _with_merged(pass_at_1())
     key = ["label", "dataset", "mode"]
     vanilla = cells[cells["perturbation"] == "VAN"].set_index(key)["value"]
@@ -80,10 +75,9 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     before, after = frame["vanilla_pct"], frame["value"]
     if task == "input":
         after = before * (1 + after / 100)
-    source = (published_numbers(artefact) or {}).get("provenance", "")
     table = frame[[*key, "perturbation", "vanilla_pct"]].assign(
         pass_at_1_pct=after,
-        provenance=PROVENANCES.get(source, ""),
+        provenance=provenance,
         model=frame["label"].map(published_models("codecrash")),
         task=task,
         points=after - before,
@@ -157,9 +151,15 @@ def headlines(published: pd.DataFrame) -> pd.DataFrame:
     """Returns the abstract's average degradation, in %, over 17 models and four perturbations, by
     each reading of an average (`average_losses`): mode, reading, degradation. `published` comes
     from `published_differences`."""
-    losses = average_losses(published[published["perturbation"].isin(HEADLINE)])
-    means = losses.groupby(["mode", "reading"], sort=False)["lost"].mean()
+    means = mean_losses(average_losses(published), ["mode", "reading"])
     return means.rename("degradation").reset_index()
+
+
+def mean_losses(losses: pd.DataFrame, by: list[str]) -> pd.Series:
+    """Returns the mean of `losses`, the result of `average_losses`, over the perturbations of
+    `HEADLINE`, for each value of the columns `by`."""
+    four = losses[losses["perturbation"].isin(HEADLINE)]
+    return four.groupby(by, sort=False)["lost"].mean()
 
 
 def compared_tables(

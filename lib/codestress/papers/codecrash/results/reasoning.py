@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from codestress.fitting.influence import share
-from codestress.report.published import published_models, published_numbers
+from codestress.report.published import published_models, read_published
 from codestress.scoring.forms import split_thoughts
 from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN, Response
@@ -58,7 +58,7 @@ def collapse_start(text: str) -> int | None:
         while start >= length and ending.startswith(unit, start - length):
             start -= length
         run = len(ending) - start
-        if run >= LEAST_REPEATS * length and run >= LEAST_RUN and unit.strip():
+        if run >= max(LEAST_RUN, LEAST_REPEATS * length) and unit.strip():
             return start
     return None
 
@@ -128,9 +128,8 @@ def published_reasoning() -> pd.DataFrame:
     """Returns the paper's Table 4, read from a picture of it, a row for each model, data set and
     perturbation. Columns: label, dataset, perturbation, pass_at_1_pct (0 to 100), points
     (difference to vanilla), average_tokens, most_tokens, model (the registry's name)."""
-    numbers = published_numbers("codecrash/tab04") or {"values": {}}
     rows = []
-    for label, datasets in numbers["values"].items():
+    for label, datasets in read_published("codecrash")["tab04"]["values"].items():
         for dataset, (vanilla, *others) in datasets.items():
             triples = np.reshape([0.0, *others], (5, 3))
             for name, triple in zip(("VAN", *HEADLINE), triples, strict=True):

@@ -15,6 +15,7 @@ from .conditions import MERGE, MODES, NAMES
 from .leaderboard import (
     HEADLINE,
     average_losses,
+    mean_losses,
     pass_at_1,
     problem_counts,
     published_differences,
@@ -27,7 +28,6 @@ Number = tuple[str, str, float]
 only one reading exists), and its value."""
 SINGLE = ["REN", "RTF", "GBC"]
 """Perturbations that PSC-ALL combines: new names, rewritten conditions, unused code."""
-FOUR = list(HEADLINE)
 CAPABLE = ["GPT-4o", "Claude-3.5-Sonnet-20241022"]
 """Models that section 3.3 gives as examples of high capacity."""
 
@@ -70,20 +70,13 @@ def by_size() -> pd.DataFrame:
     more (labels; `more` is the robust one), reading, value (difference of losses, each in %)."""
     losses = average_losses(published_differences())
     direct = losses[losses["mode"] == "direct"]
-    means = _mean_losses(direct, ["label", "reading"])
+    means = mean_losses(direct, ["label", "reading"])
     pairs = published_cells("codecrash/scaling", "more")
     rows = []
     for pair in pairs.itertuples():
         for reading, lost in (means[pair.value] - means[pair.more]).items():
             rows.append((pair.value, pair.more, reading, lost))
     return pd.DataFrame(rows, columns=["less", "more", "reading", "value"])
-
-
-def _mean_losses(losses: pd.DataFrame, by: list[str]) -> pd.Series:
-    """Returns the mean of `losses`, the result of `average_losses`, over the perturbations of
-    `HEADLINE`, for each value of the columns `by`."""
-    four = losses[losses["perturbation"].isin(FOUR)]
-    return four.groupby(by, sort=False)["lost"].mean()
 
 
 def averages() -> pd.DataFrame:
@@ -126,13 +119,13 @@ def _averages(losses: pd.DataFrame) -> Iterator[Number]:
     """Yields (name, reading, value) of the numbers about averages over both data sets, for each
     reading of an average, from `losses`, the result of `average_losses`."""
     means = losses.groupby(["reading", "mode", "perturbation"])["lost"].mean()
-    models = _mean_losses(losses, ["reading", "mode", "label"])
+    models = mean_losses(losses, ["reading", "mode", "label"])
     for reading in losses["reading"].unique():
         direct, cot = means[reading]["direct"], means[reading]["cot"]
-        yield "PSC-ALL ahead", reading, _ahead(direct, FOUR, "PSC-ALL")
+        yield "PSC-ALL ahead", reading, _ahead(direct, HEADLINE, "PSC-ALL")
         yield "PSC-ALL ahead of its parts", reading, _ahead(direct, SINGLE, "PSC-ALL")
         saved = 100 * (1 - cot / direct)
-        yield "MHC ahead in what is saved", reading, _ahead(saved, FOUR, "MHC")
+        yield "MHC ahead in what is saved", reading, _ahead(saved, HEADLINE, "MHC")
         saved = 100 * (1 - models[reading]["cot"] / models[reading]["direct"])
         yield "saved by capable models", reading, _above_others(saved, CAPABLE)
 
@@ -147,7 +140,7 @@ def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
     yield "same data set for both messages", "", same.sum()
     first, second = (part["MCC"] > part["MPS"] for part in (crux, contest))
     yield "same message on both data sets", "", (first == second).sum()
-    flash = lost[MERGE][FOUR].mean(axis=1)
+    flash = lost[MERGE][HEADLINE].mean(axis=1)
     newer = flash["Gemini-2.0-Flash"] - flash["Gemini-1.5-Flash"]
     yield "Gemini, new - old", "", newer
 

@@ -10,7 +10,7 @@ from codestress.fitting.influence import mean, share
 from codestress.report.published import published_models
 from codestress.types import Response
 
-from ..studies import MESSAGES
+from ..programs import MESSAGES
 from .conditions import CELL, named, spelled
 from .differences import (
     NUMBERS,

@@ -7,7 +7,7 @@ import pandas as pd
 from codestress.fitting.summaries import with_accuracy
 from codestress.mutate.perturbations.variants import Variant
 
-from ..studies import Perturbed, checked_problems, made_variants
+from ..programs import Perturbed, checked_problems, made_variants
 
 STATUSES = ("applied", "unchanged", "refused", "rejected")
 

@@ -11,7 +11,8 @@ from codestress.fitting.proportions import clustered_share
 from codestress.seeding import rng
 from codestress.types import Response
 
-from ..studies import Questions, variants
+from ..programs import variants
+from ..studies import Questions
 from .conditions import (
     CELL,
     MERGE,
@@ -34,7 +35,8 @@ def changed_verdicts(
     mended (wrong before, right after), wrong_before.
     """
     rows = []
-    for row, part in cells(_pairs(answers, rule)):
+    pairs = required_pairs(answers, rule)
+    for row, part in cells(pairs[pairs["dataset"] != MERGE]):
         right = part[part["score_before"] == 1]
         wrong = part[part["score_before"] == 0]
         broken = right["score"] == 0
@@ -47,13 +49,6 @@ def changed_verdicts(
         row["wrong_before"] = len(wrong)
         rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _pairs(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
-    """Returns `required_pairs` of each data set by itself. Raises `ParameterError` where there are
-    none."""
-    pairs = required_pairs(answers, rule)
-    return pairs[pairs["dataset"] != MERGE]
 
 
 def cases(
@@ -70,8 +65,9 @@ def cases(
     after = answers[columns].drop_duplicates([*CELL, "problem"])
     after = after.rename(columns={f"detail_{rule}": "answer"})
     before = undefended(after[after["perturbation"] == "VAN"])
-    pairs = _pairs(answers, rule)
+    pairs = required_pairs(answers, rule)
     broken = pairs[(pairs["score_before"] == 1) & (pairs["score"] == 0)]
+    # All data sets together have no answers of their own, so their rows go here.
     broken = broken.merge(before[[*PAIRED, "key", "answer"]], on=PAIRED)
     broken = broken.merge(after, on=[*CELL, "problem"], suffixes=("_before", "_after"))
     shown = ["key_before", "key_after", "answer_before", "answer_after"]

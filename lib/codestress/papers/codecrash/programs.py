@@ -1,0 +1,240 @@
+"""Programs that CodeCrash asks about: the problems of a data set that can be used, and their variants
+under each perturbation (section 2).
+
+A problem that does not return its recorded output is left out of all conditions.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from codestress.errors import SandboxError
+from codestress.functions import file_of
+from codestress.mutate.perturbations.checking import Checked, check_problems
+from codestress.mutate.perturbations.edits import GlobalNames, Guard
+from codestress.mutate.perturbations.messages import Wording
+from codestress.mutate.perturbations.own import own_perturbations
+from codestress.mutate.perturbations.variants import (
+    NEUTRAL,
+    Perturbation,
+    Variant,
+    make_variants,
+)
+from codestress.notes import noted
+from codestress.parameters import Seeded
+from codestress.paths import ROOT
+from codestress.problems.pool import generated_problems
+from codestress.problems.problem_files import (
+    cruxeval,
+    known_source,
+    livecodebench,
+    own_problems,
+)
+from codestress.sandbox.executor import Executor
+from codestress.sandbox.runtimes import missing
+from codestress.types import LANGUAGE_NAMES, Language, NotRun
+
+from .contest_programs import contest_files, contest_problems
+from .material import translated, written_hints
+
+SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
+Source = Annotated[str, known_source(*SOURCES)]
+Truth = Annotated[
+    Literal["any", "false"],
+    BeforeValidator(lambda value: "false" if value is False else value),
+]
+"""Parameter `truth`: whether messages in a program are all false in the asked call (`false`), or
+may be true (`any`). A bare `false`, which YAML reads as a boolean, becomes the text "false"."""
+Density = Annotated[float, Field(gt=0, le=1)]
+MESSAGES = ("MCC", "MPS", NEUTRAL)
+"""Perturbations that put messages into a program, to which a density applies: misleading comments,
+misleading prints, neutral comments."""
+
+
+class Perturbed(Seeded):
+    """Parameters of studies that perturb programs: programs, perturbations, their settings (section
+    2). Defaults are the paper's."""
+
+    FILES = {"translations": ("",), "hints": ("generated",)}
+
+    problems: list[Source] = Field(
+        ["cruxeval", "livecodebench"],
+        min_length=1,
+        description="generated and contest are the kit's own, the others data sets",
+    )
+    n_problems: int = Field(
+        0,
+        ge=0,
+        description="how many of each, from the first on; 0: all (generated: 800)",
+    )
+    languages: list[Literal["python", "javascript"]] = Field(
+        ["python"],
+        min_length=1,
+        description="of the programs; javascript: contest has twins, others need translations",
+    )
+    translations: str = Field(
+        "", description="JSON Lines of id and code: JavaScript written by a model"
+    )
+    task: Literal["output", "input"] = Field(
+        "output", description="what is predicted; livecodebench: outputs only"
+    )
+    perturbations: list[Perturbation] = Field(
+        ["VAN", "PSC-ALL", "MCC", "MPS", "MHC"],
+        min_length=1,
+        description="VAN is the program as it is",
+    )
+    densities: list[Density] = Field(
+        [1.0], min_length=1, description="share of the places that get a message (p)"
+    )
+    hints: str = Field(
+        "outputs/data/codecrash.hints.jsonl",
+        description="MHC's values: a model's, a file that `codestress write hints` makes; or generated",
+    )
+    messages: Wording = Field(
+        "printed",
+        description="of MCC and MPS: the kit's, with the four that Table 3 prints, or without (kit)",
+    )
+    guard: Guard = Field(
+        "tag",
+        description="a perturbation that the rules refuse to a program: refuse it, or tag it and count it",
+    )
+    globals_of: GlobalNames = Field(
+        "parameters",
+        description="whose names GBC declares as globals: parameters, or both: local variables too",
+    )
+    truth: Truth = Field(
+        "any",
+        description="of messages in the asked call: false ones alone, or any, as in the paper",
+    )
+
+    def not_run(self) -> tuple[NotRun, ...]:
+        """Returns a `NotRun`, which names a gap and its reason, for each language whose programs
+        cannot run on this computer."""
+        gaps = []
+        for language in self.languages:
+            if why := missing(language):
+                label = LANGUAGE_NAMES[language]
+                gaps.append(NotRun("language", language, label, why))
+        return tuple(gaps)
+
+    def files(self) -> list[Path]:
+        """Returns the paths of the files that are read: the contest programs, the modules of custom
+        perturbations, and the files of hints and translations, each where it is named. A
+        file need not exist."""
+        files = contest_files() if "contest" in self.problems else []
+        for name, perturbation in own_perturbations().items():
+            if name in self.perturbations:
+                files.append(file_of(perturbation.function))
+        for name, own in self.FILES.items():
+            if (path := getattr(self, name)) not in own:
+                files.append(ROOT / path)
+        return files
+
+
+@cache
+@noted
+def checked_problems(
+    source: str, language: Language, n_problems: int, translations: str, seed: int
+) -> tuple[list[Checked], dict[str, str]]:
+    """Returns the usable problems of a source in `language` as `Checked`, with their executions,
+    and a dict of each other problem's fault in words by its id (it does not parse, does not return
+    its recorded output, or varies).
+
+    `source` is one of `SOURCES` or a custom set (params/problems.yaml); `n_problems` takes only the
+    first ones (0: all, or 800 generated). `translations` is the file for `translated`; `seed` draws
+    generated problems and the inputs of the check. Raises `DataError` for a missing or faulty file, and
+    `ParameterError` where `translations` is empty but needed (JavaScript, all but `contest`).
+    """
+    match source:
+        case "generated":
+            problems = generated_problems(n_problems or 800, seed=seed)
+        case "contest":
+            problems = contest_problems(language)
+        case "cruxeval":
+            problems = cruxeval()
+        case "livecodebench":
+            problems = livecodebench()
+        case _:
+            problems = own_problems(source)
+    problems = problems[: n_problems or None]
+    if language == "javascript" and source != "contest":
+        problems = translated(problems, translations, source)
+    with Executor() as executor:
+        return check_problems(problems, executor, seed)
+
+
+def variants(
+    given: Perturbed,
+    source: str,
+    language: Language,
+    perturbation: Perturbation,
+    density: float,
+) -> dict[str, Variant]:
+    """Returns the `Variant` of each usable problem of a `source` in `language` under a
+    `perturbation`, as a dict by problem id: the perturbed problem, or the vanilla one where the
+    status is not `applied`.
+
+    `density` is the share of the places for messages that get one (without effect on perturbations
+    that insert none); `given` has all other settings.
+    Raises `DataError` for a missing or faulty file of problems, hints or translations.
+    """
+    problems = source, language, given.n_problems, given.translations, given.seed
+    return _variants(
+        problems,
+        perturbation,
+        given.hints,
+        density=density if perturbation in MESSAGES else 1.0,
+        task=given.task,
+        guard=given.guard,
+        truth=given.truth,
+        globals_of=given.globals_of,
+        wording=given.messages,
+    )
+
+
+@cache
+@noted
+def _variants(
+    of: tuple[str, Language, int, str, int],
+    perturbation: Perturbation,
+    hints: str,
+    **how: Any,
+) -> dict[str, Variant]:
+    source, *_, seed = of
+    problems, _ = checked_problems(*of)
+    written = None
+    if perturbation == "MHC" and hints != "generated":
+        written = written_hints(
+            hints, source, how["task"], {one.problem.id for one in problems}
+        )
+    with Executor() as executor:
+        return make_variants(
+            problems, perturbation, executor, seed=seed, written_hints=written, **how
+        )
+
+
+def made_variants(
+    given: Perturbed,
+) -> Iterator[tuple[str, Language, Perturbation, float, dict[str, Variant]]]:
+    """Yields (source, language, perturbation, density, variants by problem id) for each combination
+    of these parameters in `given`; the density is 1 for perturbations that insert no messages.
+    Languages that cannot run here are left out; raises `SandboxError` where none can."""
+    for condition in product(
+        given.problems, runnable(given.languages), given.perturbations
+    ):
+        for density in given.densities if condition[-1] in MESSAGES else [1.0]:
+            yield *condition, density, variants(given, *condition, density)
+
+
+def runnable(languages: Sequence[Language]) -> list[Language]:
+    """Returns those of `languages` whose programs can run on this computer, in the given order;
+    raises `SandboxError` with the reasons where none can."""
+    left = [language for language in languages if not missing(language)]
+    if not left:
+        why = "; ".join(map(missing, languages))
+        raise SandboxError(f"languages = {languages}: {why}")
+    return left
