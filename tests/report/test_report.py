@@ -26,10 +26,10 @@ from codestress.inference.registry import load_registry
 from codestress.inference.results import Results
 from codestress.papers.origin.charts import (
     distance_curve,
-    length_curve,
     outcome_map,
     share_rows,
 )
+from codestress.papers.origin.needle_charts import length_curve
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve

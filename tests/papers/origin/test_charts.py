@@ -11,7 +11,13 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from codestress.fitting.exponential import ExponentialFit
-from codestress.papers.origin import charts, needle_results, published, results
+from codestress.papers.origin import (
+    charts,
+    needle_charts,
+    needle_results,
+    published,
+    results,
+)
 from codestress.report.style import PUBLISHED, TALLEST, looks
 from told import names
 
@@ -82,11 +88,11 @@ def test_outcomes_of_many_models_by_length_fit_a_page() -> None:
         columns=["label", "characters"],
     ).assign(text="printed", accuracy=0.5, low=0.2, high=0.8, published=False)
     outcomes = shares.assign(outcome="solved", share=0.5)
-    figure = charts.length_curve(shares, outcomes)
+    figure = needle_charts.length_curve(shares, outcomes)
     assert size(figure)[1] < TALLEST - ROOM
     assert max(map(len, figure.axes[0].get_title().split("\n"))) <= 13
     assert "own" not in figure.get_supxlabel()
-    own = charts.length_curve(shares, outcomes.assign(text="own"))
+    own = needle_charts.length_curve(shares, outcomes.assign(text="own"))
     names(own.get_supxlabel(), "the kit's own texts")
     names(needle_results.headline(shares), "0 of 12", "27,000", "900")
 

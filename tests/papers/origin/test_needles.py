@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from codestress.errors import DataError
 from codestress.inference.registry import load_registry
 from codestress.papers.origin import needle_results, results as origin_results
 from codestress.papers.origin.needles import (
@@ -34,7 +36,7 @@ from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, read
 from codestress.types import Outcome, Request, Response
 from conftest import codestress
-from told import names
+from told import names, refused
 
 OTHERS = {name: pd.DataFrame() for name in ("tokens", "falls", "noticed")}
 """Tables of other statements, for which nothing was asked."""
@@ -435,3 +437,11 @@ def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
     stated = stated[stated["statement"].str.contains("share of right answers")]
     assert stated["published"].tolist() == [70, 0, 0]
     assert set(stated["verdict"]) == {"not run"}
+
+
+@pytest.mark.parametrize("text", [chapter, article])
+def test_a_text_longer_than_all_of_the_kits_prose_is_refused(
+    text: Callable[[int, float], str],
+) -> None:
+    with refused(DataError, "the kit's own text has", "use a shorter length"):
+        text(1_000_000, 0.5)

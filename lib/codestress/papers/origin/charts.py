@@ -1,9 +1,8 @@
-"""Charts of Find the Origin: outcomes at every size, accuracy against distance and against length,
-and the findings from the published outcomes."""
+"""Charts of Find the Origin's lists of links: outcomes at every size, accuracy by model and against
+distance, and the findings from the published outcomes."""
 
 from collections.abc import Sequence
 from itertools import groupby
-from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -18,15 +17,12 @@ from codestress.report.curves import (
     draw_points,
     forest,
     interval,
-    legend_above,
     look,
     name_rows,
     panels,
 )
 from codestress.report.marks import mark
 from codestress.report.style import (
-    COLOURS,
-    HATCHES,
     OTHER,
     PUBLISHED,
     RIGHT,
@@ -35,15 +31,29 @@ from codestress.report.style import (
     WRONG,
     add_note,
     looks,
-    styled_figure,
 )
 
 from .curves import Sides
 
 LOOKS: dict[str, Any] = {
-    "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
-    "incorrect": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
-    "other": {"facecolor": OTHER, "edgecolor": "#555555", "hatch": "...."},
+    "correct": {
+        "label": "correct",
+        "facecolor": RIGHT,
+        "edgecolor": RIGHT,
+        "hatch": "",
+    },
+    "incorrect": {
+        "label": "incorrect",
+        "facecolor": WRONG,
+        "edgecolor": "#B0431A",
+        "hatch": "////",
+    },
+    "other": {
+        "label": "no answer: cut off, declined, not readable, failed",
+        "facecolor": OTHER,
+        "edgecolor": "#555555",
+        "hatch": "....",
+    },
 }
 
 
@@ -73,11 +83,7 @@ def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
         ax.grid(False)
         ax.spines[["left", "bottom"]].set_visible(False)
     axes[-1].set_xlabel("lines in the list")
-    names = {"other": "no answer: cut off, declined, not readable, failed"}
-    handles = []
-    for kind, shown in LOOKS.items():
-        if kind in seen:
-            handles.append(Patch(label=names.get(kind, kind), **shown))
+    handles = [Patch(**shown) for kind, shown in LOOKS.items() if kind in seen]
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
 
@@ -146,7 +152,8 @@ def _draw_shares(
     `place` has the condition's number, from 0, and the number of conditions."""
     number, conditions = place
     colour, marker = look(number)
-    colour = PUBLISHED if published else colour
+    if published:
+        colour = PUBLISHED
     places = np.arange(len(part)) + 0.7 * ((number + 0.5) / conditions - 0.5)
     share, reach = interval(part)
     ends: Any = {"xerr": reach, "elinewidth": 0.9}
@@ -176,8 +183,7 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     Points have intervals, and each series its own marker; fitted curves are dashed, and the legend
     says over how many lines they halve. The published series is grey.
     """
-    figure = styled_figure(WIDTHS["column"], 2.9)
-    ax = figure.subplots()
+    figure, [ax] = panels([""], 1, 2.9, WIDTHS["column"])
     draw_points(ax, shares, _beside, line="")
     own = looks(shares["label"].unique())
     places = sorted(shares["d"].unique())
@@ -215,108 +221,18 @@ def _halving(fit: ExponentialFit) -> str:
     return "no fit" if np.isnan(fit.half_life) else f"{fit.half_life:,.0f}"
 
 
-def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
-    """Figure of outcomes against length, a panel for each label (the model, or the published
-    answers of one): a bar for each length, with the interval of its right answers.
-
-    The table `shares` has the columns label, published (bool), characters, accuracy, low, high (0
-    to 1); the table `outcomes`: label, text, characters, outcome, share. Outcomes are stacked from
-    best to worst, reasons of failure last.
-    """
-    labels = list(outcomes["label"].unique())
-    titles = [fill(label, 13) for label in labels]
-    rows = -(-len(labels) // MOST_ACROSS)
-    height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
-    figure, axes = panels(titles, MOST_ACROSS, height, sharey=True)
-    found = set(outcomes["outcome"])
-    order = [name for name in OUTCOMES if name in found]
-    order += sorted(found.difference(OUTCOMES))
-    for label, panel in zip(labels, axes, strict=True):
-        _outcome_bars(panel, outcomes[outcomes["label"] == label], order)
-        _right_interval(panel, shares[shares["label"] == label])
-    for panel in axes[::MOST_ACROSS]:
-        panel.set_ylabel("outcomes (%)")
-    about = ", the kit's own texts" if (outcomes["text"] == "own").any() else ""
-    figure.supxlabel(f"characters in the prompt{about}", fontsize=8)
-    legend_above(figure, axes[0])
-    return figure
-
-
-MOST_ACROSS = 6
-"""Maximum number of models beside each other."""
-
-
-def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None:
-    """Draws in `panel` a bar for each length in `part`, the outcomes of one label, stacked in
-    `order`."""
-    wide = part.pivot(index="outcome", columns="characters", values="share")
-    wide = 100 * wide.reindex(order).astype(float).fillna(0)
-    places, bottom = range(wide.shape[1]), np.zeros(wide.shape[1])
-    for outcome, height in wide.iterrows():
-        colour, hatch = OUTCOMES.get(str(outcome), (OTHER, HATCHES[5]))
-        panel.bar(
-            places,
-            height,
-            bottom=bottom,
-            label=outcome,
-            color=colour,
-            hatch=hatch,
-            edgecolor="white",
-            linewidth=0.4,
-        )
-        bottom += height.to_numpy()
-    ticks = [f"{length / 1000:.1f}".removesuffix(".0") + "k" for length in wide]
-    panel.set_xticks(places, ticks, rotation=60)
-    panel.set_ylim(0, 104)
-
-
-def _right_interval(panel: Axes, mine: pd.DataFrame) -> None:
-    """Draws in `panel`, over the bars of its lengths, the interval of the right answers in
-    `mine`."""
-    mine = mine.sort_values("characters").reset_index(drop=True)
-    share, reach = interval(mine)
-    panel.errorbar(
-        mine.index,
-        share,
-        reach,
-        fmt="none",
-        ecolor="black",
-        elinewidth=0.9,
-        capsize=2,
-        label="interval of the right answers",
-    )
-    published = bool(mine["published"].any())
-    mark(panel, mine, mine.index, share / 2, 0.8, share, published=published)
-
-
-PART = "#9BD3C1"
-"""Colour of partly correct answers: a paler colour of correct answers."""
-OUTCOMES = {
-    **dict.fromkeys(("both", "solved", "said it"), (RIGHT, HATCHES[0])),
-    **dict.fromkeys(("one", "mentioned it", "attempted"), (PART, HATCHES[4])),
-    "not attempted": (PART, HATCHES[2]),
-    "cipher noticed": ("#FADFD0", HATCHES[0]),
-    **dict.fromkeys(("none", "nothing noticed"), (WRONG, HATCHES[1])),
-    "indiscriminate": (COLOURS[1], HATCHES[3]),
-    "not told": ("#777777", HATCHES[0]),
-    "refused": (OTHER, HATCHES[2]),
-}
-"""Colour and hatch by outcome, best first: green is correct, orange incorrect, grey neither, as in
-all figures."""
-
-
 def published_chart(pairs: pd.DataFrame) -> Figure:
     """Figure of the comparisons of published lists: a panel for each comparison of `pairs`, a row
     for each model. The table has the columns comparison, model, difference, low, high (-1 to 1),
     decided. Hollow marks are not decided."""
     models = list(pairs["model"].unique())
-    comparisons = dict(list(pairs.groupby("comparison", sort=False)))
-    figure, axes = panels(list(comparisons), 3, 3.4, sharey=True)
-    for ax, part in zip(axes, comparisons.values(), strict=True):
+    titles = list(pairs["comparison"].unique())
+    figure, axes = panels(titles, 3, 3.4, sharey=True)
+    for ax, title in zip(axes, titles, strict=True):
         ax.axvline(0, color="#999999", linewidth=0.6)
         forest(
             ax,
-            part,
+            pairs[pairs["comparison"] == title],
             models,
             (-105, 105),
             label="model",

@@ -138,7 +138,7 @@ def paragraphs(name: str) -> list[str]:
     """List of the paragraphs of one of the kit's own texts, title first. `name` names the text:
     harbour_chapter or microbiology."""
     text = (files(__package__) / "texts" / f"{name}.txt").read_text("utf-8")
-    return [paragraph for paragraph in text.strip().split("\n\n") if paragraph]
+    return text.strip().split("\n\n")
 
 
 def _run_of(
@@ -149,8 +149,14 @@ def _run_of(
     on with the first piece after the last.
 
     Number `variant` takes the begin that comes variant-th closest (0 first; round again after the
-    last), so that every length is met as well as the pieces allow.
+    last), so that every length is met as well as the pieces allow. Raises `DataError` if all pieces
+    together are too short.
     """
+    most = sum(lengths)
+    if wanted > 1.1 * most:
+        raise DataError(
+            f"the kit's own text has {most} characters, {wanted} are needed; use a shorter length"
+        )
     around = np.cumsum([0, *lengths, *lengths])
     runs = []
     for begin in begins:
@@ -216,13 +222,8 @@ def chapter(characters: int, depth: float, variant: int = 0) -> str:
         begins.append(len(pieces))
         pieces += re.split(r"(?<=[.!?] )(?=[A-Z])", f"{paragraph}\n\n")
     clue, ciphertext = f"{prompt_text('clue')}\n\n", prompt_text("ciphertext")
-    lengths = list(map(len, pieces))
     wanted = characters - len(f"{title}\n\n{clue}{ciphertext}")
-    if wanted > 1.1 * sum(lengths):
-        raise DataError(
-            f"the kit's own chapter has {sum(lengths)} characters, {characters} were asked for"
-        )
-    first, count = _run_of(lengths, wanted, variant, begins)
+    first, count = _run_of(list(map(len, pieces)), wanted, variant, begins)
     chosen = [*pieces, *pieces][first : first + count]
     text = f"{title}\n\n{''.join(chosen).rstrip()} {ciphertext}"
     places = list(accumulate(map(len, chosen[:-1]), initial=len(title) + 2))
@@ -239,9 +240,6 @@ def article(characters: int, place: float, variant: int = 0) -> str:
     is too short."""
     title, *every = paragraphs("microbiology")
     lengths = [len(piece) + 2 for piece in every]
-    if characters > 1.1 * sum(lengths):
-        told = f"the kit's own text has {sum(lengths)} characters, {characters} were asked for; use a shorter length"
-        raise DataError(told)
     begin, count = _run_of(lengths, characters - len(title), variant, range(len(every)))
     pieces = [title, *[*every, *every][begin : begin + max(2, count)]]
     at = min(max(1, int(place * len(pieces))), len(pieces) - 1)

@@ -99,8 +99,8 @@ def headline(pairs: pd.DataFrame) -> str:
     tests = [f"p_{block}_holm" for block in BLOCKS]
     robust = pairs["decided"] & (pairs[tests] < LEVEL).all(axis=1)
     known = pairs[robust].set_index("comparison")["difference"]
-    helped = int((known[[SHUFFLING]] > 0).sum())
-    harmed = int((known[[APART]] < 0).sum())
+    helped = (known[[SHUFFLING]] > 0).sum()
+    harmed = (known[[APART]] < 0).sum()
     return (
         f"Shuffling helps {helped} of {pairs['model'].nunique()} models, "
         f"15 lines between the links harm {harmed}"

@@ -1,0 +1,103 @@
+"""Chart of Find the Origin's section 6, on parts planted in long texts: outcomes against length."""
+
+from collections.abc import Sequence
+from textwrap import fill
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from codestress.report.curves import interval, legend_above, panels
+from codestress.report.marks import mark
+from codestress.report.style import COLOURS, HATCHES, OTHER, RIGHT, TALLEST, WRONG
+
+
+def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
+    """Figure of outcomes against length, a panel for each label (the model, or the published
+    answers of one): a bar for each length, with the interval of its right answers.
+
+    The table `shares` has the columns label, published (bool), characters, accuracy, low, high (0
+    to 1); the table `outcomes`: label, text, characters, outcome, share. Outcomes are stacked from
+    best to worst, reasons of failure last.
+    """
+    labels = list(outcomes["label"].unique())
+    titles = [fill(label, 13) for label in labels]
+    rows = -(-len(labels) // MOST_ACROSS)
+    height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
+    figure, axes = panels(titles, MOST_ACROSS, height, sharey=True)
+    found = set(outcomes["outcome"])
+    order = [name for name in OUTCOMES if name in found]
+    order += sorted(found.difference(OUTCOMES))
+    for label, panel in zip(labels, axes, strict=True):
+        _outcome_bars(panel, outcomes[outcomes["label"] == label], order)
+        _right_interval(panel, shares[shares["label"] == label])
+    for panel in axes[::MOST_ACROSS]:
+        panel.set_ylabel("outcomes (%)")
+    about = ", the kit's own texts" if (outcomes["text"] == "own").any() else ""
+    figure.supxlabel(f"characters in the prompt{about}", fontsize=8)
+    legend_above(figure, axes[0])
+    return figure
+
+
+MOST_ACROSS = 6
+"""Maximum number of models beside each other."""
+
+
+def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None:
+    """Draws in `panel` a bar for each length in `part`, the outcomes of one label, stacked in
+    `order`."""
+    wide = part.pivot(index="outcome", columns="characters", values="share")
+    wide = 100 * wide.reindex(order).astype(float).fillna(0)
+    places, bottom = range(wide.shape[1]), np.zeros(wide.shape[1])
+    for outcome, height in wide.iterrows():
+        colour, hatch = OUTCOMES.get(str(outcome), (OTHER, HATCHES[5]))
+        panel.bar(
+            places,
+            height,
+            bottom=bottom,
+            label=outcome,
+            color=colour,
+            hatch=hatch,
+            edgecolor="white",
+            linewidth=0.4,
+        )
+        bottom += height.to_numpy()
+    ticks = [f"{round(length / 1000, 1):g}k" for length in wide]
+    panel.set_xticks(places, ticks, rotation=60)
+    panel.set_ylim(0, 104)
+
+
+def _right_interval(panel: Axes, mine: pd.DataFrame) -> None:
+    """Draws in `panel`, over the bars of its lengths, the interval of the right answers in
+    `mine`."""
+    mine = mine.sort_values("characters").reset_index(drop=True)
+    share, reach = interval(mine)
+    panel.errorbar(
+        mine.index,
+        share,
+        reach,
+        fmt="none",
+        ecolor="black",
+        elinewidth=0.9,
+        capsize=2,
+        label="interval of the right answers",
+    )
+    published = bool(mine["published"].any())
+    mark(panel, mine, mine.index, share / 2, 0.8, share, published=published)
+
+
+PART = "#9BD3C1"
+"""Colour of partly correct answers: a paler colour of correct answers."""
+OUTCOMES = {
+    **dict.fromkeys(("both", "solved", "said it"), (RIGHT, HATCHES[0])),
+    **dict.fromkeys(("one", "mentioned it", "attempted"), (PART, HATCHES[4])),
+    "not attempted": (PART, HATCHES[2]),
+    "cipher noticed": ("#FADFD0", HATCHES[0]),
+    **dict.fromkeys(("none", "nothing noticed"), (WRONG, HATCHES[1])),
+    "indiscriminate": (COLOURS[1], HATCHES[3]),
+    "not told": ("#777777", HATCHES[0]),
+    "refused": (OTHER, HATCHES[2]),
+}
+"""Colour and hatch by outcome, best first: green is correct, orange incorrect, grey neither, as in
+all figures."""
