@@ -1,14 +1,14 @@
 """Charts of Fault Localizability: shares as dots by row (Table II, Figures 5, 6, 7, 10, 11, and
 accuracy under other labels), accuracy by two factors (Figure 9) and against the strength of
-mutations (Figure 8), the lines that models name in one program (Figure 2), and the published numbers."""
+mutations (Figure 8), and the published numbers."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from codestress.report.curves import (
     MEAN,
@@ -23,11 +23,9 @@ from codestress.report.curves import (
 from codestress.report.marks import mark
 from codestress.report.style import (
     PUBLISHED,
-    RIGHT,
     WIDTHS,
     Look,
     looks,
-    styled_figure,
 )
 from codestress.types import LANGUAGE_NAMES
 
@@ -91,15 +89,7 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
         at = (103, labels.index(label))
         told = "–".join(dict.fromkeys(ends))
         say(ax, told, at, (3, 0), va="center", annotation_clip=False)
-    ax.text(
-        1.02,
-        1.01,
-        "n",
-        transform=ax.transAxes,
-        fontsize=6.5,
-        va="bottom",
-        style="italic",
-    )
+    say(ax, "n", (1.02, 1.01), xycoords="axes fraction", va="bottom", style="italic")
 
 
 def heat_map(
@@ -154,28 +144,28 @@ def strength_curves(points: pd.DataFrame) -> Figure:
     (last: all). `points` has the columns model (a curve), language, mutation, strength, value, low,
     high (%). Mean and published are bold; a panel's title says how far the mean moves from the
     first strength to the last, in points."""
-    languages, mutations = (
-        list(points[name].unique()) for name in ("language", "mutation")
-    )
+    languages = list(points["language"].unique())
+    mutations = list(points["mutation"].unique())
     mutations.sort(key=lambda name: bool(name == ALL_MUTATIONS))
     models = looks(points.loc[~points["model"].isin(BOLD), "model"].unique())
-    down, across = len(languages), len(mutations)
-    figure = styled_figure(WIDTHS["page"], 0.9 + 1.7 * down)
-    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    for language, axes in zip(languages, grid, strict=True):
-        for mutation, ax in zip(mutations, axes, strict=True):
-            chosen = points[["language", "mutation"]] == [language, mutation]
-            part = points[chosen.all(axis=1)]
-            _draw_strengths(ax, part, models)
-            heading = _headed(mutation) if language == languages[0] else ""
-            ax.set_title(heading + _moved(part), fontsize=7, loc="center")
-        ylabel = f"{LANGUAGE_NAMES[language]}\nlocalized again (%)"
-        axes[0].set(ylabel=ylabel, ylim=(-4, 104))
+    cells = list(product(languages, mutations))
+    height = 0.9 + 1.7 * len(languages)
+    titles = [""] * len(cells)
+    figure, axes = panels(titles, len(mutations), height, sharex=True, sharey=True)
+    for ax, (language, mutation) in zip(axes, cells, strict=True):
+        chosen = points[["language", "mutation"]] == [language, mutation]
+        part = points[chosen.all(axis=1)]
+        _draw_strengths(ax, part, models)
+        heading = _headed(mutation) if language == languages[0] else ""
+        ax.set_title(heading + _moved(part), fontsize=7, loc="center")
+        if mutation == mutations[0]:
+            ylabel = f"{LANGUAGE_NAMES[language]}\nlocalized again (%)"
+            ax.set(ylabel=ylabel, ylim=(-4, 104))
     strengths = sorted(points["strength"].unique())
-    grid[0][0].set_xticks(strengths, [f"{one:g}" for one in strengths])
+    axes[0].set_xticks(strengths, [f"{one:g}" for one in strengths])
     told = "strength: applications of the mutation; above: how far the mean moves, in points"
     figure.supxlabel(told, fontsize=8)
-    legend_above(figure, *grid.flat)
+    legend_above(figure, *axes)
     return figure
 
 
@@ -209,52 +199,6 @@ def _moved(part: pd.DataFrame) -> str:
     return f"{round(mean.iloc[-1] - mean.iloc[0]):+d}".replace("-", "−")
 
 
-def named_lines(table: pd.DataFrame) -> Figure:
-    """Returns a chart of one program: its lines from left to right, a row for each version of it,
-    a mark at the line that each model names (at the left: no line), and a box around the faulty
-    line; to the right how many named it. `table` has a row for each answer: condition (the
-    version), model, faulty_line, named_line (missing: none), cell."""
-    conditions, models = table["condition"].unique(), looks(table["model"].unique())
-    each = min(0.9, max(0.45, 0.1 * len(models)))
-    figure, [ax] = panels([""], 1, 1.2 + each * len(conditions))
-    last = int(table[["faulty_line", "named_line"]].max().max())
-    named = table["named_line"].astype("Float64").fillna(NO_LINE).astype(float)
-    table = table.assign(named=named)
-    for row, condition in enumerate(conditions):
-        version = table[table["condition"] == condition]
-        faulty = int(version["faulty_line"].iloc[0])
-        corner = (faulty - 0.4, row - 0.42)
-        ax.add_patch(Rectangle(corner, 0.8, 0.84, fc="#CDEBE1", ec=RIGHT, zorder=1))
-        for number, (model, (colour, marker)) in enumerate(models.items()):
-            answers = version[version["model"] == model]
-            at = row + 0.74 * ((number + 0.5) / len(models) - 0.5)
-            line = ax.plot(answers["named"], [at] * len(answers), marker, ms=4)
-            line[0].set(color=colour, label="" if row else model)
-            mark(ax, answers, answers["named"], at)
-        told = f"{(version['named'] == faulty).sum()} of {len(version)}"
-        say(ax, told, (last + 1, row), (4, 0), va="center", annotation_clip=False)
-    _name_lines(ax, [name.replace(", ", ",\n") for name in conditions], last)
-    legend_above(figure, ax)
-    return figure
-
-
-NO_LINE = -1
-"""Place on the axis of lines of an answer that names none."""
-
-
-def _name_lines(ax: Axes, rows: Sequence[str], last: int) -> None:
-    """Names the `rows` of the panel `ax`, with lines between them, and the program lines 1 to
-    `last` along its axis."""
-    name_rows(ax, rows, 0.5, None)
-    numbers = range(1, last + 1)
-    ax.set_xticks([NO_LINE, *numbers], ["no\nline", *map(str, numbers)])
-    ax.set_xlim(NO_LINE - 1, last + 1)
-    for place in range(1, len(rows)):
-        ax.axhline(place - 0.5, color="#999999", lw=0.6)
-    told = "line that was named; box: the faulty line; at the right: how many named it"
-    ax.set_xlabel(told)
-
-
 def published_chart(
     cells: pd.DataFrame, returns: pd.DataFrame, counts: pd.DataFrame
 ) -> Figure:
@@ -281,7 +225,7 @@ def published_chart(
     shown = counts[counts["lacks"].isna()]
     shown = shown.sort_values("language", ascending=False, kind="stable")
     shown = shown.assign(series=shown["language"].map(LANGUAGE_NAMES))
-    names = list(dict.fromkeys(shown["label"]))
+    names = list(shown["label"].unique())
     forest(right, shown, names, (0, 30), **theirs | told)
     left.legend(loc="upper left")
     right.legend(loc="lower right")

@@ -14,7 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Literal
 
@@ -231,21 +231,15 @@ def _java() -> list[CorrectProgram]:
     ]
 
 
-def _alpaca() -> Iterator[CorrectProgram]:
-    for row in packed_rows("python_seed_programs.jsonl.gz"):
-        yield CorrectProgram(
-            str(row["id"]), normalised(row["code"]), row["instruction"], "python"
-        )
-
-
-def _codesearchnet() -> Iterator[CorrectProgram]:
-    for row in packed_rows("java_seed_programs.jsonl.gz"):
+def _published(language: Language) -> Iterator[CorrectProgram]:
+    """Yields the programs in `language` of the paper's public artifact."""
+    for row in packed_rows(f"{language}_seed_programs.jsonl.gz"):
         judged: list[int] = row.get("csn_relevance") or []
         yield CorrectProgram(
             str(row["id"]),
             normalised(row["code"]),
             row["instruction"],
-            "java",
+            language,
             relevance=max(judged, default=None),
         )
 
@@ -253,6 +247,6 @@ def _codesearchnet() -> Iterator[CorrectProgram]:
 READERS: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
     "installed": _installed,
     "java": _java,
-    "alpaca": _alpaca,
-    "codesearchnet": _codesearchnet,
+    "alpaca": partial(_published, "python"),
+    "codesearchnet": partial(_published, "java"),
 }

@@ -5,8 +5,6 @@ The same run asks about each localized task again, under mutations that are prov
 meaning as it is.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

@@ -4,8 +4,6 @@ Faults are edits of one line, so their labels (the faulty lines' numbers) are ex
 public artifact has tasks and labels of its own.
 """
 
-from __future__ import annotations
-
 import ast
 import itertools
 from collections import defaultdict

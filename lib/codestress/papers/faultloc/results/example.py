@@ -26,11 +26,10 @@ def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     ]
     for answer in asked.to_dict("records"):
         question, model = answer["question"], answer["model"]
-        faulty, line = (
-            printed_program(question).line,
-            named_in(answer[f"detail_{rule}"]),
-        )
-        found, cell = answer[f"value_{rule}"], {"model": model, "question": question}
+        faulty = printed_program(question).line
+        line = named_in(answer[f"detail_{rule}"])
+        cell = {"model": model, "question": question}
+        found = answer[f"value_{rule}"]
         rows.append((CONDITIONS[question], model, faulty, line, found, cell))
     return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
 

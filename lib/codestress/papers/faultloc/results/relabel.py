@@ -116,14 +116,13 @@ def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     a changed line are left out."""
     placed = answers[answers["changed_quarter"].notna()].assign(counts=True)
     tables = []
-    for rule, (reading, place) in READINGS.items():
-        table = shares(placed, [place], rule, confidence).sort_values(place)
-        table["quarter"] = table[place].astype(int)
-        tables.append(table.assign(rule=rule, reading=reading))
+    for _, own in placed.groupby("model", sort=False):
+        for rule, (reading, place) in READINGS.items():
+            table = shares(own, [place], rule, confidence).sort_values(place)
+            table["quarter"] = table[place].astype(int)
+            tables.append(table.assign(rule=rule, reading=reading))
     columns = ["model", "rule", "reading", "quarter", "cell", "tasks", "found"]
-    table = pd.concat(tables)[[*columns, "accuracy", "low", "high"]]
-    models = placed["model"].unique()
-    return pd.concat([table[table["model"] == model] for model in models])
+    return pd.concat(tables)[[*columns, "accuracy", "low", "high"]]
 
 
 def quarter_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
