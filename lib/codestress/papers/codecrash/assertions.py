@@ -195,7 +195,8 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
     while node.type == "parenthesized_expression":
         node = next(one for one in node.named_children if one.type != "comment")
     if text_at(node, "operator") in ("==", "==="):
-        left, right = part(node, "left"), part(node, "right")
+        left = part(node, "left")
+        right = part(node, "right")
         if right is None or text_at(left, "function") != function:
             raise ValueError(f"the left side is no call of {function}")
         return text_of(left), python_value(right)
@@ -207,7 +208,8 @@ def python_value(node: Node) -> str:
     """Returns the value of a JavaScript literal, the syntax tree's `node`, as Python writes it;
     `None` for null and undefined. Raises `ValueError` for anything else, and where literals are
     nested too deeply."""
-    texts, left = [], [node]
+    texts = []
+    left = [node]
     while left:
         node = left.pop()
         if node.type in NESTED:

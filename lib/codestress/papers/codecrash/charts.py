@@ -60,7 +60,8 @@ def difference_dots(
     for ax, theirs in axes.items():
         ax.axvline(0, color="black", linewidth=0.8, zorder=1)
         if len(theirs):
-            x, y = theirs["value"], theirs["y"]
+            x = theirs["value"]
+            y = theirs["y"]
             ax.plot(x, y, "o", alpha=0.3, markersize=2.5, label=told, **style)
             means = theirs.groupby("y", as_index=False)["value"].mean()
             bars = means["value"], means["y"]
@@ -95,7 +96,9 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     for ax, theirs in axes.items():
         ax.set_xscale("log")
         for (slot, model), part in theirs.groupby(["slot", "model"]):
-            average, most, y = part["value"], part["hollow"], part["y"]
+            average = part["value"]
+            most = part["hollow"]
+            y = part["y"]
             marker = MARKERS[slot % len(MARKERS)]
             ax.plot(average, y, marker, label=f"{model}, published", **style)
             mark(ax, part, average, y, published=True)
@@ -115,7 +118,8 @@ def _dots(
     their heights in the column `y`: of those with `slot` 0 above the models' dots, then of those
     with 1, and so on. Panels with the same words after the first comma stand side by side.
     """
-    titles, rows = _together(points["panel"], 2), _together(points["condition"], 0)
+    titles = _together(points["panel"], 2)
+    rows = _together(points["condition"], 0)
     models = looks(points["model"].unique())
     theirs = published[published["condition"].isin(rows)]
     grey = theirs["slot"].nunique()

@@ -99,7 +99,8 @@ def _program(reading: Reading) -> list[str]:
     if reading.question.startswith("Refactor"):
         lines = [text for text in lines if text not in reading.question]
     # Without its head the program begins where the examples end: at the last function that is called as asked.
-    starts, functions = list[int](), [len(lines)]
+    starts = list[int]()
+    functions = [len(lines)]
     for number, text in enumerate(lines):
         if text.startswith(("Now this program", "Here is a program")):
             starts.append(number + 1)
@@ -119,7 +120,8 @@ def _as_believed(
     source: list[str] = []
     disbelieved = False
     for line in lines:
-        printed, commented = PRINTED.match(line), _claims(line)
+        printed = PRINTED.match(line)
+        commented = _claims(line)
         if printed or commented:
             disbelieved = disbelieved or reading.random.random() < belief
         code = "" if printed else (commented[1] or "") if commented else line

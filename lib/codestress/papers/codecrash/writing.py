@@ -190,7 +190,8 @@ def _translation(one: Checked, text: str) -> Candidate | str:
     code = fenced_program(text, one.problem.function)
     if not code:
         return "no program in a fenced block"
-    calls, expected = [], []
+    calls = []
+    expected = []
     # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
     near = zip(one.inputs[: 1 + NEAR], one.executions, strict=False)
     for given, execution in near:
@@ -211,7 +212,8 @@ def _translation(one: Checked, text: str) -> Candidate | str:
 
 
 def _hint(task: Task, one: Checked, text: str) -> Candidate | str:
-    content, true = tagged(text), one.executions[0].value
+    content = tagged(text)
+    true = one.executions[0].value
     if content is None:
         return "no answer"
     try:

@@ -54,7 +54,8 @@ def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
         within = (rows.cumcount() + 0.5) / rows.transform("size") - 0.5
         places = frame["label"].map(labels.index)[own] + 0.7 * within
         for place, dot in frame[own].groupby(places):
-            [name], (share, reach) = dot["condition"], interval(dot)
+            [name] = dot["condition"]
+            share, reach = interval(dot)
             colour, marker = models[name]
             # Models that are rows need no name in the legend.
             told = "" if name in labels else name
@@ -72,7 +73,8 @@ def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
 def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     """Draws the published shares `frame` as grey strokes across the rows `labels`."""
     for condition, part in frame.groupby("condition", sort=False):
-        places, shares = part["label"].map(labels.index), 100 * part["accuracy"]
+        places = part["label"].map(labels.index)
+        shares = 100 * part["accuracy"]
         ends = (places - 0.4, places + 0.4)
         ax.vlines(
             shares, *ends, zorder=1, color=PUBLISHED, lw=2.2, label=str(condition)
@@ -126,7 +128,8 @@ def _write_cells(
     ax: Axes, frame: pd.DataFrame, rows: Sequence[str], columns: Sequence[str]
 ) -> None:
     """Writes the numbers of the cells `frame` into a heat map of `rows` and `columns`."""
-    x, y = frame["column"].map(columns.index), frame["row"].map(rows.index)
+    x = frame["column"].map(columns.index)
+    y = frame["row"].map(rows.index)
     mark(ax, frame, x, y, 1, 1)
     for cell in frame.assign(x=x, y=y).itertuples():
         text = f"{100 * cell.accuracy:.0f} %"
@@ -173,7 +176,8 @@ def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) ->
     """Draws the curves of the points `part`: single `models` faint, mean and published bold."""
     for model, (colour, marker) in models.items():
         curve = part[part["model"] == model].sort_values("strength")
-        x, y = curve["strength"], curve["value"]
+        x = curve["strength"]
+        y = curve["value"]
         ax.plot(
             x, y, marker=marker, ms=2.5, color=colour, lw=0.8, alpha=0.45, label=model
         )

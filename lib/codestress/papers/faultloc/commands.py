@@ -116,7 +116,8 @@ def _rows(
     many were rejected, if any, and exits with status 1 if a file could not be read."""
     from .program_files import read_program
 
-    rejected, unread = 0, False
+    rejected = 0
+    unread = False
     for path in programs:
         try:
             rows = made(read_program(path), path.name)

@@ -21,7 +21,8 @@ def named_lines(table: pd.DataFrame) -> Figure:
     a mark at the line that each model names (at the left: no line), and a box around the faulty
     line; to the right how many named it. `table` has a row for each answer: condition (the
     version), model, faulty_line, named_line (missing: none), cell."""
-    conditions, models = table["condition"].unique(), looks(table["model"].unique())
+    conditions = table["condition"].unique()
+    models = looks(table["model"].unique())
     each = min(0.9, max(0.45, 0.1 * len(models)))
     figure, [ax] = panels([""], 1, 1.2 + each * len(conditions))
     last = int(table[["faulty_line", "named_line"]].max().max())

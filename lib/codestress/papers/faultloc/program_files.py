@@ -70,7 +70,8 @@ def read_program(path: Path) -> ProgramFile:
 
 def _depth(root: Node) -> int:
     """Number of levels of a syntax tree."""
-    depth, level = 0, [root]
+    depth = 0
+    level = [root]
     while level:
         depth += 1
         level = list(chain.from_iterable(node.children for node in level))
@@ -88,7 +89,9 @@ def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
     rows = []
     lines = file.code.split("\n")
     for site in fault_sites(file.code, file.language):
-        code, at, inserted = site.apply(file.code), site.line - 1, "\n" in site.text
+        code = site.apply(file.code)
+        at = site.line - 1
+        inserted = "\n" in site.text
         changed = code.split("\n")
         at_end = at == len(changed) - 1
         if parses(code, file.language) and not (inserted and at_end):
@@ -114,10 +117,12 @@ def mutated_row(
     body = file.code.rstrip("\n")
     count = body.count("\n") + 1
     row: dict[str, Any] = {"mutation": spm, "state": "rejected", "reason": ""}
-    row |= {"code": file.code, "line": line}
+    row["code"] = file.code
+    row["line"] = line
     if line > count:
         return row | {"reason": f"no line {line}: the program has {count}"}
-    program, content = FaultyProgram(body, line), bank(file.language)
+    program = FaultyProgram(body, line)
+    content = bank(file.language)
     how = (spm, strength, content, seed)
     made = drawn_mutation(program, file.language, name, *how)
     if isinstance(made, str):

@@ -193,7 +193,8 @@ def _installed() -> Iterator[CorrectProgram]:
     packages = [installed_modules(package).items() for package in PACKAGES]
     for turn in itertools.zip_longest(*packages):
         for name, text in filter(None, turn):
-            tree, text = ast.parse(text), normalised(text)
+            tree = ast.parse(text)
+            text = normalised(text)
             lines = text.split("\n")
             for node in tree.body:
                 if isinstance(node, Definition):

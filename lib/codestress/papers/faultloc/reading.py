@@ -38,7 +38,8 @@ def localize_fault(reading: Reading, _prefill: str) -> str | None:
     number, text = _suspect(reading, lines)
     written = re.match(r"^(\d+): (.*)$", text)
     if written:
-        number, text = int(written[1]), written[2]
+        number = int(written[1])
+        text = written[2]
     answer = json.dumps({"line_number": number, "line": text.strip()})
     return _thoughtful(reading, text, answer)
 
@@ -78,7 +79,8 @@ def _suspect(reading: Reading, lines: list[tuple[int, str]]) -> tuple[int, str]:
     """Draws one of `lines`, pairs of number and text, in proportion to suspicion (`seen_as`, and
     more below a comment that speaks of a fault if the reader believes comments), and returns the
     pair."""
-    weights, alarmed = [], False
+    weights = []
+    alarmed = False
     for _, text in lines:
         weight, alarming = seen_as(text)
         if alarmed and weight:

@@ -31,7 +31,8 @@ def score_location(
     """
     if score := unanswered(response):
         return score
-    text, nothing = without_thoughts(response.text), "no line is named"
+    text = without_thoughts(response.text)
+    nothing = "no line is named"
     if prose:
         answer = line_in_prose(text, code)
     else:

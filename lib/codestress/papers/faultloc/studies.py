@@ -132,7 +132,8 @@ class Localization(Mutations, Naming):
             for name, task in tasks.items():
                 about: Factors = {"source": source, "language": task.correct.language}
                 about["relevance"] = task.correct.relevance
-                about |= {"fault": task.kind, "quarter": task.quarter + 1}
+                about["fault"] = task.kind
+                about["quarter"] = task.quarter + 1
                 last: Factors = {}
                 if self.selection == "artifact":
                     last["refused"] = task.refused
@@ -154,7 +155,8 @@ class Localization(Mutations, Naming):
         the question of section II of Fault Localizability, to be answered in JSON."""
         program = task.correct
         values = {"fence": program.language, "specification": program.specification}
-        values |= {"code": code, "numbers": ""}
+        values["code"] = code
+        values["numbers"] = ""
         if self.numbered:
             lines = enumerate(code.split("\n"), start=1)
             values["code"] = "\n".join(f"{number}: {line}" for number, line in lines)
@@ -176,7 +178,8 @@ class Localization(Mutations, Naming):
         model writes them, then for the faulty line of the mutated program. After the last one, the
         faulty program that it is about; or, as text, why the trial is skipped: the fault was not
         localized before, or no neutral mutation can be made."""
-        task, left = self.task(trial), self.steps(trial) - len(responses)
+        task = self.task(trial)
+        left = self.steps(trial) - len(responses)
         if trial.factors["spm"] == "none":
             return task.program
         if not _localized(task, responses[0]):
@@ -254,7 +257,8 @@ def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
     inserts into the program of `task`: two comments, names or pieces of dead code for each
     application (section IV-C of Fault Localizability)."""
     pieces = 2 * int(trial.factors["strength"] or 1)
-    wanted, form = [], []
+    wanted = []
+    form = []
     for part in str(trial.factors["spm"]).split("+"):
         if part in WRITTEN:
             name = f"wanted.{part}"
@@ -264,7 +268,8 @@ def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
             form.append(f'"{part}": ["…"]')
     language = task.correct.language
     values = {"language": LANGUAGE_NAMES[language], "fence": language}
-    values |= {"wanted": f"{'; '.join(wanted)}.", "form": f"{{{', '.join(form)}}}"}
+    values["wanted"] = f"{'; '.join(wanted)}."
+    values["form"] = f"{{{', '.join(form)}}}"
     values["code"] = task.program.code
     return Prompt((Message("user", filled("localize.content", values)),), sampling)
 
@@ -312,7 +317,8 @@ class Relabel(Localization, Interval):
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
         """Returns the score by the label or by the changed line (incorrect if no line differs)."""
-        task, tolerance = self.task(trial), TOLERANCES[rule]
+        task = self.task(trial)
+        tolerance = TOLERANCES[rule]
         line = task.changed if rule.startswith("changed") else task.program.line
         if line is None:
             return Score(Outcome.INCORRECT, 0.0, "no line of the program changed")

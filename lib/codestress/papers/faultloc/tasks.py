@@ -172,7 +172,8 @@ def _task(program: CorrectProgram, site: FaultSite) -> Task | None:
     code = site.apply(program.code)
     if not parses(code, program.language) or is_silent(program, site):
         return None
-    faulty, changed = FaultyProgram(code, site.line), first_change(program.code, code)
+    faulty = FaultyProgram(code, site.line)
+    changed = first_change(program.code, code)
     return Task("", program, site.kind, faulty, program.refused, changed, site)
 
 
@@ -194,7 +195,8 @@ def _drifted(task: Task) -> Task:
         return task
     before = ast.unparse(ast.parse(task.correct.code))
     after = ast.unparse(ast.parse(task.program.code))
-    faulty, changed = replace(task.program, code=after), first_change(before, after)
+    faulty = replace(task.program, code=after)
+    changed = first_change(before, after)
     return replace(task, program=faulty, changed=changed, site=None)
 
 
@@ -205,7 +207,8 @@ def _published_tasks(
     programs = {one.id: one for one in first_programs(*which)}
     places: dict[tuple[str, Kind, int], list[Task]] = defaultdict(list)
     for row in packed_rows("python_buggy_tasks.jsonl.gz"):
-        base, kind = str(row["base"]), RENAMED.get(row["sam"], row["sam"])
+        base = str(row["base"])
+        kind = RENAMED.get(row["sam"], row["sam"])
         if kind in kinds and base in programs:
             task = _published_task(programs[base], kind, row)
             places[base, kind, task.quarter].append(task)
@@ -227,7 +230,8 @@ def _published_task(
     task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number); its `refused`
     is the first reason for which the kit's filters would reject the task, empty without one."""
     faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
-    changed, why = row["changed_line"], program.refused
+    changed = row["changed_line"]
+    why = program.refused
     if why:
         pass
     elif not parses(faulty.code, "python"):

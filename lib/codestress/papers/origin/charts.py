@@ -158,7 +158,8 @@ def _draw_shares(
     share, reach = interval(part)
     ends: Any = {"xerr": reach, "elinewidth": 0.9}
     if conditions > 1:
-        ends |= {"mfc": "white" if number % 2 else colour, "markersize": 3.5}
+        ends["mfc"] = "white" if number % 2 else colour
+        ends["markersize"] = 3.5
         ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)
         mark(ax, part, share, places, published=published)
     else:
@@ -226,7 +227,7 @@ def published_chart(pairs: pd.DataFrame) -> Figure:
     for each model. The table has the columns comparison, model, difference, low, high (-1 to 1),
     decided. Hollow marks are not decided."""
     models = list(pairs["model"].unique())
-    titles = list(pairs["comparison"].unique())
+    titles = pairs["comparison"].unique()
     figure, axes = panels(titles, 3, 3.4, sharey=True)
     for ax, title in zip(axes, titles, strict=True):
         ax.axvline(0, color="#999999", linewidth=0.6)

@@ -49,7 +49,8 @@ def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None
     `order`."""
     wide = part.pivot(index="outcome", columns="characters", values="share")
     wide = 100 * wide.reindex(order).astype(float).fillna(0)
-    places, bottom = range(wide.shape[1]), np.zeros(wide.shape[1])
+    places = range(wide.shape[1])
+    bottom = np.zeros(wide.shape[1])
     for outcome, height in wide.iterrows():
         colour, hatch = OUTCOMES.get(str(outcome), (OTHER, HATCHES[5]))
         panel.bar(

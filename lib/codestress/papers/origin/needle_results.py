@@ -82,7 +82,8 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
         if "outcomes" not in cell:
             continue
         place = (label, "the paper's", cell["characters"], cell["depth"], True)
-        counts, n = cell["outcomes"], cell["n"]
+        counts = cell["outcomes"]
+        n = cell["n"]
         untold = n - sum(counts.values())
         if untold:
             counts = counts | {"not told": untold}

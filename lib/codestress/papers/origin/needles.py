@@ -185,7 +185,8 @@ def listing(characters: int, variant: int = 0) -> str:
         )
     first, count = _run_of(pieces, wanted, variant, begins)
     around = [*source, "", "", *source]
-    begin, end = cuts[first], cuts[(first + count) % len(pieces)] or len(source)
+    begin = cuts[first]
+    end = cuts[(first + count) % len(pieces)] or len(source)
     shown = around[begin : end if end > begin else len(source) + 2 + end]
     return "\n".join(_plant(shown, planted))
 
@@ -217,11 +218,13 @@ def chapter(characters: int, depth: float, variant: int = 0) -> str:
     possible to `depth`, a share of the whole (0 to 1). Each `variant` (0, 1, …) begins at another
     paragraph. Raises `DataError` if the kit's chapter is too short."""
     title, *rest = paragraphs("harbour_chapter")
-    pieces, begins = list[str](), list[int]()
+    pieces = list[str]()
+    begins = list[int]()
     for paragraph in rest:
         begins.append(len(pieces))
         pieces += re.split(r"(?<=[.!?] )(?=[A-Z])", f"{paragraph}\n\n")
-    clue, ciphertext = f"{prompt_text('clue')}\n\n", prompt_text("ciphertext")
+    clue = f"{prompt_text('clue')}\n\n"
+    ciphertext = prompt_text("ciphertext")
     wanted = characters - len(f"{title}\n\n{clue}{ciphertext}")
     first, count = _run_of(list(map(len, pieces)), wanted, variant, begins)
     chosen = [*pieces, *pieces][first : first + count]

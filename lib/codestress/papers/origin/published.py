@@ -75,8 +75,11 @@ def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
             first, second = wide.to_numpy(int).T
             change = second - first
             row = {"comparison": comparison, "model": model}
-            row |= {"first": first.sum(), "second": second.sum(), "sizes": len(change)}
-            row |= {"only_second": (change > 0).sum(), "only_first": (change < 0).sum()}
+            row["first"] = first.sum()
+            row["second"] = second.sum()
+            row["sizes"] = len(change)
+            row["only_second"] = (change > 0).sum()
+            row["only_first"] = (change < 0).sum()
             row["difference"] = change.mean()
             row |= paired_difference(change, confidence=confidence)._asdict()
             for name, block in zip(tests, (1, *BLOCKS), strict=True):

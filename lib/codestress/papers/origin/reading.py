@@ -34,7 +34,8 @@ def find_origin(reading: Reading, prefill: str) -> str | None:
         ):
             break
         steps.append(f'"{origin}" is connected to "{word}".')
-        word, here = origin, number
+        word = origin
+        here = number
     if not steps:
         origins = sorted(origin for _, origin in back.values())
         if not origins or reading.random.random() < 0.5:

@@ -238,7 +238,8 @@ def fit_sides(answers: pd.DataFrame, given: Parameters) -> tuple[Sides, pd.DataF
     (share at |d| = 1), reach_lines, the ends of both intervals (bootstrap over items), failed_fits
     (resamples), lack_of_fit (p-value). A side with fewer than three distances is not fitted.
     """
-    fits, rows = {}, []
+    fits = {}
+    rows = []
     for model, part in answers.groupby("model", sort=False):
         for sign, side in ((1, "d > 0"), (-1, "d < 0")):
             apart = part.assign(x=sign * part["d"]).query("x > 0")

@@ -143,7 +143,9 @@ class Chains(Interval, Experiment):
             sizes = range(max(self.first_lines, chain), self.lines_below, self.step)
             for size, lines in enumerate(sizes):
                 factors = {"d": d, "shuffled": shuffled, "wording": wording}
-                factors |= {"lines": lines, "size": size, "list": number}
+                factors["lines"] = lines
+                factors["size"] = size
+                factors["list"] = number
                 problem = f"list {number}, size {size}"
                 for sample in range(self.samples):
                     yield Trial(problem, factors, self.seed, sample)
@@ -259,7 +261,8 @@ class NeedleInHaystack(Interval, Experiment):
         repetitions of a prompt tell little that is new; variants do.
         """
         for cell in [*self.published_texts(), *self.own_cells()]:
-            problem, factors = f"{self.test}, {cell}", cell._asdict()
+            problem = f"{self.test}, {cell}"
+            factors = cell._asdict()
             for sample in range(self.samples):
                 yield Trial(problem, factors, self.seed, sample)
 

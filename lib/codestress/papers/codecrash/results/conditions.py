@@ -105,9 +105,10 @@ def condition_name(row: Mapping[Any, Any]) -> str:
     name = SPELLED.get(kind, str(kind))
     if kind in MESSAGES and row["density"] < 1:
         name = f"{kind} (p = {row['density']:g})"
-    return name + "".join(
-        words for defence, words in DEFENCES.items() if row.get(defence)
-    )
+    for defence, words in DEFENCES.items():
+        if row.get(defence):
+            name += words
+    return name
 
 
 def cells(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:

@@ -77,7 +77,8 @@ def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """
     rows = []
     for row, part in cells(pairs):
-        before, after = part["score_before"], part["score"]
+        before = part["score_before"]
+        after = part["score"]
         row["problems"] = len(part)
         row |= question_counts(part["question"])
         row["vanilla_pct"] = 100 * before.mean()
@@ -228,7 +229,8 @@ def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, flo
     of one cluster, in `question`, as copies of each other; they are nan for one cluster. Both means
     are of the same items, so their common variation cancels.
     """
-    scores, questions = pairs[["score_before", "score"]], pairs["question"]
+    scores = pairs[["score_before", "score"]]
+    questions = pairs["question"]
     first, second = scores.mean()
     points = ratios = UNKNOWN
     if questions.nunique() > 1:

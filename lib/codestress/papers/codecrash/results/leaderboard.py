@@ -72,7 +72,8 @@ def published_differences(task: str = "output") -> pd.DataFrame:
     vanilla = cells[cells["perturbation"] == "VAN"].set_index(key)["value"]
     frame = not_reasoning(cells[cells["perturbation"] != "VAN"])
     frame = frame.join(vanilla.rename("vanilla_pct"), on=key)
-    before, after = frame["vanilla_pct"], frame["value"]
+    before = frame["vanilla_pct"]
+    after = frame["value"]
     if task == "input":
         after = before * (1 + after / 100)
     table = frame[[*key, "perturbation", "vanilla_pct"]].assign(
@@ -240,7 +241,8 @@ def in_panels(
     Each data set of `drawn` stands beside the published one, its own or that of the same kind
     (`LIKE`); all problems together beside all published ones, if both data sets do.
     """
-    own, theirs = set(drawn["dataset"]), set(published["dataset"]) - {MERGE}
+    own = set(drawn["dataset"])
+    theirs = set(published["dataset"]) - {MERGE}
     beside = {name: LIKE.get(name, name) for name in own - {MERGE}}
     if len(theirs) > 1 and theirs <= {*beside.values()}:
         beside[MERGE] = MERGE
@@ -320,10 +322,12 @@ def between_datasets(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     )
     rows = []
     for name in table["perturbation"].unique()[1:]:
-        crux, contest = (lost[dataset][name] for dataset in problem_counts())
+        crux = lost["cruxeval"][name]
+        contest = lost["livecodebench"][name]
         change = mean_difference(contest - crux, confidence)
         row = {"perturbation": name}
-        row["cruxeval"], row["livecodebench"] = crux.mean(), contest.mean()
+        row["cruxeval"] = crux.mean()
+        row["livecodebench"] = contest.mean()
         row["difference"] = change.value
         row["low"], row["high"] = change.interval
         row["p"] = change.p_value

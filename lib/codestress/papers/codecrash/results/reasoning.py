@@ -257,7 +257,8 @@ def growth_table(collapse: Collapse) -> pd.DataFrame:
     the fit does not describe the growth)."""
     row = collapse._asdict()
     del row["curve"], row["text"]
-    places, counts = collapse.curve["tokens"], collapse.curve["doubts"]
+    places = collapse.curve["tokens"]
+    counts = collapse.curve["doubts"]
     row["doubts"] = counts.max()
     known = len(counts) >= LEAST_POINTS
     fit = np.polyfit(places, counts, 2) if known else np.full(3, math.nan)

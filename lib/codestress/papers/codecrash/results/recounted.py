@@ -121,7 +121,8 @@ def _averages(losses: pd.DataFrame) -> Iterator[Number]:
     means = losses.groupby(["reading", "mode", "perturbation"])["lost"].mean()
     models = mean_losses(losses, ["reading", "mode", "label"])
     for reading in losses["reading"].unique():
-        direct, cot = means[reading]["direct"], means[reading]["cot"]
+        direct = means[reading]["direct"]
+        cot = means[reading]["cot"]
         yield "PSC-ALL ahead", reading, _ahead(direct, HEADLINE, "PSC-ALL")
         yield "PSC-ALL ahead of its parts", reading, _ahead(direct, SINGLE, "PSC-ALL")
         saved = 100 * (1 - cot / direct)
@@ -132,13 +133,15 @@ def _averages(losses: pd.DataFrame) -> Iterator[Number]:
 
 def _datasets(lost: pd.DataFrame) -> Iterator[Number]:
     """Yields the numbers about the two data sets, from what models lose in direct mode."""
-    crux, contest = lost["cruxeval"], lost["livecodebench"]
+    crux = lost["cruxeval"]
+    contest = lost["livecodebench"]
     more = contest["MHC"] - crux["MHC"]
     yield "MHC, LiveCodeBench - CRUXEval", "", more.mean()
     on_crux = crux > contest
     same = on_crux["MCC"] == on_crux["MPS"]
     yield "same data set for both messages", "", same.sum()
-    first, second = (part["MCC"] > part["MPS"] for part in (crux, contest))
+    first = crux["MCC"] > crux["MPS"]
+    second = contest["MCC"] > contest["MPS"]
     yield "same message on both data sets", "", (first == second).sum()
     flash = lost[MERGE][HEADLINE].mean(axis=1)
     newer = flash["Gemini-2.0-Flash"] - flash["Gemini-1.5-Flash"]

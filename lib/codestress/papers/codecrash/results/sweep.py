@@ -96,9 +96,8 @@ def density_orders(
             rows.append(of | row | estimate_row(longer, part, confidence))
         for reading, small in SMALL.items():
             if {*small, *LARGER} <= {*kept}:
-                larger, smaller = (
-                    mean([kept[name] for name in names]) for names in (LARGER, small)
-                )
+                larger = mean([kept[name] for name in LARGER])
+                smaller = mean([kept[name] for name in small])
                 loss = (larger - smaller) * 100
                 row = {"number": "small - larger", "model": "open", "reading": reading}
                 rows.append(of | row | estimate_row(loss, part, confidence))
@@ -134,7 +133,8 @@ def density_headline(curves: pd.DataFrame, unit: str) -> str:
     density, in `unit`; of tokens also at the smallest."""
     means = curves.groupby("density")["value"].mean()
     many = f"With messages at {100 * means.index[-1]:.0f} % of the places"
-    first, last = means.iloc[0], means.iloc[-1]
+    first = means.iloc[0]
+    last = means.iloc[-1]
     if unit == "tokens":
         return f"{many}, answers go from {first:,.0f} tokens on average to {last:,.0f}"
     verb = "falls" if last < 0 else "rises"

@@ -36,7 +36,8 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
             if one.status == "rejected":
                 left_out.append(f"{name}: {one.why}")
         row: dict[str, object] = {"dataset": source, "language": language}
-        row |= {"perturbation": perturbation, "density": density}
+        row["perturbation"] = perturbation
+        row["density"] = density
         row["problems"] = len(found)
         row |= {status: counts[status] for status in STATUSES}
         row["doubtful"] = sum(bool(one.doubt) for one in variants)

@@ -25,7 +25,8 @@ def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
         answers["question"].isin(list(CONDITIONS)) & answers["error"].eq("")
     ]
     for answer in asked.to_dict("records"):
-        question, model = answer["question"], answer["model"]
+        question = answer["question"]
+        model = answer["model"]
         faulty = printed_program(question).line
         line = named_in(answer[f"detail_{rule}"])
         cell = {"model": model, "question": question}

@@ -64,7 +64,8 @@ def shares(
     (found / answers by the scoring rule `rule`), low, high (Wilson at level `confidence`, programs
     as clusters), programs, cell (selects these answers). Shares are 0 to 1, nan without answers.
     """
-    rows, value = [], f"value_{rule}"
+    rows = []
+    value = f"value_{rule}"
     for group, part in with_seed(answers).groupby(["model", *by], sort=False):
         part = part[part["counts"]]
         share = clustered_share(part[value], part["seed_program"], confidence)
@@ -118,7 +119,8 @@ def compared(
     exactly the paper's models answered, else `others`."""
     models = set(read_published("faultloc")["groups"]["all"])
     asked = "all ten" if set(answers["model"]) - {ORACLE} == models else "others"
-    tables, by = [], ["language", "fault"]
+    tables = []
+    by = ["language", "fault"]
     for rule, reading in READINGS.items():
         table = localized(answers, by, rule=rule, confidence=confidence)
         tables.append(table.assign(reading=reading))
@@ -141,7 +143,8 @@ def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
         ("quarter",): plain[~perfect].assign(fault=ALL_FAULTS),
         ("fault", "quarter"): plain[~perfect],
     }
-    value, tables = f"value_{rule}", []
+    value = f"value_{rule}"
+    tables = []
     for selected, part in parts.items():
         groups = part.groupby(["fault", "quarter"], as_index=False, sort=False)
         cells = groups.agg(

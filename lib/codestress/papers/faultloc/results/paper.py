@@ -41,7 +41,8 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     Intervals are Wilson's at level `confidence` with `A_PROGRAM` tasks counting as one, since tasks
     of a program are not independent.
     """
-    numbers, flags = read_published("faultloc")["tab02"], {}
+    numbers = read_published("faultloc")["tab02"]
+    flags = {}
     for cell in numbers["flagged"]:
         note = f" (Figure 7 implies {cell['implied_by_fig7']:.2f})"
         flags[cell["language"], cell["fault"], cell["model"]] = note

@@ -26,7 +26,8 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Returns two tables of numbers of programs (column programs): kept programs by source and
     range of lengths (columns source, lines), and all by source and fate (columns source, what:
     kept, or the reason for which the filters reject them)."""
-    kept, dropped = [], []
+    kept = []
+    dropped = []
     for source, programs in program_sets(given).items():
         chosen = programs.programs[: given.n_programs or None]
         lengths = [program.lines for program in chosen]
@@ -98,7 +99,8 @@ def statistics_shown(table: pd.DataFrame, published: Mapping[str, int]) -> pd.Da
     own from `published` (`published_statistics`), with empty cells for missing numbers. The column
     source becomes programs_of."""
     names = {"total_fl_tasks": "tasks", "average_loc": "mean_lines"}
-    names |= {"total_loc": "total_lines", "total_tokens": "tokens"}
+    names["total_loc"] = "total_lines"
+    names["total_tokens"] = "tokens"
     theirs = pd.DataFrame([published])[[*names]].rename(columns=names)
     theirs["source"] = "published (Table IV)"
     rows = pd.concat([table, theirs]).rename(columns={"source": "programs_of"})
@@ -155,7 +157,8 @@ def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def catalogue_headline(table: pd.DataFrame, cells: pd.DataFrame) -> str:
     """Returns a sentence: how many labels are right, from `table` (made by `labels_checked`), and
     how many tasks can be mutated, from `cells` (made by `applied_cells`)."""
-    right, labels = table["label_is_right"].sum(), table["tasks"].sum()
+    right = table["label_is_right"].sum()
+    labels = table["tasks"].sum()
     return (
         f"{right} of {labels} labels are the line that differs, and at least "
         f"{100 * cells['accuracy'].min():.0f} % of the tasks can be mutated"
@@ -180,7 +183,8 @@ def headline(
 def example(task: Task, given: Mutations) -> str:
     """Returns a text for readers: what the fault of `task` changes, then what each mutation in
     `given` changes at the first of its strengths, or why the mutation cannot be made."""
-    faulty, strength = task.program.code, given.strengths[0]
+    faulty = task.program.code
+    strength = given.strengths[0]
     parts = [f"=== {task.id}: {task.kind}", _changes(task.correct.code, faulty)]
     for spm in mutations_of(given, task.correct.language):
         factors = {"spm": spm, "strength": strength, "said": ""}

@@ -43,10 +43,13 @@ def returns(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     rows = []
     for (language, label), part in table.groupby(["language", "label"], sort=False):
         misplaced = part["fault"] == RETURNS
-        cell, rest = part[misplaced].iloc[0], part[~misplaced]
+        cell = part[misplaced].iloc[0]
+        rest = part[~misplaced]
         if cell["flag"]:
             continue
-        share, of, rest_of = cell["accuracy"], cell["of"], rest["of"].sum()
+        share = cell["accuracy"]
+        of = cell["of"]
+        rest_of = rest["of"].sum()
         others = (rest["accuracy"] * rest["of"]).sum() / rest_of
         n = rest_of / (3 * A_PROGRAM)
         interval = newcombe(others, n, share, of / A_PROGRAM, confidence)

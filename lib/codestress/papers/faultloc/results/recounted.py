@@ -50,7 +50,8 @@ def _table_two(found: Numbers) -> None:
     every["family"] = every["model"].str.split().str[0]
     readings = {"its tasks together": every, "its cells alike": every.assign(of=1)}
     for reading, cells in readings.items():
-        families, models = (paper.accuracy(cells, [by]) for by in ("family", "model"))
+        families = paper.accuracy(cells, ["family"])
+        models = paper.accuracy(cells, ["model"])
         by_language = paper.accuracy(cells, ["family", "language"]).unstack()
         for language, values in by_language.items():
             found[f"Claude ahead, {language}", reading] = _ahead(values, ["claude"])
@@ -75,7 +76,8 @@ def _mutations(found: Numbers) -> None:
     single = bars[["names", "comments", "dead_code"]]
     for spm, value in single.items():
         found[f"accuracy under {spm}", ""] = value
-    two, three = bars["comments+names"], bars["comments+names+dead_code"]
+    two = bars["comments+names"]
+    three = bars["comments+names+dead_code"]
     found["names - comments", ""] = bars["names"] - bars["comments"]
     found["comments - dead code", ""] = bars["comments"] - bars["dead_code"]
     found["one - two", ""] = bars["comments"] - two
@@ -100,7 +102,8 @@ def _languages(found: Numbers) -> None:
     counts = paper.published_counts()
     names = paper.spelled(counts["label"])
     wide = counts.assign(label=names).pivot(index="label", columns="language")
-    localized, after = wide["pf_localized"], wide["pf_spm_localized"]
+    localized = wide["pf_localized"]
+    after = wide["pf_spm_localized"]
     closed = ~wide.index.isin(OPEN)
     for reading, of in (
         ("third bars by the first", wide["total"]),

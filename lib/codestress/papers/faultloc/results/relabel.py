@@ -148,16 +148,20 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     for model, part in placed.set_index("seed_program").groupby("model", sort=False):
         programs = part.index.nunique()
         for rule, other in CHANGED.items():
-            label, changed = _fall(part, rule), _fall(part, other)
+            label = _fall(part, rule)
+            changed = _fall(part, other)
             row: dict[str, Any] = {"model": model, "tolerance": TOLERANCES[rule]}
-            row |= {"answers": len(part), "programs": programs}
+            row["answers"] = len(part)
+            row["programs"] = programs
             for name, ends, fall in (
                 ("fall", "", label),
                 ("fall_changed", "changed_", changed),
                 ("by_labels", "by_labels_", label - changed),
             ):
                 low, high = fall.interval(programs, confidence)
-                row |= {name: fall.value, f"{ends}low": low, f"{ends}high": high}
+                row[name] = fall.value
+                row[f"{ends}low"] = low
+                row[f"{ends}high"] = high
             rows.append(row | {"verdict": _verdict(row)})
     return pd.DataFrame(rows)
 

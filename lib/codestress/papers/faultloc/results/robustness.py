@@ -52,11 +52,13 @@ def robustness(
     (Wilson at `confidence`, programs as clusters), cell (selects these answers). Shares are 0 to 1,
     nan if none was asked again.
     """
-    again, groups = with_change(answers, rule), ["model", *by]
+    again = with_change(answers, rule)
+    groups = ["model", *by]
     localized = again["counts"] | again[f"detail_{rule}"].ne("not localized before")
     counts = again.assign(localized=localized).groupby(groups, sort=False)["localized"]
     table = shares(again, by, rule, confidence)
-    table["tasks"], table["localized"] = counts.size().array, counts.sum().array
+    table["tasks"] = counts.size().array
+    table["localized"] = counts.sum().array
     names = {"answers": "asked_again", "found": "found_again"}
     columns = [*groups, "tasks", "localized", *names.values()]
     return table.rename(columns=names)[[*columns, "accuracy", "low", "high", "cell"]]
@@ -74,7 +76,8 @@ def losses(
     programs; nan for a single program), low_joint (the lower end at the level at which those of
     all rows of a control hold together, Bonferroni). Shares are 0 to 1.
     """
-    value, task = f"value_{rule}", ["model", *TASK]
+    value = f"value_{rule}"
+    task = ["model", *TASK]
     asked = with_change(answers, rule).query("counts")
     mutated = asked[asked["change"] == MUTATED]
     rows = []
@@ -84,7 +87,8 @@ def losses(
         groups = list(paired.groupby(["model", *by], sort=False))
         level = 1 - (1 - confidence) / (len(groups) or 1)
         for group, part in groups:
-            net, programs = part["kept"] - part[value], part["seed_program"]
+            net = part["kept"] - part[value]
+            programs = part["seed_program"]
             interval = joint = UNKNOWN
             if programs.nunique() > 1:
                 interval = paired_difference(net, programs, confidence)
@@ -151,7 +155,8 @@ def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
         for language, part in together.groupby("language", sort=False)["value"]:
             moved = f"from {part.iloc[0]:.0f} to {part.iloc[-1]:.0f} %"
             parts.append(f"{moved} in {LANGUAGE_NAMES[language]}")
-        least, most = points["strength"].min(), points["strength"].max()
+        least = points["strength"].min()
+        most = points["strength"].max()
         return (
             f"From strength {least:g} to {most:g} the mean goes {' and '.join(parts)}"
         )

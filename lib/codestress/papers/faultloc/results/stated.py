@@ -34,12 +34,14 @@ def stated_numbers(
     answers = answers[[*FACTORS, f"value_{rule}", f"outcome_{rule}"]]
     answers = answers.rename(columns={f"value_{rule}": "value"})
     answers = with_seed(answers).set_index("seed_program", drop=False)
-    again, rows = asked_again(answers, rule), []
+    again = asked_again(answers, rule)
+    rows = []
     for family, models in read_published("faultloc")["groups"].items():
         own = answers[answers["model"].isin(models)]
         if not set(models) <= set(own["model"]):
             continue
-        plain, mutated = own[own["spm"] == "none"], again[again["model"].isin(models)]
+        plain = own[own["spm"] == "none"]
+        mutated = again[again["model"].isin(models)]
         if family == "all":
             numbers = [*_over_all(plain, mutated), *_over_strengths(mutated)]
         else:
@@ -105,7 +107,8 @@ def _over_strengths(again: pd.DataFrame) -> Iterator[Number]:
             last = _mean(part[part["strength"] == 8], *levels)
             fall = first - last
             numbers = {"accuracy at strength 1": first, "accuracy at strength 8": last}
-            numbers |= {"fall": fall, "fall a step": fall / STEPS}
+            numbers["fall"] = fall
+            numbers["fall a step"] = fall / STEPS
             for name, estimate in numbers.items():
                 yield str(language), f"{name}, {language}", reading, estimate
 
