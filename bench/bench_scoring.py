@@ -19,7 +19,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from codestress.papers.semtrace.contexts import removable, without_lines
+from codestress.papers.semtrace.line_removal import removable, without_lines
 from codestress.problems.pool import generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem

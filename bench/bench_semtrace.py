@@ -17,7 +17,7 @@ import numpy as np
 from codestress.fitting.exponential import fit_exponential
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
-from codestress.papers.semtrace.contexts import removable
+from codestress.papers.semtrace.line_removal import removable
 from codestress.papers.semtrace.studies import Questions
 from codestress.parameters import questions
 from codestress.problems.pool import generated_problems

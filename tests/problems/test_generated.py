@@ -18,7 +18,7 @@ from hypothesis import given, settings, strategies as st
 
 import write_pool
 from codestress.errors import ParameterError
-from codestress.papers.semtrace.contexts import removable, without_lines
+from codestress.papers.semtrace.line_removal import removable, without_lines
 from codestress.problems.pool import POOL, generated_problems
 from codestress.problems.problem_files import read_problems
 from codestress.problems.program import Problem

@@ -25,7 +25,7 @@ from codestress.papers.faultloc.results import stated
 from codestress.papers.faultloc.results.localization import READINGS
 from codestress.papers.faultloc.results.paper import published_localization
 from codestress.papers.origin import results as origin
-from codestress.papers.semtrace.results import largest_drops, removal, tables
+from codestress.papers.semtrace.results import largest_drops, losses, removal, tables
 from codestress.papers.semtrace.results.orders import FAMILIES
 from codestress.parameters import Facts
 from codestress.pipeline.artefacts import Overrides, resolve
@@ -204,7 +204,7 @@ def removals(one: Statement, value: float, random: Random) -> Tables:
         ),
     )
     return {
-        "losses": removal.group_losses(fits, answers, 0.95).assign(problems="cruxeval")
+        "losses": losses.group_losses(fits, answers, 0.95).assign(problems="cruxeval")
     }
 
 

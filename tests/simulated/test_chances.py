@@ -19,7 +19,8 @@ from codestress.inference.registry import load_registry
 from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.origin import studies as origin
 from codestress.papers.origin.results import fit_sides
-from codestress.papers.semtrace import studies as semtrace
+from codestress.papers.semtrace.positions import Contexts
+from codestress.papers.semtrace.prompting import problems_of
 from codestress.papers.semtrace.results.by_position import dips
 from codestress.parameters import questions
 from codestress.simulated.engine import answer_text
@@ -78,7 +79,7 @@ def chains(reader: str, lists: int, d: list[int]) -> Trials:
 def traces(reader: str, problems: int, positions: int, distractors: int) -> Trials:
     """SemTrace's outputs at each of the positions among functions of installed packages."""
     return questions(
-        semtrace.Contexts(
+        Contexts(
             artefact="x",
             models=[reader],
             n_problems=problems,
@@ -105,7 +106,7 @@ def test_chains_are_followed_as_often_as_is_said(name: str) -> None:
 @pytest.mark.parametrize("name", ["sim-ends", "sim-flat", "sim-near"])
 def test_traces_are_computed_as_often_as_is_said(name: str) -> None:
     trials, reader = traces(name, 4, 3, 4), settings_of(name)
-    problems = semtrace.problems_of("semtrace", 4, 0)
+    problems = problems_of("semtrace", 4, 0)
     for trial in trials.items[::3]:
         problem = problems[trial.problem]
         check(
@@ -222,7 +223,7 @@ def test_the_reach_of_a_readers_decay_is_recovered() -> None:
 @pytest.mark.slow
 def test_the_dip_in_the_middle_of_a_readers_context_is_recovered() -> None:
     trials, reader = traces("sim-ends", 40, 5, 10), settings_of("sim-ends")
-    problems = semtrace.problems_of("semtrace", 40, 0)
+    problems = problems_of("semtrace", 40, 0)
     answers = with_chances(
         trials,
         "sim-ends",

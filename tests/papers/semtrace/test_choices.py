@@ -9,12 +9,10 @@ import pandas as pd
 import pytest
 
 from codestress.papers.semtrace.contexts import SEPARATORS, Shown, mix, trace_problems
+from codestress.papers.semtrace.prompting import problems_of
 from codestress.papers.semtrace.recall import score_partial_trace, score_retrieval
 from codestress.papers.semtrace.results.removal import recall_sensitivity
-from codestress.papers.semtrace.studies import (
-    LineRemoval,
-    Questions,
-)
+from codestress.papers.semtrace.studies import LineRemoval, Questions
 from codestress.parameters import questions
 from codestress.problems.program import Problem
 from codestress.report.protocol import stamp
@@ -218,8 +216,6 @@ def test_an_input_is_run_on_the_complete_program_or_on_what_was_shown() -> None:
             for t in trials.items
             if t.factors["mask"] == full and t.factors["removed"] == t.factors["lines"]
         ][:1]
-        from codestress.papers.semtrace.studies import problems_of
-
         right = problems_of("generated", 3, 0)[bare.problem].arguments
         outcomes[which] = trials.judges["strict"](
             bare, Response(f"{right})\n```", "stop")

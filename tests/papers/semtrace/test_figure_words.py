@@ -12,7 +12,7 @@ from matplotlib.collections import FillBetweenPolyCollection
 
 from codestress.artefact_files import read_artefact
 from codestress.inference.registry import load_registry
-from codestress.papers.semtrace import charts
+from codestress.papers.semtrace import charts, removal_charts
 from codestress.papers.semtrace.results import by_position, removal, tables
 from conftest import ROOT
 from told import names
@@ -136,7 +136,7 @@ def test_a_rejected_fit_is_dotted_and_has_no_band() -> None:
         answers = versions(right, problems=400)
         table = removal.accuracy_by_share(answers, confidence=0.95)
         _, curves = told(answers)
-        figure = charts.removal_curve(table, curves, None, confidence=0.95)
+        figure = removal_charts.removal_curve(table, curves, None, confidence=0.95)
         [ax] = figure.axes
         assert ax.lines[0].get_linestyle() == style
         drawn = [

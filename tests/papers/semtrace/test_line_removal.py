@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from codestress.papers.semtrace.contexts import removable, without_lines
+from codestress.papers.semtrace.line_removal import removable, without_lines
 from codestress.problems.problem_files import read_problems
 
 CODE = "def f(x):\n    a = 1\n\n    return x"

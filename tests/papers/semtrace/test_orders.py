@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from codestress.fitting.exponential import fit_exponential
-from codestress.papers.semtrace.results import largest_drops, orders, published, removal
+from codestress.papers.semtrace.results import largest_drops, losses, orders, published
 from codestress.paths import PUBLISHED
 
 PAIR = ("gemma-3-12b", "gemma-3-27b")
@@ -92,10 +92,8 @@ def test_tasks_and_ways_to_ask_are_compared_on_the_same_problems() -> None:
 
 
 def test_drops_of_a_family_are_compared_in_points_and_per_cent() -> None:
-    drops = largest_drops.largest_drops(
-        made(0.3),
-        SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=100, seed=0),
-    )
+    given = SimpleNamespace(metrics=["strict"], confidence=0.95, resamples=100, seed=0)
+    drops = largest_drops.largest_drops(made(0.3), given)
     found = orders.drop_orders(drops, 0.95).set_index("number")
     own = drops[drops["context"] == "any"].set_index("model")
     for unit in ("points", "relative"):
@@ -105,7 +103,8 @@ def test_drops_of_a_family_are_compared_in_points_and_per_cent() -> None:
         )
         assert row["low"] < row["value"] < row["high"]
     assert found.loc["larger - smaller, relative", "value"] < 0
-    assert orders.drop_orders(pd.DataFrame(), 0.95).empty
+    nothing = largest_drops.largest_drops(made(0.3)[:0], given)
+    assert orders.drop_orders(nothing, 0.95).empty
 
 
 def test_drops_are_compared_by_digits_and_never_of_predictions_with_keys() -> None:
@@ -169,12 +168,12 @@ def test_losses_without_half_of_the_lines_are_compared_over_all_models() -> None
             fits[model, task] = fit_exponential(
                 x, right, asked, **how, rng=np.random.default_rng(0)
             )
-    found = removal.removal_orders(fits, 0.95).set_index("number")
+    found = losses.removal_orders(fits, 0.95).set_index("number")
     truth = (1 - np.exp(-1.5)) - (1 - np.exp(-0.75))
     row = found.loc["larger - smaller, output"]
     assert row["value"] == pytest.approx(truth, abs=0.03)
     assert (found["low"] > 0).all()
-    assert removal.removal_orders(
+    assert losses.removal_orders(
         {(larger[0], "input_prediction"): fits[larger[0], "input_prediction"]}, 0.95
     ).empty
 

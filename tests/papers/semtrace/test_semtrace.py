@@ -17,9 +17,12 @@ from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_of
 from codestress.inference.run import run
+from codestress.papers.semtrace.contexts import distractor_context
+from codestress.papers.semtrace.prompting import problems_of
 from codestress.papers.semtrace.results import (
     by_position,
     largest_drops,
+    losses,
     removal,
     tables,
 )
@@ -27,8 +30,6 @@ from codestress.papers.semtrace.studies import (
     LineRemoval,
     Questions,
     Templates,
-    distractor_context,
-    problems_of,
     rendered_templates,
 )
 from codestress.parameters import questions
@@ -607,26 +608,26 @@ def test_losses_of_several_models_are_read_in_five_ways() -> None:
         "resamples": 20,
         "seed": 0,
     }
-    losses = removal.group_losses(
+    table = losses.group_losses(
         removal.fit_removal(answers, SimpleNamespace(**how)), answers, 0.95
     )  # type: ignore[arg-type]
-    group = losses[losses["model"] == "larger"].set_index("reading")["loss_at_half"]
-    assert group[removal.FITTED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
-    assert group[removal.OBSERVED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
-    assert group[removal.OF_MEAN] == pytest.approx(
+    group = table[table["model"] == "larger"].set_index("reading")["loss_at_half"]
+    assert group[losses.FITTED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
+    assert group[losses.OBSERVED] == pytest.approx(1 - (0.5 + 0.25) / 2, abs=0.01)
+    assert group[losses.OF_MEAN] == pytest.approx(
         1 - (0.4 + 0.1) / (0.8 + 0.4), abs=0.01
     )
-    assert group[f"{removal.OF_MEAN}, in points"] == pytest.approx(
+    assert group[f"{losses.OF_MEAN}, in points"] == pytest.approx(
         (0.4 + 0.3) / 2, abs=0.01
     )
-    assert group[f"{removal.OBSERVED}, in points"] == pytest.approx(
+    assert group[f"{losses.OBSERVED}, in points"] == pytest.approx(
         (0.4 + 0.3) / 2, abs=0.01
     )
     without = answers[answers["removed"] != 1]
-    left = removal.group_losses(
+    left = losses.group_losses(
         removal.fit_removal(without, SimpleNamespace(**how)), without, 0.95
     )  # type: ignore[arg-type]
-    assert removal.OBSERVED not in set(left["reading"]), (
+    assert losses.OBSERVED not in set(left["reading"]), (
         "no version lacks half of its lines"
     )
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from codestress.inference.run import run
-from codestress.papers.semtrace import studies
+from codestress.papers.semtrace import prompting
 from codestress.papers.semtrace.results.removal import (
     accuracy_by_share,
     recall_sensitivity,
@@ -66,7 +66,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "problems.yaml").write_text("mine: {file: rows.jsonl}\n")
     monkeypatch.setattr(problem_files, "ROOT", tmp_path)
     monkeypatch.setattr(problem_files, "FILE", tmp_path / "problems.yaml")
-    cached = (problem_files.own_problems, studies.problems_of)
+    cached = (problem_files.own_problems, prompting.problems_of)
     for one in cached:
         one.cache_clear()
     yield

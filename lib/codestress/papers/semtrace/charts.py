@@ -1,5 +1,5 @@
-"""Sense and Sensitivity's charts: accuracy by position, by lines removed and without distractors,
-prompts (Figures 11 to 14), the published tables."""
+"""Sense and Sensitivity's charts: accuracy by position and without distractors, prompts (Figures 11
+to 14), the published tables. Charts of lines removed: `removal_charts`."""
 
 import textwrap
 from collections.abc import Sequence
@@ -7,10 +7,8 @@ from itertools import product
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from codestress.fitting.proportions import DOUBTED
 from codestress.report.curves import (
     draw_curves,
     forest,
@@ -58,106 +56,6 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     return figure
 
 
-def removal_curve(
-    points: pd.DataFrame,
-    curves: pd.DataFrame,
-    published: tuple[float, float] | None,
-    *,
-    confidence: float,
-) -> Figure:
-    """Figure of accuracy against the share of lines removed, with a panel for each model and a
-    curve for each task (Figures 5 and 6); a single curve is as wide as a column.
-
-    The table `points` has the columns model, task, share_removed, n, accuracy, low, high; the table
-    `curves` has model, task, share_removed, accuracy, low, high, lack_of_fit (p-value); shares from
-    0 to 1. Areas of points grow with the column `n`, the number of versions behind them; bands are
-    the curves' intervals, at the level `confidence`. A curve that does not describe its points is
-    dotted, without a band. `published` is a pair, share removed and accuracy of the one point that
-    the paper states in numbers, or None: no such point.
-    """
-    models, tasks = (list(points[name].unique()) for name in ("model", "task"))
-    alone = len(models) == len(tasks) == 1
-    height, width = 0.9 + min(2.0 * -(-len(models) // 3), 7.0), 3.3 if alone else 7.0
-    figure, axes = panels(models, 3, height, width, sharex=True, sharey=True)
-    for (model, task), part in points.groupby(["model", "task"], sort=False):
-        colour, marker = look(tasks.index(task))
-        curve = curves[(curves["model"] == model) & (curves["task"] == task)]
-        _draw_task(axes[models.index(model)], part, curve, colour, marker)
-        label = task.replace("_", " ")
-        axes[0].scatter([], [], color=colour, marker=marker, label=label)
-    if published:
-        x, y = (100 * number for number in published)
-        words = "published: one line removed"
-        axes[0].plot(x, y, "D", label=words, color=PUBLISHED, mfc="none", zorder=4)
-        mark(axes[0], pd.DataFrame(index=["published"]), x, y, published=True)
-    axes[0].set(xlim=(-2, 102), ylim=(-3, 103), yticks=range(0, 101, 25))
-    figure.supxlabel("lines removed (%)", fontsize=8)
-    figure.supylabel("right answers (%)", fontsize=8)
-    title = f"area: versions; band: {confidence:.0%} interval; dotted: rejected fit"
-    legend_above(figure, axes[0], title=title, title_fontsize=7)
-    return figure
-
-
-def _draw_task(
-    ax: Axes, part: pd.DataFrame, curve: pd.DataFrame, colour: str, marker: str
-) -> None:
-    """Draw a task's points `part` into the panel `ax`, and the `curve` that was fitted to them with
-    its band; dotted and without a band where it does not describe its points."""
-    removed, accuracy = 100 * part["share_removed"], 100 * part["accuracy"]
-    areas = 3 + 60 * part["n"] / part["n"].max()
-    ax.scatter(removed, accuracy, areas, colour, marker=marker, alpha=0.75, zorder=3)
-    mark(ax, part, removed, accuracy)
-    place, share, low, high = (
-        100 * curve[name] for name in ("share_removed", "accuracy", "low", "high")
-    )
-    if (curve["lack_of_fit"] < DOUBTED).any():
-        ax.plot(place, share, color=colour, linestyle=":")
-    else:
-        ax.plot(place, share, color=colour)
-        ax.fill_between(place, low, high, color=colour, alpha=0.22, linewidth=0)
-
-
-def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure:
-    """Figure of accuracy against the share of lines removed, with a panel for each task, and beside
-    these panels the sensitivity (Equation 5: the share of accuracy that is lost when lines are
-    removed).
-
-    The table `points` has the columns model, task, share_removed, accuracy, low, high; the table
-    `sensitivity` has model, task, sensitivity, low, high; all shares from 0 to 1.
-    """
-    tasks, models = (list(points[name].unique()) for name in ("task", "model"))
-    titles = [task.replace("_", " ") for task in tasks]
-    height = max(3.0, 1.2 + 0.14 * len(tasks) * len(models))
-    figure, axes = panels([*titles, "sensitivity (Equation 5)"], len(tasks) + 1, height)
-    for ax, task in zip(axes, tasks, strict=False):
-        draw_curves(
-            ax,
-            points[points["task"] == task],
-            models,
-            "share_removed",
-            value="accuracy",
-            scale=100,
-            size=3.5,
-        )
-        ax.set(xlabel="lines removed (%)", xlim=(-4, 104), ylim=(-4, 104))
-    axes[0].set_ylabel("correct (%)")
-    rows = with_cells(sensitivity, ["model", "task"])
-    rows["label"] = rows["task"].str.replace("_", "\n")
-    names = [title.replace(" ", "\n") for title in titles]
-    forest(
-        axes[-1],
-        rows,
-        names,
-        (-4, 104),
-        value="sensitivity",
-        scale=100,
-        series="model",
-        xlabel="accuracy lost (%)",
-    )
-    legend_above(figure, *axes[:-1])
-    return figure
-
-
 def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     """Figure of accuracies without distractors (Tables 1 and 2), with a panel for each kind of
     question and a row for each model; the paper's numbers stand in the same rows, grey and hollow.
@@ -182,8 +80,8 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
             colour, marker = look(keys.index(key))
             style: Any = {"color": colour, "label": key or "here"}
             if paper:
-                style = {"color": PUBLISHED, "mfc": "white"}
-                style["label"] = f"published {key}".strip()
+                label = f"published {key}".strip()
+                style = {"color": PUBLISHED, "label": label, "mfc": "white"}
             rows = part["label"].map(names.index) + 0.1 * bool(paper)
             rows += 0.3 * keys.index(key) - 0.15 * (len(keys) - 1)
             share, reach = interval(part)

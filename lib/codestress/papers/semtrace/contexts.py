@@ -1,6 +1,6 @@
 """Programs and contexts of Sense and Sensitivity: SemTrace's functions (section 2.3, Listing 1),
 and the target function among unrelated functions (section 3.1), which is M(C1, C2, Pos) of section
-2, or without some of its lines.
+2.
 
 The unrelated functions (distractors) come from one of three sources. `codesearchnet` is the paper's
 own data set, in CodeXGLUE's test split. `cosqa` is the part of that data set in CoSQA, whose
@@ -9,25 +9,24 @@ same on every machine, whatever its Python.
 """
 
 import ast
-import gzip
-import json
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise, zip_longest
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
+from codestress.errors import ParameterError
 from codestress.literals import parse_program
 from codestress.notes import noted
 from codestress.problems.datasets import data_file
 from codestress.problems.installed import PACKAGES, installed_modules
 from codestress.problems.program import Problem
 from codestress.seeding import rng
-from codestress.types import Source
+from codestress.types import CHARACTERS_PER_TOKEN, Source
 
 FEWEST, MOST = 4, 10
 """Smallest and largest number of assignments in a SemTrace function."""
@@ -110,21 +109,19 @@ def distractors(source: Distractors) -> tuple[str, ...]:
     return tuple(code for code in functions if low <= len(code) <= high)
 
 
-def _written_alike(source: Literal["cosqa", "codesearchnet"]) -> Iterator[str]:
+def _written_alike(source: Distractors) -> Iterator[str]:
     """Yields the functions of a data set without common indentation and with tabs as four spaces; a
     text that does not parse, or does not begin with a function, is left out."""
-    rows: Iterable[Any]
-    if source == "cosqa":
-        packed = data_file("codesearchnet-python", COSQA).read_bytes()
-        lines = gzip.decompress(packed).decode("utf-8").splitlines()
-        rows = map(json.loads, lines)
-    else:
-        from pyarrow import parquet
+    import pandas as pd
 
+    if source == "cosqa":
+        path = data_file("codesearchnet-python", COSQA)
+        rows = pd.read_json(path, lines=True, dtype=False)
+    else:
         path = data_file("codexglue-python", CODESEARCHNET)
-        rows = parquet.read_table(path, columns=["code"]).to_pylist()
-    for row in rows:
-        code = textwrap.dedent(row["code"].expandtabs(4)).strip("\n")
+        rows = pd.read_parquet(path, columns=["code"])
+    for text in rows["code"]:
+        code = textwrap.dedent(text.expandtabs(4)).strip("\n")
         with suppress(SyntaxError, IndexError):
             if isinstance(parse_program(code).body[0], ast.FunctionDef):
                 yield code
@@ -139,6 +136,35 @@ def _installed() -> Iterator[str]:
                     yield textwrap.dedent(
                         "\n".join(lines[node.lineno - 1 : node.end_lineno])
                     )
+
+
+@lru_cache(maxsize=256)
+def distractor_context(
+    problem: str, count: int, source: Distractors, tokens: int | None, seed: int
+) -> tuple[str, ...]:
+    """Source texts, as a tuple, of the first `count` distractors of the problem with the id
+    `problem`, drawn from `source` by `seed` and this id; empty for 0.
+
+    With `tokens` not None, the number of functions is chosen so that they have about `count *
+    tokens` tokens together. `ParameterError` where the source has too few functions.
+    """
+    if not count:
+        return ()
+    pool = distractors(source)
+    order = rng(seed, "distractors", source, problem).permutation(len(pool))
+    functions = [pool[i] for i in order]
+    wanted = count
+    if tokens is not None:
+        lengths = np.cumsum([len(code) + 2 for code in functions])
+        wanted = 1 + int(
+            np.searchsorted(lengths, count * tokens * CHARACTERS_PER_TOKEN)
+        )
+    if wanted > len(pool):
+        raise ParameterError(
+            f"distractors = {count}: {source} has only {len(pool)} functions of a fitting length; "
+            "ask for fewer, or take another distractor_source"
+        )
+    return tuple(functions[:wanted])
 
 
 BLANK = ""
@@ -252,6 +278,13 @@ def line_keys(random: np.random.Generator, functions: Sequence[str]) -> list[lis
     return keys
 
 
+@lru_cache(maxsize=64)
+def drawn_keys(problem: str, codes: tuple[str, ...], seed: int) -> list[list[str]]:
+    """Keys of the lines of `codes`, the program of the problem with the id `problem`
+    and its distractors, as from `line_keys`, drawn by `seed`, id and program."""
+    return line_keys(rng(seed, "keys", problem, codes[0]), codes)
+
+
 Separator = Literal["space", "colon", "tab"]
 SEPARATORS = {"space": " ", "colon": ": ", "tab": "\t"}
 """Text between a key and its line, by name."""
@@ -276,22 +309,3 @@ def with_keys(
             texts.append(f"{key}{SEPARATORS[separator]}{line}" if keyed else line)
         shown.append(Shown("\n".join(texts[:last]), texts[last:]))
     return shown
-
-
-def removable(code: str) -> int:
-    """Number of lines of the program `code` that may be removed: all but the first (section 3.4),
-    blank lines included.
-
-    CRUXEval's 800 programs have 71,994 versions. In three programs the first line is not the `def`,
-    and still stays.
-    """
-    return code.count("\n")
-
-
-def without_lines(code: str, removed: int) -> str:
-    """Text of the program `code` without the lines in the bit mask `removed` (0: none, to 2 **
-    `removable(code)` - 1: all but the first): bit i, from 0, removes line i + 2, counted from 1."""
-    first, *others = code.split("\n")
-    return "\n".join(
-        [first, *(line for i, line in enumerate(others) if not removed >> i & 1)]
-    )

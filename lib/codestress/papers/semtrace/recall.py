@@ -40,12 +40,9 @@ def score_output_completion(
     score = score_output(Answer(problem, value.text))
     if score.outcome is Outcome.UNPARSABLE:
         return score if value.closed else unread(response, score.detail)
-    cut = score.outcome is Outcome.INCORRECT and not value.closed
-    return (
-        replace(missed(response, score.detail), unresolved=score.unresolved)
-        if cut
-        else score
-    )
+    if score.outcome is Outcome.INCORRECT and not value.closed:
+        return replace(score, outcome=missed(response).outcome)
+    return score
 
 
 def score_partial_trace(
@@ -72,12 +69,7 @@ def score_partial_trace(
     if not isinstance(found, list) or (len(found) != len(expected) and not any_length):
         return exact
     right = sum(map(same_value, found, expected))
-    return Score(
-        Outcome.INCORRECT,
-        right / max(len(found), len(expected)),
-        exact.detail,
-        exact.unresolved,
-    )
+    return replace(exact, value=right / max(len(found), len(expected)))
 
 
 def score_input_completion(
@@ -105,18 +97,11 @@ def _score_input(answer: Answer) -> Score:
     return score_answers([answer], "input", "strict", shared_executor())[0]
 
 
-def score_completion(
-    problem: Problem, task: str, response: Response, begun: str, rule: ReadingRule
-) -> Score:
-    """Score of the input (if `task` is `input_prediction`) or the output (any other task) predicted
-    in `response` to `problem`; `begun` is the prefill, `rule` the part of the completion that is
-    read."""
-    score = (
-        score_input_completion
-        if task == "input_prediction"
-        else score_output_completion
-    )
-    return score(problem, response, begun, rule)
+SCORERS = {
+    "input_prediction": score_input_completion,
+    "output_prediction": score_output_completion,
+}
+"""Scorers of predictions, by task."""
 
 
 def _ended(text: str) -> str:

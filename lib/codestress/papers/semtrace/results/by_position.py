@@ -15,17 +15,15 @@ from codestress.report.marks import with_cells
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
 
-from ..studies import Positions, Questions
+from ..positions import Positions, Questions
 from .tables import clear_effect
 
 PANEL = ["dataset", "task", "digits", "qac", "keys", "metric"]
 """Columns that identify a figure's panels, beside the number of distractors."""
 CURVE = ["model", *PANEL[:-1], "distractors"]
 """Columns that identify the curves of one metric."""
-SHARE, RELATIVE = (
-    ["accuracy", "low", "high"],
-    ["relative", "relative_low", "relative_high"],
-)
+SHARE = ["accuracy", "low", "high"]
+RELATIVE = ["relative", "relative_low", "relative_high"]
 WORDS: dict[str, dict[Any, str]] = {
     "task": {},
     "dataset": {
@@ -68,16 +66,14 @@ def _relative_curves(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     """Table of accuracies in `answers` as shares of their curve's maximum, on the problems that
     were asked at all positions: the columns `CURVE`, metric, position, relative, relative_low,
     relative_high. The share is nan where the maximum is 0."""
-    rows: list[tuple[Any, ...]] = []
+    rows = []
     for curve, cells, random in _cells(answers, given, "relative"):
         count = len(cells)
         weights = cluster_weights(count, given.resamples, random) / count
         shares = cells.mean() / (cells.mean().max() or np.nan)
         intervals = relative_to_best(cells.to_numpy(float), weights, given.confidence)
-        rows += [
-            (*curve, *one, *ends)
-            for one, ends in zip(shares.items(), intervals, strict=True)
-        ]
+        for share, ends in zip(shares.items(), intervals, strict=True):
+            rows.append((*curve, *share, *ends))
     return pd.DataFrame(rows, columns=[*CURVE, "metric", "position", *RELATIVE])
 
 
@@ -102,7 +98,7 @@ def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
     `relative` say what is drawn. Rows are named by the factors that differ between panels. Columns
     are numbers of distractors, or numbers of digits when these differ.
     """
-    varying = [name for name in PANEL if name != "digits" and table[name].nunique() > 1]
+    varying = [name for name in WORDS if table[name].nunique() > 1] or ["task"]
     counted = "digits" if table["digits"].nunique() > 1 else "distractors"
     column = table[counted].map(lambda n: f"{n or 'no'} {counted}")
     rows = [_panel_name(row, varying) for row in table.to_dict("records")]
@@ -116,9 +112,8 @@ def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
     return points[[*axes, *drawn]].set_axis(names, axis=1)
 
 
-def _panel_name(row: dict[Hashable, Any], varying: Sequence[str]) -> str:
-    names = [name for name in WORDS if name in varying] or ["task"]
-    values = [(name, row[name]) for name in names]
+def _panel_name(row: dict[Hashable, Any], factors: Sequence[str]) -> str:
+    values = [(name, row[name]) for name in factors]
     return ", ".join(
         WORDS[name].get(value, str(value).replace("_", " ")) for name, value in values
     )

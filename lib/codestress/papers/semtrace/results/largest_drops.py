@@ -19,17 +19,15 @@ from codestress.fitting.proportions import (
 from codestress.report.published import read_published
 from codestress.seeding import rng
 
-from ..studies import Questions
+from ..positions import Questions
 from .by_position import PANEL
 from .tables import groups_of
 
 ANY = "any"
 """Context name of the largest drop over all numbers of distractors."""
-OWN, MEAN, MOST = (
-    "mean of the models' largest drops",
-    "largest drop of the models' mean curve",
-    "largest drop of any model",
-)
+OWN = "mean of the models' largest drops"
+MEAN = "largest drop of the models' mean curve"
+MOST = "largest drop of any model"
 Curves = dict[tuple[str, int], Array]
 """Accuracies by model and number of distractors, shape (1 + resamples, positions): those of all
 problems, then those of each resample."""
@@ -57,8 +55,7 @@ def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
             curves = _curves(part, f"value_{metric}", given.resamples, random)
             for row, chosen in _compared(curves):
                 for unit in ("points", "relative"):
-                    reading = row["reading"]
-                    row |= numbers_of(chosen, unit, reading, given.confidence)
+                    row |= numbers_of(chosen, unit, row["reading"], given.confidence)
                 rows.append(names | row)
     columns = ["model", *PANEL, "context", "reading", "problems", "relative"]
     return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
@@ -76,7 +73,7 @@ def _curves(
     problems = pd.Index(sorted(set(part["problem"])))
     weights = cluster_weights(len(problems), resamples, random)
     found: Curves = {}
-    for (model, distractors), one in part.groupby(["model", "distractors"], sort=False):
+    for curve, one in part.groupby(["model", "distractors"], sort=False):
         cells = one.pivot_table(value, "problem", "position").dropna()
         scores, count = cells.to_numpy(float), len(cells)
         drawn = weights[:, problems.get_indexer(cells.index)]
@@ -85,7 +82,7 @@ def _curves(
             draws = drawn @ scores / kept
             draws += random.normal(0, 1 / math.sqrt(count * (count + 2)), draws.shape)
             both = np.vstack([scores.mean(axis=0), np.clip(draws, 0, 1)])
-            found[str(model), int(distractors)] = both
+            found[curve] = both
     return found
 
 
@@ -204,14 +201,15 @@ def _gains(
     old, new = shares["cruxeval"], shares["semtrace"]
     if not all(model.value for model in old):
         return
-    before, after, both = mean(list(old)), mean(list(new)), sizes.sum()
+    before, after = mean(list(old)), mean(list(new))
     first = before.value, before.interval(sizes["cruxeval"], confidence)
     second = after.value, after.interval(sizes["semtrace"], confidence)
     times = after.value / before.value, *ratio(first, second)
     yield "gain of the models' mean", *(100 * (end - 1) for end in times)
-    own = (mean(list(new / old)) - 1) * 100
-    ends = own.interval(both, confidence)
-    yield "mean of the models' gains", own.value, *ends
-    apart = (after - before) * 100
-    ends = apart.interval(both, confidence)
-    yield "gain of the models' mean, in points", apart.value, *ends
+    gains = {
+        "mean of the models' gains": mean(list(new / old)) - 1,
+        "gain of the models' mean, in points": after - before,
+    }
+    for reading, gain in gains.items():
+        percent = gain * 100
+        yield reading, percent.value, *percent.interval(sizes.sum(), confidence)

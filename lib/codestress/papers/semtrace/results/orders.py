@@ -14,7 +14,8 @@ from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import normal_quantile
 from codestress.report.published import read_published
 
-from ..studies import PREDICTIONS, RETRIEVAL
+from ..positions import RETRIEVAL
+from ..prompting import PREDICTIONS
 from .tables import groups_of
 
 FAMILIES = {
@@ -26,13 +27,10 @@ FAMILIES = {
 """Smaller and larger model of each family."""
 PANEL = ["dataset", "task", "digits", "qac"]
 COLUMNS = ["number", "model", *PANEL, "distractors", "value", "low", "high", "problems"]
-MIDDLE, FOURTH, COUNT = (
-    "middle - ends",
-    "fourth fifth - the rest",
-    "most distractors - fewest",
-)
+MIDDLE = "middle - ends"
+COUNT = "most distractors - fewest"
 ANY = "any"
-CELL = ["dataset", "task", "digits", "qac", "metric"]
+CELL = [*PANEL, "metric"]
 
 Numbers = dict[str, pd.Series]
 """Estimates (`Moved`), a series by model for each number's name."""
@@ -54,7 +52,7 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
         for number, by_model in numbers.items():
             known = dict(by_model)
             for group, models in groups_of(known).items():
-                known[group] = mean([known[model] for model in models])
+                known[group] = mean(list(by_model[models]))
             for name, estimate in known.items():
                 if not math.isnan(estimate.value):
                     ends = estimate.interval(problems, confidence)
@@ -84,8 +82,8 @@ def asked() -> dict[str, pd.DataFrame]:
     """Dict of tables by name, of the models that the paper's statements are about: `models` and
     `open` have the column model (`open` without GPT 4.1), `families` has the columns model (the
     family's name), smaller, larger."""
-    pairs = [(name, *pair) for name, pair in FAMILIES.items()]
-    families = pd.DataFrame(pairs, columns=["model", "smaller", "larger"])
+    families = pd.DataFrame(FAMILIES, index=["smaller", "larger"]).T
+    families = families.reset_index(names="model")
     models = pd.DataFrame({"model": read_published("semtrace")["groups"]["all"]})
     open_models = models[models["model"] != "gpt-4.1-2025-04-14"]
     return {"models": models, "open": open_models, "families": families}
@@ -102,19 +100,23 @@ def _shares(
     return scores.set_axis(part["problem"]).groupby(models, sort=False).apply(share)
 
 
-def _middle_and_ends(part: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+def _dips(
+    part: pd.DataFrame, among: pd.Series | bool = True, value: str = "value_strict"
+) -> pd.Series:
+    """Series by model of the mean of the column `value` in the middle third of the places minus
+    that at both ends, of its answers under `among`."""
     depth = part["depth"]
-    return depth.between(1 / 3, 2 / 3), depth.isin([depth.min(), depth.max()])
+    middle, ends = depth.between(1 / 3, 2 / 3), depth.isin([depth.min(), depth.max()])
+    return _shares(part, among & middle, value) - _shares(part, among & ends, value)
 
 
 def _numbers(part: pd.DataFrame) -> Numbers:
     """Numbers of one panel's answers `part`: shares, and differences between places, between
     numbers of distractors, and between models of a family."""
     depth, counts = part["depth"], part["distractors"]
-    middle, ends = _middle_and_ends(part)
-    fourth, first = (5 * depth + 1e-9).astype(int) == 3, depth == depth.min()
-    own, dips = _shares(part), _shares(part, middle) - _shares(part, ends)
-    left = [_shares(part, place, "unresolved_strict") for place in (middle, ends)]
+    fourth = (5 * depth + 1e-9).astype(int) == 3
+    first, last = depth == depth.min(), depth == depth.max()
+    own, dips = _shares(part), _dips(part)
     larger = pd.Series(dtype=object)
     for name, (small, large) in FAMILIES.items():
         if {small, large} <= {*own.index}:
@@ -122,9 +124,9 @@ def _numbers(part: pd.DataFrame) -> Numbers:
     numbers = {
         "share": own,
         MIDDLE: dips,
-        FOURTH: _shares(part, fourth) - _shares(part, ~fourth),
-        "beginning - end": _shares(part, first) - _shares(part, depth == depth.max()),
-        "unresolved, middle - ends": left[0] - left[1],
+        "fourth fifth - the rest": _shares(part, fourth) - _shares(part, ~fourth),
+        "beginning - end": _shares(part, first) - _shares(part, last),
+        "unresolved, middle - ends": _dips(part, value="unresolved_strict"),
         "larger - smaller": larger,
     }
     if counts.nunique() > 1:
@@ -141,21 +143,16 @@ def _by_query(part: pd.DataFrame) -> Numbers:
     leading = part["qac"].astype(bool)
     if leading.nunique() < 2:
         return {}
-    middle, ends = _middle_and_ends(part)
-    dip, other = (
-        _shares(part, way & middle) - _shares(part, way & ends)
-        for way in (leading, ~leading)
-    )
     return {
         "share, with - without": _shares(part, leading) - _shares(part, ~leading),
-        f"{MIDDLE}, with - without": dip - other,
+        f"{MIDDLE}, with - without": _dips(part, leading) - _dips(part, ~leading),
     }
 
 
 def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Table of comparisons between the drops over any number of distractors in `drops`, the table
     of `largest_drops()`. Columns: number, model (or family), dataset, task, digits, qac, metric,
-    value, low, high (both sides independent), problems. Empty if `drops` is.
+    value, low, high (both sides independent), problems.
 
     The numbers: for a family, the larger model's drop minus the smaller's, in points and in %; for
     a Llama, its drop minus the mean of the others in %; for each model, the drop without the
@@ -163,8 +160,6 @@ def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
     row.
     """
     columns = ["number", "model", *CELL, "value", "low", "high", "problems"]
-    if drops.empty:
-        return pd.DataFrame(columns=columns)
     keyed = drops["keys"].astype(bool) & drops["task"].isin(PREDICTIONS)
     group = drops["model"].isin(read_published("semtrace")["groups"])
     drops = drops[(drops["context"] == ANY) & ~group & ~keyed]
@@ -175,10 +170,9 @@ def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
         scaled = [one / len(rest) for one in errors]
         half = normal_quantile(confidence) * math.hypot(error, *scaled)
         value = last - float(np.mean(rest))
-        row = sides.iloc[0][[*CELL, "problems"]].to_dict()
-        row |= {"number": f"{number}, {unit}", "model": model}
-        row |= {"value": value, "low": value - half, "high": value + half}
-        rows.append(row)
+        ends = value - half, value + half
+        *cell, problems = sides.iloc[0][[*CELL, "problems"]]
+        rows.append((f"{number}, {unit}", model, *cell, value, *ends, problems))
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -43,17 +43,14 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     model and task asked with and without keys: model, task, plain, keyed (shares), difference, low,
     high (keyed - plain; Newcombe, marginal), p (pooled z test), p_holm (over all), decided
     (bool)."""
-    names = ["model", "task"]
-    plain, keyed = (
-        table[table["keys"] == keys].set_index(names)[["share", "n"]]
-        for keys in (False, True)
-    )
     rows = []
-    both = pd.concat([plain, keyed], axis="columns", join="inner")
-    for name, before, n, after, keyed_n in both.itertuples():
-        sides = before, n, after, keyed_n
+    both = table[~table["keys"]].merge(table[table["keys"]], on=["model", "task"])
+    for row in both.itertuples():
+        before, after = row.share_x, row.share_y
+        sides = before, row.n_x, after, row.n_y
         ends, p_value = newcombe(*sides, confidence), two_shares_p(*sides)
-        rows.append((*name, before, after, after - before, *ends, p_value))
+        change = after - before
+        rows.append((row.model, row.task, before, after, change, *ends, p_value))
     columns = ["model", "task", "plain", "keyed", "difference", "low", "high", "p"]
     return with_holm(pd.DataFrame(rows, columns=columns))
 
@@ -121,15 +118,15 @@ def _differences(plain: pd.DataFrame) -> Iterator[tuple[object, ...]]:
     for model in FAMILIES["Gemma 3"]:
         apart = _apart(own[model, "CRUXEval-I"], own[model, "CRUXEval-O"])
         yield ("input - output", "", model, "", *apart)
-    tested = {model: found for (model, task), found in own.items() if task == TESTED}
     groups = read_published("semtrace")["groups"]
-    low = min(tested[model] for model in groups["larger"])
-    high = max(tested[model] for model in tested if model not in groups["larger"])
+    smaller = [model for model in groups["all"] if model not in groups["larger"]]
+    low = min(own[model, TESTED] for model in groups["larger"])
+    high = max(own[model, TESTED] for model in smaller)
     number = "least of the larger - most of the smaller"
     yield (number, "", "all", TESTED, *_apart(low, high))
     gemma = "gemma-3-27b"
-    better = min(tested[model] for model in groups["larger but GPT 4.1"])
-    apart = _apart(tested[gemma], better)
+    better = min(own[model, TESTED] for model in groups["larger but GPT 4.1"])
+    apart = _apart(own[gemma, TESTED], better)
     yield ("Gemma 3 27B - the larger", "", gemma, TESTED, *apart)
 
 
@@ -143,7 +140,7 @@ def _apart(
 def _counts(
     plain: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame
 ) -> Iterator[tuple[object, ...]]:
-    wide = plain.pivot_table(index="model", columns="task", values="share", sort=False)
+    wide = plain.pivot_table("share", "model", "task", sort=False)
     qwen = wide.loc["qwen2.5-coder-32b"]
     best = qwen == wide.drop(index="gpt-4.1-2025-04-14").max()
     better = qwen > wide.loc[["deepseek-coder-v2", "llama-3.3-70b"]].max()
@@ -164,6 +161,6 @@ def _counts(
 
 
 TESTED = "SemTrace"
-GUESSES, FEWEST = 1 / len(range(-100, 100)), 4
-"""Probability of guessing one of SemTrace's addends, and the fewest addends of a function (section
+GUESSES, FEWEST = 1 / 200, 4
+"""Probability of guessing one of SemTrace's 200 addends, and the fewest addends of a function (section
 2.3)."""

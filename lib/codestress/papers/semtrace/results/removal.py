@@ -1,7 +1,7 @@
 """Sense and Sensitivity: scores after lines were removed, and the curves through them (Figures 5
 and 6)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
@@ -9,27 +9,17 @@ import pandas as pd
 from codestress.fitting.exponential import (
     ExponentialFit,
     by_answers,
-    curve,
     equally,
     fit_exponential,
-    lost_shares,
 )
-from codestress.fitting.influence import NOTHING, mean, share
-from codestress.fitting.proportions import (
-    Array,
-    Interval,
-    clustered_share,
-    paired_difference,
-    percentile_interval,
-)
+from codestress.fitting.proportions import clustered_share, paired_difference
 from codestress.report.findings import listed
 from codestress.report.marks import with_cells
-from codestress.report.published import published_numbers, read_published
+from codestress.report.published import published_numbers
 from codestress.scoring.summaries import summarize
 from codestress.seeding import rng
 
-from ..studies import LineRemoval, Sensitivity
-from .tables import groups_of
+from ..line_removal import LineRemoval, Sensitivity
 
 Curve = tuple[str, str]
 """Key of a curve: model and task."""
@@ -68,14 +58,14 @@ def fit_removal(
     fits: trend, weights, level of the intervals, resamples and seed.
     """
     fits = {}
-    for (model, task), part in answers.groupby(["model", "task"], sort=False):
-        cells = part.groupby(["problem", "share_removed"])["value_strict"]
-        right = cells.sum().unstack(fill_value=0).sort_index(axis=1)
-        asked = cells.count().unstack(fill_value=0).sort_index(axis=1)
-        fits[str(model), str(task)] = fit_exponential(
-            right.columns,
-            right,
-            asked,
+    for curve, part in answers.groupby(["model", "task"], sort=False):
+        cells = part.pivot_table(
+            "value_strict", "problem", "share_removed", ["sum", "count"], fill_value=0
+        )
+        fits[curve] = fit_exponential(
+            cells["sum"].columns,
+            cells["sum"],
+            cells["count"],
             floor=given.trend == "exponential_with_floor",
             weigh=by_answers if given.weighted else equally,
             confidence=given.confidence,
@@ -108,120 +98,6 @@ def fit_table(fits: Mapping[Curve, ExponentialFit]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-FITTED = "mean of the models' fitted losses"
-OF_MEAN = "loss of the models' mean fitted curve"
-OBSERVED = "mean of the models' losses as observed"
-ENDS = np.array([0.0, 0.5])
-
-
-def group_losses(
-    fits: Mapping[Curve, ExponentialFit], answers: pd.DataFrame, confidence: float
-) -> pd.DataFrame:
-    """Table of the accuracy that is lost without half of the lines, for each of the paper's groups
-    of models that were all asked, in each reading of the paper's words: the mean of the fitted
-    losses, the loss of the mean fitted curve, and the mean of the observed losses, as shares (0 to
-    1); the last two also as differences of accuracies (-1 to 1, named `in points`).
-
-    `fits`: those of `fit_removal` on `answers`. Columns: model (the group), task, reading,
-    loss_at_half, loss_low, loss_high, programs. Programs are resampled once for all curves. The
-    observed losses have no row when no version lacks exactly half of its lines.
-    """
-    rows = []
-    for task in dict.fromkeys(task for _, task in fits):
-        known = {model: fit for (model, of), fit in fits.items() if of == task}
-        for group, models in groups_of(known).items():
-            chosen = [known[model] for model in models]
-            programs = max(fit.items for fit in chosen)
-            own = answers[(answers["task"] == task) & answers["model"].isin(models)]
-            readings = _fitted_losses(chosen, confidence)
-            readings |= _observed_losses(own, programs, confidence)
-            for reading, (loss, ends) in readings.items():
-                rows.append((group, task, reading, loss, *ends, programs))
-    columns = ["model", "task", "reading", "loss_at_half"]
-    columns += ["loss_low", "loss_high", "programs"]
-    return pd.DataFrame(rows, columns=columns).dropna(subset="loss_at_half")
-
-
-Loss = tuple[float, Interval]
-
-
-def _fitted_losses(
-    fits: Sequence[ExponentialFit], confidence: float
-) -> dict[str, Loss]:
-    """Losses of several fitted curves at half of the lines removed, by reading."""
-    ends = [curve(ENDS, np.vstack([fit.best, fit.draws])) for fit in fits]
-    start, half = np.mean(ends, axis=0).T
-    losses = {
-        FITTED: mean_losses(fits),
-        OF_MEAN: 1 - half / start,
-        f"{OF_MEAN}, in points": start - half,
-    }
-    return {reading: _drawn(draws, confidence) for reading, draws in losses.items()}
-
-
-def mean_losses(fits: Sequence[ExponentialFit]) -> Array:
-    """Share (0 to 1) of the accuracy that is lost without half of the lines, as the mean over
-    `fits`, shape (1 + resamples,): of the fitted curves, then in every resample."""
-    losses = [lost_shares(0.5, np.vstack([fit.best, fit.draws])) for fit in fits]
-    return np.asarray(np.mean(losses, axis=0))
-
-
-def _drawn(draws: Array, confidence: float) -> Loss:
-    """Estimate, the first of `draws`, with the interval of its resamples, the others."""
-    value = float(draws[0])
-    return value, percentile_interval(draws[1:], confidence, value)
-
-
-def _observed_losses(
-    answers: pd.DataFrame, programs: int, confidence: float
-) -> dict[str, Loss]:
-    """Mean loss of the models in `answers` when half of the lines are removed, as a share of the
-    accuracy with all lines, and in points; programs are the clusters. nan when a model has no
-    answers at half, or no correct answer to complete programs."""
-    relative, points = [], []
-    for _, part in answers.groupby("model"):
-        scores = part.set_index("problem")
-        value, removed = scores["value_strict"].astype(float), scores["share_removed"]
-        whole, half = (share(value[removed == end]) for end in ENDS)
-        if whole.value == 0:
-            whole = NOTHING
-        points.append(whole - half)
-        relative.append(1 - half / whole)
-    readings = {OBSERVED: mean(relative), f"{OBSERVED}, in points": mean(points)}
-    return {
-        reading: (loss.value, loss.interval(programs, confidence))
-        for reading, loss in readings.items()
-    }
-
-
-def removal_orders(
-    fits: Mapping[Curve, ExponentialFit], confidence: float
-) -> pd.DataFrame:
-    """Table of comparisons of the losses in `fits` at half of the lines removed (differences of
-    shares, -1 to 1): outputs minus inputs, larger models minus smaller. Columns: number (the
-    comparison), model (`all`), value, low, high, programs. A row is missing unless all of its
-    models were asked. Programs are resampled once for all curves."""
-    groups = read_published("semtrace")["groups"]
-    every, larger = groups["all"], groups["larger"]
-    smaller = [model for model in every if model not in larger]
-    inputs = [(model, "input_prediction") for model in every]
-    outputs, of_larger, of_smaller = (
-        [(model, OUTPUTS) for model in models] for models in (every, larger, smaller)
-    )
-    rows = []
-    for number, first, second in (
-        ("output - input, all models", outputs, inputs),
-        ("larger - smaller, output", of_larger, of_smaller),
-    ):
-        if fits.keys() >= {*first, *second}:
-            one, other = ([fits[key] for key in keys] for keys in (first, second))
-            value, ends = _drawn(mean_losses(one) - mean_losses(other), confidence)
-            programs = max(fit.items for fit in one)
-            rows.append((number, "all", value, *ends, programs))
-    columns = ["number", "model", "value", "low", "high", "programs"]
-    return pd.DataFrame(rows, columns=columns)
-
-
 def fitted_curves(
     table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]
 ) -> pd.DataFrame:
@@ -233,10 +109,11 @@ def fitted_curves(
     for (model, task), fit in fits.items():
         removed = shares.get_group((model, task))
         x = np.linspace(removed.min(), removed.max(), 101)
-        low, high = fit.band(x)
-        part = {"model": model, "task": task, "share_removed": x}
-        part |= {"accuracy": fit.at(x), "low": low, "high": high}
-        parts.append(pd.DataFrame(part | {"lack_of_fit": fit.lack}))
+        part = pd.DataFrame({"model": model, "task": task, "share_removed": x})
+        part["accuracy"] = fit.at(x)
+        part["low"], part["high"] = fit.band(x)
+        part["lack_of_fit"] = fit.lack
+        parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 
@@ -255,22 +132,23 @@ def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFram
     (`zero`). A program without incomplete versions is left out too.
     """
     by = ["model", "task", "problem"]
-    complete, incomplete = (
-        part.groupby(by, sort=False)["value_strict"].mean()
-        for part in (answers[answers["removed"] == 0], answers[answers["removed"] > 0])
-    )
+    whole = answers["removed"] == 0
+    complete = answers[whole].groupby(by, sort=False)["value_strict"].mean()
+    incomplete = answers[~whole].groupby(by, sort=False)["value_strict"].mean()
     lost = (complete - incomplete) / (complete + given.epsilon)
     nothing = 0.0 if given.complete_wrong == "zero" else np.nan
     worth = lost.where(complete > 0, nothing)
-    each = pd.DataFrame({"complete": complete, "sensitivity": worth}).reset_index()
-    python = each[each["model"] == INTERPRETER].set_index("problem")["sensitivity"]
+    each = pd.DataFrame({"complete": complete, "sensitivity": worth})
+    each = each.reset_index(["model", "task"])
+    python = each.loc[each["model"] == INTERPRETER, "sensitivity"]
     rows = []
     for (model, task), part in each.groupby(["model", "task"], sort=False):
-        known = part.set_index("problem")["sensitivity"].dropna()
+        known = part["sensitivity"].dropna()
         mean, ends, programs, _ = clustered_share(known, known.index, given.confidence)
         wrong = int((part["complete"] == 0).sum())
-        beside = task == OUTPUTS and model != INTERPRETER
-        more = (known - (python if beside else python[:0])).dropna()
+        more = (known - python).dropna()
+        if task != OUTPUTS or model == INTERPRETER:
+            more = more[:0]
         to_python = more.mean(), *paired_difference(more, confidence=given.confidence)
         rows.append((model, task, mean, *ends, programs, wrong, *to_python))
     columns = ["model", "task", "sensitivity", "low", "high", "programs"]
@@ -279,43 +157,12 @@ def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFram
 
 
 def published_drop(artefact: str) -> tuple[float, float] | None:
-    """Pair of the share of lines removed and the accuracy, both 0 to 1, at the one point that the
+    """Pair of the share of lines removed and the accuracy, both in %, at the one point that the
     paper states in numbers for the figure named `artefact`; None when it states none."""
     numbers = published_numbers(artefact) or {}
     if "drop_points" not in numbers:
         return None
-    return numbers["smallest_share_removed_pct"] / 100, 1 - numbers["drop_points"] / 100
-
-
-def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
-    """Table of the interpreter's numbers that appendix B states, in one row; empty when the
-    interpreter was not asked, or only complete programs.
-
-    A drop is 1 minus the accuracy. Columns: share_removed, n, drop (at the smallest share of lines
-    removed), versions, single (number of versions without one line), single_drop (versions weighted
-    alike), single_drop_by_program (programs weighted alike), far (accuracy with more than a fifth
-    removed), far_versions, far_programs.
-    """
-    python = answers[answers["model"] == INTERPRETER]
-    removed = python["share_removed"]
-    if not removed.any():
-        return pd.DataFrame()
-    first = python[removed == removed[removed > 0].min()]
-    single, beyond = python[python["removed"] == 1], python[removed > 0.2]
-    by_program = single.groupby("problem")["value_strict"].mean()
-    numbers = {
-        "share_removed": first["share_removed"].iloc[0],
-        "n": len(first),
-        "drop": 1 - first["value_strict"].mean(),
-        "versions": len(python),
-        "single": len(single),
-        "single_drop": 1 - single["value_strict"].mean(),
-        "single_drop_by_program": 1 - by_program.mean(),
-        "far": beyond["value_strict"].mean(),
-        "far_versions": len(beyond),
-        "far_programs": beyond["problem"].nunique(),
-    }
-    return pd.DataFrame([numbers])
+    return numbers["smallest_share_removed_pct"], 100 - numbers["drop_points"]
 
 
 def removal_title(sensitivity: pd.DataFrame) -> str:
@@ -323,7 +170,7 @@ def removal_title(sensitivity: pd.DataFrame) -> str:
     models in `sensitivity`, the table of `recall_sensitivity`."""
     means = 100 * sensitivity.groupby("task", sort=False)["sensitivity"].mean()
     names = [
-        f"{mean:.0f} % of right {str(task).removesuffix('_prediction')}s"
+        f"{mean:.0f} % of right {task.removesuffix('_prediction')}s"
         for task, mean in means.items()
     ]
     models = sensitivity["model"].unique()

@@ -43,7 +43,7 @@ def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
     """
     keyed = table["keys"].nunique() > 1
     conditions = [
-        COLUMNS[str(row.dataset), str(row.task)]
+        COLUMNS[row.dataset, row.task]
         + (f", with{'' if row.keys else 'out'} keys" if keyed else "")
         for row in table.itertuples()
     ]
@@ -75,8 +75,8 @@ def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     plain["condition"] += ", without keys"
     table = pd.concat([plain, printed], ignore_index=True)
     tasks = table["condition"].str.partition(", ")[0]
-    pairs = table.groupby(["label", tasks])["condition"].transform("size") == 2
-    return table[pairs].reset_index(drop=True)
+    both = pd.concat([table["label"], tasks], axis="columns").duplicated(keep=False)
+    return table[both]
 
 
 def headline(
@@ -88,7 +88,7 @@ def headline(
     sides = []
     for source, table in (("here", regenerated), ("published", published)):
         wide = table.pivot_table("accuracy", "label", "condition", sort=False)
-        outputs = [name for name in wide if str(name).endswith("-O")]
+        outputs = [name for name in wide if name.endswith("-O")]
         if "SemTrace" in wide and outputs:
             harder = (wide["SemTrace"] < wide[outputs[0]]).sum()
             sides.append(f"{harder} of {len(wide)} {source}")

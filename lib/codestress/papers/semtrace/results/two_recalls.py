@@ -45,7 +45,7 @@ def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
     found = {}
     axes = ("problem", "model")
     for (dataset, task), part in answers.groupby(["dataset", "task"], sort=False):
-        name = words = str(task).replace("_", " ")
+        name = words = task.replace("_", " ")
         if words not in LEXICAL:
             name = COLUMNS.get((dataset, task), f"{dataset}, {words}")
         found[name] = part.pivot_table("value_strict", *axes, sort=False)

@@ -1,0 +1,158 @@
+"""Experiments of Sense and Sensitivity on programs with some of their lines removed (sections 2.4
+and 3.4; the interpreter: appendix B)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from pydantic import Field
+
+from codestress.problems.program import Problem
+from codestress.scoring.predictions import score_interpreted
+from codestress.seeding import rng
+from codestress.types import Message, Prompt, Response, Sampling, Scalar, Score, Trial
+
+from .prompting import (
+    PREDICTIONS,
+    Begun,
+    Dataset,
+    Prediction,
+    Resampled,
+    predicted,
+    problems_of,
+)
+from .recall import SCORERS
+
+
+def removable(code: str) -> int:
+    """Number of lines of the program `code` that may be removed: all but the first (section 3.4),
+    blank lines included.
+
+    CRUXEval's 800 programs have 71,994 versions. In three programs the first line is not the `def`,
+    and still stays.
+    """
+    return code.count("\n")
+
+
+def without_lines(code: str, removed: int) -> str:
+    """Text of the program `code` without the lines in the bit mask `removed` (0: none, to 2 **
+    `removable(code)` - 1: all but the first): bit i, from 0, removes line i + 2, counted from 1."""
+    first, *others = code.split("\n")
+    return "\n".join(
+        [first, *(line for i, line in enumerate(others) if not removed >> i & 1)]
+    )
+
+
+class Sensitivity(Begun):
+    """Parameters of sections 2.4 and 3.4: the requests about programs with lines removed, and
+    Equation 5 (its `epsilon` and `complete_wrong`). The defaults are the paper's for models."""
+
+    SINGLE = ("n_problems", "subsample", "versions", "shown", "prefill", "max_tokens")
+    OPEN = (*Begun.OPEN, "inputs_run_on", "epsilon", "complete_wrong")
+
+    tasks: list[Prediction] = Field(
+        PREDICTIONS,
+        min_length=1,
+        description="what is asked",
+    )
+    shown: Literal["prompt", "program"] = Field(
+        "prompt",
+        description="prompt: the paper's, to a model; program: as it is, to the interpreter (outputs only)",
+    )
+    problems: Dataset = Field(
+        "cruxeval",
+        description="cruxeval: the paper's, a data set; semtrace (outputs only); generated: the kit's own",
+    )
+    n_problems: int = Field(800, ge=1, description="how many, from the first on")
+    versions: int = Field(
+        0,
+        ge=0,
+        description="most versions of a program, drawn by the seed; 0: all (the paper)",
+    )
+    inputs_run_on: Literal["complete", "shown"] = Field(
+        "complete",
+        description="the program that must return the output for an input: section 3.4 does not say which",
+    )
+    epsilon: float = Field(
+        1e-9, gt=0, description="of equation 5, which leaves it open"
+    )
+    complete_wrong: Literal["left_out", "zero"] = Field(
+        "left_out",
+        description="programs answered wrongly when complete, in equation 5; zero: nothing is lost of them",
+    )
+
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials on every problem with every subset of its lines removed, or `versions`
+        of them, without distractors. Programs of one line are left out.
+
+        With `shown` "program", and for SemTrace, only outputs are asked for.
+        """
+        both = self.shown == "prompt" and self.problems != "semtrace"
+        table = self.table()
+        for task in self.tasks if both else ["output_prediction"]:
+            for name in self.sampled(table):
+                factors: dict[str, Scalar] = {"task": task}
+                factors["lines"] = removable(table[name].code)
+                for mask in self.masks(table[name]):
+                    removed = {"removed": mask.bit_count(), "mask": mask}
+                    yield Trial(name, factors | removed, self.seed)
+
+    def masks(self, problem: Problem) -> Sequence[int]:
+        """Returns the bit masks of the lines of `problem` to remove: all masks, or `versions` of
+        them drawn by the seed, among them always 0, the unchanged program; none for a program of
+        one line."""
+        lines = removable(problem.code)
+        count = 2**lines if lines else 0
+        if not self.versions or self.versions >= count:
+            return range(count)
+        order = rng(self.seed, "versions", problem.id).permutation(count - 1)
+        return [0, *sorted(int(i) + 1 for i in order[: self.versions - 1])]
+
+    def table(self) -> dict[str, Problem]:
+        """Returns the problems by id."""
+        return problems_of(self.problems, self.n_problems, self.seed)
+
+    def incomplete(self, trial: Trial) -> Problem:
+        """Returns the problem of `trial` without the removed lines."""
+        problem = self.table()[trial.problem]
+        mask = int(trial.factors["mask"] or 0)
+        return replace(problem, code=without_lines(problem.code, mask))
+
+    def render(self, trial: Trial) -> Prompt:
+        """Returns the prompt; with `shown` "program" it is the program, for the interpreter."""
+        problem = self.incomplete(trial)
+        if self.shown == "program":
+            message = Message("user", problem.code)
+            sampling = Sampling(max_tokens=1)
+            return Prompt((message,), sampling, problem.call, problem.source)
+        values = predicted(problem) | {"code_block": problem.code}
+        return self.prompt(str(trial.factors["task"]), values, problem.source)
+
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
+        """Returns the score. An input is correct when the complete program returns the output for
+        it: the model should infer the effect of the missing lines. With `inputs_run_on` "shown" the
+        program that was shown must return the output."""
+        problem = self.table()[trial.problem]
+        if self.shown == "program":
+            return score_interpreted(problem, response.text)
+        task = str(trial.factors["task"])
+        begun = self.begun(task, predicted(problem))
+        if self.inputs_run_on == "shown":
+            problem = self.incomplete(trial)
+        return SCORERS[task](problem, response, begun, self.reading)
+
+
+class LineRemoval(Sensitivity, Resampled):
+    """Parameters of section 3.4 and appendix B: those of `Sensitivity`, and of the curves fitted
+    for Figures 5 and 6."""
+
+    OPEN = (*Sensitivity.OPEN, "trend", "weighted")
+
+    trend: Literal["exponential", "exponential_with_floor"] = Field(
+        "exponential",
+        description="the curve that is fitted; the paper does not say whether its curves have a floor",
+    )
+    weighted: bool = Field(
+        False,
+        description="weight each share of lines removed by its number of programs",
+    )

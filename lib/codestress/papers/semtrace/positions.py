@@ -1,0 +1,306 @@
+"""Experiments of Sense and Sensitivity on a target function at one of several positions among
+unrelated functions (sections 3.1 to 3.3; appendices A, C, D): a model predicts an input or an
+output of the target, or retrieves it or one of its lines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from codestress.parameters import Alike
+from codestress.problems.program import Problem
+from codestress.seeding import rng
+from codestress.types import Prompt, Response, Scalar, Score, Source, Trial
+
+from . import recall
+from .contexts import (
+    MOST_FRAGMENTS,
+    SEPARATORS,
+    Distractors,
+    Mixture,
+    Separator,
+    Shown,
+    Sized,
+    distractor_context,
+    drawn_keys,
+    mix,
+    with_keys,
+)
+from .prompting import (
+    PREDICTIONS,
+    Begun,
+    Dataset,
+    Prediction,
+    Resampled,
+    predicted,
+    problems_of,
+)
+
+Task = Literal[Prediction, "function_retrieval", "line_retrieval"]
+RETRIEVAL = ("function_retrieval", "line_retrieval")
+Counts = Annotated[
+    list[Annotated[int, Field(ge=0, le=1000)]],
+    Field(min_length=1, description="unrelated functions around the target"),
+]
+Matched = Literal["count", "tokens"]
+
+
+class Contexts(Begun):
+    """Parameters of the requests in sections 3.1 to 3.3 and appendices A, C, D. The defaults are
+    the paper's."""
+
+    SINGLE = ("n_problems", "subsample", "prefill", "max_tokens")
+    OPEN = (
+        "digits_of",
+        "redrawn",
+        "blank_between",
+        "key_separator",
+        "keyed_blank",
+        "line_asked",
+        "wrong_length",
+        *Begun.OPEN,
+    )
+    ALIKE = (
+        Alike(
+            "functions of CodeSearchNet, of about 200 tokens",
+            (
+                {
+                    "distractor_source": "cosqa",
+                    "matched": "tokens",
+                    "distractor_tokens": 200,
+                },
+                {
+                    "distractor_source": "codesearchnet",
+                    "matched": "tokens",
+                    "distractor_tokens": 200,
+                },
+                {"distractor_source": "codesearchnet", "matched": "count"},
+            ),
+        ),
+    )
+
+    tasks: list[Task] = Field(
+        PREDICTIONS,
+        min_length=1,
+        description="what is asked",
+    )
+    problems: list[Dataset] = Field(
+        ["cruxeval"],
+        min_length=1,
+        description="cruxeval, semtrace (outputs only), or generated: the kit's own",
+    )
+    n_problems: int = Field(
+        800, ge=1, description="how many of each, from the first on"
+    )
+    digits: list[Annotated[int, Field(ge=1, le=9)]] = Field(
+        [2], min_length=1, description="of the numbers in SemTrace"
+    )
+    digits_of: Sized = Field(
+        "both", description="which numbers have them: x, y (the other has two), or both"
+    )
+    distractors: Counts = [20, 40, 60, 80]
+    distractor_source: Distractors = Field(
+        "cosqa",
+        description="codesearchnet, cosqa (its short functions): data sets; installed: functions of the kit's packages",
+    )
+    matched: Matched = Field(
+        "tokens",
+        description="tokens: as many functions as make up distractor_tokens for each that is asked for",
+    )
+    distractor_tokens: int = Field(
+        200, ge=10, description="length of the paper's average distractor"
+    )
+    redrawn: bool = Field(
+        False,
+        description="other distractors at each position; off: a problem has the same ones",
+    )
+    blank_between: bool = Field(True, description="a blank line between functions")
+    positions: int = Field(
+        11, ge=1, description="positions of the target, equally spaced"
+    )
+    fragments: int = Field(
+        1,
+        ge=1,
+        le=MOST_FRAGMENTS,
+        description="parts the target is cut into (the paper: 1)",
+    )
+    qac: list[bool] = Field(
+        [True],
+        min_length=1,
+        description="the query stands before the code as well as after it",
+    )
+    keys: list[bool] = Field(
+        [False],
+        min_length=1,
+        description="hexadecimal keys before all lines, in predictions too",
+    )
+    key_separator: Separator = Field("space", description="between a key and its line")
+    keyed_blank: bool = Field(True, description="blank lines have keys too")
+    line_asked: Literal["any", "body"] = Field(
+        "any",
+        description="any: a line of the target that is not blank; body: nor its first",
+    )
+    wrong_length: Literal["zero", "by_position"] = Field(
+        "zero",
+        description="what a list of another length is worth in part; by_position: right elements of the longer",
+    )
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """`strict`, and for SemTrace `partial`: a list's share of right elements."""
+        return ("strict", "partial") if "semtrace" in self.problems else ("strict",)
+
+    def trials(self) -> Iterator[Trial]:
+        """Yields the trials of every task on every problem, at every position in every context;
+        SemTrace is asked for outputs alone.
+
+        A problem has the same distractors in the same order in all trials (unless `redrawn`: others
+        at each position), and its 20 distractors are the first of its 40. Without distractors there
+        is one position.
+        """
+        for dataset in self.problems:
+            traced = dataset == "semtrace"
+            tasks = ["output_prediction"] if traced else self.tasks
+            for digits in self.digits if traced else self.digits[:1]:
+                data: dict[str, Scalar] = {"dataset": dataset, "digits": digits}
+                conditions = [data | place for place in self.places_of(tasks)]
+                names = self.sampled(self.table(dataset, digits))
+                for name, factors in product(names, conditions):
+                    yield Trial(name, factors, self.seed)
+
+    def places_of(self, tasks: Sequence[str]) -> Iterator[dict[str, Scalar]]:
+        """Yields the factors of each place where the target is asked for, task by task: task, qac,
+        keys (whether lines have keys), distractors (number), position (index from 0), depth (0 to
+        1)."""
+        last = max(self.positions - 1, 1)
+        for task, qac in product(tasks, self.qac):
+            # A line of a function is found by its key, so these tasks have keys in any case.
+            keys = [True] if task in RETRIEVAL else self.keys
+            for keyed, count in product(keys, self.distractors):
+                place: dict[str, Scalar] = {"task": task, "qac": qac, "keys": keyed}
+                place["distractors"] = count
+                for position in range(self.positions if count else 1):
+                    yield place | {"position": position, "depth": position / last}
+
+    def table(self, dataset: str, digits: int) -> dict[str, Problem]:
+        """Returns the problems of one data set (`dataset`) by id; `digits` are those of SemTrace's
+        numbers."""
+        return problems_of(dataset, self.n_problems, self.seed, digits, self.digits_of)
+
+    def asked(self, trial: Trial) -> tuple[Problem, str]:
+        """Returns the problem and the name of the task that `trial` asks for."""
+        factors: Mapping[str, Any] = trial.factors
+        problems = self.table(factors["dataset"], factors["digits"])
+        return problems[trial.problem], factors["task"]
+
+    def render(self, trial: Trial) -> Prompt:
+        problem, task = self.asked(trial)
+        factors: Mapping[str, Any] = trial.factors
+        count, keyed = factors["distractors"], factors["keys"]
+        mixed = self.in_context(problem, count, factors["position"], keyed=keyed)
+        values = self.query(problem, task) | {"code_block": mixed.text}
+        # A reader may take a distractor's line for the target's, so the program is a stranger's
+        # when they are.
+        foreign = count and self.distractor_source != "installed"
+        source = Source.STRANGER if foreign else problem.source
+        return self.prompt(task, values, source, qac=factors["qac"])
+
+    def score(self, trial: Trial, response: Response, rule: str) -> Score:
+        problem, task = self.asked(trial)
+        begun = self.begun(task, self.query(problem, task))
+        if task in RETRIEVAL:
+            lines, keys = self.wanted(problem, task)
+            separator = SEPARATORS[self.key_separator]
+            return recall.score_retrieval(lines, keys, response, begun, separator)
+        if rule == "partial" and trial.factors["dataset"] == "semtrace":
+            any_length = self.wrong_length == "by_position"
+            return recall.score_partial_trace(
+                problem, response, begun, self.reading, any_length=any_length
+            )
+        return recall.SCORERS[task](problem, response, begun, self.reading)
+
+    def in_context(
+        self, problem: Problem, count: int, position: int, *, keyed: bool = False
+    ) -> Mixture:
+        """Returns the program of `problem` at the index `position` (0 first) among its distractors,
+        of which `count` are asked for; each line after its key if `keyed`."""
+        tokens = self.distractor_tokens if self.matched == "tokens" else None
+        drawn_for = problem.id
+        if self.redrawn:
+            drawn_for = f"{problem.id}, position {position}"
+        source = self.distractor_source
+        others = distractor_context(drawn_for, count, source, tokens, self.seed)
+        codes = problem.code, *others
+        functions = [Shown(code) for code in codes]
+        if keyed:
+            keys = drawn_keys(problem.id, codes, self.seed)
+            functions = with_keys(codes, keys, self.key_separator, self.keyed_blank)
+        return mix(
+            functions,
+            position=position,
+            positions=self.positions,
+            fragments=self.fragments,
+            blank_between=self.blank_between,
+        )
+
+    def wanted(self, problem: Problem, task: str) -> tuple[list[str], list[str]]:
+        """Returns the lines to retrieve for `task` (all of the function of `problem`, or for
+        `line_retrieval` one drawn by the seed), and their keys; the key of a blank line is empty
+        unless `keyed_blank`."""
+        lines = problem.code.split("\n")
+        keys = drawn_keys(problem.id, (problem.code,), self.seed)[0][: len(lines)]
+        shown = [number for number, line in enumerate(lines) if line.strip()]
+        if not self.keyed_blank:
+            keys = [key if n in shown else "" for n, key in enumerate(keys)]
+        if task == "function_retrieval":
+            return lines, keys
+        if self.line_asked == "body" and len(shown) > 1:
+            shown = shown[1:]
+        asked = shown[rng(self.seed, "line", problem.id).integers(len(shown))]
+        return [lines[asked]], [keys[asked]]
+
+    def query(self, problem: Problem, task: str) -> dict[str, str]:
+        """Returns the values by which the templates of `task` are filled in for `problem`, by
+        placeholder: input and output for a prediction, the keys start, end and key for a
+        retrieval."""
+        if task not in RETRIEVAL:
+            return predicted(problem)
+        keys = [key for key in self.wanted(problem, task)[1] if key]
+        return {"start": keys[0], "end": keys[-1], "key": keys[0]}
+
+
+class Questions(Contexts, Resampled):
+    """Parameters of the requests (as in `Contexts`), and of the summary of their scores: its
+    `metrics` and the number of bootstrap `resamples`."""
+
+    metrics: list[Literal["strict", "partial"]] = Field(
+        ["strict"],
+        min_length=1,
+        description="partial: the share of right elements (SemTrace)",
+    )
+
+
+class Positions(Questions):
+    """Parameters of figures by the position of the target: those of `Questions`, and what is
+    drawn."""
+
+    show: Literal["accuracy", "unresolved"] = Field(
+        "accuracy",
+        description="unresolved: the share of answers with arithmetic left in",
+    )
+    relative: bool = Field(
+        False, description="accuracies relative to each curve's maximum"
+    )
+
+
+class Recall(Contexts):
+    """Parameters of lexical against semantic recall, by model (section 3.3): those of `Contexts`,
+    and its `places`, the positions that count."""
+
+    OPEN = (*Contexts.OPEN, "places")
+
+    places: Literal["all", "middle"] = Field(
+        "all",
+        description="positions that a model's recall is the mean of; middle: of the middle third",
+    )

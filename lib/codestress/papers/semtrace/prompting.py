@@ -1,0 +1,117 @@
+"""What the experiments of Sense and Sensitivity share: the problems, and prompts that begin the
+model's answer (appendix J)."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Annotated, ClassVar, Literal, get_args
+
+from pydantic import Field
+
+from codestress.parameters import Experiment, Interval, Parameters
+from codestress.problems.pool import generated_problems
+from codestress.problems.problem_files import cruxeval, known_source, own_problems
+from codestress.problems.program import Problem
+from codestress.prompts import filled
+from codestress.scoring.begun import ReadingRule
+from codestress.seeding import rng
+from codestress.types import Message, Prompt, Sampling, Source
+
+from .contexts import Sized, trace_problems
+
+Dataset = Annotated[str, known_source("generated", "cruxeval", "semtrace")]
+Prediction = Literal["input_prediction", "output_prediction"]
+PREDICTIONS = [*get_args(Prediction)]
+
+
+class Begun(Interval, Experiment):
+    """Parameters of requests whose answer is begun for the model (appendix J), and their prompts."""
+
+    OPEN: ClassVar[tuple[str, ...]] = ("max_tokens", "reading")
+
+    subsample: float = Field(
+        1.0, gt=0, le=1, description="share of the problems, drawn by the seed"
+    )
+    prefill: Literal["assistant", "user"] = Field(
+        "assistant",
+        description="where the answer's beginning stands; user: for models that cannot continue one",
+    )
+    reading: ReadingRule = Field(
+        "first_fence",
+        description="the part of a completion that is scored: up to its first_fence, after its last_assertion, "
+        "or its first_line",
+    )
+    max_tokens: int = Field(
+        256, ge=1, description="longest answer; whole functions may be twice as long"
+    )
+    rule: Literal["strict"] = Field(
+        "strict", description="values are compared by type, lines to the character"
+    )
+
+    def sampled(self, problems: Mapping[str, Problem]) -> list[str]:
+        """Returns the ids of the share `subsample` of the dict `problems`, at least one, in their
+        order, drawn by the seed."""
+        names = list(problems)
+        count = max(1, round(self.subsample * len(names)))
+        chosen = rng(self.seed, "subsample").permutation(len(names))[:count]
+        return [names[i] for i in sorted(chosen)]
+
+    def begun(self, task: str, values: Mapping[str, str]) -> str:
+        """Returns the beginning of the assistant's turn for `task`, filled in by `values` (text by
+        placeholder); empty where the model writes the beginning (`prefill` is "user")."""
+        return filled(f"{task}.prefill", values) if self.prefill == "assistant" else ""
+
+    def prompt(
+        self,
+        task: str,
+        values: Mapping[str, str],
+        source: Source,
+        *,
+        qac: bool = True,
+    ) -> Prompt:
+        """Returns the prompt from the templates of `task` in appendix J, filled in by `values`
+        (text by placeholder); without `qac` the query stands only after the code, else also before.
+
+        With `prefill` "user" the user's turn states how the answer begins; else the assistant's
+        turn begins so. `source` is the program's origin.
+        """
+        names = [f"{task}.before", task] if qac else [task]
+        if self.prefill == "user":
+            names.append("begin_with")
+            values = {**values, "begun": filled(f"{task}.prefill", values)}
+        text = "\n\n".join(filled(name, values) for name in names)
+        # A function that is repeated whole needs more room than one line.
+        room = 2 if task == "function_retrieval" else 1
+        sampling = Sampling(max_tokens=room * self.max_tokens)
+        begun = self.begun(task, values)
+        return Prompt((Message("user", text),), sampling, begun, source)
+
+
+class Resampled(Parameters):
+    """Parameters of intervals by a bootstrap, with the resamples that this paper has."""
+
+    resamples: int = Field(1000, ge=100, description="of the bootstrap over problems")
+
+
+@cache
+def problems_of(
+    source: str, count: int, seed: int, digits: int = 2, digits_of: Sized = "both"
+) -> dict[str, Problem]:
+    """Dict by id of the first `count` problems of `source`: cruxeval, semtrace, generated, or the
+    name of a custom set.
+
+    `seed` matters for semtrace and generated, `digits` and `digits_of` (see `trace_problems`) for
+    semtrace alone. `DataError` when the set is not at hand or faulty.
+    """
+    if source == "cruxeval":
+        chosen = cruxeval()[:count]
+    elif source == "semtrace":
+        chosen = trace_problems(count, digits=digits, seed=seed, digits_of=digits_of)
+    elif source == "generated":
+        chosen = generated_problems(count, seed=seed)
+    else:
+        chosen = own_problems(source)[:count]
+    return {problem.id: problem for problem in chosen}
+
+
+def predicted(problem: Problem) -> dict[str, str]:
+    return {"input": problem.arguments, "output": problem.output}
