@@ -159,7 +159,7 @@ def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:
                 y,
                 yerr,
                 xerr,
-                fmt=marker,
+                marker,
                 color=colour,
                 label=model,
                 ms=5,

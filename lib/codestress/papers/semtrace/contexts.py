@@ -236,10 +236,9 @@ def mix(
     target, *others = functions
     lines = target.text.split("\n")
     parts = min(fragments, len(lines))
-    cuts, stretches = (
-        [round(part * size / parts) for part in range(parts + 1)]
-        for size in (len(lines), len(others))
-    )
+    steps = range(parts + 1)
+    cuts = [round(part * len(lines) / parts) for part in steps]
+    stretches = [round(part * len(others) / parts) for part in steps]
     before = [
         first + target_index(position, positions, last - first)
         for first, last in pairwise(stretches)

@@ -197,7 +197,8 @@ class Contexts(Begun):
     def render(self, trial: Trial) -> Prompt:
         problem, task = self.asked(trial)
         factors: Mapping[str, Any] = trial.factors
-        count, keyed = factors["distractors"], factors["keys"]
+        count = factors["distractors"]
+        keyed = factors["keys"]
         mixed = self.in_context(problem, count, factors["position"], keyed=keyed)
         values = self.query(problem, task) | {"code_block": mixed.text}
         # A reader may take a distractor's line for the target's, so the program is a stranger's

@@ -191,7 +191,8 @@ def kept_function(reading: Reading) -> list[str]:
         block = reading.blocks[number] if reading.blocks else 0
         if not function:
             if line.startswith("def f("):
-                function, last = [line], block
+                function = [line]
+                last = block
         elif block > last or not (line.startswith(" ") or not line.strip()):
             break
         else:

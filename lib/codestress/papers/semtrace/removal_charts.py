@@ -29,8 +29,8 @@ def removal_curve(
     """
     models = list(points["model"].unique())
     tasks = list(points["task"].unique())
-    alone = len(models) == len(tasks) == 1
-    height, width = 0.9 + min(2.0 * -(-len(models) // 3), 7.0), 3.3 if alone else 7.0
+    height = 0.9 + min(2.0 * -(-len(models) // 3), 7.0)
+    width = 3.3 if len(models) == len(tasks) == 1 else 7.0
     figure, axes = panels(models, 3, height, width, sharex=True, sharey=True)
     for (model, task), part in points.groupby(["model", "task"], sort=False):
         colour, marker = look(tasks.index(task))
@@ -57,7 +57,8 @@ def _draw_task(
 ) -> None:
     """Draw a task's points `part` into the panel `ax`, and the `curve` that was fitted to them with
     its band; dotted and without a band where it does not describe its points."""
-    removed, accuracy = 100 * part["share_removed"], 100 * part["accuracy"]
+    removed = 100 * part["share_removed"]
+    accuracy = 100 * part["accuracy"]
     areas = 3 + 60 * part["n"] / part["n"].max()
     ax.scatter(removed, accuracy, areas, colour, marker=marker, alpha=0.75, zorder=3)
     mark(ax, part, removed, accuracy)
@@ -65,7 +66,8 @@ def _draw_task(
     doubted = (curve["lack_of_fit"] < DOUBTED).any()
     ax.plot(x, 100 * curve["accuracy"], color=colour, ls=":" if doubted else "-")
     if not doubted:
-        low, high = 100 * curve["low"], 100 * curve["high"]
+        low = 100 * curve["low"]
+        high = 100 * curve["high"]
         ax.fill_between(x, low, high, color=colour, alpha=0.22, linewidth=0)
 
 

@@ -75,7 +75,8 @@ def _curves(
     found: Curves = {}
     for curve, one in part.groupby(["model", "distractors"], sort=False):
         cells = one.pivot_table(value, "problem", "position").dropna()
-        scores, count = cells.to_numpy(float), len(cells)
+        scores = cells.to_numpy(float)
+        count = len(cells)
         drawn = weights[:, problems.get_indexer(cells.index)]
         kept = drawn.sum(axis=1, keepdims=True)
         if count > 1 and kept.all():
@@ -116,7 +117,8 @@ def numbers_of(
     `curves`: accuracies (models, numbers of distractors, 1 + resamples, positions), first those of
     all problems; `reading`: `OWN`, `MEAN` or `MOST`.
     """
-    means, draws = curves[:, :, :1], curves[:, :, 1:]
+    means = curves[:, :, :1]
+    draws = curves[:, :, 1:]
     flat = np.clip(draws - means + means.max(axis=-1, keepdims=True), 0, 1)
     value = float(_largest(means, unit, reading)[0])
     deviation = float(np.nanstd(_largest(draws, unit, reading)))
@@ -139,7 +141,8 @@ def _largest(curves: Array, unit: str, reading: str) -> Array:
     largest (`MOST`)."""
     if reading == MEAN:
         curves = curves.mean(axis=0, keepdims=True)
-    best, worst = curves.max(axis=-1), curves.min(axis=-1)
+    best = curves.max(axis=-1)
+    worst = curves.min(axis=-1)
     drops = best - worst
     if unit != "points":
         # Of nothing right, nothing can be lost.
@@ -198,10 +201,12 @@ def _gains(
     scores = answers["value_strict"].set_axis(names)
     by = [answers[column].to_numpy() for column in ("dataset", "model")]
     shares = scores.groupby(by).apply(share)
-    old, new = shares["cruxeval"], shares["semtrace"]
+    old = shares["cruxeval"]
+    new = shares["semtrace"]
     if not all(model.value for model in old):
         return
-    before, after = mean(list(old)), mean(list(new))
+    before = mean(list(old))
+    after = mean(list(new))
     first = before.value, before.interval(sizes["cruxeval"], confidence)
     second = after.value, after.interval(sizes["semtrace"], confidence)
     times = after.value / before.value, *ratio(first, second)

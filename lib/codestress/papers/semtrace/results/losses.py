@@ -84,10 +84,12 @@ def _observed_losses(
     """Mean loss of the models in `answers` when half of the lines are removed, as a share of the
     accuracy with all lines, and in points; programs are the clusters. nan when a model has no
     answers at half, or no correct answer to complete programs."""
-    relative, points = [], []
+    relative = []
+    points = []
     for _, part in answers.groupby("model"):
         scores = part.set_index("problem")
-        value, removed = scores["value_strict"].astype(float), scores["share_removed"]
+        value = scores["value_strict"].astype(float)
+        removed = scores["share_removed"]
         whole, half = (share(value[removed == end]) for end in ENDS)
         if whole.value == 0:
             whole = NOTHING
@@ -108,7 +110,8 @@ def removal_orders(
     comparison), model (`all`), value, low, high, programs. A row is missing unless all of its
     models were asked. Programs are resampled once for all curves."""
     groups = read_published("semtrace")["groups"]
-    every, larger = groups["all"], groups["larger"]
+    every = groups["all"]
+    larger = groups["larger"]
     smaller = [model for model in every if model not in larger]
     comparisons = {
         "output - input, all models": ((every, OUTPUTS), (every, "input_prediction")),
@@ -141,7 +144,8 @@ def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame()
     least = removed[removed > 0].min()
     first = python[removed == least]
-    single, beyond = python[python["removed"] == 1], python[removed > 0.2]
+    single = python[python["removed"] == 1]
+    beyond = python[removed > 0.2]
     by_program = single.groupby("problem")["value_strict"].mean()
     numbers = {
         "share_removed": least,

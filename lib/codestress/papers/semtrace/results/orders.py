@@ -106,17 +106,21 @@ def _dips(
     """Series by model of the mean of the column `value` in the middle third of the places minus
     that at both ends, of its answers under `among`."""
     depth = part["depth"]
-    middle, ends = depth.between(1 / 3, 2 / 3), depth.isin([depth.min(), depth.max()])
+    middle = depth.between(1 / 3, 2 / 3)
+    ends = depth.isin([depth.min(), depth.max()])
     return _shares(part, among & middle, value) - _shares(part, among & ends, value)
 
 
 def _numbers(part: pd.DataFrame) -> Numbers:
     """Numbers of one panel's answers `part`: shares, and differences between places, between
     numbers of distractors, and between models of a family."""
-    depth, counts = part["depth"], part["distractors"]
+    depth = part["depth"]
+    counts = part["distractors"]
     fourth = (5 * depth + 1e-9).astype(int) == 3
-    first, last = depth == depth.min(), depth == depth.max()
-    own, dips = _shares(part), _dips(part)
+    first = depth == depth.min()
+    last = depth == depth.max()
+    own = _shares(part)
+    dips = _dips(part)
     larger = pd.Series(dtype=object)
     for name, (small, large) in FAMILIES.items():
         if {small, large} <= {*own.index}:
@@ -130,7 +134,8 @@ def _numbers(part: pd.DataFrame) -> Numbers:
         "larger - smaller": larger,
     }
     if counts.nunique() > 1:
-        most, fewest = counts == counts.max(), counts == counts.min()
+        most = counts == counts.max()
+        fewest = counts == counts.min()
         numbers[COUNT] = _shares(part, most) - _shares(part, fewest)
     if len(dips) > 1:
         beside = {name: dip - mean(list(dips.drop(name))) for name, dip in dips.items()}

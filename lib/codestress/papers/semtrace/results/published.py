@@ -46,9 +46,11 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     rows = []
     both = table[~table["keys"]].merge(table[table["keys"]], on=["model", "task"])
     for row in both.itertuples():
-        before, after = row.share_x, row.share_y
+        before = row.share_x
+        after = row.share_y
         sides = before, row.n_x, after, row.n_y
-        ends, p_value = newcombe(*sides, confidence), two_shares_p(*sides)
+        ends = newcombe(*sides, confidence)
+        p_value = two_shares_p(*sides)
         change = after - before
         rows.append((row.model, row.task, before, after, change, *ends, p_value))
     columns = ["model", "task", "plain", "keyed", "difference", "low", "high", "p"]

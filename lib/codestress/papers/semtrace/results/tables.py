@@ -152,7 +152,8 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
     reaches_bound (`yes` or `no`), smallest_base (the bound); other unknown values are `not
     published`. The power law's constants are Men et al.'s; the paper prints none.
     """
-    bound, unknown = smallest_rope_base(context), "not published"
+    bound = smallest_rope_base(context)
+    unknown = "not published"
     rows = []
     for entry in models:
         row: dict[str, object] = {"name": entry.name}

@@ -21,7 +21,8 @@ from codestress.seeding import rng
 from .tables import COLUMNS
 
 LEXICAL = ("line retrieval", "function retrieval")
-SEMTRACE, PARTIAL = "SemTrace", "SemTrace, partial matches"
+SEMTRACE = "SemTrace"
+PARTIAL = "SemTrace, partial matches"
 Scores = Mapping[str, pd.DataFrame]
 """Mean scores (0 to 1) by measure: problems (rows) by models (columns); nan when a problem was not
 asked."""
