@@ -6,24 +6,21 @@ A completion is untrusted data (law 5 of docs/architecture.md), so no part of it
 import ast
 import json
 import math
-import operator
 import re
 import sys
 import warnings
-from collections import Counter
-from collections.abc import Callable, Hashable, Sized
+from collections.abc import Hashable, Sized
 from types import EllipsisType
 from typing import Any, NamedTuple
 
+from .operations import OPERATORS, constructed, signed, size
+
 LONGEST_TEXT = 100_000
 """Largest number of characters in a text that is parsed."""
-LARGEST_BITS = 50_000
-"""Largest number of bits in an integer that arithmetic makes."""
 LONGEST_SEQUENCE = 100_000
 """Bound on what one text may make: characters that would write out the sequences of its arithmetic,
 and elements that its calls take."""
 
-Number = int | float | complex
 CONTROL = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -59,18 +56,18 @@ def parse_json(text: str | bytes, *, unique: bool = False) -> Any:
 
     With `unique`, a key that appears twice in an object is a `ValueError` too.
     """
-    hook = _unique if unique else None
     try:
-        return json.loads(text, object_pairs_hook=hook)
+        return json.loads(text, object_pairs_hook=_unique if unique else None)
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    content = dict(pairs)
-    if len(content) < len(pairs):
-        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"the key {twice!r} stands twice")
+    content = dict[str, Any]()
+    for name, value in pairs:
+        if name in content:
+            raise ValueError(f"the key {name!r} stands twice")
+        content[name] = value
     return content
 
 
@@ -138,8 +135,7 @@ def parse_expression(text: str) -> ast.expr:
     if len(text) > LONGEST_TEXT:
         raise NotLiteral(f"longer than {LONGEST_TEXT:,} characters")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # models write '\d'
+        with warnings.catch_warnings(action="ignore"):  # models write '\d'
             return ast.parse(text.strip(), mode="eval").body
     except UNREADABLE as error:
         raise NotLiteral(f"not an expression: {reason_of(error)}") from None
@@ -149,8 +145,7 @@ def parse_program(text: str) -> ast.Module:
     """Syntax tree of `text`, a Python program; `SyntaxError` with the reason (`program_fault`) for
     a text that does not parse."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             return ast.parse(text)
     except UNREADABLE as error:
         raise SyntaxError(program_fault(text, error)) from None
@@ -191,7 +186,7 @@ class _Reading:
             case ast.Dict():
                 return dict(map(self.pair, node.keys, node.values))
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() | ast.Invert()):
-                return _signed(node.op, self.value(node.operand))
+                return signed(node.op, self.value(node.operand))
             case ast.BinOp():
                 left, right = self.value(node.left), self.value(node.right)
                 return self.operation(node.op, left, right)
@@ -212,23 +207,39 @@ class _Reading:
         parts = type(left) in (int, float) and isinstance(right, complex)
         if not parts or not isinstance(op, ast.Add | ast.Sub):
             self.unresolved = True
-        self.take(_size(op, left, right), "arithmetic")
-        return _OPERATORS[type(op)](left, right)
+        self.take(size(op, left, right), "arithmetic")
+        return OPERATORS[type(op)](left, right)
 
     def call(self, name: str, node: ast.Call) -> Any:
         arguments = [self.value(item) for item in node.args]
         sizes = [len(item) for item in arguments if isinstance(item, Sized)]
         self.take(sum(sizes), "a call")
-        named = {item.arg: item.value for item in node.keywords if item.arg}
-        if len(named) < len(node.keywords):
+        keywords = {
+            item.arg: self.value(item.value) for item in node.keywords if item.arg
+        }
+        if len(keywords) < len(node.keywords):
             raise NotLiteral("** in place of keywords, or one that is given twice")
-        keywords = {word: self.value(item) for word, item in named.items()}
-        return _constructed(name, arguments, keywords)
+        return constructed(name, arguments, keywords)
 
     def take(self, elements: int, source: str) -> None:
         self.left -= elements
         if self.left < 0:
             raise NotLiteral(f"{source} that makes a huge value")
+
+
+_KINDS = {
+    ast.Name: "a name",
+    ast.Call: "a call",
+    ast.Compare: "a comparison",
+    ast.BoolOp: "and/or",
+    ast.JoinedStr: "an f-string",
+    ast.Lambda: "a lambda",
+    ast.NamedExpr: "an assignment",
+    ast.Attribute: "an attribute",
+    ast.Subscript: "an index",
+    ast.Starred: "a starred expression",
+    ast.IfExp: "a condition",
+}
 
 
 def written_out(value: Any) -> str:
@@ -250,97 +261,6 @@ def shown_value(value: Any) -> str:
     except UNREADABLE:
         return f"a {type(value).__name__} too large to show"
     return text if len(text) <= 200 else f"{text[:197]}…"
-
-
-_OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
-    ast.USub: operator.neg,
-    ast.UAdd: operator.pos,
-    ast.Invert: operator.invert,
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
-_KINDS = {
-    ast.Name: "a name",
-    ast.Call: "a call",
-    ast.Compare: "a comparison",
-    ast.BoolOp: "and/or",
-    ast.JoinedStr: "an f-string",
-    ast.Lambda: "a lambda",
-    ast.NamedExpr: "an assignment",
-    ast.Attribute: "an attribute",
-    ast.Subscript: "an index",
-    ast.Starred: "a starred expression",
-    ast.IfExp: "a condition",
-}
-
-
-def _signed(op: ast.unaryop, value: Any) -> Any:
-    if not isinstance(value, Number) or isinstance(value, bool):
-        raise NotLiteral("a sign before something that is no number")
-    return _OPERATORS[type(op)](value)
-
-
-def _size(op: ast.operator, left: Any, right: Any) -> int:
-    """Upper bound of the number of characters that write out what the operation `op` makes of the
-    sequences `left` and `right` by + or *; 0 for + - * / // % ** between numbers. `NotLiteral` for
-    other operations and for integers of more than `LARGEST_BITS` bits."""
-    if type(op) not in _OPERATORS:
-        raise NotLiteral("a bit operation in place of a value")
-    if isinstance(left, int) and isinstance(right, int):
-        bits = left.bit_length() + right.bit_length()
-        if isinstance(op, ast.Pow):
-            bits = left.bit_length() * abs(right)
-        if bits > LARGEST_BITS:
-            raise NotLiteral("arithmetic that makes a huge number")
-    if isinstance(left, Number) and isinstance(right, Number):
-        return 0
-    sides = (left, right)
-    sequences = [side for side in sides if isinstance(side, str | bytes | list | tuple)]
-    if not sequences or not isinstance(op, ast.Add | ast.Mult):
-        raise NotLiteral("arithmetic between values that are no numbers")
-    times = next((int(side) for side in sides if isinstance(side, int)), 1)
-    return sum(len(repr(side)) for side in sequences) * max(1, times)
-
-
-ITEMS = (list, tuple, str, range)
-"""Types with a fixed order of their elements. Sets have none, so no list is made of a set."""
-_TYPES: dict[str, tuple[type, set[type]]] = {
-    "set": (set, {set, frozenset, *ITEMS}),
-    "frozenset": (frozenset, {set, frozenset, *ITEMS}),
-    "list": (list, {*ITEMS}),
-    "tuple": (tuple, {*ITEMS}),
-    "bytes": (bytes, {list, tuple, range, bytes}),
-    "range": (range, {int}),
-    "float": (float, {bool, int, float, str}),
-    "complex": (complex, {bool, int, float}),
-}
-"""Data types by name, dictionaries apart, with the types that an argument may have. Those that take
-no list are not called without arguments."""
-
-
-def _constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> Any:
-    """Value of a call of the data type `name` with parsed `arguments` and `keywords`, such as
-    `set([1])`; `NotLiteral` for other names and for arguments of other types. Whether a call is
-    permitted depends on its arguments alone."""
-    match name, arguments:
-        case "dict", [] | [dict()]:
-            return dict(*arguments, **keywords)
-        case "dict", [list() | tuple() as pairs]:
-            if all(isinstance(pair, list | tuple) for pair in pairs):
-                return dict(pairs, **keywords)
-    if keywords:
-        raise NotLiteral(f"a call of {name} with keywords")
-    if name in _TYPES:
-        kind, types = _TYPES[name]
-        known = types.issuperset(map(type, arguments))
-        if known and (arguments or list in types):
-            return kind(*arguments)
-    raise NotLiteral(f"a call of {name}")
 
 
 def same_value(value: object, other: object) -> bool:
