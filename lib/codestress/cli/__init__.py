@@ -22,7 +22,7 @@ from codestress.literals import printable
 from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT
 from codestress.rooms import offered_by
 
-from . import answers, artefacts, exporting, sources, trying
+from . import answers, artefacts, exporting, questions, sources, trying
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -41,14 +41,14 @@ def cli() -> None:
 
 _commands = [
     artefacts.build,
-    artefacts.plan,
-    artefacts.show,
-    artefacts.explain,
     artefacts.report,
     artefacts.crate,
     artefacts.diff,
     artefacts.badge,
     artefacts.sync,
+    questions.plan,
+    questions.show,
+    questions.explain,
     answers.store,
     answers.archive,
     answers.score,

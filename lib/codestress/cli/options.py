@@ -53,20 +53,8 @@ ARTEFACTS = click.argument("artefacts", nargs=-1, metavar="[PAPER | PAPER/ARTEFA
 LONGEST_MINUTES = 24 * 60
 
 
-def minutes_option(default: float | None, text: str) -> Callable[[Any], Any]:
-    """Returns a decorator that adds the option `--minutes` to a command: a number above 0, at most
-    `LONGEST_MINUTES`. `default` is its value when not given (None: no limit), `text` its help."""
-    return click.option(
-        "--minutes",
-        type=_minutes,
-        default=default,
-        show_default=default is not None,
-        metavar="FLOAT",
-        help=text,
-    )
-
-
-def _minutes(text: str) -> float:
+def minutes_of(text: str) -> float:
+    """Type of the options `--minutes`: a number above 0, at most `LONGEST_MINUTES`."""
     minutes = float(text)
     # A comparison with nan is never true.
     if not 0 < minutes <= LONGEST_MINUTES:

@@ -8,7 +8,7 @@ import click
 from codestress.errors import EngineError, ParameterError
 
 from .artefacts import build
-from .options import KEY_ENV, MODEL_ID, minutes_option
+from .options import KEY_ENV, MODEL_ID, minutes_of
 
 LOCAL_SERVERS = {
     "Ollama": ("http://localhost:11434/v1", "ollama serve"),
@@ -24,7 +24,14 @@ command that starts it."""
 @click.argument("model", default="", metavar="[NAME | URL | FILE.py:FUNCTION]")
 @MODEL_ID
 @KEY_ENV
-@minutes_option(10.0, "For the questions of all papers.")
+@click.option(
+    "--minutes",
+    type=minutes_of,
+    default=10.0,
+    show_default=True,
+    metavar="FLOAT",
+    help="For the questions of all papers.",
+)
 @click.pass_context
 def try_command(
     context: click.Context, model: str, model_id: str, key_env: str, minutes: float
