@@ -86,7 +86,7 @@ def answered(tmp_path: Path) -> tuple[Path, Path, Path]:
         run(trials(20), ["served"], store=store, registry=registry)
     entry = load_registry(registry)["served"]
     with Store(store) as opened:
-        found = [(entry, *one) for one in stored_requests(trials(20), entry, opened)]
+        found = list(stored_requests(trials(20), [entry], opened))
     assert write_archive(archive, found) == 40
     assert write_archive(tmp_path / "b.jsonl.gz", reversed(found)) == 40
     assert archive.read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()

@@ -20,10 +20,11 @@ from codestress.inference.ask import DOES_NOT_FIT, ask
 from codestress.inference.budget import Budget
 from codestress.inference.engines.base import AnswerTooLong, RequestFailed
 from codestress.inference.engines.openai import open_engine
-from codestress.inference.engines.replies import SIGNS, limit_of, status_in
+from codestress.inference.engines.replies import limit_of, status_in
 from codestress.inference.registry import ModelEntry
 from codestress.inference.results import Results
 from codestress.inference.run import run, score
+from codestress.paths import PARAMS
 from codestress.types import (
     Message,
     Outcome,
@@ -48,7 +49,7 @@ from openai_server import (
 )
 from told import names, refused
 
-TABLE = read_yaml(SIGNS)
+TABLE = read_yaml(PARAMS / "refusals.yaml")
 WHOLE = completion("4").body
 LONG = "some words of a program " * 300
 """7,200 characters, about 1,600 tokens."""

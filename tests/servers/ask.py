@@ -24,11 +24,8 @@ def main(registry: Path, model: str, store: Path, name: str = "semtrace/fig01") 
     )
     results = run(artefact.trials(), [model], registry=registry, store=store)
     with Store(store) as opened:
-        found = [
-            (models[model], *one)
-            for one in stored_requests(artefact.trials(), models[model], opened)
-        ]
-    write_archive(store.with_suffix(".jsonl.gz"), found)
+        found = stored_requests(artefact.trials(), [models[model]], opened)
+        write_archive(store.with_suffix(".jsonl.gz"), found)
     responses = stored_responses(results.answers["key"], store)
     print(
         json.dumps(

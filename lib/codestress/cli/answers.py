@@ -5,19 +5,18 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.registry import load_registry
 from codestress.inference.store import Store
 from codestress.literals import printable
 from codestress.paths import OUTPUTS, STORE, shown
-from codestress.pipeline.artefacts import Artefact
-from codestress.types import Request, Response, Task
+from codestress.types import Task
 
 from .options import (
     ARTEFACTS,
@@ -92,40 +91,26 @@ def store_verify(repair: bool) -> None:
 )
 def store_budget(reset: bool) -> None:
     """Shows what command lines that were killed or stopped have spent of their budgets."""
-    from codestress.inference.budget import SUMS, sums
+    from codestress.inference.budget import SUMS, read_sum
 
+    files = sorted(STORE.parent.glob(f".{STORE.name}.{SUMS}"))
     if reset:
-        files = list(STORE.parent.glob(f".{STORE.name}.{SUMS}"))
         for path in files:
             path.unlink(missing_ok=True)
         click.echo(f"{len(files)} sums forgotten")
         return
-    spent = sums(STORE)
-    for path, (requests, tokens, usd) in spent.items():
+    for path in files:
+        requests, tokens, usd = read_sum(path, path.read_bytes())
         click.echo(
             f"{shown(path)}: {requests:,} requests, {tokens:,} tokens, ${usd:.4f}"
         )
-    if not spent:
+    if not files:
         click.echo("no sums: no command line with a budget was killed or stopped")
 
 
 @click.group()
 def archive() -> None:
     """Exports and imports responses as one file, which rebuilds every figure without a model."""
-
-
-def _answered(
-    artefacts: Sequence[Artefact], responses: Store
-) -> Iterator[tuple[ModelEntry, Request, Response]]:
-    """Yields a triple for each request of `artefacts` to which `responses`, the store, has a
-    response: the model's registry row, the request and the response."""
-    from codestress.inference.requests import stored_requests
-
-    for artefact in artefacts:
-        trials = artefact.trials()
-        for entry in artefact.models:
-            for request, response in stored_requests(trials, entry, responses):
-                yield entry, request, response
 
 
 @archive.command("export")
@@ -135,10 +120,15 @@ def _answered(
 def archive_export(file: Path, artefacts: tuple[str, ...], knobs: Knobs) -> None:
     """Writes all responses that the artefacts (default: all of the profile) have, with hashes of what was asked."""
     from codestress.inference.archive import write_archive
+    from codestress.inference.requests import stored_requests
 
     chosen = resolved(artefacts, knobs)
     with Store(STORE) as responses:
-        count = write_archive(file, _answered(chosen, responses))
+        answered = (
+            stored_requests(artefact.trials(), artefact.models, responses)
+            for artefact in chosen
+        )
+        count = write_archive(file, chain.from_iterable(answered))
     click.echo(
         f"{count:,} responses of {len(chosen)} artefacts: {file} ({file.stat().st_size:,} bytes)"
     )

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from codestress.errors import CodestressError
+from codestress.errors import CodestressError, ParameterError
 from codestress.inference.registry import find_models, load_registry
 from codestress.paths import shown
 
@@ -81,6 +81,11 @@ def serve(model: str, port: int, python: str, dry_run: bool) -> None:
     from codestress.inference.engines.vllm import server_command
 
     [entry] = find_models([model], load_registry(), "serve")
+    if entry.local or entry.needs_key:
+        raise ParameterError(
+            f"{model}: cannot be served by vLLM (engine {entry.engine}: in this process, or a "
+            "paid server); name a model with engine vllm or `serve` settings"
+        )
     command = server_command(entry, python, port)
     click.echo(shlex.join(command), err=not dry_run)
     if not dry_run:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import astuple
 from io import BytesIO
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from pydantic import (
     BaseModel,
@@ -22,7 +22,6 @@ from pydantic import (
     Field,
     InstanceOf,
     ValidationError,
-    model_validator,
 )
 
 from codestress.errors import ArchiveError
@@ -79,12 +78,6 @@ class Row(BaseModel):
     answered_at: str
     server: str = ""
     """Address of the server that answered; empty where none did or it is unknown."""
-
-    @model_validator(mode="after")
-    def _has_its_key(self) -> Self:
-        if key_of(self.asked) != self.key:
-            raise ValueError("the key is not that of what was asked")
-        return self
 
     @property
     def response(self) -> Response:
@@ -168,6 +161,8 @@ def read_archive(path: Path) -> Iterator[Row]:
                 if len(line) == LONGEST_LINE:
                     raise ValueError(f"longer than {LONGEST_LINE:,} bytes")
                 row = Row.model_validate(parse_json(line))
+                if key_of(row.asked) != row.key:
+                    raise ValueError("the key is not that of what was asked")
                 if row.key <= before:
                     raise ValueError(
                         "keys are not in order, or one stands twice; export it again"
@@ -192,8 +187,8 @@ def fault_in(error: ValueError) -> str:
     if not isinstance(error, ValidationError):
         return str(error)
     first = error.errors(include_url=False)[0]
-    field = "".join(f"{name}: " for name in first["loc"])
-    return field + first["msg"].removeprefix("Value error, ")
+    place = map(str, first["loc"])
+    return ": ".join([*place, first["msg"]])
 
 
 def import_archive(

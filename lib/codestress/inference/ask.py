@@ -3,15 +3,15 @@ scores."""
 
 import asyncio
 import itertools
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import ExitStack, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 from weakref import WeakValueDictionary
 
-from codestress.errors import EngineError, IncompleteError
+from codestress.errors import EngineError
 from codestress.notes import remember, remembered
 from codestress.paths import STORE
 from codestress.types import Outcome, Request, Response, Trials
@@ -47,6 +47,7 @@ from .requests import (
 )
 from .servers import belongs, server_of
 from .store import Store
+from .trial_replies import Replies, Reply, raise_failures
 
 FAILED = "failed"
 """Name under which a build's notes (`codestress.notes`) keep failed requests, where
@@ -54,34 +55,6 @@ failures count as results: the same build does not send them again."""
 DOES_NOT_FIT = "the model has no room for such long prompts"
 LAST_S = 30.0
 """Seconds to wait, after a build's time limit, for responses that are under way."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """Result of one trial with one model: the keys of its responses in the store, or
-    why it has none."""
-
-    key: str
-    """Key of the trial's last request."""
-    attempts: int
-    """Number of times that the last request was sent: more than 1 after refusals, 0 where
-    the trial was not asked."""
-    earlier: tuple[str, ...] = ()
-    """Keys of the trial's earlier requests."""
-    failure: RequestFailed | None = None
-    """Why the last request failed for good."""
-    left_out: str = ""
-    """Why the trial was not asked, in a run whose time is limited."""
-
-
-@dataclass(frozen=True)
-class Replies:
-    """The replies of a run, by model and in the order of the trials."""
-
-    models: list[ModelEntry]
-    replies: list[list[Reply]]
-    requests: int
-    """Number of requests that the store lacked and the run sent."""
 
 
 def ask(
@@ -108,10 +81,10 @@ def ask(
     import_known(entries, store)
     budget = budget or Budget.from_environment(store=store)
     counted = failures == "count"
-    bar = (
-        nullcontext(progress) if progress else Progress(trials.total(models), "answers")
-    )
-    with Store(store) as responses, bar as shown, budget.kept_after_errors():
+    total = trials.total(models)
+    bar = Progress(total, "answers") if progress is None else nullcontext(progress)
+    with Store(store) as responses, bar as shown, ExitStack() as unless_complete:
+        unless_complete.callback(budget.keep_sum)
         coroutine = ask_each(trials, entries, responses, shown, budget, counted)
         asked = run_coroutine(coroutine)
         if registry == REGISTRY:
@@ -120,27 +93,9 @@ def ask(
                     keep(entry)
         if not counted:
             raise_failures(asked)
-        if any(reply.left_out for reply in itertools.chain(*asked.replies)):
-            budget.keep_sum()
+        if not any(reply.left_out for reply in itertools.chain(*asked.replies)):
+            unless_complete.pop_all()
     return asked
-
-
-def raise_failures(asked: Replies) -> None:
-    """`IncompleteError` with the most frequent causes, where requests failed."""
-    causes = Counter[str]()
-    for entry, replies in zip(asked.models, asked.replies, strict=True):
-        for reply in replies:
-            if reply.failure and not reply.left_out:
-                causes[f"{entry.name}: {reply.failure}"] += 1
-    if not causes:
-        return
-    lines = [f"  {count} × {cause}\n" for cause, count in causes.most_common(5)]
-    raise IncompleteError(
-        f"{causes.total()} of {sum(map(len, asked.replies))} requests failed:\n"
-        f"{''.join(lines)}"
-        "What was answered is kept. Run the same command again to ask only the rest, "
-        "or with --set failures=count to draw the figure with these counted as failures."
-    )
 
 
 async def ask_each(
@@ -373,9 +328,6 @@ class _ModelRun:
     def all_replies(self) -> list[Reply]:
         """Return the replies in the order of the trials; where the time was limited, a
         trial without one was not asked."""
-        indices = range(len(self.prompts.trials.items))
-        replies = self.replies
-        if self.budget.until is not None:
-            not_asked = Reply("", 0, left_out=self.budget.reached())
-            replies = dict.fromkeys(indices, not_asked) | replies
-        return [replies[index] for index in indices]
+        not_asked = Reply("", 0, left_out=self.budget.reached())
+        trials = len(self.prompts.trials.items)
+        return [self.replies.get(index, not_asked) for index in range(trials)]

@@ -83,10 +83,6 @@ class Progress(tqdm):  # type: ignore[type-arg]
             print(line, file=sys.stderr, flush=True)
         return True
 
-    def __bool__(self) -> bool:
-        """A bar of no answers is a bar, too."""
-        return True
-
     def failure(self) -> None:
         self.failed += 1
         self.set_postfix(failed=self.failed, refresh=False)

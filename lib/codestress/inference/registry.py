@@ -66,7 +66,7 @@ class ModelEntry(Strict):
     adapted: dict[str, str] = {}
     """Sentences on the dialects to which requests are adapted, by the dialect's name: the kit's
     own note, for manifests. What it changes stands in `settings`."""
-    archive: Path | None = Field(None, strict=False, exclude=True)
+    archive: Path | None = Field(default=None, strict=False, exclude=True)
     """Archive of known responses, which are not asked for again; its file lies beside the
     registry's."""
 
@@ -93,7 +93,11 @@ class ModelEntry(Strict):
     def identity(self) -> str:
         """The model's part of every request's key: its revision, and the parameters that requests
         omit or add; for an engine in this process, its version and parameters."""
-        return str(engine_module(self.engine).identity(self))
+        from .engines.base import served_identity
+
+        module = engine_module(self.engine)
+        identity = getattr(module, "identity", served_identity)
+        return str(identity(self))
 
     @property
     def fingerprint(self) -> str:
@@ -104,7 +108,8 @@ class ModelEntry(Strict):
 
 def engine_module(engine: str) -> Any:
     """Returns the module of the engine with the name `engine` in `ENGINES` (`KeyError` for another
-    name); every such module has `Settings`, `identity` and `open_engine`."""
+    name); every such module has `Settings` and `open_engine`, and that of an engine in this process an
+    `identity`."""
     return importlib.import_module(ENGINES[engine])
 
 

@@ -13,7 +13,7 @@ import itertools
 import sys
 import zlib
 from array import array
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,10 +25,8 @@ from .engines.base import own_settings
 from .engines.dialects import shown_to
 from .registry import ModelEntry
 from .servers import belongs
-from .store import Store
+from .store import Store, chunks
 
-CHUNK = 256
-"""Number of requests that one query looks up in the store."""
 KEPT_CHARACTERS = 50_000_000
 """Characters of rendered prompts that a run keeps for its next model: a bound on its
 memory (law 2 of docs/architecture.md)."""
@@ -134,7 +132,7 @@ def looked_up(
     check = belongs(entry)
     indices = range(len(prompts.trials.items))
     firsts = (prompts.first(index, entry) for index in indices)
-    while chunk := list(itertools.islice(firsts, CHUNK)):
+    for chunk in chunks(firsts):
         stored = store.get([asked.request.key for asked in chunk], check)
         for first in chunk:
             answered = []
@@ -149,13 +147,15 @@ def looked_up(
 
 
 def stored_requests(
-    trials: Trials, entry: ModelEntry, store: Store
-) -> Iterator[tuple[Request, Response]]:
-    """Yield every stored request of the trials to a model with its response, retries and
-    later steps included, in the trials' order. Raises as `looked_up` does."""
-    for answered, _ in looked_up(Prompts(trials.of(entry.name)), entry, store):
-        for asked, response in answered:
-            yield asked.request, response
+    trials: Trials, entries: Iterable[ModelEntry], store: Store
+) -> Iterator[tuple[ModelEntry, Request, Response]]:
+    """Yield every stored request of the trials to these models with the model's row and
+    the response, retries and later steps included, in the trials' order. Raises as
+    `looked_up` does."""
+    for entry in entries:
+        for answered, _ in looked_up(Prompts(trials.of(entry.name)), entry, store):
+            for asked, response in answered:
+                yield entry, asked.request, response
 
 
 def chain(prompt: Prompt) -> bytes:

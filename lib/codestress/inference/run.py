@@ -6,7 +6,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,11 +16,11 @@ from codestress.parameters import Facts, questions
 from codestress.paths import STORE
 from codestress.types import NotRun, Outcome, Response, Score, Trial, Trials
 
-from .ask import Replies, Reply, ask
+from .ask import ask
 from .registry import REGISTRY, ModelEntry
-from .requests import CHUNK
 from .results import Results
-from .store import Store
+from .store import Store, chunks
+from .trial_replies import Replies, Reply
 
 NO_RESPONSE = Response("", "stop")
 """The facts of a request that failed: no text, tokens or seconds."""
@@ -88,7 +87,7 @@ def scored_answers(
     """Yield one model's scored answers to the trials that it was asked, as rows of
     `Results.answers`."""
     asked = (pair for pair in enumerate(replies) if not pair[1].left_out)
-    while chunk := list(islice(asked, CHUNK)):
+    for chunk in chunks(asked):
         keys: list[str] = []
         for _, reply in chunk:
             if not reply.failure:

@@ -95,7 +95,6 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
         revision=f"at {base_url}",
         context=offer.context if offer else None,
         settings={"base_url": base_url, "key_env": key_env, "prefill": "vllm"},
-        archive=None,
     )
 
 
@@ -265,7 +264,6 @@ def function_in(text: str) -> ModelEntry:
         engine="function",
         id=name,
         settings={"function": function},
-        archive=None,
     )
 
 

@@ -53,11 +53,13 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
                 return
             if _ports_of_this_machine(before, address):
                 return
+        host = urlsplit(now).hostname or "elsewhere"
+        revision = f"{entry.revision or entry.id}, {host}"
         raise EngineError(
             f"{entry.name}: answers to the same questions are in {archive or 'the store'} from another server: "
             f"{then} (row {row}); this row asks {now}.\n"
             f"Give {entry.name} a `revision` of its own in params/models.yaml, for instance revision: "
-            f'"{entry.revision or entry.id}, {urlsplit(now).hostname or "elsewhere"}", '
+            f'"{revision}", '
             f"have it ask {before}, or name another file in CODESTRESS_STORE."
         )
 

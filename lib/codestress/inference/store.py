@@ -32,7 +32,7 @@ APPLICATION = 0xC0DE57
 VERSION = 2
 BUSY_S = 60.0
 """Seconds to wait for another process that writes the file."""
-CHUNK = 500
+CHUNK = 256
 """Number of keys that one query reads, and of rows that one transaction writes."""
 SCHEMA = f"""
 PRAGMA journal_mode=WAL;

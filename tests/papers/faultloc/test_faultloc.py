@@ -270,8 +270,8 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
     with Store(tmp_path / "s.sqlite") as store:
         sent = [
             request
-            for request, _ in stored_requests(
-                trials, load_registry()["sim-careful"], store
+            for _, request, _ in stored_requests(
+                trials, [load_registry()["sim-careful"]], store
             )
         ]
     first, second = (

@@ -24,14 +24,13 @@ from codestress.validation import Strict, nearest
 from ..network import AROUND, base_of, is_openai
 from ..registry import ModelEntry
 from . import dialects
-from .base import conversation, served_identity
+from .base import conversation
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
     from .openai_engine import OpenAIEngine
 
-identity = served_identity
 TEMPLATES = PARAMS / "templates"
 
 

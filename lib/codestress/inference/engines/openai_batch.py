@@ -27,14 +27,12 @@ from .base import (
     BatchEngine,
     Outcomes,
     RequestFailed,
-    served_identity,
 )
-from .replies import outcome_of, response_of, value_at
+from .replies import REMEDIES, outcome_of, response_of, value_at
 
 if TYPE_CHECKING:
     from openai.types import Batch
 
-identity = served_identity
 
 LARGEST_FILE = 100_000_000
 """Largest file of requests, in bytes; the API takes 200 MB."""
@@ -135,8 +133,7 @@ class OpenAIBatch(BatchEngine):
         if request.prompt.prefill:
             raise EngineError(
                 f"{self.entry.name}: batch mode cannot continue a begun answer, and the "
-                "prompt begins one: use a model with settings.prefill, or have the "
-                "question begin the answer: SET=prefill=user."
+                f"prompt begins one.\n{REMEDIES['begun answer']}"
             )
         line = {"custom_id": request.key, "method": "POST", "url": ENDPOINT}
         body = openai.request_body(request, self._settings)

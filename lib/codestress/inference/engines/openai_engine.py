@@ -31,9 +31,10 @@ from ..registry import ModelEntry
 from .base import AnswerTooLong, Engine, RequestFailed
 from .dialects import DIALECTS, words_of
 from .openai import Settings, address_of, key_in, request_body
-from .openai_client import MOST, REMEDIES, Client
+from .openai_client import MOST, Client
 from .replies import (
     OUTCOMES,
+    REMEDIES,
     SUSPICIOUS,
     NoTextError,
     limit_of,

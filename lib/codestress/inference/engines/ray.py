@@ -24,10 +24,7 @@ from .base import (
     Outcomes,
     RequestFailed,
     open_engine as open_worker,
-    served_identity,
 )
-
-identity = served_identity
 
 
 class Worker(Strict):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from codestress.errors import EngineError, ParameterError
+from codestress.errors import EngineError
 from codestress.types import Request, Response, Usage, now
 from codestress.validation import Strict
 
@@ -21,10 +21,7 @@ from .base import (
     Outcomes,
     RequestFailed,
     conversation,
-    served_identity,
 )
-
-identity = served_identity
 
 
 class Settings(Strict):
@@ -148,13 +145,7 @@ def server_command(entry: ModelEntry, python: str, port: int) -> list[str]:
     model, on `port` of this machine. `python` is the interpreter to run it with.
 
     The model's own defaults for sampling are left out: they would be added to the papers' settings.
-    Raises `ParameterError` for a model that answers in the kit's process or at a paid server.
     """
-    if entry.local or entry.needs_key:
-        raise ParameterError(
-            f"{entry.name}: cannot be served by vLLM (engine {entry.engine}: in this process, or a "
-            "paid server); name a model with engine vllm or `serve` settings"
-        )
     settings = Settings.model_validate(
         entry.settings if entry.engine == "vllm" else entry.serve
     )
