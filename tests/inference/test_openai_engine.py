@@ -610,13 +610,25 @@ def test_a_prompt_goes_to_no_other_server(status: int) -> None:
         )
 
 
-def test_a_spent_quota_is_fatal_though_it_looks_like_a_rate_limit() -> None:
-    spent = failure(429, "You exceeded your current quota", "insufficient_quota")
+@pytest.mark.parametrize(
+    "error",
+    [
+        {"type": "insufficient_quota", "code": "insufficient_quota"},
+        {"type": "insufficient_quota", "code": None},
+        {"type": "requests", "code": "billing_not_active"},
+        {"type": "exceeded_current_quota_error"},
+    ],
+)
+def test_a_spent_quota_ends_a_run_at_once_though_it_looks_like_a_rate_limit(
+    error: dict[str, Any],
+) -> None:
+    spent = as_json({"error": {"message": "Over your plan", **error}}, status=429)
     with (
         OpenAIServer(lambda _: spent) as server,
-        refused(EngineError, "429", "current quota"),
+        refused(EngineError, "429", "Over your plan", "no credit left"),
     ):
-        ask(server.base_url)
+        ask(server.base_url, retries=6)
+    assert len(server.requests) == 1
 
 
 def test_a_server_that_wants_a_key_after_all() -> None:

@@ -41,12 +41,12 @@ from .registry import ModelEntry
 FEWEST_CHARACTERS_PER_TOKEN = 2
 """No tokenizer makes more tokens of code and English than one for two characters."""
 LIMITS = {
-    "MAX_REQUESTS": "{:,} of {:,} requests",
-    "BUDGET_TOKENS": "{:,} of {:,} tokens",
-    "BUDGET_USD": "${:.4f} of ${:.2f}",
+    "MAX_REQUESTS": "{:,} of {:,} requests are spent",
+    "BUDGET_TOKENS": "{:,} of {:,} tokens are spent, and the next request may take {:,}",
+    "BUDGET_USD": "${:.4f} of ${:.2f} are spent, and the next request may take ${:.4f}",
 }
-"""Texts on what was spent of each limit, by the limit's environment variable, in the order
-of a `Sum`'s fields."""
+"""Texts on what was spent of each limit, and what the next request may take, by the limit's
+environment variable, in the order of a `Sum`'s fields."""
 SUM = "CODESTRESS_BUDGET_SUM"
 """Environment variable with the path of the file that keeps a build's sum, for its
 notebooks."""
@@ -95,6 +95,8 @@ class Budget:
     spent: Sum = field(default=Sum())
     """Amount that was spent or is reserved, by other processes that share the file and by
     earlier attempts of the command line too."""
+    refused: Sum = field(default=Sum())
+    """Most that the last request could cost for which too little was left."""
     under_way: int = 0
     """Number of requests for which this process has reserved an amount."""
     _returned: asyncio.Event | None = field(default=None, repr=False)
@@ -149,22 +151,26 @@ class Budget:
         if request.key in engine.submitted:
             return await engine.answer(request)
         most = most_tokens(request)
-        async with self.paying(one_request(entry, *most)) as costs:
+        async with self.paying(entry, most) as costs:
             response = await engine.answer(request)
             costs.append(spent_on(entry, response.usage, most))
             return response
 
     @asynccontextmanager
-    async def paying(self, most: Sum) -> AsyncIterator[list[Sum]]:
-        """Reserve the most that one request can cost; the caller appends its real cost to
-        the list, else the most is paid.
+    async def paying(
+        self, entry: ModelEntry, tokens: tuple[int, int]
+    ) -> AsyncIterator[list[Sum]]:
+        """Reserve the most that one request can cost, by the most tokens of its prompt and
+        completion; the caller appends its real cost to the list, else the most is paid.
 
         Where the request could cross a limit, waits until requests under way give back
         reserves; `BudgetReached` where none is under way.
         """
+        most = one_request(entry, *tokens)
         while not self.set_aside(most):
             if not self.under_way:
                 self.keep_sum()
+                self.refused = most
                 raise BudgetReached(self.reached())
             event = self._returned = self._returned or asyncio.Event()
             await event.wait()
@@ -220,15 +226,6 @@ class Budget:
         if self.file is not None:
             _kept_sums.add(self.file)
 
-    @contextmanager
-    def kept_after_errors(self) -> Iterator[None]:
-        """Keep the file of the sum where an error ends a run."""
-        try:
-            yield
-        except BaseException:
-            self.keep_sum()
-            raise
-
     def shared(self) -> AbstractContextManager[None]:
         """Return a context whose new child processes spend from this budget's sum."""
         return exported(SUM, str(self.file)) if self.file else nullcontext()
@@ -248,11 +245,11 @@ class Budget:
         if self.over:
             return "the minutes are over"
         parts = []
-        limits = zip(LIMITS.items(), self.spent, self.limits, strict=True)
-        for (name, text), spent, limit in limits:
+        limits = zip(LIMITS.items(), self.spent, self.limits, self.refused, strict=True)
+        for (name, text), spent, limit, most in limits:
             if limit is not None:
-                parts.append(f"{text.format(spent, limit)} ({name})")
-        message = f"stopped at the budget: {', '.join(parts)} spent"
+                parts.append(f"{name}: {text.format(spent, limit, most)}")
+        message = f"stopped at the budget: {'; '.join(parts)}"
         return f"{message}; `{RESET}` begins again from 0" if self.file else message
 
 
@@ -292,12 +289,6 @@ def forget_sum(file: Path, process: int) -> None:
     """Delete a sum at the end of the process that made it, unless it is to be kept."""
     if file not in _kept_sums and os.getpid() == process:
         file.unlink(missing_ok=True)
-
-
-def sums(store: Path) -> dict[Path, Sum]:
-    """Return what killed or stopped command lines have spent, by the sum's file."""
-    files = sorted(store.parent.glob(f".{store.name}.{SUMS}"))
-    return {path: read_sum(path, path.read_bytes()) for path in files}
 
 
 def read_sum(path: Path, content: bytes) -> Sum:

@@ -2,9 +2,8 @@
 longest reply, and is counted in the budget."""
 
 import asyncio
-from collections.abc import Mapping
+import re
 from contextvars import ContextVar
-from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -12,9 +11,8 @@ from openai import APIConnectionError, APIStatusError, APITimeoutError
 
 from codestress.errors import CodestressError, EngineError
 from codestress.types import Outcome
-from codestress.validation import read_yaml
 
-from ..budget import Budget, Sum, one_request, spent_on
+from ..budget import Budget, Sum, spent_on
 from ..network import (
     PAUSE_S,
     Patience,
@@ -27,20 +25,23 @@ from ..network import (
 from ..registry import ModelEntry
 from .base import RequestFailed
 from .openai import Settings
-from .replies import status_in, usage_in, value_at
+from .replies import REMEDIES, status_in, usage_in, value_at
 
 CONNECT_S = 30.0
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: the request counts, and costs
 no tokens."""
+NO_MONEY_LEFT = re.compile(
+    rb'"(insufficient_quota|exceeded_current_quota_error|billing_\w+)"'
+)
+"""Pattern of the codes and types of errors, some with the status of a rate limit, that say that the
+account has to pay before it may ask on."""
 NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
 """Values of Content-Encoding that are read; others unpack a few bytes to any length at once."""
 MOST: ContextVar[tuple[int, int]] = ContextVar("MOST")
 """Upper bounds of the tokens of what this task sends: of the prompt, and of the completion."""
-REMEDIES: Mapping[Any, str] = read_yaml(Path(__file__).with_name("remedies.yaml"))
-"""Advice, by HTTP status or by name, for what no request can pass."""
 
 
 class Cut(httpx2.ReadError):
@@ -84,6 +85,8 @@ class Client(httpx2.AsyncClient):
             reply = await self._loaded(request, options)
         if reply.is_success and request.url.path.endswith("completions"):
             reply.status_code = status_in(reply.content) or reply.status_code
+        if reply.is_error and NO_MONEY_LEFT.search(reply.content):
+            reply.headers["x-should-retry"] = "false"  # OpenAI's client heeds it
         return reply
 
     async def _paid(
@@ -92,7 +95,7 @@ class Client(httpx2.AsyncClient):
         """Returns the reply to `request`. The most that the try can take is reserved before, and its
         real cost counted after it."""
         most = MOST.get()
-        async with self.budget.paying(one_request(self.entry, *most)) as paid:
+        async with self.budget.paying(self.entry, most) as paid:
             try:
                 reply = await self._loaded(request, options)
             except NOT_SENT:
@@ -107,21 +110,22 @@ class Client(httpx2.AsyncClient):
         self, request: httpx2.Request, options: dict[str, Any]
     ) -> httpx2.Response:
         """Returns the reply to `request`, sent again while the server loads its model."""
-        options = {**options, "stream": True}
+        options["stream"] = True
         while True:
             try:
                 async with asyncio.timeout(self.settings.timeout_s):
                     reply = await super().send(request, **options)
-                    await self._read_in_full(reply)
+                    reply = await self._read_in_full(reply)
             except TimeoutError:
                 raise httpx2.ReadTimeout("deadline", request=request) from None
             if not self._patience.asks_again(reply.status_code, reply.content):
                 return reply
             await asyncio.sleep(PAUSE_S)
 
-    async def _read_in_full(self, reply: httpx2.Response) -> None:
-        """Keeps the content of `reply` in it. Raises `RequestFailed` for one of too many bytes
-        unpacked, `DecodingError` for an unknown packing, and `Cut` for one that breaks off."""
+    async def _read_in_full(self, reply: httpx2.Response) -> httpx2.Response:
+        """Returns `reply` with its content, unpacked. Raises `RequestFailed` for one of too many
+        bytes unpacked, `DecodingError` for an unknown packing, and `Cut` for one that breaks off.
+        """
         content = bytearray()
         most = self.settings.max_reply_bytes
         packing = reply.headers.get("content-encoding", "").strip().lower()
@@ -139,7 +143,15 @@ class Client(httpx2.AsyncClient):
             raise Cut(str(error), request=reply.request) from None
         finally:
             await reply.aclose()
-        reply._content = bytes(content)
+        reply.headers.pop("content-encoding", None)
+        unpacked = httpx2.Response(
+            reply.status_code,
+            headers=reply.headers,
+            content=bytes(content),
+            request=reply.request,
+        )
+        unpacked.elapsed = reply.elapsed
+        return unpacked
 
     def failure(self, error: Exception) -> Exception:
         """Returns the error to raise for `error`, of OpenAI's client: `RequestFailed` where one
@@ -161,12 +173,11 @@ class Client(httpx2.AsyncClient):
                 f"no server answers ({words}); start it, or correct base_url"
             )
         if isinstance(error, APITimeoutError):
-            limit = self.settings.timeout_s
-            reason = f"no answer within {limit:g} s (settings.timeout_s)"
+            seconds = f"{self.settings.timeout_s:g} s"
+            reason = f"no answer within {seconds} (settings.timeout_s)"
             return self.failed(reason, Outcome.TIMEOUT)
         part = "connection" if isinstance(error, APIConnectionError) else "request"
-        words = f"{type(cause).__name__}: {self.secret.shown(str(cause))}"
-        return self.failed(f"the {part} failed: {words}")
+        return self.failed(f"the {part} failed: {type(cause).__name__}: {words}")
 
     def _of_status(self, error: APIStatusError) -> EngineError | RequestFailed:
         reply = error.response
@@ -174,7 +185,7 @@ class Client(httpx2.AsyncClient):
         if not words or not isinstance(words, str):
             words = reply.text
         message = f"status {error.status_code}: {self.secret.shown(words)}"
-        status = 402 if error.code == "insufficient_quota" else error.status_code
+        status = 402 if NO_MONEY_LEFT.search(reply.content) else error.status_code
         variable = self.settings.key_variable or "none"
         remedy = REMEDIES.get(status, "").format(variable)
         if not remedy and reply.is_redirect:
