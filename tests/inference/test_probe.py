@@ -274,6 +274,12 @@ def test_a_model_that_writes_is_found_beside_others(row: dict[str, Any]) -> None
             served_at(server.base_url, "", "")
 
 
+def test_a_name_without_a_row_is_told_before_anything_runs() -> None:
+    assert probe.name_of("sim-near", "", "", ask=True) == "sim-near"
+    with refused(ParameterError, "sim-nea", "sim-near"):
+        probe.name_of("sim-nea", "", "", ask=True)
+
+
 @pytest.mark.parametrize("prefill", ["continued", "ignored", "refused"])
 def test_what_a_probe_asked_is_not_asked_again_unless_the_revision_changes(
     prefill: Any,

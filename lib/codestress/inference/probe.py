@@ -15,6 +15,7 @@ from .registry import (
     REGISTRY,
     SERVED,
     ModelEntry,
+    find_models,
     keep,
     load_registry,
 )
@@ -34,18 +35,19 @@ QUESTION = (
 
 def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     """Returns the name of the registry row for `model`, given by name, by URL or as
-    FILE.py:FUNCTION; a plain name is returned unchanged and unchecked.
+    FILE.py:FUNCTION.
 
     Rows made from a URL or a function are written to the file `SERVED`; for a URL, `model_id` and
     `key_env` are those of `served_at`. With `ask` a short request tries the model first. Raises
-    `ParameterError` for a bad URL or id and where another model's row has the name, and
-    `EngineError` where the server or, with `ask`, the model does not answer.
+    `ParameterError` for a name without a row, a bad URL or id, and where another model's row has
+    the name, and `EngineError` where the server or, with `ask`, the model does not answer.
     """
     if "://" in model:
         entry = served_at(model, model_id, key_env)
     elif ".py:" in model:
         entry = function_in(model)
     else:
+        find_models([model], load_registry(), "--models")
         return model
     known = load_registry().get(entry.name, entry)
     if (known.id, _place(known)) != (entry.id, _place(entry)):
