@@ -454,6 +454,12 @@ def test_a_line_that_never_ends_is_read_at_once(opening: str) -> None:
     assert alone(opening + "\t" * 100_000).strip("`") in opening
 
 
+@pytest.mark.parametrize("before", ["", "```\ndef f(x):\n    return x\n```\n"])
+def test_fences_that_are_never_closed_are_read_at_once(before: str) -> None:
+    text = before + "x ```python\n" * 40_000
+    assert fenced_program(text, "f") == before[4:-5]
+
+
 def test_thoughts_that_the_prompt_asks_for_end_at_the_answer() -> None:
     for opening in (
         "[THOUGHT]",

@@ -343,8 +343,10 @@ def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
 def fenced_program(text: str, function: str = "") -> str:
     """Return the content of the last fenced block in a text, among the blocks that define
     `function` if there are any (all blocks when `function` is empty); empty without a block."""
+    # Each opening without a fence that closes it would be followed to the end.
+    text = "".join(re.findall(r"\A.*\n[ \t]*```", text, re.DOTALL))
     blocks: list[str] = re.findall(r"```[^\n`]*\n(.*?)\n[ \t]*```", text, re.DOTALL)
     name = re.escape(function)
-    defines = re.compile(rf"\b(?:def|function)\s+{name}\b|\b{name}\s*=")
-    programs = [block for block in blocks if function and defines.search(block)]
+    defines = rf"\b(?:def|function)\s+{name}\b|\b{name}\s*="
+    programs = [block for block in blocks if function and re.search(defines, block)]
     return (programs or blocks or [""])[-1]
