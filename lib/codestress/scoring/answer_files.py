@@ -64,15 +64,16 @@ class Report:
         """Return the report as the dictionary that `codestress score --json` prints: pass@1 and
         pass@5 (None where no problem has that many answers), counts by outcome, warnings, and each
         problem's scores."""
-        report: dict[str, Any] = {}
-        for k in (1, 5):
-            report[f"pass@{k}"] = self.pass_at(k)
-        report["counts"] = self.counts
-        report["warnings"] = list(self.warnings)
-        report["problems"] = {}
+        problems = {}
         for name, scores in self.scores.items():
-            report["problems"][name] = list(map(_as_json, scores))
-        return report
+            problems[name] = list(map(_as_json, scores))
+        return {
+            "pass@1": self.pass_at(1),
+            "pass@5": self.pass_at(5),
+            "counts": self.counts,
+            "warnings": list(self.warnings),
+            "problems": problems,
+        }
 
 
 def _as_json(score: Score) -> dict[str, Any]:

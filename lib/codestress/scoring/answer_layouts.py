@@ -13,12 +13,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 from codestress.errors import (
     DataError,
@@ -27,13 +24,13 @@ from codestress.errors import (
 )
 from codestress.literals import parse_json
 from codestress.problems.problem_files import LARGEST, decoded, unpacked
+from codestress.validation import read_yaml
 
 from .answer_fields import answer_texts, field_at, id_text
 
-FILE = files(__package__) / "layouts.yaml"
 LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
     name: (row["ids"], row["answers"])
-    for name, row in yaml.safe_load(FILE.read_text("utf-8")).items()
+    for name, row in read_yaml(Path(__file__).with_name("layouts.yaml")).items()
 }
 """For each format the fields of a row with the problem's id, and the fields with the answers, the
 preferred first; a dot leads into an object."""
@@ -253,10 +250,13 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
         if id_field and answer_field:
             return name, id_field, answer_field
     id_names, wanted = map(", ".join, LAYOUTS.get(form, TABLE))
-    found = ", ".join(dict.fromkeys(chain(*rows[:99]))) or "no fields"
+    remedy = WANTED
+    if names:
+        found = ", ".join(sorted(names)[:99])
+        remedy = f"found {found}: rename them, or choose another --format"
     raise NothingMatchedError(
-        f"none of its {len(rows):,} rows has an id ({id_names}) and an answer ({wanted}); "
-        f"found {found}: rename them, or choose another --format"
+        f"no answers in it: none of its {len(rows):,} rows has an id ({id_names}) "
+        f"and an answer ({wanted}); {remedy}"
     )
 
 

@@ -6,15 +6,15 @@ chat template, fences, bold type, tags, LaTeX, labels.
 
 import re
 from collections.abc import Iterator
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
-import yaml
+from codestress.validation import read_yaml
 
 FENCE = "```"
 
 
-TABLE = yaml.safe_load((files(__package__) / "dress.yaml").read_text("utf-8"))
+TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
 
 
 def _pattern(parts: list[str]) -> re.Pattern[str]:

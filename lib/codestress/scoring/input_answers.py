@@ -11,11 +11,9 @@ that reports the function's value.
 import ast
 import builtins
 from contextlib import suppress
-from importlib.resources import files
+from pathlib import Path
 from types import EllipsisType
 from typing import Any, NamedTuple
-
-import yaml
 
 from codestress.literals import (
     LONGEST_TEXT,
@@ -26,8 +24,9 @@ from codestress.literals import (
     same_value,
 )
 from codestress.problems.program import Problem
+from codestress.validation import read_yaml
 
-TABLE = yaml.safe_load((files(__package__) / "closed.yaml").read_text("utf-8"))
+TABLE = read_yaml(Path(__file__).with_name("closed.yaml"))
 FUNCTIONS = frozenset(TABLE["functions"])
 TYPES = (str, bytes, int, float, complex, list, tuple, dict, set, frozenset, range)
 METHODS = {name for name in set[str]().union(*map(dir, TYPES)) if name[0] != "_"}
