@@ -234,7 +234,7 @@ def _small(row: Any) -> Row:
 def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, str]:
     """Return the first format, or `form` where it is not empty, for which the rows have an id and
     answers, and their fields; `NothingMatchedError` without one."""
-    names = set[str]().union(*rows)
+    names = dict.fromkeys(chain(*rows)).keys()
     layouts = {**LAYOUTS, container: TABLE}
     if form == "cruxeval":
         layouts.clear()  # it has no rows
@@ -252,8 +252,9 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
     id_names, wanted = map(", ".join, LAYOUTS.get(form, TABLE))
     remedy = WANTED
     if names:
-        found = ", ".join(sorted(names)[:99])
-        remedy = f"found {found}: rename them, or choose another --format"
+        remedy = (
+            f"found {', '.join([*names][:99])}: rename them, or choose another --format"
+        )
     raise NothingMatchedError(
         f"no answers in it: none of its {len(rows):,} rows has an id ({id_names}) "
         f"and an answer ({wanted}); {remedy}"
