@@ -349,16 +349,12 @@ def test_rows_are_compared_by_their_places(
     second = first.assign(interval="Wilson, 5", share=[0.1, 0.6, 0.3])
     if fewer:
         second = second.head(1)
-    for name, frame in (("first", first), ("second", second)):
+    for name, frame, right in (("first", first, 1), ("second", second, 2)):
         (tmp_path / name).mkdir()
         frame.to_parquet(tmp_path / name / "data.parquet")
-    before, after = (
-        {"counts": {"a": {"correct": 1, "missing": 0}}},
-        {"counts": {"a": {"correct": 2, "missing": 0}}},
-    )
-    found = differences(
-        tmp_path / "first", before, tmp_path / "second", after, ("counts",)
-    )
+        counts = {"counts": {"a": {"correct": right, "missing": 0}}}
+        (tmp_path / name / "manifest.json").write_text(json.dumps(counts))
+    found = differences(tmp_path / "first", tmp_path / "second", ("counts",))
     counts = ("counts.a:", "{'correct': 1}", "{'correct': 2}")
     for line, parts in zip(found, [counts, *told], strict=True):
         names(line, *parts)

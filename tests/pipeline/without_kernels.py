@@ -15,7 +15,7 @@ from types import ModuleType
 
 from codestress.cli import main
 from codestress.paths import FILES, OUTPUTS, ROOT
-from codestress.pipeline import builder
+from codestress.pipeline import queue
 from codestress.pipeline.artefacts import Artefact
 from codestress.report.checked import sha256_of_files
 
@@ -61,7 +61,7 @@ sys.modules[page.__name__] = page
 executing = ModuleType("codestress.pipeline.execute")
 executing.__dict__["attempt"] = attempt
 sys.modules[executing.__name__] = executing
-builder.start = lambda *_: None
-builder.prepare = lambda: None
+queue.start = lambda *_: None
+queue.prepare = lambda: None
 if __name__ == "__main__":
     main()

@@ -29,7 +29,7 @@ from .options import (
 from .questions import in_words
 
 if TYPE_CHECKING:
-    from codestress.pipeline.builder import Outcome as Built
+    from codestress.pipeline.queue import Outcome as Built
 
 
 @click.command()

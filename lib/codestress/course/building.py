@@ -11,8 +11,8 @@ from pathlib import Path
 
 from codestress.errors import CodestressError, DataError, ParameterError
 from codestress.paths import NOTEBOOKS, shown, visible
-from codestress.pipeline.builder import replace_folder
 from codestress.pipeline.notebooks import read_notebook
+from codestress.pipeline.queue import replace_folder
 from codestress.validation import nearest
 
 from .grading import Graded, grade, otter

@@ -54,7 +54,7 @@ def adopt(
     trials = artefact.trials().of(entry.name)
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     said_by = f"{file.name} sha256 {sha256[:16]}, taken over"
-    chosen = [trial for trial in trials.items if matches(trial, entry, where)]
+    chosen = [trial for trial in trials.items if matches(trial, entry.name, where)]
     pairs = list(_completed(chosen, answers))
     used = {(trial.problem, trial.sample) for trial, _ in pairs}
     if not used:

@@ -4,7 +4,6 @@ The criteria are those of the ACM's badges (version 1.1). Tasks for a person (an
 are listed, not claimed.
 """
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -17,7 +16,7 @@ from codestress.artefact_files import artefact_names
 from codestress.paths import MINE, OUTPUTS, ROOT, shown, visible, write_whole
 from codestress.report.checked import read_table
 
-from .surroundings import commit, git
+from .surroundings import commit, environment_without, git
 
 ISOLATIONS = (
     ["unshare", "--map-root-user", "--net"],
@@ -59,7 +58,8 @@ def examine(profile: str) -> Iterator[Criterion]:
     cited = ROOT / "CITATION.cff"
     doi = cited.is_file() and "\ndoi:" in cited.read_text("utf-8")
     yield Criterion("available", "archived with a DOI", doi, DEPOSIT)
-    yield _clean_clone(known[:12], why)
+    what = "a clean clone builds the profile smoke without a network"
+    yield Criterion("functional", what, *_clean_clone(known[:12], why))
     yield from _reproduced(OUTPUTS / profile)
 
 
@@ -96,28 +96,22 @@ def ready_for(criteria: Sequence[Criterion]) -> str:
     return ", ".join(badge for badge in BADGES if badge not in unmet) or "none yet"
 
 
-def _clean_clone(commit: str, why: str) -> Criterion:
-    """Result (`Criterion`) of building the profile smoke in a new clone, with this environment's
-    packages and without a network. `commit` names the clone's commit, or `why` the reason without
-    one. Not met when the build fails, without a commit, and where neither unshare nor bwrap can
-    shut off the network."""
-    what = "a clean clone builds the profile smoke without a network"
+def _clean_clone(commit: str, why: str) -> tuple[bool, str]:
+    """Pair of whether the profile smoke builds in a new clone, with this environment's packages and
+    without a network, and details. `commit` names the clone's commit, or `why` the reason without
+    one. False when the build fails, without a commit, and where neither unshare nor bwrap can shut
+    off the network."""
     if not commit:
-        return Criterion("functional", what, False, why)
+        return False, why
     isolation = next(filter(_works, ISOLATIONS), None)
     if isolation is None:
-        detail = "neither unshare nor bwrap can shut off the network here"
-        return Criterion("functional", what, False, detail)
+        return False, "neither unshare nor bwrap can shut off the network here"
     with tempfile.TemporaryDirectory() as clone:
         cloned = git("clone", "--quiet", "--no-local", str(ROOT), clone)
         if cloned.returncode:
-            return Criterion("functional", what, False, cloned.stderr.strip())
+            return False, cloned.stderr.strip()
         # The clone's own code, in this environment.
-        environment = {
-            name: text
-            for name, text in os.environ.items()
-            if not name.startswith("CODESTRESS_")
-        }
+        environment = environment_without(("CODESTRESS_",))
         environment |= {"PYTHONPATH": f"{clone}/lib", "CODESTRESS_ROOT": clone}
         code = "from codestress.cli import main; main()"
         command = [*isolation, sys.executable, "-c", code, "build", "--profile=smoke"]
@@ -125,8 +119,7 @@ def _clean_clone(commit: str, why: str) -> Criterion:
             command, cwd=clone, env=environment, capture_output=True, text=True
         )
     last = (build.stdout.strip() or build.stderr.strip()).rpartition("\n")[2]
-    detail = f"commit {commit}: {last.split(';')[0]}"
-    return Criterion("functional", what, build.returncode == 0, detail)
+    return build.returncode == 0, f"commit {commit}: {last.split(';')[0]}"
 
 
 def _works(isolation: list[str]) -> bool:

@@ -1,6 +1,6 @@
 """Comparison of two runs: parameters, inputs, numbers, figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,24 +53,18 @@ def _artefacts(root: Path) -> set[str]:
 
 
 def _diff_artefact(first: Path, second: Path) -> list[str]:
-    before, after = (read_manifest(folder) for folder in (first, second))
-    lines = differences(first, before, second, after, COMPARED)
+    lines = differences(first, second, COMPARED)
     for name in ("figure.svg", "figure.pdf", "figure.png"):
         if (first / name).read_bytes() != (second / name).read_bytes():
             lines.append(f"{name} differs")
     return lines
 
 
-def differences(
-    first: Path,
-    before: Mapping[str, Any],
-    second: Path,
-    after: Mapping[str, Any],
-    parts: Sequence[str],
-) -> list[str]:
-    """Differences, as lines of text, between two builds of an artefact: first in the given `parts`
-    (keys) of their manifests `before` and `after`, then in the numbers (data.parquet) of their
-    folders `first` and `second`. Empty when there are none."""
+def differences(first: Path, second: Path, parts: Sequence[str]) -> list[str]:
+    """Differences, as lines of text, between two builds of an artefact in the folders `first` and
+    `second`: first in the given `parts` (keys) of their manifests, then in their numbers
+    (data.parquet). Empty when there are none; `DataError` for a missing or faulty file."""
+    before, after = (read_manifest(folder) for folder in (first, second))
     lines = []
     for part in parts:
         old, new = before.get(part), after.get(part)

@@ -58,8 +58,7 @@ def _programs() -> Iterator[Finding]:
     each language that programs may have."""
     try:
         with Executor(workers=1) as executor:
-            described = f"{executor.backend}: {executor.described()}"
-            yield found("sandbox", described)
+            yield found("sandbox", f"{executor.backend}: {executor.described()}")
             exposed = []
             for language in probe.ATTACKS:
                 if runtimes.missing(language):
@@ -78,7 +77,7 @@ def _programs() -> Iterator[Finding]:
             detail = f"run isolated: {NEEDS}"
             yield found("programs of strangers", detail, exposed and fault)
     except CodestressError as error:
-        yield Finding("sandbox", "broken", str(error))
+        yield found("sandbox", "", error, "broken")
     why = runtimes.missing("javascript") or ""
     node = "" if why else runtimes.version(*runtimes.executables())
     yield found("javascript", node, why)
@@ -128,8 +127,7 @@ def _around() -> Iterator[Finding]:
     yield found("commit", known, not known and f"not recorded: {why}")
     try:
         with socket_folder() as folder:
-            detail = f"TMPDIR is {gettempdir()}: in {folder}"
-            yield found("sockets", detail)
+            yield found("sockets", f"TMPDIR is {gettempdir()}: in {folder}")
     except CodestressError as error:
         yield Finding("sockets", "broken", f"TMPDIR is {gettempdir()}: {error}")
     for setting in left_aside():
@@ -154,12 +152,10 @@ def _project() -> Iterator[Finding]:
     notebooks = schemas()
     for notebook, (schema, _) in notebooks.items():
         check_parameters_cell(notebook, schema)
-    detail = f"{len(notebooks)} notebooks agree with their schemas"
-    yield found("notebooks", detail)
+    yield found("notebooks", f"{len(notebooks)} notebooks agree with their schemas")
     registry = load_registry()
     simulated = sum(model.simulated for model in registry.values())
-    detail = f"{len(registry)} in the registry, {simulated} simulated"
-    yield found("models", detail)
+    yield found("models", f"{len(registry)} in the registry, {simulated} simulated")
     yield from _keys(registry)
     yield from _data()
     detail = "empty, made by the first build"
@@ -179,7 +175,7 @@ def examine() -> Iterator[Finding]:
     try:
         yield from _project()
     except CodestressError as error:
-        yield Finding("project", "broken", str(error))
+        yield found("project", "", error, "broken")
     yield _network()
     yield from _programs()
     yield from _around()

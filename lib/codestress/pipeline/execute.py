@@ -26,7 +26,7 @@ from papermill.exceptions import PapermillExecutionError
 from codestress.errors import CodestressError, DataError
 from codestress.paths import FILES, ROOT, shown
 from codestress.program_counts import ProgramCounts, count_rows
-from codestress.report.checked import read_manifest, sha256_of_files
+from codestress.report.checked import sha256_of_files
 from codestress.report.notebook_page import notebook_page
 from codestress.types import now
 
@@ -169,9 +169,7 @@ def _completed(
         difference: list[str] = []
         # To the artefact by its profile alone, where that was built.
         with suppress(DataError):
-            plain = artefact.unchanged
-            before = read_manifest(plain)
-            difference = differences(plain, before, staging, manifest, ("counts",))
+            difference = differences(artefact.unchanged, staging, ("counts",))
         manifest["changed"] = marks | {"difference": difference}
     return manifest
 

@@ -48,22 +48,25 @@ def explain(
 
     With `outcome`, only responses with that outcome under `rule`. `ParameterError` for an unknown
     factor."""
-    entries = {entry.name: entry for entry in results.models}
-    rules = results.questions.judges
     for answer in results.answers.to_dict("records"):
-        entry, trial = entries[answer["model"]], results.trial_of(answer)
+        model, trial = answer["model"], results.trial_of(answer)
         outcomes = "", answer[f"outcome_{rule}"]
-        if outcome not in outcomes or not matches(trial, entry, where):
-            continue
-        key = answer["key"]
-        stored = stored_responses([key, *answer["earlier"]])
-        yield {
-            "factors": factors_of(trial, entry),
-            "verdicts": {name: answer[f"outcome_{name}"] for name in rules},
-            "extracted": answer[f"detail_{rule}"],
-            "key": key,
-            "answered_by": answer["answered_by"],
-            "text": stored[key].text if key in stored else "",
-            "prompt": results.prompt_of(answer, stored).messages[-1].content,
-            "error": answer["error"],
-        }
+        if outcome in outcomes and matches(trial, model, where):
+            yield explained(results, answer, rule)
+
+
+def explained(results: Results, answer: Mapping[str, Any], rule: str) -> dict[str, Any]:
+    """Returns the entry of `explain` for `answer`, a row of `results.answers`."""
+    key = answer["key"]
+    stored = stored_responses([key, *answer["earlier"]])
+    rules = results.questions.judges
+    return {
+        "factors": factors_of(results.trial_of(answer), answer["model"]),
+        "verdicts": {name: answer[f"outcome_{name}"] for name in rules},
+        "extracted": answer[f"detail_{rule}"],
+        "key": key,
+        "answered_by": answer["answered_by"],
+        "text": stored[key].text if key in stored else "",
+        "prompt": results.prompt_of(answer, stored).messages[-1].content,
+        "error": answer["error"],
+    }

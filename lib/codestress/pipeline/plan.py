@@ -275,20 +275,20 @@ def show_requests(
     for entries in _groups(artefact, trials):
         items = trials.of(entries[0].name).items
         for trial, entry in itertools.product(items, entries):
-            if matches(trial, entry, where):
+            if matches(trial, entry.name, where):
                 request = request_of(trials, trial, entry)
                 yield {
-                    "factors": factors_of(trial, entry),
+                    "factors": factors_of(trial, entry.name),
                     "key": request.key,
                     **asdict(request),
                 }
 
 
-def factors_of(trial: Trial, entry: ModelEntry) -> dict[str, Scalar]:
-    """Dictionary that identifies a `trial` asked of the model `entry`: `model`, `problem`,
+def factors_of(trial: Trial, model: str) -> dict[str, Scalar]:
+    """Dictionary that identifies a `trial` asked of the `model` of this name: `model`, `problem`,
     `sample`, and the trial's factors."""
     return {
-        "model": entry.name,
+        "model": model,
         "problem": trial.problem,
         "sample": trial.sample,
         **trial.factors,
@@ -299,11 +299,11 @@ def listed(factors: Mapping[str, Scalar]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in factors.items())
 
 
-def matches(trial: Trial, entry: ModelEntry, where: Mapping[str, str]) -> bool:
-    """Whether a `trial` asked of the model `entry` has the values in `where`, by the names in
+def matches(trial: Trial, model: str, where: Mapping[str, str]) -> bool:
+    """Whether a `trial` asked of the `model` has the values in `where`, by the names in
     `factors_of`, compared as text regardless of case; `ParameterError` with the nearest name for an
     unknown one."""
-    known = factors_of(trial, entry)
+    known = factors_of(trial, model)
     for name in where.keys() - known.keys():
         raise ParameterError(f"--where {name}: no such factor{nearest(name, known)}")
     return all(

@@ -34,16 +34,19 @@ Mac's path of a socket has at most 103."""
 def apart(folder: str) -> dict[str, str]:
     """Environment of a process that executes notebooks: without a person's settings of IPython
     and Jupyter, whose files go to `folder`."""
-    kept = {
-        name: text for name, text in os.environ.items() if not name.startswith(SETTINGS)
-    }
     tools = (
         "IPYTHONDIR",
         "JUPYTER_CONFIG_DIR",
         "JUPYTER_DATA_DIR",
         "JUPYTER_RUNTIME_DIR",
     )
-    return kept | dict.fromkeys(tools, folder)
+    return environment_without(SETTINGS) | dict.fromkeys(tools, folder)
+
+
+def environment_without(beginnings: tuple[str, ...]) -> dict[str, str]:
+    """This process's environment without the variables whose names have one of the `beginnings`."""
+    variables = os.environ.items()
+    return {name: text for name, text in variables if not name.startswith(beginnings)}
 
 
 def left_aside() -> list[str]:
@@ -124,7 +127,7 @@ def socket_folder() -> tempfile.TemporaryDirectory[str]:
 def git(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Outcome of git with the `arguments`, run in the checkout. A repository around the checkout,
     or named by the environment, does not count."""
-    environment = {name: text for name, text in os.environ.items() if name not in GIT}
+    environment = environment_without(GIT)
     environment["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
     command = ["git", *arguments]
     try:

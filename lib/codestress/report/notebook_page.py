@@ -30,21 +30,14 @@ def render(template: str, **content: Any) -> str:
     return page.render({"style": style, **content})
 
 
-def prepare() -> None:
-    """Renders an empty notebook as a page, so that pages after it need not import nbconvert first.
+@cache
+def exporter() -> Any:
+    """Returns the nbconvert exporter, made once for all notebooks of a process, because it compiles
+    its templates when it is made.
 
-    Those imports take two seconds, and are not made where this module is imported: the report takes
+    Its imports take two seconds, and are not made where this module is imported: the report takes
     only its templates from it.
     """
-    from nbformat.v4 import new_code_cell, new_notebook
-
-    notebook_page(new_notebook(cells=[new_code_cell("1")]), "", {})
-
-
-@cache
-def _exporter() -> Any:
-    """Returns the nbconvert exporter, made once for all notebooks of a process, because it compiles
-    its templates when it is made."""
     from nbconvert.exporters.html import HTMLExporter
 
     return HTMLExporter(template_name="basic", embed_images=True)
@@ -55,7 +48,12 @@ def notebook_page(notebook: Any, artefact: str, manifest: Mapping[str, Any]) -> 
     above it stand the changes that the command line made, which `manifest` has (if any)."""
     from pygments.formatters import HtmlFormatter
 
-    body, _ = _exporter().from_notebook_node(notebook)
+    body, _ = exporter().from_notebook_node(notebook)
     style = resource("page.css") + HtmlFormatter().get_style_defs(".highlight")
-    content = {"body": Markup(body), "style": Markup(style)}
-    return render("notebook.html", title=artefact, manifest=manifest, **content)
+    return render(
+        "notebook.html",
+        title=artefact,
+        manifest=manifest,
+        body=Markup(body),
+        style=Markup(style),
+    )

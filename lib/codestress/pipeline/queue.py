@@ -1,0 +1,191 @@
+"""Executes the notebooks of a build in parallel, each as soon as its responses are in the store, and
+tells the outcome of each artefact."""
+
+import contextlib
+import os
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from unittest.mock import patch
+
+from tqdm import tqdm
+
+from codestress.errors import CodestressError
+from codestress.inference.budget import BudgetReached
+from codestress.inference.progress import Progress
+from codestress.paths import FAILED, OUTPUTS, shown
+from codestress.program_counts import ProgramCounts
+from codestress.report.checked import read_manifest
+
+from .artefacts import Artefact
+from .inputs import modules_of
+from .kernels import kill_all, start
+from .surroundings import apart, socket_folder
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Result of a build for one artefact: its label, state, seconds, error text, and parts not
+    run."""
+
+    name: str
+    """Label of the artefact, with its changed parameters."""
+    state: str
+    """`built`, `up to date`, `failed` or `stopped`. An artefact is stopped if a limit of the budget
+    is reached before all of its requests are sent; in a build with minutes, before its first."""
+    seconds: float = 0.0
+    error: str = ""
+    not_run: dict[str, str] = field(default_factory=dict)
+    """Parts of the study that could not run on this computer, with the reason."""
+
+
+@dataclass
+class NotebookQueue:
+    """Queue of notebooks that are executed in parallel. It collects an `Outcome` for each artefact,
+    and prints a line for each that ends."""
+
+    artefacts: Sequence[Artefact]
+    pool: ThreadPoolExecutor
+    inputs: Mapping[str, dict[str, str]]
+    timeout_s: float | None
+    folder: str
+    """Folder for the sockets of kernels."""
+    outcomes: list[Outcome] = field(default_factory=list)
+    progress: Progress | None = None
+    futures: list[Future[None]] = field(default_factory=list)
+    left: bool = False
+    lock = threading.Lock()
+
+    def stop(self) -> None:
+        """Kills the notebooks that still run; they have no outcome."""
+        self.left = True
+        self.pool.shutdown(wait=False, cancel_futures=True)
+        while not all(future.done() for future in self.futures):
+            kill_all()  # again where one was about to start
+            time.sleep(0.1)
+
+    def show(self, progress: Progress) -> None:
+        """Shows the number of finished notebooks on the bar `progress` from now on, beside the
+        number of responses."""
+        self.progress = progress
+        progress.beside(f"{len(self.outcomes)} of {len(self.artefacts)} notebooks")
+
+    def execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
+        """Queues the notebook of an `artefact` whose responses are in the store; `programs` counts
+        the programs that ran to make its trials and responses."""
+        self.futures.append(self.pool.submit(self._execute, artefact, programs))
+
+    def fail(self, artefact: Artefact, error: CodestressError) -> None:
+        """Records the `Outcome` of an `artefact` whose notebook is not executed for the reason
+        `error`: `stopped` at a limit of the budget, else `failed`."""
+        state = "stopped" if isinstance(error, BudgetReached) else "failed"
+        self._ended(Outcome(artefact.label, state, error=str(error)))
+
+    def wait(self) -> list[Outcome]:
+        """Waits for all queued notebooks; returns the `Outcome` of each artefact."""
+        # The report is due next, and this process only waits.
+        import codestress.report.gallery  # noqa: F401
+
+        while wait(self.futures, timeout=1).not_done:
+            if self.progress:
+                self.progress.refresh()
+        for future in self.futures:
+            future.result()
+        return self.outcomes
+
+    def _execute(self, artefact: Artefact, programs: ProgramCounts) -> None:
+        from .execute import attempt
+
+        started = time.monotonic()
+        shelf = OUTPUTS / artefact.shelf / ".staging"
+        shelf.mkdir(parents=True, exist_ok=True)
+        staging = Path(tempfile.mkdtemp(dir=shelf))
+        inputs = self.inputs[artefact.label]
+        timeout_s = self.timeout_s
+        error = attempt(artefact, staging, self.folder, inputs, programs, timeout_s)
+        if self.left:
+            return
+        kept = FAILED / artefact.shelf / artefact.label
+        state, not_run = "built", {}
+        if error:
+            (staging / "error.txt").write_text(error + "\n", "utf-8")
+            replace_folder(staging, kept)
+            error += f"\nthe notebook as far as it came: {shown(kept)}"
+            state = "failed"
+        else:
+            replace_folder(staging, artefact.folder)
+            shutil.rmtree(kept, ignore_errors=True)
+            not_run = read_manifest(artefact.folder)["not_run"]
+        seconds = time.monotonic() - started
+        self._ended(Outcome(artefact.label, state, seconds, error, not_run))
+
+    def _ended(self, outcome: Outcome) -> None:
+        with self.lock:
+            earlier = {ended.error for ended in self.outcomes}
+            self.outcomes.append(outcome)
+            if self.progress:
+                self.show(self.progress)
+            total = len(self.artefacts)
+            number = f"{len(self.outcomes):>{len(str(total))}}"
+            line = f"[{number}/{total}] {outcome.name}  {outcome.state}"
+            if outcome.seconds:
+                line += f"  {outcome.seconds:.1f} s"
+            if outcome.error and outcome.error not in earlier:
+                line += f"\n{outcome.error}"
+            tqdm.write(line, file=sys.stderr)
+
+
+@contextlib.contextmanager
+def notebook_queue(
+    artefacts: Sequence[Artefact],
+    inputs: Mapping[str, dict[str, str]],
+    jobs: int,
+    timeout_s: float | None,
+) -> Iterator[NotebookQueue]:
+    """Context manager of a `NotebookQueue` for the notebooks of `artefacts`, in an environment without
+    a person's settings. Leaving the context early kills running notebooks.
+
+    `inputs` are the hashes of the inputs by label of the artefact. `jobs` notebooks are executed at
+    a time, each for at most `timeout_s` seconds (None: no limit).
+    """
+    for artefact in artefacts:
+        # Of a build that was killed.
+        shutil.rmtree(OUTPUTS / artefact.shelf / ".staging", ignore_errors=True)
+    with (
+        socket_folder() as folder,
+        patch.dict(os.environ, apart(folder), clear=True),
+        ThreadPoolExecutor(max(1, jobs)) as pool,
+    ):
+        start(sorted(set[str]().union(*map(modules_of, artefacts))), folder)
+        pool.submit(prepare)  # while the models are asked
+        queue = NotebookQueue(artefacts, pool, inputs, timeout_s, folder)
+        try:
+            yield queue
+        finally:
+            queue.stop()
+
+
+def prepare() -> None:
+    """Imports what executes notebooks."""
+    from codestress.report.notebook_page import exporter
+
+    from . import execute  # noqa: F401
+
+    exporter()
+
+
+def replace_folder(new: Path, folder: Path) -> None:
+    """Moves the complete folder `new` to the path `folder` and deletes the folder that was there,
+    if any. A reader sees the old or the new folder, never a part."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    old = new.with_name(new.name + ".old")
+    if folder.exists():
+        folder.rename(old)
+    new.rename(folder)
+    shutil.rmtree(old, ignore_errors=True)
