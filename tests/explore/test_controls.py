@@ -28,6 +28,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.results import Results
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
+from codestress.pipeline import explain
 from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.style import looks
 from codestress.types import Message, Outcome, Prompt, Sampling, Trial, Trials
@@ -244,7 +245,7 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     )
     monkeypatch.setattr(questions, "built", lambda *_: results)
     monkeypatch.setattr(
-        questions,
+        explain,
         "stored_responses",
         lambda keys: stored_responses(keys, tmp_path / "s.sqlite"),
     )
@@ -306,7 +307,7 @@ def test_a_question_is_asked_and_has_one_verdict(
         lambda *given, **more: run(*given, **more, store=tmp_path / "s.sqlite"),
     )
     monkeypatch.setattr(
-        questions,
+        explain,
         "stored_responses",
         lambda keys: stored_responses(keys, tmp_path / "s.sqlite"),
     )

@@ -1,7 +1,7 @@
 """Widgets for single trials of an artefact: its prompt, a new request, its responses, and two
 conditions side by side."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -12,8 +12,8 @@ import ipywidgets as widgets
 from codestress.inference.registry import load_registry
 from codestress.inference.results import NOTHING, Results
 from codestress.inference.run import run
-from codestress.inference.store import stored_responses
-from codestress.pipeline.explain import answers_of
+from codestress.pipeline.explain import answers_of, explained
+from codestress.pipeline.plan import factors_of as known_of
 from codestress.report.notebook_page import page_environment
 from codestress.types import CHARACTERS_PER_TOKEN, Prompt, Scalar
 
@@ -41,8 +41,12 @@ MOST = 500
 """Largest number of answers in the list, and of values in a filter."""
 
 
-def prompt_html(prompt: Prompt, beside: Prompt | None = None, factors: str = "") -> str:
-    """Returns the messages of `prompt` as HTML, below its `factors` in words, with counts of
+def prompt_html(
+    prompt: Prompt,
+    beside: Prompt | None = None,
+    factors: Mapping[str, Scalar] | None = None,
+) -> str:
+    """Returns the messages of `prompt` as HTML, below its `factors` by name, with counts of
     characters and tokens. With another prompt as `beside`, a bar and a background mark the lines
     that `beside` lacks."""
     texts = [message.content for message in beside.messages] if beside else []
@@ -95,8 +99,7 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
         trial = trials.items[questions.index]
         other = trials.items[nearest_trial(trials, {**first, "problem": trial.problem})]
         beside = trials.render(other) if other is not trial else None
-        factors = _in_words(factors_of(trial))
-        return prompt_html(trials.render(trial), beside, factors)
+        return prompt_html(trials.render(trial), beside, factors_of(trial))
 
     questions = Questions(showing(shown, rendered))
     apply.on_click(showing(shown, renew))
@@ -118,21 +121,7 @@ def answer_html(results: Results, number: int) -> str:
     """Returns the answer in row `number` (from 0) of `results` as HTML: outcome by the strict rule,
     extracted answer, completion, last message of the prompt, and factors."""
     answer = results.answers.iloc[number].to_dict()
-    stored = stored_responses([answer["key"], *answer["earlier"]])
-    prompt = results.prompt_of(answer, stored).messages[-1].content
-    text = stored[answer["key"]].text if answer["key"] in stored else ""
-    factors = _in_words(_known(results, answer))
-    return str(_views().answer_view(answer, text, prompt, factors))
-
-
-def _in_words(factors: Mapping[str, Scalar]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in factors.items())
-
-
-def _known(results: Results, answer: Mapping[str, Any]) -> dict[str, Scalar]:
-    """Returns the model, problem, sample and factors of `answer`, a row of `results.answers`."""
-    trial = results.trial_of(answer)
-    return {"model": answer["model"], **factors_of(trial), "sample": trial.sample}
+    return str(_views().answer_view(explained(results, answer, "strict")))
 
 
 class _Browsed:
@@ -143,7 +132,8 @@ class _Browsed:
         self.results = built(artefact, profile)
         self.rows = []
         for answer in self.results.answers.to_dict("records"):
-            known = _known(self.results, answer)
+            trial = self.results.trial_of(answer)
+            known = known_of(trial, answer["model"])
             self.rows.append({**known, "outcome": answer["outcome_strict"]})
         self.values = values_by_name(self.rows)
         self.filters = [
@@ -193,10 +183,57 @@ class _Browsed:
         same.sort(key=lambda index: -len(wanted.items() & self.rows[index].items()))
         return same[:1]
 
-    def beside_each_other(self, numbers: list[int]) -> str:
+
+class _AnswerList:
+    """Controls that list the answers of one artefact, with filters, and show the chosen answer in
+    `pane`, on request beside its twin."""
+
+    def __init__(self, browsed: _Browsed, pane: widgets.HTML) -> None:
+        self.browsed = browsed
+        self.filters = {}
+        for name in browsed.filters:
+            values = [(str(value), value) for value in browsed.values[name]]
+            self.filters[name] = dropdown(name, [(ALL, ALL), *values])
+        self.beside = dropdown("beside", [("nothing", ()), *browsed.pairs()])
+        self.chosen = control(widgets.Select, "", rows=10)
+        self.chosen.layout.height = "14rem"  # also where its lines wrap
+        if "incorrect" in browsed.values["outcome"] and "outcome" in self.filters:
+            self.filters["outcome"].value = "incorrect"
+        self.fill()
+        on_change([*self.filters.values()], self.fill)
+        on_change([self.chosen, self.beside], showing(pane, self.shown))
+        wrapped = widgets.HTML(WRAPPED, layout=widgets.Layout(display="none"))
+        self.children = (wrapped, *self.filters.values(), self.beside, self.chosen)
+
+    def fill(self) -> None:
+        """Lists the answers that pass all filters, and chooses the first."""
+        wanted = {}
+        for name, box in self.filters.items():
+            if box.value != ALL:
+                wanted[name] = box.value
+        passing = self.browsed.passing(wanted)
+        lines = [(self.browsed.line(number), number) for number in passing[:MOST]]
+        self.chosen.description = f"{len(passing):,} answers"
+        self.chosen.options = lines
+        if passing:
+            self.chosen.value = passing[0]
+
+    def shown(self) -> str:
+        """Returns the chosen answer as HTML, beside its twin where one is wanted."""
+        number = self.chosen.value
+        if number is None:
+            return paragraph("No answer has all of that.")
+        if not self.beside.value:
+            return self._columns([number])
+        factor, value = self.beside.value
+        twin = self.browsed.twin(number, factor, value)
+        note = "" if twin else paragraph(f"It has no twin with {factor} = {value}.")
+        return note + self._columns([*twin, number])
+
+    def _columns(self, numbers: Sequence[int]) -> str:
         """Returns the answers with the indices `numbers` as HTML columns, which stack on a narrow
         page."""
-        shown = [answer_html(self.results, number) for number in numbers]
+        shown = [answer_html(self.browsed.results, number) for number in numbers]
         return str(_views().columns(shown))
 
 
@@ -205,51 +242,15 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
     request beside its counterpart, for instance the perturbed beside the vanilla. It begins with
     `artefact`, with the settings of `profile`."""
     chooser = artefact_chooser(artefact)
-    options, panes = widgets.VBox(), widgets.HTML()
-    wrapped = widgets.HTML(WRAPPED, layout=widgets.Layout(display="none"))
+    options, pane = widgets.VBox(), widgets.HTML()
 
-    def listed() -> str:
-        browsed = _Browsed(chooser.value, profile)
-        filters = {}
-        for name in browsed.filters:
-            values = [(str(value), value) for value in browsed.values[name]]
-            filters[name] = dropdown(name, [(ALL, ALL), *values])
-        beside = dropdown("beside", [("nothing", ()), *browsed.pairs()])
-        chosen = control(widgets.Select, "", rows=10)
-        chosen.layout.height = "14rem"  # also where its lines wrap
+    def renew() -> str:
+        answers = _AnswerList(_Browsed(chooser.value, profile), pane)
+        options.children = answers.children
+        return answers.shown()
 
-        def fill() -> None:
-            wanted = {
-                name: box.value for name, box in filters.items() if box.value != ALL
-            }
-            passing = browsed.passing(wanted)
-            chosen.description = f"{len(passing):,} answers"
-            chosen.options = [
-                (browsed.line(number), number) for number in passing[:MOST]
-            ]
-            if passing:
-                chosen.value = passing[0]
-
-        def shown() -> str:
-            if chosen.value is None:
-                return paragraph("No answer has all of that.")
-            if not beside.value:
-                return browsed.beside_each_other([chosen.value])
-            factor, value = beside.value
-            twin = browsed.twin(chosen.value, factor, value)
-            note = "" if twin else paragraph(f"It has no twin with {factor} = {value}.")
-            return note + browsed.beside_each_other([*twin, chosen.value])
-
-        if "incorrect" in browsed.values["outcome"] and "outcome" in filters:
-            filters["outcome"].value = "incorrect"
-        fill()
-        on_change(list(filters.values()), fill)
-        on_change([chosen, beside], showing(panes, shown))
-        options.children = (wrapped, *filters.values(), beside, chosen)
-        return shown()
-
-    follow(chooser, [options], panes, listed)
-    return side_by_side([chooser, options], [panes])
+    follow(chooser, [options], pane, renew)
+    return side_by_side([chooser, options], [pane])
 
 
 def ask(name: str, model: str, index: int, profile: str) -> Results:
