@@ -39,10 +39,10 @@ from codestress.report.caption import (
     NOTE_CHARACTERS,
     REST,
     SIMULATED_NOTE,
-    add_words,
     description,
     one_line,
     table_in_words,
+    write_title,
 )
 from codestress.report.cards import all_claims, folded, judged
 from codestress.report.checked import sha256_of_files
@@ -194,7 +194,7 @@ def test_a_footnote_has_all_that_a_figure_lacks() -> None:
 def test_a_number_of_a_title_stays_beside_its_unit(words: int) -> None:
     figure = Figure(figsize=(3.3, 2))
     title = "word " * words + "41 %, 15 points and 3 of 5 models"
-    add_words(figure, "t/a", title, pd.DataFrame(), Results(pd.DataFrame(), []), "")
+    write_title(figure, title)
     lines = figure.texts[-1].get_text().split("\n")
     assert len(lines) > 1
     assert not [line for line in lines if re.search(r"\d$|^%", line)]
@@ -843,7 +843,7 @@ def test_a_table_without_columns_is_refused_before_anything_is_written(
         ("table", {"table": none}),
         ("audit", {"table": good, "extra_tables": {"audit": none}}),
     ):
-        with refused(DataError, "semtrace/tab03", f"{name}.csv", "columns"):
+        with refused(DataError, f"{name}.csv", "columns"):
             publish(
                 protocol_of("semtrace/tab03"),
                 figure=Figure(),
@@ -937,7 +937,7 @@ def test_published_numbers_agree_with_each_other() -> None:
             assert numbers["bar_percent"][model] == pytest.approx(
                 100 * bits.count("1") / len(bits), abs=0.1
             )
-    assert published_numbers("origin/wording") is None
+    assert not published_numbers("origin/wording")
 
 
 def test_figures_can_be_drawn_from_very_little() -> None:

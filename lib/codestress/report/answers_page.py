@@ -8,7 +8,7 @@ import json
 import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,14 +119,14 @@ def write_answers(
     rule: str,
     marks: Sequence[tuple[Box, Factors]],
     alt: str,
-    answers: pd.DataFrame,
+    answers: pd.DataFrame | None = None,
     store: Path = STORE,
 ) -> list[tuple[Box, Cell]]:
     """Write answers.html and spots.json into the artefact's `folder`; return the places that open
     something, which spots.json has in thousandths of the picture's width and height.
 
     `marks` are places of the figure, each with values by column of `answers`, a table like
-    `results.answers`. Those that have answers or a published number are returned, each
+    `results.answers` (None: that itself). Those that have answers or a published number are returned, each
     with the cell (group of answers) that it opens. A model that no mark counts gets one
     cell. `rule` is the scoring rule, `alt` describes the figure, `store` has
     the texts; API keys in texts are blanked.
@@ -134,49 +134,31 @@ def write_answers(
     source = provenance(artefact) or "the paper"
     published = Cell("published", f"published number, from: {source}", 0, 0, ())
     spots = [(box, published) for box, factors in marks if not factors]
-    cells = Cells(answers, results, rule)
+    cells = Cells(results.answers if answers is None else answers, results, rule)
     if len(results.answers):
         spots += _opened(cells, marks)
-    shown = list(cells.by_rows.values())
-    most = max(1, min(MOST_OF_A_CELL, MOST_ANSWERS // max(1, len(shown))))
-    samples = []
-    keys = set[str]()
-    for cell in shown:
-        rows = results.answers.loc[sample(cell, cells.outcomes, most)]
-        samples.append(rows.to_dict("records"))
-        for answer in samples[-1]:
-            if not answer["error"]:
-                keys.update((answer["key"], *answer["earlier"]))
-    texts = stored_responses(keys, store)
-    plain = partial(_plain, _secrets(results))
-    views = []
-    for cell, chosen in zip(shown, samples, strict=True):
-        told = [_view(answer, results, texts, plain) for answer in chosen]
-        views.append((cell, told))
     page = render(
         "answers.html",
         artefact=artefact,
         label=os.environ.get("CODESTRESS_LABEL", artefact),
         alt=alt,
         rule=rule,
-        rules=[name[8:] for name in results.answers if name.startswith("outcome_")],
         source=source,
         spots=spots,
-        cells=views,
-        plain=plain,
-        longest=COMPLETION,
-        most=most,
-        asked=len(results.answers),
-        simulated=all(entry.simulated for entry in results.models),
+        **_shown(cells, results, store),
     )
     (folder / "answers.html").write_text(page, "utf-8", "backslashreplace")
-    places = []
-    for box, spot in spots:
-        sides = [round(1000 * side) for side in box]
-        places.append([*sides, spot.name, str(spot)])
-    text = json.dumps(places, separators=(",", ":"))
-    (folder / "spots.json").write_text(f"{text}\n", "utf-8")
+    _write_spots(folder / "spots.json", spots)
     return spots
+
+
+def _write_spots(path: Path, spots: Sequence[tuple[Box, Cell]]) -> None:
+    places = []
+    for box, cell in spots:
+        sides = [round(1000 * side) for side in box]
+        places.append([*sides, cell.name, str(cell)])
+    text = json.dumps(places, separators=(",", ":"))
+    path.write_text(f"{text}\n", "utf-8")
 
 
 def _opened(
@@ -196,13 +178,51 @@ def _opened(
     return spots
 
 
-def _secrets(results: Results) -> list[str]:
-    """Return the API keys of the models: values in the environment under the names that rows of
-    the registry give."""
-    settings = [entry.settings for entry in results.models]
-    names = {str(one.get("key_env", "OPENAI_API_KEY")) for one in settings}
-    secrets = [os.environ.get(name, "").strip() for name in names]
-    return [secret for secret in secrets if len(secret) >= 8]
+def _shown(cells: Cells, results: Results, store: Path) -> dict[str, Any]:
+    """Return what the page says of the answers: all together, and a sample of each cell."""
+    most = max(1, min(MOST_OF_A_CELL, MOST_ANSWERS // max(1, len(cells.by_rows))))
+    samples = {}
+    keys = set[str]()
+    for cell in cells.by_rows.values():
+        rows = results.answers.loc[sample(cell, cells.outcomes, most)]
+        samples[cell] = rows.to_dict("records")
+        for answer in samples[cell]:
+            if not answer["error"]:
+                keys.update((answer["key"], *answer["earlier"]))
+    texts = stored_responses(keys, store)
+    plain = _without_keys(results)
+    views = []
+    for cell, chosen in samples.items():
+        views.append((cell, [_view(one, results, texts, plain) for one in chosen]))
+    return {
+        "cells": views,
+        "plain": plain,
+        "longest": COMPLETION,
+        "most": most,
+        "asked": len(results.answers),
+        "simulated": all(entry.simulated for entry in results.models),
+    }
+
+
+def _without_keys(results: Results) -> Callable[[str], str]:
+    """Return a function that makes texts safe: it replaces the models' API keys by `[key]`, and
+    spells control characters out.
+
+    The keys are values in the environment under the names that rows of the registry give.
+    """
+    keys = []
+    for entry in results.models:
+        name = str(entry.settings.get("key_env", "OPENAI_API_KEY"))
+        key = os.environ.get(name, "").strip()
+        if len(key) >= 8:
+            keys.append(key)
+
+    def plain(text: str) -> str:
+        for key in keys:
+            text = text.replace(key, "[key]")
+        return printable(text)
+
+    return plain
 
 
 def _view(
@@ -226,11 +246,3 @@ def _view(
         "answer": answer,
         "trial": results.trial_of(answer),
     }
-
-
-def _plain(hidden: Sequence[str], text: str) -> str:
-    """Returns `text` with the API keys `hidden` replaced by `[key]` and its control characters
-    spelled out."""
-    for key in hidden:
-        text = text.replace(key, "[key]")
-    return printable(text)

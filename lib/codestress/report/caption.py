@@ -1,5 +1,6 @@
 """Words on a figure: its title, its footnote, and its alternative text."""
 
+import os
 import re
 from collections.abc import Sequence
 from textwrap import fill, shorten
@@ -8,7 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
-from codestress.inference.results import Results
+from codestress.inference.results import Results, hardly_read
+from codestress.literals import counted
+from codestress.parameters import Facts
 
 from .published import without_numbers
 from .style import NOTE, add_note
@@ -30,41 +33,68 @@ UNKNOWN = "(not known)"
 
 def add_words(
     figure: Figure,
-    artefact: str,
+    given: Facts,
     title: str,
     table: pd.DataFrame,
     results: Results,
-    changed: str,
 ) -> str:
-    """Write `title` above the figure and a line of notes below it; return its alternative text.
+    """Write `title` above the figure and a line of notes below it, and name simulated readers in
+    its panels; return its alternative text.
 
-    The notes tell of simulated readers, the words `changed` on the command line, parts that were
-    not run, the chart's own notes, and missing numbers of the paper; a long line is cut after a
-    note. In the title no line ends with a number, so that its unit stays beside it. The alternative
-    text has the readers, the title, the other notes and `table` in words, as `description` cuts
-    them.
+    A sentence on each model of which hardly an answer could be read by the scoring rule
+    precedes the title. The notes tell of simulated readers, what the command line changed, parts
+    that were not run, the chart's own notes, and missing numbers of the paper; a long line is cut
+    after a note. The alternative text has the readers, the title, the other notes and `table` in
+    words, as `description` cuts them.
     """
+    simulated = [entry.name for entry in results.models if entry.simulated]
+    if simulated:
+        name_readers(figure, results)
+    title = _title(worded(title), results, given.rule)
+    changed = os.environ.get("CODESTRESS_CHANGED")
     notes = [f"changed: {changed}"] if changed else []
     notes += [f"{part.label}: not run here" for part in results.not_run]
     for text in list(figure.texts):
         if text.get_gid() == NOTE:
             text.remove()
             notes.append(text.get_text())
-    if missing := without_numbers(artefact):
+    if missing := without_numbers(given.artefact):
         notes.append(missing)
     sentences = [title, *notes, table_in_words(table)]
-    simulated = [entry.name for entry in results.models if entry.simulated]
     if simulated and len(results.answers):
         notes.insert(0, f"sim-…: {SIMULATED_NOTE}")
         sentences.insert(0, f"{', '.join(simulated)}: {READERS}")
-    width, height = figure.get_size_inches()
     if notes:
-        add_note(figure, one_line(notes, round(NOTE_CHARACTERS * width)))
+        most = round(NOTE_CHARACTERS * figure.get_figwidth())
+        add_note(figure, one_line(notes, most))
+    write_title(figure, title)
+    return description(sentences)
+
+
+def write_title(figure: Figure, title: str) -> None:
+    """Write `title` above the figure. No line ends with a number, so that its unit stays beside it."""
+    width, height = figure.get_size_inches()
     joined = re.sub(r"(?<=\d) ", "\N{NO-BREAK SPACE}", title)
     lines = fill(joined, round(TITLE_CHARACTERS * width), break_on_hyphens=False)
     above = 1 + 0.1 / height
     figure.text(0.005, above, lines, va="bottom", fontsize=10, parse_math=False)
-    return description(sentences)
+
+
+def _title(title: str, results: Results, rule: str) -> str:
+    """Return `title` after a sentence for each model of which hardly an answer could be read.
+
+    The scoring rule `rule` decides. The sentences stand alone where this is so of all models.
+    Simulated readers do not count.
+    """
+    counts = results.counts(rule)
+    sentences = []
+    for entry in results.models:
+        unread = hardly_read(counts[entry.name])
+        if unread and not entry.simulated:
+            sentences.append(f"No number of {entry.name} counts: {unread}")
+    if len(sentences) < max(1, len(counts)):
+        sentences.append(title)
+    return ". ".join(sentences)
 
 
 def one_line(notes: Sequence[str], most: int) -> str:
@@ -88,8 +118,6 @@ def name_readers(figure: Figure, results: Results) -> None:
     Where such take part, they are no models, and regenerate nothing that a paper measured.
     """
     real = [entry.name for entry in results.models if not entry.simulated]
-    if len(real) == len(results.models):
-        return
     words = f"{', '.join(real)}, and {READERS}" if real else READERS
     for ax in figure.axes:
         # Not set_title, which would put titles back onto legends below them.
@@ -106,8 +134,7 @@ def table_in_words(table: pd.DataFrame) -> str:
     columns = []
     for name, values in table.items():
         columns.append(f"{str(name).replace('_', ' ')} {_column(values)}")
-    rows = "1 row" if len(table) == 1 else f"{len(table):,} rows"
-    return f"Table of {rows}: {'; '.join(columns)}"
+    return f"Table of {counted(len(table), 'row')}: {'; '.join(columns)}"
 
 
 def _column(values: pd.Series) -> str:

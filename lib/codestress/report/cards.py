@@ -95,8 +95,9 @@ def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
     """
     rows = rows[~rows["verdict"].isin([NO_VERDICT, NONE])]
     classes = []
-    for name in rows["evidence"].unique():
-        counts = Counter(rows.loc[rows["evidence"] == name, "verdict"])
+    for evidence, part in rows.groupby("evidence", sort=False):
+        name = str(evidence)
+        counts = Counter(part["verdict"])
         classes.append((name, SOURCES.get(name, name), dict(counts)))
     return classes
 
@@ -148,16 +149,14 @@ def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
     """
     if not ledgers:
         return pd.DataFrame(columns=[*COLUMNS, "artefacts"])
-    order = list(SIGNS)
     rows = pd.concat(ledgers, ignore_index=True)
     rows["paper"] = rows["artefact"].str.replace("/[^@]*", "", regex=True)
     rows = rows.sort_values(
-        "verdict", key=lambda verdicts: verdicts.map(order.index), kind="stable"
+        "verdict", key=lambda verdicts: verdicts.map(list(SIGNS).index), kind="stable"
     )
     number = ["paper", "statement", "published", "unit"]
     names = rows.groupby(number, sort=False)["artefact"].agg(list).rename("artefacts")
-    once = rows.drop_duplicates(number)
-    return once.merge(names, on=number).drop(columns="paper")
+    return rows.drop_duplicates(number).merge(names, on=number).drop(columns="paper")
 
 
 def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
@@ -187,10 +186,8 @@ def judged(claims: pd.DataFrame) -> list[dict[str, Any]]:
 
 def folded(claims: pd.DataFrame) -> dict[str, list[dict[str, Any]]]:
     """Return, by artefact, the rows of the ledger `claims` that wait for a run of it."""
-    folds = {}
-    for artefact, part in claims[waiting(claims)].groupby("artefact"):
-        folds[str(artefact)] = part.to_dict("records")
-    return folds
+    folds = claims[waiting(claims)].groupby("artefact")
+    return {str(artefact): part.to_dict("records") for artefact, part in folds}
 
 
 def waiting(claims: pd.DataFrame) -> pd.Series:

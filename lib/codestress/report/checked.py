@@ -138,6 +138,6 @@ def changed_files(outputs: Path) -> list[str]:
         except DataError as error:
             changes.append(str(error))
             continue
-        for change in changes_of_files(folder, manifest):
-            changes.append(f"{shown(folder)}: {change}")
+        found = changes_of_files(folder, manifest)
+        changes += [f"{shown(folder)}: {change}" for change in found]
     return changes

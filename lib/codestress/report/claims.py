@@ -95,15 +95,15 @@ def _judged(compared: Row) -> Row:
         if not of_order:
             row["margin"] = _margin(row)
         ours, theirs = _sides(row)
-        if theirs is not None:
+        if theirs is None:
+            row["undecided"] = _lacks(row, ours)
+        else:
             slack = 0.0 if of_order else row["slack"]
             between = difference(ours, theirs)
             row["difference_low"] = between.low - slack
             row["difference_high"] = between.high + slack
-        if theirs is None:
-            row["undecided"] = _lacks(row, ours)
-        elif sampled and _verdict(row) == Verdict.INCONCLUSIVE:
-            row["undecided"] = _wanted(row, ours, theirs)
+            if sampled and _verdict(row) == Verdict.INCONCLUSIVE:
+                row["undecided"] = _wanted(row, ours, theirs)
     row["verdict"] = _verdict(row)
     return row
 

@@ -76,8 +76,9 @@ def _run(crate: Any, folder: Path) -> Any:
             notebook = key.removeprefix("notebook ")
     packages = [" ".join(package) for package in manifest["environment"].items()]
     facts: Any = {"version": commit, "softwareRequirements": packages}
-    id_ = f"{notebook}@{commit}"
-    program = _entity(crate, id_, "SoftwareSourceCode", notebook, **facts)
+    program = _entity(
+        crate, f"{notebook}@{commit}", "SoftwareSourceCode", notebook, **facts
+    )
     objects = []
     for key, value in manifest["parameters"].items():
         text = json.dumps(value)

@@ -17,6 +17,7 @@ from .style import (
     MARKERS,
     PUBLISHED,
     Look,
+    look_at,
     looks,
     styled_figure,
 )
@@ -29,7 +30,7 @@ MEAN = "mean over models"
 def look(number: int) -> Look:
     """Returns the look of a figure's condition by its number, from 0; after the last one they begin
     again. Models have looks of their own: `looks`."""
-    return Look(COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
+    return look_at(number, COLOURS, MARKERS)
 
 
 def interval(
@@ -178,14 +179,12 @@ def forest(
     `rows` has the columns that `label` and `value` name, and `low` and `high`, the ends of the
     intervals; numbers are multiplied by `scale`. `series` (None: one series): a column whose values
     are drawn beside each other, each with its colour and marker; the column `model` has those of
-    models.
-    `decided`: whether the column `decided` (bool) fills the marker, so that an undecided estimate
-    is hollow. `published`: whether the numbers come from a paper's own, so that a click opens their
-    source, and a single series is grey. A value that is not finite, or outside `limits`, the ends
-    of the axis, is left out; its interval is drawn as far as the axis goes.
+    models. `decided`: whether the column `decided` (bool) fills the marker, so that an undecided
+    estimate is hollow. `published`: whether the numbers come from a paper's own, so that a click
+    opens their source, and a single series is grey. A value that is not finite, or outside
+    `limits`, the ends of the axis, is left out; its interval is drawn as far as the axis goes.
     """
-    least, most = limits
-    ax.set_xlim(least, most)
+    ax.set(xlim=limits, **told)
     groups = [("", rows)] if series is None else list(rows.groupby(series, sort=False))
     shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
     of_models = looks(str(name) for name, _ in groups)
@@ -193,21 +192,33 @@ def forest(
         colour, shape = of_models[str(name)] if series == "model" else look(number)
         if published and not series:
             colour = PUBLISHED
-        middle, low, high = (scale * part[[value, "low", "high"]]).to_numpy(float).T
+        estimates = (scale * part[[value, "low", "high"]]).to_numpy(float).T
         heights = np.array([names.index(row) for row in part[label]]) + shift[number]
-        mark(ax, part, middle, heights, published=published)
-        ends = np.clip([low, high], least, most)
-        ax.hlines(heights, *ends, color=colour, linewidth=1.1)
-        for end, cut, arrow in ((least, low < least, "<"), (most, high > most, ">")):
-            tips = np.where(cut, end, np.nan)
-            ax.scatter(tips, heights, 16, marker=arrow, color=colour, clip_on=False)
-        inside = np.where((least < middle) & (middle < most), middle, np.nan)
+        mark(ax, part, estimates[0], heights, published=published)
         faces = np.where(part["decided"], colour, "white") if decided else colour
-        ax.scatter(inside, heights, 16, faces, marker=shape, ec=colour, zorder=3)
-        if name:
-            ax.plot([], [], marker=shape, color=colour, linewidth=1.1, label=str(name))
+        _draw_series(ax, estimates, heights, Look(colour, shape), faces, str(name))
     name_rows(ax, names, 0.45)
-    ax.set(**told)
+
+
+def _draw_series(
+    ax: Axes, estimates: Array, heights: Array, style: Look, faces: Any, name: str
+) -> None:
+    """Draws a series of a forest within the limits of the x axis: its intervals, with an arrow where
+    they are cut, its markers, and its entry in the legend, if it has a `name`.
+
+    `estimates` has the rows value, low and high; `faces` are the colours that fill the markers.
+    """
+    (least, most), (colour, shape) = ax.get_xlim(), style
+    middle, low, high = estimates
+    ends = np.clip([low, high], least, most)
+    ax.hlines(heights, *ends, color=colour, linewidth=1.1)
+    for end, cut, arrow in ((least, low < least, "<"), (most, high > most, ">")):
+        tips = np.where(cut, end, np.nan)
+        ax.scatter(tips, heights, 16, marker=arrow, color=colour, clip_on=False)
+    inside = np.where((least < middle) & (middle < most), middle, np.nan)
+    ax.scatter(inside, heights, 16, faces, marker=shape, ec=colour, zorder=3)
+    if name:
+        ax.plot([], [], marker=shape, color=colour, linewidth=1.1, label=name)
 
 
 def legend_above(figure: Figure, *axes: Axes, **options: Any) -> None:
@@ -220,6 +231,5 @@ def legend_above(figure: Figure, *axes: Axes, **options: Any) -> None:
     # In characters of the legend, 15 to an inch, 6 of them for the mark.
     sizes = sorted([len(name) + 6 for name in handles], reverse=True)
     fit = np.cumsum(sizes) < 15 * figure.get_figwidth()
-    most = max(1, fit.sum())
-    options |= {"loc": "outside upper center", "ncols": most}
+    options |= {"loc": "outside upper center", "ncols": max(1, fit.sum())}
     figure.legend(handles.values(), handles, **options)

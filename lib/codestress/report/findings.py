@@ -10,7 +10,7 @@ def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def span(low: float, high: float, scale: float = 100, digits: int = 1) -> str:
+def span(low: float, high: float, scale: float, digits: int) -> str:
     """Returns the interval from `low` to `high`, both multiplied by `scale`, as text in brackets
-    with `digits` decimals: `[1.0, 2.5]`; ∞ for an infinite `high`."""
-    return f"[{scale * low:.{digits}f}, {'∞' if high == float('inf') else f'{scale * high:.{digits}f}'}]"
+    with `digits` decimals: `[1.0, 2.5]`."""
+    return f"[{scale * low:.{digits}f}, {scale * high:.{digits}f}]"

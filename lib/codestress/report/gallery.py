@@ -77,9 +77,7 @@ def _answers(manifests: list[dict[str, Any]], papers: int) -> dict[str, Any]:
     """
     models = _models(manifests)
     answers = sum(manifest["asked"] for manifest in manifests)
-    outcomes = Counter[str]()
-    for counts in added(manifests, "counts").values():
-        outcomes += counts
+    outcomes = sum(added(manifests, "counts").values(), Counter[str]())
     return {
         "models": models,
         "kinds": INSTRUMENTS,

@@ -35,10 +35,9 @@ def _spelled(text: Text) -> str:
         # A font of another weight would be looked for, with a warning.
         text.set_fontweight(font.weight)
         return words
-    spelled = {}
-    for code in missing:
-        spelled[code] = chr(code).encode("unicode_escape").decode()
-    return words.translate(spelled)
+    return words.translate(
+        {code: chr(code).encode("unicode_escape").decode() for code in missing}
+    )
 
 
 @cache

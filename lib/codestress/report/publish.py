@@ -12,16 +12,15 @@ import pandas as pd
 from IPython.display import Image
 from matplotlib.figure import Figure
 
-from codestress.errors import DataError
 from codestress.inference.registry import find_models, load_registry
-from codestress.inference.results import Results, hardly_read
+from codestress.inference.results import Results
 from codestress.parameters import Facts
 from codestress.paths import OUTPUTS
 from codestress.program_counts import count_rows, programs_so_far
 from codestress.prompts import prompt_hash
 
 from .answers_page import write_answers
-from .caption import add_words, name_readers, worded
+from .caption import add_words
 from .figure_files import save_figure
 from .marks import marked
 from .protocol import stamp
@@ -41,74 +40,41 @@ def publish(
     extra_tables: dict[str, pd.DataFrame] | None = None,
     answers: pd.DataFrame | None = None,
 ) -> Image:
-    """Write all files of an artefact; return the picture, for the notebook to show.
+    """Write all files of an artefact, in the build's folder or below outputs/lab; return the picture.
 
-    They go into the build's folder, or below outputs/lab where a person runs the notebook. `title`
-    says what is seen, with its numbers, and stands above the figure. `table` is for readers; title
-    and table make the figure's alternative text. `data` has the plotted numbers, one row each.
-    `results` are the run's; None where nobody is asked. `prompts` are names of prompt files, whose
-    hashes go into the manifest. `extra_tables`, by name, are written as NAME.csv and NAME.md.
-    `answers` are those that the figure counts (None: `results.answers`), needed where its
-    cells name columns that the notebook added. A column `cell`, from marks to answers, is not
-    saved.
-
-    A figure says in the picture where it shows simulated readers, and which of the paper's numbers
-    are missing. The function prints whether `given`, the run's parameters, is the paper's protocol.
-    Raises `DataError` for a table without columns, before it writes any file.
+    `title` says what is seen, with its numbers, and stands above the figure, which also names
+    simulated readers and missing numbers of the paper. `table` is for readers; title and table make
+    the alternative text. `data` has the plotted numbers, one row each. `results` are the run's
+    (None: nobody is asked). `prompts` are names of prompt files, whose hashes go into the manifest.
+    `extra_tables`, by name, are written as NAME.csv and NAME.md. `answers` are those that the
+    figure counts (None: `results.answers`), needed where its cells name columns that the notebook
+    added. A column `cell`, from marks to answers, is not saved. Prints whether `given`, the run's
+    parameters, is the paper's protocol. Raises `DataError` for a table without columns.
     """
-    artefact, rule, protocol = given.artefact, given.rule, stamp(given)
     if results is None:
-        models = find_models(given.models, load_registry(), artefact)
+        models = find_models(given.models, load_registry(), given.artefact)
         results = Results(pd.DataFrame(), models)
     tables = {"table": with_not_run(table, results.not_run), **(extra_tables or {})}
-    for name, rows in tables.items():
-        tables[name] = without_cells(rows)
-        if tables[name].columns.empty:
-            fault = f"{artefact}: {name}.csv would have no columns"
-            raise DataError(f"{fault}; name them where the table has no rows")
-    # The folder that a build prepared, or outputs/lab/ when a person runs the notebook.
-    folder = Path(os.environ.get("CODESTRESS_STAGING") or OUTPUTS / "lab" / artefact)
-    folder.mkdir(parents=True, exist_ok=True)
-    name_readers(figure, results)
-    changed = os.environ.get("CODESTRESS_CHANGED", "")
-    title = _title(worded(title), results, rule)
-    seen = without_cells(table)
-    alt = add_words(figure, artefact, title, seen, results, changed)
-    marks = marked(figure, save_figure(figure, folder, artefact, alt))
-    if answers is None:
-        answers = results.answers
-    write_answers(folder, artefact, results, rule, marks, alt, answers)
+    folder = _folder(given.artefact)
+    write_tables(folder, tables)
     without_cells(data).to_parquet(folder / "data.parquet", index=False)
     answer_rows(results).to_parquet(folder / "answers.parquet", index=False)
-    write_tables(folder, tables)
-    manifest: dict[str, object] = {"artefact": artefact, "alt": alt}
-    manifest |= {"rule": rule, "protocol": protocol}
-    manifest |= _manifest(artefact, results, rule, list(tables), prompts)
-    text = json.dumps(manifest, indent=1) + "\n"
-    (folder / "manifest.json").write_text(text, "utf-8")
-    print(protocol)
-    if changed:
+    alt = add_words(figure, given, title, without_cells(table), results)
+    marks = marked(figure, save_figure(figure, folder, given.artefact, alt))
+    write_answers(folder, given.artefact, results, given.rule, marks, alt, answers)
+    _write_manifest(folder, given, results, alt, list(tables), prompts)
+    print(stamp(given))
+    if changed := os.environ.get("CODESTRESS_CHANGED"):
         print(f"changed: {changed}")
     width = round(100 * figure.get_figwidth())
     return Image(folder / "figure.png", width=width, alt=alt)
 
 
-def _title(title: str, results: Results, rule: str) -> str:
-    """Return `title` after a sentence for each model of which hardly an answer could be read.
-
-    The scoring rule `rule` decides. The sentences stand alone where this is so of all models.
-    Simulated readers do not count.
-    """
-    counts = results.counts(rule) if len(results.answers) else {}
-    simulated = {entry.name for entry in results.models if entry.simulated}
-    sentences = []
-    for name, found in counts.items():
-        unread = hardly_read(found)
-        if unread and name not in simulated:
-            sentences.append(f"No number of {name} counts: {unread}")
-    if not sentences or len(sentences) < len(counts):
-        sentences.append(title)
-    return ". ".join(sentences)
+def _folder(artefact: str) -> Path:
+    """Return the folder that a build prepared, or outputs/lab/ when a person runs the notebook."""
+    folder = Path(os.environ.get("CODESTRESS_STAGING") or OUTPUTS / "lab" / artefact)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 def answer_rows(results: Results) -> pd.DataFrame:
@@ -125,31 +91,38 @@ def answer_rows(results: Results) -> pd.DataFrame:
     return frame.astype(dict.fromkeys(mixed, str))
 
 
-def _manifest(
-    artefact: str,
+def _write_manifest(
+    folder: Path,
+    given: Facts,
     results: Results,
-    rule: str,
+    alt: str,
     tables: list[str],
     prompts: Sequence[str],
-) -> dict[str, object]:
-    """Return the facts of an artefact's manifest that come from its results and files."""
+) -> None:
+    """Write an artefact's manifest as far as its notebook knows it; a build completes it."""
     models = []
     for entry in results.models:
         row = entry.model_dump(exclude_defaults=True)
         models.append({**row, "key_revision": entry.identity})
-    return {
+    manifest = {
+        "artefact": given.artefact,
+        "alt": alt,
+        "rule": given.rule,
+        "protocol": stamp(given),
         "simulated": [entry.name for entry in results.models if entry.simulated],
         "tables": tables,
         "models": models,
-        "version": version_of(artefact.partition("/")[0]),
+        "version": version_of(given.artefact.partition("/")[0]),
         "prompts": {name: prompt_hash(name) for name in prompts},
-        **_run(results, rule),
+        **_asked(results, given.rule),
         "not_run": {part.label: part.why for part in results.not_run},
         "programs": {"in the notebook": count_rows(programs_so_far())},
     }
+    text = json.dumps(manifest, indent=1) + "\n"
+    (folder / "manifest.json").write_text(text, "utf-8")
 
 
-def _run(results: Results, rule: str) -> dict[str, object]:
+def _asked(results: Results, rule: str) -> dict[str, object]:
     """Return a run's facts for the manifest: counts, tokens, time, and a hash of all requests.
 
     Counts are of each outcome under the scoring rule `rule`, and sum to the number of trials.

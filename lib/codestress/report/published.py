@@ -10,11 +10,11 @@ from codestress.literals import parse_json
 from codestress.paths import PUBLISHED, shown
 
 
-def published_numbers(artefact: str) -> dict[str, Any] | None:
+def published_numbers(artefact: str) -> dict[str, Any]:
     """Returns the entry of an artefact (PAPER/ARTEFACT) in the paper's file of published numbers:
-    its `values`, and their `provenance`. None where the file or the entry is missing."""
+    its `values`, and their `provenance`. Empty where the file or the entry is missing."""
     paper, _, name = artefact.partition("/")
-    numbers: dict[str, Any] | None = read_published(paper).get(name)
+    numbers: dict[str, Any] = read_published(paper).get(name, {})
     return numbers
 
 
@@ -23,7 +23,7 @@ def provenance(artefact: str) -> str:
     where the file of published numbers has no entry of it."""
     about = read_published(artefact.partition("/")[0]).get("about", {})
     words: dict[str, str] = about.get("provenance", {})
-    return words.get((published_numbers(artefact) or {}).get("provenance", ""), "")
+    return words.get(published_numbers(artefact).get("provenance", ""), "")
 
 
 LACKING = {"without_numbers": "not published as numbers", "not_at_hand": "not at hand"}
@@ -49,10 +49,9 @@ def published_cells(artefact: str, *axes: str) -> pd.DataFrame:
     level first, for the keys of each level; the number is in the column `value`. A list at the
     lowest level has its keys in the file's entry `columns`.
     """
-    numbers = published_numbers(artefact) or {"values": {}}
-    return pd.DataFrame(
-        _leaves(numbers["values"], numbers.get("columns", [])), columns=[*axes, "value"]
-    )
+    numbers = published_numbers(artefact)
+    leaves = _leaves(numbers.get("values", {}), numbers.get("columns", []))
+    return pd.DataFrame(leaves, columns=[*axes, "value"])
 
 
 def _leaves(values: Any, columns: Sequence[str]) -> Iterator[tuple[Any, ...]]:

@@ -169,8 +169,7 @@ def comparison(given: Facts, tables: Tables) -> list[dict[str, Any]]:
     groups = read_published(paper).get("groups", {})
     deviating = deviations(given)
     rows: list[dict[str, Any]] = []
-    for one, cell in _about_cells(stated, records):
-        published = cell.get(one.value, one.value)
+    for one, cell, published in _about_cells(stated, records):
         about = {
             "artefact": given.artefact,
             "published": published,
@@ -187,15 +186,15 @@ def comparison(given: Facts, tables: Tables) -> list[dict[str, Any]]:
 
 def _about_cells(
     stated: Sequence[Statement], records: Mapping[str, Sequence[Row]]
-) -> Iterator[tuple[Statement, Row]]:
-    """Yields each statement with each published row about which it is made, without those that have
-    no number: row by row for statements that follow each other and have the same tables."""
+) -> Iterator[tuple[Statement, Row, Any]]:
+    """Yields each statement with each published row about which it is made, and the number there,
+    without those that have none: row by row for statements that follow each other and have the same tables."""
     for (each, table), together in groupby(stated, lambda one: (one.each, one.table)):
         for cell, one in product(records[each] if each else [{}], [*together]):
             published = cell.get(one.value, one.value)
             fits = each != table or _fits(one.where, cell)
             if fits and not math.isnan(published):
-                yield one, cell
+                yield one, cell, published
 
 
 def _check(paper: str, stated: Statement, tables: Tables) -> None:

@@ -57,7 +57,7 @@ def _known() -> dict[str, Look]:
     instrument beside them."""
     known = {"perfect localizer": Look("#999933", "h")}
     for place, name in enumerate(read_yaml(PARAMS / "models.yaml")):
-        known[name] = _look(place, MARKERS)
+        known[name] = look_at(place, MODEL_COLOURS, MARKERS)
     return known
 
 
@@ -72,16 +72,15 @@ def looks(models: Iterable[str]) -> dict[str, Look]:
         look, place = _known().get(model), zlib.crc32(model.encode())
         # There are 63 looks with these markers.
         while look is None or (look in taken.values() and len(taken) < 63):
-            look = _look(place, OTHER_MARKERS)
+            look = look_at(place, MODEL_COLOURS, OTHER_MARKERS)
             place += 1
         taken[model] = look
     return taken
 
 
-def _look(place: int, markers: Sequence[str]) -> Look:
-    return Look(
-        MODEL_COLOURS[place % len(MODEL_COLOURS)], markers[place % len(markers)]
-    )
+def look_at(place: int, colours: Sequence[str], markers: Sequence[str]) -> Look:
+    """Returns the look at the `place`, from 0; after the last colour or marker they begin again."""
+    return Look(colours[place % len(colours)], markers[place % len(markers)])
 
 
 def use_style() -> None:

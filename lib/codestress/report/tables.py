@@ -1,19 +1,28 @@
 """Tables as files: CSV, Markdown and LaTeX."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 
+from codestress.errors import DataError
 from codestress.types import NotRun
 
 
-def write_tables(folder: Path, tables: dict[str, pd.DataFrame]) -> None:
-    """Write each of `tables` into `folder` as NAME.csv and NAME.md, and `table` as table.tex."""
+def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
+    """Write each of `tables` into `folder` as NAME.csv and NAME.md, and `table` as table.tex, all
+    without the column `cell`. Raises `DataError` for one without columns, before it writes any."""
+    saved = {}
     for name, table in tables.items():
+        saved[name] = without_cells(table)
+        if saved[name].columns.empty:
+            fault = f"{name}.csv would have no columns"
+            raise DataError(f"{fault}; name them where the table has no rows")
+    for name, table in saved.items():
         path = folder / f"{name}.csv"
         table.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
         (folder / f"{name}.md").write_text(markdown_table(table), encoding="utf-8")
-    (folder / "table.tex").write_text(latex_table(tables["table"]), encoding="utf-8")
+    (folder / "table.tex").write_text(latex_table(saved["table"]), encoding="utf-8")
 
 
 def without_cells(table: pd.DataFrame) -> pd.DataFrame:
