@@ -152,8 +152,6 @@ def insert_messages(
             value = useless_value(trace.returned.get(site.ordinal, frozenset()))
             text = literal_text(parse_literal(value).value, problem.language)
             chosen.append((site, message.replace("{value}", text), true))
-    if not chosen:
-        return Perturbed(problem)
     if style == "neutral":
         named = f"{problem.code}\n{problem.call}"
         for place, (site, text, _) in enumerate(chosen):

@@ -134,8 +134,6 @@ def make_variants(
     rejected.
     """
     checked = {one.problem.id: one for one in problems}
-    if perturbation in ("VAN", "AGAIN"):
-        return {name: Variant(one.problem, "applied") for name, one in checked.items()}
     if perturbation in TAGGED:
         perturbation, settings["truth"] = TAGGED[perturbation]
     wrong: Mapping[str, str] = {}
@@ -147,22 +145,33 @@ def make_variants(
     variants: dict[str, Variant] = {}
     pending = list(checked)
     for attempt in range(1, ATTEMPTS + 1):
-        applied: dict[str, Problem] = {}
+        drawn = {}
         for name in pending:
             draw = Draw(rng(seed, "perturb", stream, name, attempt))
             text = wrong.get(name, "")
             made = draw_variant(checked[name], perturbation, draw, text, **settings)
             if written_hints is not None:  # what a file says stands in the program
                 made = replace(made, problem=from_stranger(made.problem))
-            variants[name] = replace(made, attempts=attempt)
-            if made.status == "applied":
-                applied[name] = made.problem
-        faults = differences(applied, checked, executor)
-        pending = [name for name, fault in faults.items() if fault]
-        for name in pending:
-            before = checked[name].problem
-            variants[name] = Variant(before, "rejected", (), attempt, faults[name])
+            drawn[name] = replace(made, attempts=attempt)
+        rejected = _rejected(drawn, checked, executor)
+        variants |= drawn | rejected
+        pending = [*rejected]
     return variants
+
+
+def _rejected(
+    drawn: Mapping[str, Variant], checked: Mapping[str, Checked], executor: Executor
+) -> dict[str, Variant]:
+    """Returns, by id, a rejection of each changed variant in `drawn` that does not behave like its
+    vanilla program."""
+    changed = {name: one.problem for name, one in drawn.items() if one.sites}
+    rejected = {}
+    for name, why in differences(changed, checked, executor).items():
+        if why:
+            before = checked[name].problem
+            attempt = drawn[name].attempts
+            rejected[name] = Variant(before, "rejected", (), attempt, why)
+    return rejected
 
 
 def draw_variant(
@@ -175,7 +184,10 @@ def draw_variant(
     """Returns the variant that one draw makes, not yet run; the vanilla problem with the status
     `refused`, `rejected` or `unchanged` where there is none. `wrong` is the value that MHC
     names."""
-    problem, doubt = checked.problem, ""
+    problem = checked.problem
+    doubt = ""
+    if perturbation in ("VAN", "AGAIN"):
+        return Variant(problem, "applied")
     try:
         if perturbation in PERTURBATIONS:
             doubt = why_refused(problem, perturbation)
