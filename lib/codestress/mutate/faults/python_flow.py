@@ -30,6 +30,8 @@ class PythonFlow:
         """Names that imports give to functions of `ENDING` and `ENDLESS`."""
         self.read = Counter[str]()
         """Number of times that the program reads each name."""
+        self.idle = Counter[str]()
+        """Number of times that it calls each name without use of what the call returns."""
         self.constants = {"__debug__", "TYPE_CHECKING"}
         """Names that have the same written value everywhere."""
         bound = Counter[str]()
@@ -38,6 +40,8 @@ class PythonFlow:
             match node:
                 case ast.Name(name, ast.Load()):
                     self.read[name] += 1
+                case ast.Expr(ast.Call(ast.Name(name))):
+                    self.idle[name] += 1
                 case ast.Name(name) | ast.arg(name):
                     bound[name] += 1
                 case ast.Assign([ast.Name(name)], ast.Constant()):
@@ -63,8 +67,7 @@ class PythonFlow:
         for node in chain(*own_blocks(function)):
             if isinstance(node, ast.Return) and id(node) not in self.unreached:
                 return False
-        nodes = ast.walk(function)
-        return not any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
+        return not yields(function)
 
     def called(self, node: ast.AST | None) -> str:
         """Last part of the name that an expression calls, such as `exit` in `sys.exit()`, whatever
@@ -173,6 +176,10 @@ class PythonFlow:
                 for loop in node.generators:
                     if is_empty(loop.iter) or any(map(self.decided, loop.ifs)):
                         yield node
+            case ast.FunctionDef(name) if 0 < self.read[name] == self.idle[
+                name
+            ] and yields(node):
+                yield node
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for part in ast.walk(node):
                     match part:
@@ -182,15 +189,17 @@ class PythonFlow:
                             part is not node
                         ):
                             yield from self.unread(name, part)
-                        case ast.Assign([ast.Name(name)], ast.Lambda() as value):
+                        case ast.Assign(
+                            [ast.Name(name)],
+                            (ast.Lambda() | ast.GeneratorExp()) as value,
+                        ):
                             yield from self.unread(name, value)
 
     def unread(self, name: str, function: ast.AST) -> Iterator[ast.AST]:
         """Yields a function that is known by `name` alone, where nothing but the function itself
         reads this name."""
         own = [getattr(part, "id", "") for part in ast.walk(function)]
-        elsewhere = self.read[name] - own.count(name)
-        if elsewhere <= 0:
+        if self.read[name] <= own.count(name):
             yield function
 
     def decided(self, test: ast.expr) -> bool:
@@ -239,6 +248,12 @@ def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:
                 return True
         return broken and isinstance(node, ast.Break)
     return ends
+
+
+def yields(function: ast.FunctionDef) -> bool:
+    """Whether a function is a generator."""
+    nodes = ast.walk(function)
+    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
 
 
 def _raises(node: ast.stmt) -> bool:
