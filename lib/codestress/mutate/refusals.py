@@ -47,31 +47,39 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
 
     The text `eval` is a name that is read, `.pop` an attribute, `bind print` a name that is bound,
     `del n` a name that may be unbound again, `n=` a keyword argument, `import math` a module,
-    `__name__` a word at any place, `text of n` a variable that `str` and the like turn into text,
-    `message of E` an exception E whose message may be read, `function n` a function of the program,
-    `ClassDef` a kind of node, `a call` a call that may change something (in programs without own
-    classes).
+    `__name__` a word at any place, `message of E` an exception E whose message may be read,
+    `function n` a function of the program, `ClassDef` a kind of node, `a call` a call that may
+    change something (in programs without own classes); others are named by refusals.yaml.
     """
     found = set[str]()
     for node in ast.walk(tree):
         found.add(type(node).__name__)
         found.update(_constructs(node))
-        if _grows(node):
-            found.add("a number that grows")
+    # Twice, since a loop runs its last lines before its first ones.
+    source = 2 * f"{ast.unparse(tree)}\n"
+    for construct, patterns in WORDS["patterns"].items():
+        for pattern in patterns:
+            if re.search(pattern, source):
+                found.add(construct)
     for scope in names_of(tree).scopes:
         for name, kinds in scope.bound.items():
             found.add(f"bind {name}")
-            if re.match("_[^_].*__.", name):
-                found.add("a mangled name")
             if "function" in kinds:
                 found.add(f"function {name}")
-                if f"text of {name}" in found:
-                    found.add("a function as a text")
             # A variable may hold any exceptions.
             if f"message of {name}" in found and not kinds <= {"class", "import"}:
                 found.add("the message of an exception")
     if not found.isdisjoint(WORDS["finders"]):
         found.update(_spelled(tree))
+    return together(found, WORDS)
+
+
+def together(found: set[str], words: Mapping[str, Any]) -> frozenset[str]:
+    """Returns the constructs `found`, with those that stand for one of each of some lists together,
+    as a YAML file says under `together`."""
+    for construct, *groups in words["together"]:
+        if not any(map(found.isdisjoint, groups)):
+            found.add(construct)
     return frozenset(found)
 
 
@@ -112,31 +120,15 @@ def _described(node: ast.AST) -> Iterator[str]:
     match node:
         case ast.Constant(str(text)):
             yield from re.findall(r"\b__\w+__\b", text)
-            if "lineno" in text:
-                yield "lineno"
-            if re.search("[\ud800-\udfff]|%c|c}|surrogate", text):
-                yield "half a character"
         case ast.Constant(float() | complex()):
             yield "a fraction"
         case ast.ExceptHandler(kind, str(name)):
             yield f"del {name}"
             for part in ast.walk(kind) if kind and reads_message(node) else ():
                 yield f"message of {getattr(part, 'id', '')}"
-        case ast.FormattedValue(ast.Name(name)):
-            yield f"text of {name}"
-        case ast.Call():
-            yield from _of_call(node)
-
-
-def _grows(node: ast.AST) -> bool:
-    """Whether a statement makes a variable's value by a product with it, or by a sum of two such
-    values: repeated, this makes a number too long to be printed. Long statements count too."""
-    if not isinstance(node, ast.Assign | ast.AugAssign | ast.Expr):
-        return False
-    text = ast.unparse(node)
-    if len(text) > 500:
-        return True
-    return any(re.search(pattern, text) for pattern in WORDS["growing"])
+        case ast.Call(func):
+            if set(_constructs(func)).isdisjoint(WORDS["plain_calls"]):
+                yield "a call"
 
 
 def reads_message(handler: ast.ExceptHandler) -> bool:
@@ -153,13 +145,3 @@ def reads_message(handler: ast.ExceptHandler) -> bool:
             case ast.Name(handler.name):
                 uses.add(id(node))
     return not uses <= allowed
-
-
-def _of_call(call: ast.Call) -> Iterator[str]:
-    """Yields the constructs that one call adds."""
-    name, method = getattr(call.func, "id", ""), getattr(call.func, "attr", "")
-    if name in ("str", "repr", "ascii", "format", "print"):
-        for value in call.args:
-            yield f"text of {getattr(value, 'id', '')}"
-    if name not in WORDS["plain_calls"] and method not in WORDS["plain_methods"]:
-        yield "a call"

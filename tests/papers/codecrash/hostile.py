@@ -849,6 +849,165 @@ def f(n):
     def g(alpha, **named):
         return alpha, sorted(named.items())
     return g(n, Var_1=1, Var_2=2)
+=== the text of a generator cut down to its name | 1 ; 99
+def steps(n):
+    yield n
+def f(n):
+    made = steps(n)
+    return str(made)[18:19] if n > 50 else next(made)
+=== the text of a generator that a helper takes apart | 1 ; 99
+def steps(n):
+    yield n
+def told(value):
+    return repr(value).split()[2]
+def f(n):
+    return told(steps(n)) if n > 50 else n
+=== the text of a coroutine | 1 ; 99
+async def later(n):
+    return n
+def f(n):
+    made = later(n)
+    word = f"{made}".split()[2]
+    made.close()
+    return word if n > 50 else n
+=== the text of a generator, by a percent sign | 1 ; 99
+def steps(n):
+    yield n
+def f(n):
+    return ("%s" % steps(n)).split()[2] if n > 50 else n
+=== the text of a generator expression, which names its function | 1 ; 99
+def helper(n):
+    return (n for _ in range(n))
+def f(n):
+    return "{}".format(helper(n)).split(".")[0][-6:] if n > 50 else n
+=== the text of a function by another name | 1 ; 99
+def helper(n):
+    return n
+def f(n):
+    other = helper
+    return str(other).split()[1] if n > 50 else other(n)
+=== the text of a lambda, which names its function | 1 ; 99
+def helper(n):
+    made = lambda: n
+    return str(made).split(".")[0][10:]
+def f(n):
+    return helper(n) if n > 50 else n
+=== a generator that tells when it is dropped | 1 ; 99
+def steps(told):
+    try:
+        yield 1
+    finally:
+        told.append("over")
+def f(n):
+    told = []
+    for _ in [steps(told)]:
+        next(iter([_]))
+    return told
+=== a generator that is held by a name that nobody reads | 1 ; 99
+def steps(told):
+    try:
+        told.append("on")
+        yield 1
+    finally:
+        told.append("over")
+def f(n):
+    told = []
+    made = steps(told)
+    next(made)
+    _, made = made, n
+    if n > 50:
+        made += 1
+    if made > 50:
+        made += 1
+    return made, list(told)
+=== a generator that a condition makes | 1 ; 99
+class Told:
+    def __init__(self, told):
+        self.told = told
+    def __enter__(self):
+        return self
+    def __exit__(self, *given):
+        self.told.append("over")
+def steps(told):
+    with Told(told):
+        yield 1
+def begun(told):
+    made = steps(told)
+    next(made)
+    return made
+def f(n):
+    told = []
+    if begun(told):
+        n += 1
+    return n, list(told)
+=== a generator that a parameter lets go | 1 ; 99
+def steps(told):
+    try:
+        yield 1
+    finally:
+        told.append("over")
+def g(made, told):
+    next(made)
+    made = None
+    return list(told)
+def f(n):
+    told = []
+    return g(steps(told), told), n
+=== Fibonacci by two variables and a third | 5 ; 1000
+def g(n, a, b):
+    while n > 0:
+        c = a + b
+        a = b
+        b = c
+        n -= 1
+    return a % 1000
+def f(n):
+    return g(n, int("9" * 4200), 1)
+=== Fibonacci by two sums in turn | 5 ; 1000
+def g(n, a, b):
+    for _ in range(n):
+        a += b
+        b += a
+    return a % 1000
+def f(n):
+    return g(n, int("9" * 4200), 1)
+=== Fibonacci by what was before | 5 ; 1000
+def g(n, a, b):
+    for _ in range(n):
+        kept = a
+        a = b
+        b = kept + b
+    return a % 1000
+def f(n):
+    return g(n, int("9" * 4200), 1)
+=== a number that a call makes larger | 5 ; 16
+def g(n, a):
+    if n == 0:
+        return a % 1000
+    return g(n - 1, a * a)
+def f(n):
+    return g(n, 3)
+=== half a character by a format | 1 ; 55357
+def g(word):
+    return len(word)
+def f(n):
+    return g(f"{n:c}")
+=== half a character by a format that is given | 1 ; 55357
+def g(word):
+    return len(word)
+def f(n):
+    return g(format(n, "c")) + g("{:>3c}".format(n))
+=== half a character by a format that is wide | 1 ; 55357
+def g(word):
+    return len(word)
+def f(n):
+    kind = "c"
+    return g(f"{n:{kind}}") + g("{:{}}".format(n, kind)) + g("%-3c" % n) + g("%*c" % (2, n))
+=== half a character by a table | 1 ; 55357
+def g(word):
+    return len(word)
+def f(n):
+    return g("A".translate({65: n}))
 """
 )
 JAVASCRIPT = _parsed(
@@ -1344,6 +1503,137 @@ function helper(alpha) {
 }
 function f(n) {
   return n > 50 ? told(helper) : helper(n);
+}
+=== the text of a class | 3 ; 60
+class A {
+  take(n) {
+    if (n > 2) {
+      return 1;
+    }
+    return n;
+  }
+}
+function f(n) {
+  return n > 50 ? String(A).length : new A().take(n);
+}
+=== the text of a class that is added to a text | 3 ; 60
+class A {
+  take(n) {
+    if (n > 2) {
+      return 1;
+    }
+    return n;
+  }
+}
+function f(n) {
+  return n > 50 ? (A + "").length : new A().take(n);
+}
+=== the text of a class, by its method | 3 ; 60
+class A {
+  take(n) {
+    if (n > 2) {
+      return 1;
+    }
+    return n;
+  }
+}
+function f(n) {
+  return n > 50 ? A.toString().length : new A().take(n);
+}
+=== the text of the class of an object | 3 ; 60
+class A {
+  take(n) {
+    if (n > 2) {
+      return 1;
+    }
+    return n;
+  }
+}
+function f(n) {
+  const B = class extends A { more(k) { if (k > 2) { return 1; } return k; } };
+  return n > 50 ? `${B}`.length : new B().more(n);
+}
+=== the text of a method | 3 ; 60
+const table = {
+  take(n) {
+    if (n > 2) {
+      return 1;
+    }
+    return n;
+  },
+};
+function f(n) {
+  return n > 50 ? `${table.take}`.length : table.take(n);
+}
+=== the text of a method that is added to a text | 3 ; 60
+class A {
+  take(n) {
+    if (n > 2) {
+      return 1;
+    }
+    return n;
+  }
+}
+function f(n) {
+  const a = new A();
+  return n > 50 ? ("text: " + a.take).length : a.take(n);
+}
+=== the text of a method with a written key | 3 ; 60
+const table = {
+  take(n) {
+    if (n > 2) {
+      return 1;
+    }
+    return n;
+  },
+};
+function f(n) {
+  const { take } = table;
+  return n > 50 ? String(table["take"]).length + String(take).length : table.take(n);
+}
+=== the texts of functions that are joined | 3 ; 60
+function f(n) {
+  const all = [(k) => {
+    if (k > 2) {
+      return 1;
+    }
+    return k;
+  }];
+  return n > 50 ? all.join().length : all[0](n);
+}
+=== the texts of functions in a template | 3 ; 60
+function f(n) {
+  const all = [(k) => {
+    if (k > 2) {
+      return 1;
+    }
+    return k;
+  }];
+  return n > 50 ? `${all}`.length + (all + "!").length : all[0](n);
+}
+=== the text of a function that lengthens a text | 3 ; 60
+function f(n) {
+  const table = { one: (k) => {
+    if (k > 2) {
+      return 1;
+    }
+    return k;
+  } };
+  let text = "text";
+  text += table.one;
+  return n > 50 ? text.length : table.one(n);
+}
+=== the text of a function that is a key | 3 ; 60
+function f(n) {
+  const table = { one: (k) => {
+    if (k > 2) {
+      return 1;
+    }
+    return k;
+  } };
+  const seen = {};
+  seen[table.one] = n;
+  return n > 50 ? Object.keys(seen)[0].length : table.one(n);
 }
 """
 )

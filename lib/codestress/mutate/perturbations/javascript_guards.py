@@ -1,6 +1,6 @@
 """Constructs of JavaScript programs, for which rules refuse perturbations (guards.yaml)."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -9,6 +9,7 @@ from tree_sitter import Node
 from codestress.problems.program import Problem
 from codestress.sandbox.runtimes import parser, text_of
 
+from ..refusals import together
 from .javascript_syntax import (
     FUNCTIONS,
     SYNTAX,
@@ -24,9 +25,6 @@ FORMS = {"name": "{}", "property": ".{}", "called": "{}()"}
 """Forms of the constructs that are named after a node's text, by capture."""
 NAMING = {"variable", "function", "class", "expression", "written"}
 """Captures, before an underscore, of nodes that bind or change names."""
-NAMED, MADE = map(set, SYNTAX["texts"].values())
-"""Constructs that make the name or text of a function that is passed on; and those that may make
-the text of one without a name that is kept somewhere."""
 
 
 @lru_cache(maxsize=4096)
@@ -37,19 +35,21 @@ def script_constructs(problem: Problem) -> frozenset[str]:
     of the problem's call, since it is no parameter of the called function or gets a value twice, or
     that function is named elsewhere too."""
     root = parser("javascript").parse(problem.code.encode()).root_node
-    captures = query_cursor("declarations", "constructs").captures(root)
+    queries = query_cursor("declarations", "constructs")
+    captures = defaultdict(list, queries.captures(root))
     counts = Counter[str](f"@{capture}" for capture in captures)
     for capture, captured in captures.items():
         for node in captured:
             counts.update(_captured(capture, node))
     counts[f"function {problem.function}"] += 1
-    identifiers = captures.get("name", [])
-    found = {*counts, *_uses(identifiers, counts)}
-    kept = "@kept" in found and found & MADE
-    passed = "a function passed on" in found and found & NAMED
-    if kept or passed:
-        found.add("a function as a value")
-    for this in captures.get("this", []):
+    identifiers = captures["name"]
+    found = {*counts, *_uses(identifiers, captures["plain"], counts)}
+    methods = Counter(map(text_of, captures["method"]))
+    read = Counter(map(text_of, captures["read"]))
+    run = Counter(map(text_of, captures["run"]))
+    if methods & (read - run):
+        found.add("@kept")
+    for this in captures["this"]:
         owner = around(this, ("class_body", *FUNCTIONS[:-1]))
         if owner is None or owner.type not in ("method_definition", "class_body"):
             found.add("this outside of classes")
@@ -57,14 +57,14 @@ def script_constructs(problem: Problem) -> frozenset[str]:
         if f"bind {name}" in found:
             found.add("a global's name")
     fixed = set[str]()
-    used = [text_of(node) for node in identifiers]
+    used = [*map(text_of, identifiers)]
     if "arguments" not in found and used.count(problem.function) == 1:
         fixed = _arguments(root, problem.function)
     for construct, count in counts.items():
         kind, _, name = construct.partition(" ")
         if kind == "bind" and (count > 1 or name not in fixed):
             found.add(f"write {name}")
-    return frozenset(found)
+    return together(found, SYNTAX)
 
 
 def _captured(capture: str, node: Node) -> Iterator[str]:
@@ -74,19 +74,23 @@ def _captured(capture: str, node: Node) -> Iterator[str]:
         yield FORMS[kind].format(text_of(node))
     for name in bound(node) if kind in NAMING else ():
         yield f"bind {name}"
-        if kind == "function":
-            yield f"function {name}"
+        if kind in ("function", "class"):
+            yield f"{kind} {name}"
         if where == "block":
             yield f"let {name}"
 
 
-def _uses(identifiers: list[Node], known: Counter[str]) -> Iterator[str]:
-    """Yields the constructs that the names of functions add, where they neither declare nor call
-    the function; `known` has `function n` for each function n."""
+def _uses(
+    identifiers: list[Node], plain: list[Node], known: Counter[str]
+) -> Iterator[str]:
+    """Yields the constructs that the names of functions and classes add, where they neither declare,
+    call nor make one; `known` has `function n` for each function n, and `class n` for each class.
+    `plain` are uses of names that show nothing of a class."""
     for node in identifiers:
-        parent = node.parent
-        declares = node in (part(parent, "name"), part(parent, "function"))
-        if declares or f"function {text_of(node)}" not in known:
+        parent, name = node.parent, text_of(node)
+        declares = node == part(parent, "name", "function", "constructor")
+        kept = f"class {name}" in known and node not in plain
+        if declares or not (kept or f"function {name}" in known):
             continue
         if parent is None or parent.type != "arguments":
             yield "a function as a value"
