@@ -61,6 +61,7 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
         for pattern in patterns:
             if re.search(pattern, source):
                 found.add(construct)
+                break
     for scope in names_of(tree).scopes:
         for name, kinds in scope.bound.items():
             found.add(f"bind {name}")
@@ -119,7 +120,7 @@ def _described(node: ast.AST) -> Iterator[str]:
     """Yields the constructs that one constant, `except` clause or call adds."""
     match node:
         case ast.Constant(str(text)):
-            yield from re.findall(r"\b__\w+__\b", text)
+            yield from re.findall(r"\b__\w+__\b|lineno", text)
         case ast.Constant(float() | complex()):
             yield "a fraction"
         case ast.ExceptHandler(kind, str(name)):
