@@ -10,6 +10,7 @@ speak (params/refusals.yaml).
 import itertools
 import json
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -69,12 +70,9 @@ LONGEST_WORDS = 1000
 """Maximum number of characters of a refusal that are read; what follows may repeat the prompt."""
 SMALLEST_CONTEXT = 128
 """Smallest context in tokens; smaller numbers in a refusal are no limit of a prompt."""
-SIGNS = {
-    limit: re.compile("|".join(rows.values()), re.I | re.S)
-    for limit, rows in read_yaml(PARAMS / "refusals.yaml").items()
-}
+SIGNS = PARAMS / "refusals.yaml"
 """The table of signs: regular expressions by the limit that they name (`prompt`, `answer`, `other`,
-or `excess` for none)."""
+or `excess` for none) and by their source."""
 NAMES_ERROR = re.compile("err|detail|mess|msg|code|status|base_resp")
 """Regular expression for the fields of a reply that tell of an error."""
 SIZE = re.compile(
@@ -233,12 +231,20 @@ def status_in(content: bytes) -> int | None:
     return 400 if limit and limit != "other" else None
 
 
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    patterns = {}
+    for limit, rows in read_yaml(SIGNS).items():
+        patterns[limit] = re.compile("|".join(rows.values()), re.I | re.S)
+    return patterns
+
+
 def limits_in(words: str) -> dict[str, int]:
     """Returns the limits that a server's `words` name by the table `SIGNS`, each with the place of
     its first sign; of longer words the first `LONGEST_WORDS` characters count."""
     words = words[:LONGEST_WORDS]
     places = {}
-    for limit, pattern in SIGNS.items():
+    for limit, pattern in _patterns().items():
         if match := pattern.search(words):
             places[limit] = match.start()
     if not SIZE.search(words):
