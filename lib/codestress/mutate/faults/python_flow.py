@@ -176,11 +176,10 @@ class PythonFlow:
                 for loop in node.generators:
                     if is_empty(loop.iter) or any(map(self.decided, loop.ifs)):
                         yield node
-            case ast.FunctionDef(name) if 0 < self.read[name] == self.idle[
-                name
-            ] and yields(node):
-                yield node
             case ast.FunctionDef() | ast.AsyncFunctionDef():
+                calls = self.idle[node.name]
+                if 0 < calls == self.read[node.name] and yields(node):
+                    yield node
                 for part in ast.walk(node):
                     match part:
                         case ast.FunctionDef(
@@ -250,7 +249,7 @@ def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:
     return ends
 
 
-def yields(function: ast.FunctionDef) -> bool:
+def yields(function: ast.AST) -> bool:
     """Whether a function is a generator."""
     nodes = ast.walk(function)
     return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
