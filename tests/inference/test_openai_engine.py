@@ -631,6 +631,14 @@ def test_a_spent_quota_ends_a_run_at_once_though_it_looks_like_a_rate_limit(
     assert len(server.requests) == 1
 
 
+def test_a_field_that_is_named_after_billing_is_no_spent_quota() -> None:
+    error = {"message": "slow down", "billing_url": "https://a.example"}
+    busy = as_json({"error": error}, status=429, headers={"retry-after-ms": "20"})
+    with OpenAIServer(first_then(busy)) as server:
+        ask(server.base_url, retries=1)
+    assert len(server.requests) == 2
+
+
 def test_a_server_that_wants_a_key_after_all() -> None:
     with (
         OpenAIServer(lambda _: failure(401, "No key")) as server,

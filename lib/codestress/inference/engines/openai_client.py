@@ -32,7 +32,7 @@ NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: the request counts, and costs
 no tokens."""
 NO_MONEY_LEFT = re.compile(
-    rb'"(insufficient_quota|exceeded_current_quota_error|billing_\w+)"'
+    rb':\s*"(insufficient_quota|exceeded_current_quota_error|billing_\w+)"'
 )
 """Pattern of the codes and types of errors, some with the status of a rate limit, that say that the
 account has to pay before it may ask on."""
@@ -173,8 +173,8 @@ class Client(httpx2.AsyncClient):
                 f"no server answers ({words}); start it, or correct base_url"
             )
         if isinstance(error, APITimeoutError):
-            seconds = f"{self.settings.timeout_s:g} s"
-            reason = f"no answer within {seconds} (settings.timeout_s)"
+            limit = self.settings.timeout_s
+            reason = f"no answer within {limit:g} s (settings.timeout_s)"
             return self.failed(reason, Outcome.TIMEOUT)
         part = "connection" if isinstance(error, APIConnectionError) else "request"
         return self.failed(f"the {part} failed: {type(cause).__name__}: {words}")
