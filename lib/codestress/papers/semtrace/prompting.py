@@ -1,5 +1,5 @@
-"""What the experiments of Sense and Sensitivity share: the problems, and prompts that begin the
-model's answer (appendix J)."""
+"""Problems of all experiments of Sense and Sensitivity, and prompts that begin the model's answer
+(appendix J)."""
 
 from collections.abc import Mapping
 from functools import cache
