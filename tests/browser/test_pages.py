@@ -126,6 +126,8 @@ def test_the_first_screen_has_a_card_for_each_paper(
                 card.locator(".rest").inner_text(),
                 "make data",
                 "PROFILE=paper",
+                "at most",
+                "requests, $",
                 "make plan",
             )
             image = card.locator("img")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pandas as pd
+import pytest
 
 from codestress.report.cards import fronts
 from codestress.report.claims import COLUMNS
 from codestress.report.published import read_published
 from codestress.report.summary import did
+from conftest import codestress
 from told import names
 
 READERS = [
@@ -130,3 +135,28 @@ def test_several_numbers_are_a_span_and_what_no_figure_states_is_no_number() -> 
     ):
         (card,) = fronts([paper], [f"{paper}/tab04"], rows[:0])
         assert (card["number"], card["query"]) == (number, {})
+
+
+COUNTED = {"codecrash": ["hints=generated", "problems=[cruxeval]"]}
+"""Settings without which a card's command cannot be counted from data that is at hand."""
+
+
+@pytest.mark.slow
+@pytest.mark.release
+@pytest.mark.isolation
+@pytest.mark.parametrize("paper", ["codecrash", "faultloc", "origin", "semtrace"])
+def test_a_cards_price_is_what_its_command_would_ask(
+    paper: str, shared_data: Path, tmp_path: Path
+) -> None:
+    (card,) = fronts([paper], [f"{paper}/any"], ledger())
+    artefact, profile, models = card["rerun"].split()
+    command = ["plan", artefact, "--json", "--profile", profile.split("=")[1]]
+    command += ["--models", models.split("=")[1]]
+    for setting in COUNTED.get(paper, []):
+        command += ["--set", setting]
+    planned = codestress(*command, outputs=tmp_path, CODESTRESS_DATA=str(shared_data))
+    (plan,) = json.loads(planned.stdout)
+    price = card["price"]
+    assert price["requests"] == pytest.approx(plan["missing"], rel=0.01)
+    dollars = [plan["dollars_low"], plan["dollars_high"]]
+    assert price["dollars"] == pytest.approx(dollars, rel=0.03)

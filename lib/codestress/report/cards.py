@@ -28,7 +28,7 @@ def fronts(
     that was not built has it), a description (`told`), the ledger's verdict on it (`says`) and its
     rows there (`query`; empty without any), the verdicts on `all` numbers of the paper, the rows
     that are not as printed (`contrary`), a `figure` (another of the paper where its own is not
-    built), and what `make` is given to run it at the paper's size (`rerun`).
+    built), what `make` is given to run it at the paper's size (`rerun`), and the `price` of that.
     """
     cards = []
     for paper in papers:
