@@ -942,9 +942,22 @@ def test_the_answer_to_another_request_is_none() -> None:
     assert [response.text for response in responses] == [echo_text("a"), echo_text("b")]
     with (
         OpenAIServer(lambda _: kept[0]) as server,
-        refused(RequestFailed, "served", "another request"),
+        refused(RequestFailed, "served", "another request", "an id of its own"),
     ):
         ask(server.base_url, question("a"), question("b"))
+
+
+def test_a_server_that_gives_all_replies_one_id_is_asked() -> None:
+    def answers(received: Received) -> Reply:
+        text = "" if received.prompt == "empty" else received.prompt[:1]
+        return as_json(completion_body(text) | {"id": "chatcmpl-123"})
+
+    asked = [question(text) for text in ("a1", "b1", "a2", "b2", "a3")]
+    with OpenAIServer(answers) as server:
+        responses = ask(server.base_url, *asked)
+        assert [response.text for response in responses] == list("ababa")
+        empty = ask(server.base_url, question("empty"), question("empty"))
+    assert [response.text for response in empty] == ["", ""]
 
 
 # How many at once

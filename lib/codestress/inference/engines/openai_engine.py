@@ -37,6 +37,8 @@ from .replies import (
     REMEDIES,
     SUSPICIOUS,
     NoTextError,
+    Texts,
+    check_repeat,
     limit_of,
     limits_in,
     outcome_of_fault,
@@ -84,8 +86,7 @@ class OpenAIEngine(Client, Engine):
         self._slots = asyncio.Semaphore(settings.concurrency)
         self._prefill: asyncio.Task[None] | None = None
         """Check of whether begun answers are continued."""
-        self._prompts: dict[int, str] = {}
-        """Digest of the prompt that each reply answered, by the reply's hash."""
+        self._texts: Texts = {}
         self._announced = set(entry.adapted)
         """Names of the dialects that the console has reported."""
         self._spoken: Spoken = ()
@@ -272,13 +273,9 @@ class OpenAIEngine(Client, Engine):
         most = prompt.sampling.max_tokens
         response = response_of(content, seconds, self.secret, most)
         name = value_at(content, "id")
-        if name and isinstance(name, str):
-            # A cache or proxy that mixes replies up sends one to another prompt too.
-            same = hash((name, str(value_at(content, "created")), response.text))
-            if self._prompts.setdefault(same, prompt.digest) != prompt.digest:
-                raise ValueError(
-                    "it repeats, with its id and time, the answer to another request"
-                )
+        if response.text and name and isinstance(name, str):
+            reply = f"{name} {value_at(content, 'created')}"
+            check_repeat(self._texts, reply, response.text, prompt.digest)
         spoken = (*spoken, *response.dialects)
         for name in sorted(set(spoken) - self._announced):
             told = f"its server speaks a dialect: {DIALECTS[name].line}"

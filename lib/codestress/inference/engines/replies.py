@@ -300,3 +300,24 @@ def outcome_of_fault(fault: ValueError) -> Outcome:
     `harness error`."""
     is_cut = LACKS_ITS_END.match(str(fault))
     return Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR
+
+
+Texts = dict[int, tuple[int | None, str]]
+"""For the hash of each reply's name, the hash of its text and the digest of its prompt."""
+
+
+def check_repeat(texts: Texts, name: str, text: str, prompt: str) -> None:
+    """Raises `ValueError` where a reply with this `name` (its id and time) and `text` has answered
+    another prompt than that with the digest `prompt`, by `texts`: a cache or proxy mixes replies up.
+
+    A name that comes with two texts names no reply: some servers give all replies one.
+    """
+    key, reply = hash(name), (hash(text), prompt)
+    earlier = texts.setdefault(key, reply)
+    if earlier[0] != reply[0]:
+        texts[key] = (None, "")
+    elif earlier != reply:
+        raise ValueError(
+            "it repeats, with its id and time, the answer to another request; each reply needs "
+            "an id of its own, or none"
+        )
