@@ -2,6 +2,7 @@
 paper's models."""
 
 from collections.abc import Iterator, Sequence
+from itertools import chain, pairwise
 
 import pandas as pd
 
@@ -12,7 +13,7 @@ from .localization import with_seed
 from .robustness import asked_again
 
 SINGLE = ("dead_code", "comments", "names")
-FACTORS = ["model", "source", "problem", "language", "quarter", "spm", "strength"]
+"""Single mutations, the hardest first, as the paper ranks them."""
 STEPS = 7
 """Number of steps between strengths 1 and 8."""
 
@@ -31,29 +32,30 @@ def stated_numbers(
     level `confidence`, programs as clusters), programs (number asked about), of (the names in
     `programs`, the programs' sources).
     """
-    answers = answers[[*FACTORS, f"value_{rule}", f"outcome_{rule}"]]
-    answers = answers.rename(columns={f"value_{rule}": "value"})
-    answers = with_seed(answers).set_index("seed_program", drop=False)
+    answers = with_seed(answers).rename(columns={f"value_{rule}": "value"})
+    answers = answers.set_index("seed_program", drop=False)
     again = asked_again(answers, rule)
     rows = []
     for family, models in read_published("faultloc")["groups"].items():
         own = answers[answers["model"].isin(models)]
         if not set(models) <= set(own["model"]):
             continue
-        plain = own[own["spm"] == "none"]
+        plain = own.query("spm == 'none'")
         mutated = again[again["model"].isin(models)]
-        if family == "all":
-            numbers = [*_over_all(plain, mutated), *_over_strengths(mutated)]
+        if family != "all":
+            numbers = _gain(plain, mutated, family, models)
         else:
-            numbers = [*_gain(plain, mutated, family, models)]
+            numbers = chain(_over_all(plain, mutated), _over_strengths(mutated))
         for language, number, reading, found in numbers:
-            asked = own[own["language"].eq(language) | (language == "both")]
+            asked = own
+            if language != "both":
+                asked = own.query("language == @language")
             count = asked.index.nunique()
             ends = found.interval(count, confidence)
             rows.append((number, language, reading, found.value, *ends, count))
     columns = ["number", "language", "reading", "value", "low", "high", "programs"]
-    table = pd.DataFrame(rows, columns=columns).assign(of=" ".join(sorted(programs)))
-    return table.dropna(subset=["value"])
+    table = pd.DataFrame(rows, columns=columns).dropna(subset=["value"])
+    return table.assign(of=" ".join(sorted(programs)))
 
 
 def _mean(part: pd.DataFrame, *levels: str) -> Moved:
@@ -71,12 +73,12 @@ def _over_all(plain: pd.DataFrame, again: pd.DataFrame) -> Iterator[Number]:
     that were localized, then accuracy by mutation and the differences. `plain` has the answers
     before mutations, `again` those after."""
     lost = again.assign(value=1 - again["value"])
-    found = plain[plain["value"] > 0]
-    shuffled = lost[(lost["spm"] == "functions") & (lost["language"] == "java")]
+    shuffled = lost.query("spm == 'functions' and language == 'java'")
     numbers = {"lost": lost, "lost under functions": shuffled}
+    found = plain.query("value > 0")
     for quarter in (1, 4):
-        placed = found.assign(value=found["quarter"].eq(quarter).astype(float))
-        numbers[f"found in quarter {quarter}"] = placed
+        placed = (found["quarter"] == quarter).astype(float)
+        numbers[f"found in quarter {quarter}"] = found.assign(value=placed)
     readings = {"all answers together": [], "mean over models": ["model"]}
     for reading, levels in readings.items():
         for name, part in numbers.items():
@@ -85,10 +87,11 @@ def _over_all(plain: pd.DataFrame, again: pd.DataFrame) -> Iterator[Number]:
     if again["language"].nunique() > 1:
         readings["mean of two languages"] = ["model", "language"]
     for reading, levels in readings.items():
-        single = {spm: _mean(again[again["spm"] == spm], *levels) for spm in SINGLE}
-        for spm, accuracy in single.items():
-            yield "both", f"accuracy under {spm}", reading, accuracy
-        for easier, harder in (("names", "comments"), ("comments", "dead_code")):
+        single = {}
+        for spm in SINGLE:
+            single[spm] = _mean(again.query("spm == @spm"), *levels)
+            yield "both", f"accuracy under {spm}", reading, single[spm]
+        for easier, harder in pairwise(SINGLE[::-1]):
             apart = single[easier] - single[harder]
             yield "both", f"{easier} - {harder}", reading, apart
 
@@ -103,10 +106,11 @@ def _over_strengths(again: pd.DataFrame) -> Iterator[Number]:
     }
     for language, part in again.groupby("language"):
         for reading, levels in readings.items():
-            first = _mean(part[part["strength"] == 1], *levels)
-            last = _mean(part[part["strength"] == 8], *levels)
+            first = _mean(part.query("strength == 1"), *levels)
+            last = _mean(part.query("strength == 8"), *levels)
             fall = first - last
-            numbers = {"accuracy at strength 1": first, "accuracy at strength 8": last}
+            numbers = {"accuracy at strength 1": first}
+            numbers["accuracy at strength 8"] = last
             numbers["fall"] = fall
             numbers["fall a step"] = fall / STEPS
             for name, estimate in numbers.items():
