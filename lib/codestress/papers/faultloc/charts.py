@@ -23,16 +23,15 @@ from codestress.report.curves import (
 from codestress.report.marks import mark
 from codestress.report.style import (
     PUBLISHED,
-    WIDTHS,
     Look,
     looks,
 )
 from codestress.types import LANGUAGE_NAMES
 
-from .results.localization import ALL_MUTATIONS, spoken
+from .results.localization import Panels, spoken
 
 
-def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
+def share_dots(frames: Panels, *, xlabel: str) -> Figure:
     """Returns a figure of shares as dots with intervals, panels side by side with the same rows: a
     panel for each table in `frames`, whose keys are the titles.
 
@@ -42,26 +41,17 @@ def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
     """
     every = pd.concat(frames.values())
     labels = list(every["label"].unique())
-    own = every[~every["condition"].str.startswith("published")]
+    published = every["condition"].str.startswith("published")
+    own = every[~published]
     models = looks(own["condition"].unique())
-    of_a_row = max(1, len(own) // max(1, own["label"].nunique() * len(frames)))
-    height = min(8.2, 1.1 + len(labels) * max(0.22, 0.1 + 0.085 * of_a_row))
+    rows = max(1, own["label"].nunique() * len(frames))
+    of_a_row = max(0.22, 0.1 + 0.085 * (len(own) // rows))
+    height = min(8.2, 1.1 + len(labels) * of_a_row)
     figure, axes = panels(list(frames), len(frames), height, sharex=True, sharey=True)
     for ax, frame in zip(axes, frames.values(), strict=True):
-        own = frame["condition"].isin(list(models))
-        _draw_published(ax, frame[~own], labels)
-        rows = frame[own].groupby("label")["label"]
-        within = (rows.cumcount() + 0.5) / rows.transform("size") - 0.5
-        places = frame["label"].map(labels.index)[own] + 0.7 * within
-        for place, dot in frame[own].groupby(places):
-            [name] = dot["condition"]
-            share, reach = interval(dot)
-            colour, marker = models[name]
-            # Models that are rows need no name in the legend.
-            told = "" if name in labels else name
-            bars: Any = {"color": colour, "label": told, "elinewidth": 0.8}
-            ax.errorbar(share, [place], None, reach, marker, ms=4, **bars)
-            mark(ax, dot, share, place)
+        drawn = frame["condition"].isin(models)
+        _draw_published(ax, frame[~drawn], labels)
+        _draw_models(ax, frame[drawn], labels, models)
         name_rows(ax, [spoken(label) for label in labels])
         ax.set(xlim=(-3, 103), xticks=range(0, 101, 25))
         _name_numbers(ax, frame, labels)
@@ -70,15 +60,34 @@ def share_dots(frames: Mapping[str, pd.DataFrame], *, xlabel: str) -> Figure:
     return figure
 
 
+def _draw_models(
+    ax: Axes, frame: pd.DataFrame, labels: Sequence[str], models: Mapping[str, Look]
+) -> None:
+    """Draws the shares `frame` of `models` as dots in the rows `labels`; those of one row stand
+    below each other."""
+    rows = frame.groupby("label")["label"]
+    within = (rows.cumcount() + 0.5) / rows.transform("size") - 0.5
+    places = frame["label"].map(labels.index).astype(float) + 0.7 * within
+    for place, dot in frame.groupby(places):
+        [model] = dot["condition"]
+        share, reach = interval(dot)
+        colour, marker = models[model]
+        bars = ax.errorbar(
+            share, [place], None, reach, marker, color=colour, ms=4, elinewidth=0.8
+        )
+        # Models that are rows need no name in the legend.
+        if model not in labels:
+            bars.set_label(model)
+        mark(ax, dot, share, place)
+
+
 def _draw_published(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     """Draws the published shares `frame` as grey strokes across the rows `labels`."""
     for condition, part in frame.groupby("condition", sort=False):
         places = part["label"].map(labels.index)
         shares = 100 * part["accuracy"]
-        ends = (places - 0.4, places + 0.4)
-        ax.vlines(
-            shares, *ends, zorder=1, color=PUBLISHED, lw=2.2, label=str(condition)
-        )
+        strokes = ax.vlines(shares, places - 0.4, places + 0.4, PUBLISHED, zorder=1)
+        strokes.set(lw=2.2, label=condition)
         mark(ax, part, shares, places, 0, 0.8, published=True)
 
 
@@ -87,39 +96,38 @@ def _name_numbers(ax: Axes, frame: pd.DataFrame, labels: Sequence[str]) -> None:
     if "n" not in frame:
         return
     for label, numbers in frame.dropna(subset="n").groupby("label")["n"]:
-        ends = [f"{int(end):,}" for end in (numbers.min(), numbers.max())]
-        at = (103, labels.index(label))
-        told = "–".join(dict.fromkeys(ends))
-        say(ax, told, at, (3, 0), va="center", annotation_clip=False)
+        fewest, most = numbers.min(), numbers.max()
+        span = f"{fewest:,.0f}"
+        if fewest < most:
+            span += f"–{most:,.0f}"
+        place = (103, labels.index(label))
+        say(ax, span, place, (3, 0), va="center", annotation_clip=False)
     say(ax, "n", (1.02, 1.01), xycoords="axes fraction", va="bottom", style="italic")
 
 
-def heat_map(
-    frames: Mapping[str, pd.DataFrame], *, xlabel: str, width: float = WIDTHS["page"]
-) -> Figure:
+def heat_map(frames: Panels, *, xlabel: str, width: float = 7.0) -> Figure:
     """Returns a figure of heat maps, a panel for each table in `frames` (by title), side by side
     with the same rows; `xlabel` names the axis below. Each table has a row for each cell: row,
     column (names on the axes), accuracy (0 to 1) and optionally tasks, a number written below the
     accuracy."""
-    rows = list(pd.concat(frames.values())["row"].unique())
-    columns = list(pd.concat([*frames.values()][::-1])["column"].unique())
+    tables = list(frames.values())
+    rows = list(pd.concat(tables)["row"].unique())
+    columns = list(pd.concat(tables[::-1])["column"].unique())
+    names = [spoken(row) for row in rows]
     height = 1.2 + 0.36 * len(rows)
     figure, axes = panels(list(frames), len(frames), height, width, sharey=True)
-    for ax, frame in zip(axes, frames.values(), strict=True):
+    for ax, frame in zip(axes, tables, strict=True):
         grid = frame.pivot(index="row", columns="column", values="accuracy")
-        grid = grid.reindex(index=rows, columns=columns)
-        shares = grid.to_numpy(float)
-        shades = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+        grid = grid.reindex(index=rows, columns=columns).astype(float)
+        shades = ax.imshow(grid, cmap="Blues", vmin=0, vmax=1, aspect="auto")
         _write_cells(ax, frame, rows, columns)
         ax.set_xticks(range(len(columns)), columns)
-        ax.set_yticks(range(len(rows)), [spoken(row) for row in rows])
+        ax.set_yticks(range(len(rows)), names)
         ax.tick_params(length=0)
         ax.grid(False)
     figure.supxlabel(xlabel, fontsize=8)
-    bar = figure.colorbar(
-        shades, ax=axes, fraction=0.03, aspect=60, pad=0.02, ticks=[0, 0.5, 1]
-    )
-    bar.ax.set_yticklabels(["0 %", "50 %", "100 %"], fontsize=6.5)
+    bar = figure.colorbar(shades, ax=axes, fraction=0.03, aspect=60, pad=0.02)
+    bar.set_ticks([0, 0.5, 1], labels=["0 %", "50 %", "100 %"], fontsize=6.5)
     bar.outline.set_visible(False)
     return figure
 
@@ -131,43 +139,45 @@ def _write_cells(
     x = frame["column"].map(columns.index)
     y = frame["row"].map(rows.index)
     mark(ax, frame, x, y, 1, 1)
-    for cell in frame.assign(x=x, y=y).itertuples():
-        text = f"{100 * cell.accuracy:.0f} %"
-        if "tasks" in frame:
-            text += f"\nof {cell.tasks:,}"
-        colour = "white" if cell.accuracy > 0.6 else "black"
-        say(ax, text, (cell.x, cell.y), ha="center", va="center", color=colour)
+    texts = (100 * frame["accuracy"]).map("{:.0f} %".format)
+    if "tasks" in frame:
+        texts += frame["tasks"].map("\nof {:,}".format)
+    colours = frame["accuracy"].gt(0.6).map({True: "white", False: "black"})
+    for *place, text, colour in zip(x, y, texts, colours, strict=True):
+        say(ax, text, place, ha="center", va="center", color=colour)
 
 
 BOLD = (MEAN, "published")
+"""Curves that are drawn bold, for no single model."""
 
 
 def strength_curves(points: pd.DataFrame) -> Figure:
-    """Returns a figure of curves: a row of panels for each language, a column for each mutation
-    (last: all). `points` has the columns model (a curve), language, mutation, strength, value, low,
-    high (%). Mean and published are bold; a panel's title says how far the mean moves from the
-    first strength to the last, in points."""
+    """Returns a figure of curves: a row of panels for each language, a column for each mutation, in
+    the order of `points`, which has the columns model (a curve), language, mutation, strength,
+    value, low, high (%). Mean and published are bold; a panel's title says how far the mean moves
+    from the first strength to the last, in points."""
     languages = list(points["language"].unique())
     mutations = list(points["mutation"].unique())
-    mutations.sort(key=lambda name: bool(name == ALL_MUTATIONS))
-    models = looks(points.loc[~points["model"].isin(BOLD), "model"].unique())
+    single = points[~points["model"].isin(BOLD)]
+    models = looks(single["model"].unique())
     cells = list(product(languages, mutations))
     height = 0.9 + 1.7 * len(languages)
     titles = [""] * len(cells)
     figure, axes = panels(titles, len(mutations), height, sharex=True, sharey=True)
     for ax, (language, mutation) in zip(axes, cells, strict=True):
-        chosen = points[["language", "mutation"]] == [language, mutation]
-        part = points[chosen.all(axis=1)]
+        part = points.query("language == @language and mutation == @mutation")
         _draw_strengths(ax, part, models)
-        heading = _headed(mutation) if language == languages[0] else ""
-        ax.set_title(heading + _moved(part), fontsize=7, loc="center")
+        title = _moved(part)
+        if language == languages[0]:
+            title = _headed(mutation) + title
+        ax.set_title(title, fontsize=7, loc="center")
         if mutation == mutations[0]:
             ylabel = f"{LANGUAGE_NAMES[language]}\nlocalized again (%)"
             ax.set(ylabel=ylabel, ylim=(-4, 104))
     strengths = sorted(points["strength"].unique())
-    axes[0].set_xticks(strengths, [f"{one:g}" for one in strengths])
-    told = "strength: applications of the mutation; above: how far the mean moves, in points"
-    figure.supxlabel(told, fontsize=8)
+    axes[0].set_xticks(strengths, [f"{strength:g}" for strength in strengths])
+    xlabel = "strength: applications of the mutation; above: how far the mean moves, in points"
+    figure.supxlabel(xlabel, fontsize=8)
     legend_above(figure, *axes)
     return figure
 
@@ -175,15 +185,14 @@ def strength_curves(points: pd.DataFrame) -> Figure:
 def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) -> None:
     """Draws the curves of the points `part`: single `models` faint, mean and published bold."""
     for model, (colour, marker) in models.items():
-        curve = part[part["model"] == model].sort_values("strength")
+        curve = part.query("model == @model").sort_values("strength")
         x = curve["strength"]
         y = curve["value"]
         ax.plot(
             x, y, marker=marker, ms=2.5, color=colour, lw=0.8, alpha=0.45, label=model
         )
         mark(ax, curve, x, y)
-    for name in BOLD:
-        draw_curves(ax, part, [name], "strength", value="value", scale=1, size=3)
+    draw_curves(ax, part, BOLD, "strength", value="value", scale=1, size=3)
     containers: Sequence[Any] = ax.containers
     for container in containers:
         container.lines[0].set_linewidth(2.0)
@@ -192,15 +201,18 @@ def _draw_strengths(ax: Axes, part: pd.DataFrame, models: Mapping[str, Look]) ->
 def _headed(mutation: str) -> str:
     """Returns the words for a mutation as the lines of a narrow panel's title."""
     words = spoken(mutation)
-    return words.replace(" + ", " +\n").replace(" ", "\n", "+" not in words) + "\n"
+    if "+" in words:
+        return words.replace("+ ", "+\n") + "\n"
+    return words.replace(" ", "\n", 1) + "\n"
 
 
 def _moved(part: pd.DataFrame) -> str:
     """Returns how far the mean in the points `part` moves from the first strength to the last."""
-    mean = part[part["model"] == MEAN].sort_values("strength")["value"]
-    if len(mean) < 2:
+    curve = part.query("model == @MEAN").sort_values("strength")
+    if len(curve) < 2:
         return ""
-    return f"{round(mean.iloc[-1] - mean.iloc[0]):+d}".replace("-", "−")
+    first, *_, last = curve["value"]
+    return f"{round(last - first):+d}".replace("-", "−")
 
 
 def published_chart(
@@ -209,32 +221,29 @@ def published_chart(
     """Returns the chart of the published numbers: Table II with intervals (`cells`); misplaced
     returns against the other faults (`returns`); the share localized, by language (`counts`). The
     tables come from `results/published.py`."""
-    titles = [f"Table II, {LANGUAGE_NAMES[language]}" for language in LANGUAGES]
+    titles = ["Table II, Python", "Table II, Java"]
     titles += ["misplaced returns - other faults", "Figure 7: before mutations"]
     figure, axes = panels(titles, 2, 7.0)
-    theirs: Any = {"scale": 100, "published": True, "series": "series"}
+    *above, left, right = axes
+    style: Any = {"scale": 100, "published": True, "series": "series"}
     models = list(cells["label"].unique())
-    shown = cells[cells["flag"] == ""]
+    shown = cells.query("flag == ''")
     shown = shown.assign(series=shown["fault"].map(spoken))
-    told = {"value": "accuracy", "xlabel": "accuracy (%)"}
-    for ax, language in zip(axes, LANGUAGES, strict=False):
+    xlabel = "accuracy (%)"
+    for ax, language in zip(above, ("python", "java"), strict=True):
         part = shown[shown["language"] == language]
-        forest(ax, part, models, (0, 100), **theirs | told)
-    *_, left, right = axes
-    told = {"value": "difference", "xlabel": "accuracy (points)"}
+        forest(ax, part, models, (0, 100), value="accuracy", xlabel=xlabel, **style)
     shown = returns.assign(series=returns["language"].map(LANGUAGE_NAMES))
-    forest(left, shown, models, (-35, 35), **theirs | told)
+    xlabel = "accuracy (points)"
+    forest(left, shown, models, (-35, 35), value="difference", xlabel=xlabel, **style)
     left.axvline(0, color="#999999", linewidth=0.6)
-    told = {"value": "found", "xlabel": "of all tasks (%)"}
     shown = counts[counts["lacks"].isna()]
     shown = shown.sort_values("language", ascending=False, kind="stable")
     shown = shown.assign(series=shown["language"].map(LANGUAGE_NAMES))
-    names = list(shown["label"].unique())
-    forest(right, shown, names, (0, 30), **theirs | told)
+    models = list(shown["label"].unique())
+    xlabel = "of all tasks (%)"
+    forest(right, shown, models, (0, 30), value="found", xlabel=xlabel, **style)
     left.legend(loc="upper left")
     right.legend(loc="lower right")
-    legend_above(figure, *axes[:2])
+    legend_above(figure, *above)
     return figure
-
-
-LANGUAGES = ("python", "java")

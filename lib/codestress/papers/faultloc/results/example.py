@@ -12,6 +12,7 @@ CONDITIONS = {
     "edited": "Figure 1, with Figure 3's edits",
     "figure 3": "Figure 3",
 }
+"""Versions of N-Queens in words, by question."""
 COLUMNS = ["condition", "model", "faulty_line", "named_line", "found", "cell"]
 
 

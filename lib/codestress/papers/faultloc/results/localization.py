@@ -13,15 +13,18 @@ from codestress.types import LANGUAGE_NAMES
 
 ALL_FAULTS = "all faults"
 ALL_MUTATIONS = "all mutations"
-QUARTERS = ("0-25 %", "25-50 %", "50-75 %", "75-100 %")
+"""Names for all kinds of faults, and for all mutations, together."""
+QUARTERS = {1: "0-25 %", 2: "25-50 %", 3: "50-75 %", 4: "75-100 %"}
+"""Quarters of a program, in words."""
 ORACLE = "perfect localizer"
 """Name, in the column model, of the instrument that names the changed line."""
 READINGS = {"strict": "the line itself", "reference": "within two lines"}
 """Two readings of the word "compared", by which the paper scores answers (section IV-B of Fault
 Localizability), by scoring rule."""
+Panels = dict[str, pd.DataFrame]
+"""Tables of the panels of a figure, by their titles."""
 TASK = ["source", "problem"]
-
-
+"""Columns that identify a task; ids of two sources may be alike."""
 WORDS = {
     "OffByOne": "off by one",
     "MisplacedReturn": "misplaced return",
@@ -34,6 +37,7 @@ WORDS = {
     "blank_line": "a blank line",
     "unchanged": "no change",
 }
+"""Words of charts and titles for faults, mutations and controls."""
 
 
 def spoken(name: str) -> str:
@@ -68,22 +72,27 @@ def shares(
     value = f"value_{rule}"
     for group, part in with_seed(answers).groupby(["model", *by], sort=False):
         part = part[part["counts"]]
+        tasks = part[TASK].drop_duplicates()
+        found = int(part[value].sum())
         share = clustered_share(part[value], part["seed_program"], confidence)
-        tasks = len(part[TASK].drop_duplicates())
-        numbers = (tasks, share.n, int(part[value].sum()), share.value)
+        numbers = (len(tasks), share.n, found, share.value)
         rows.append((*group, *numbers, *share.interval, share.clusters))
     columns = ["model", *by, "tasks", "answers", "found", "accuracy", "low", "high"]
     table = pd.DataFrame(rows, columns=[*columns, "programs"])
     return with_cells(table, ["model", *by])
 
 
-def in_quarters(cells: pd.DataFrame, rows: Sequence[str]) -> pd.DataFrame:
+ROWS = (*KINDS, ALL_FAULTS, ORACLE)
+"""Rows of a heat map over quarters."""
+
+
+def in_quarters(cells: pd.DataFrame) -> pd.DataFrame:
     """Returns `cells`, the cells of a heat map over quarters (columns row, quarter 1 to 4, and
-    others), in the order of `rows`, the names of all rows. Added columns: column (the quarter in
-    words) and place (the row's index in `rows`)."""
-    cells = cells.assign(place=cells["row"].map(list(rows).index))
+    others), in the order of `ROWS`. Added columns: column (the quarter in words) and place (the
+    row's index in `ROWS`)."""
+    cells = cells.assign(place=cells["row"].map(ROWS.index))
     cells = cells.sort_values(["place", "quarter"], ignore_index=True)
-    return cells.assign(column=cells["quarter"].map(dict(enumerate(QUARTERS, start=1))))
+    return cells.assign(column=cells["quarter"].map(QUARTERS))
 
 
 def localized(
@@ -99,11 +108,12 @@ def localized(
     perfect localizer), programs_kept, accuracy_kept, kept_low, kept_high; cell (selects
     these answers). Intervals of shares among kept tasks ignore that the filter is drawn too.
     """
-    plain = answers[answers["spm"] == "none"]
-    by_models = plain[f"value_{rule}"].where(plain["model"] != ORACLE, 0.0)
-    kept = by_models.groupby([plain[name] for name in TASK]).transform("max") > 0
-    table = shares(plain.assign(counts=True), by, rule, confidence)
-    filtered = shares(plain.assign(counts=kept), by, rule, confidence)
+    plain = answers.query("spm == 'none'")
+    value = plain[f"value_{rule}"]
+    plain = plain.assign(counts=True, found=value.where(plain["model"] != ORACLE, 0))
+    table = shares(plain, by, rule, confidence)
+    plain["counts"] = plain.groupby(TASK)["found"].transform("max") > 0
+    filtered = shares(plain, by, rule, confidence)
     names = ["kept", "programs_kept", "accuracy_kept", "kept_low", "kept_high"]
     cell = table.pop("cell")
     table[names] = filtered[["tasks", "programs", "accuracy", "low", "high"]]
@@ -117,14 +127,16 @@ def compared(
     and kind of fault, under both scoring rules in `READINGS`. Further columns: reading (the rule in
     words), programs (the names in `programs`, the programs' sources), and asked: `all ten` if
     exactly the paper's models answered, else `others`."""
-    models = set(read_published("faultloc")["groups"]["all"])
-    asked = "all ten" if set(answers["model"]) - {ORACLE} == models else "others"
     tables = []
     by = ["language", "fault"]
     for rule, reading in READINGS.items():
         table = localized(answers, by, rule=rule, confidence=confidence)
         tables.append(table.assign(reading=reading))
-    return pd.concat(tables).assign(programs=" ".join(sorted(programs)), asked=asked)
+    table = pd.concat(tables)
+    table["programs"] = " ".join(sorted(programs))
+    models = set(answers["model"]) - {ORACLE}
+    all_ten = models == set(read_published("faultloc")["groups"]["all"])
+    return table.assign(asked="all ten" if all_ten else "others")
 
 
 def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
@@ -135,30 +147,32 @@ def heat_cells(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
 
     A cell pools all models' answers to the tasks of a fault and quarter, languages together.
     """
-    plain = answers[answers["spm"] == "none"]
+    plain = answers.query("spm == 'none'")
     plain = plain.assign(task=plain["source"] + "/" + plain["problem"])
     perfect = plain["model"] == ORACLE
-    parts = {
-        (): plain[perfect].assign(fault=ORACLE),
-        ("quarter",): plain[~perfect].assign(fault=ALL_FAULTS),
-        ("fault", "quarter"): plain[~perfect],
-    }
+    models = plain[~perfect]
     value = f"value_{rule}"
-    tables = []
-    for selected, part in parts.items():
-        groups = part.groupby(["fault", "quarter"], as_index=False, sort=False)
-        cells = groups.agg(
-            tasks=("task", "nunique"),
-            answers=(value, "size"),
-            found=(value, "sum"),
-            accuracy=(value, "mean"),
-        )
-        cells["row"] = cells["fault"]
-        tables.append(with_cells(cells, selected) if selected else cells)
-    return in_quarters(pd.concat(tables), (*KINDS, ALL_FAULTS, ORACLE))
+    single = _pooled(models, value)
+    together = _pooled(models.assign(fault=ALL_FAULTS), value)
+    tables = [_pooled(plain[perfect].assign(fault=ORACLE), value)]
+    tables.append(with_cells(together, ["quarter"]))
+    tables.append(with_cells(single, ["fault", "quarter"]))
+    return in_quarters(pd.concat(tables))
 
 
-def share_panels(table: pd.DataFrame, label: str) -> dict[str, pd.DataFrame]:
+def _pooled(answers: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Returns the cells of faults and quarters in `answers`, scored in the column `value`."""
+    groups = answers.groupby(["fault", "quarter"], as_index=False, sort=False)
+    cells = groups.agg(
+        tasks=("task", "nunique"),
+        answers=(value, "size"),
+        found=(value, "sum"),
+        accuracy=(value, "mean"),
+    )
+    return cells.assign(row=cells["fault"])
+
+
+def share_panels(table: pd.DataFrame, label: str) -> Panels:
     """Returns dots for `share_dots` from `table`, made by `localized` or `robustness`: a table for
     each language's name, with the columns label (values of the column `label`), condition (the
     model), n (answers), cell, accuracy, low, high. If `table` has the
@@ -173,8 +187,12 @@ def share_panels(table: pd.DataFrame, label: str) -> dict[str, pd.DataFrame]:
     if "change" in table:
         control = ", " + table["change"].map(spoken)
         dots["label"] += control.where(table["change"] != "mutated", "")
-    languages = dots.groupby(table["language"].map(LANGUAGE_NAMES), sort=False)
-    return {str(language): part for language, part in languages}
+    return by_panel(dots, table["language"].map(LANGUAGE_NAMES))
+
+
+def by_panel(dots: pd.DataFrame, titles: pd.Series | str) -> Panels:
+    """Returns the rows of `dots` by the title of their panel, a column of it or beside it."""
+    return {str(title): part for title, part in dots.groupby(titles, sort=False)}
 
 
 FEWEST = 10
@@ -186,21 +204,21 @@ def headline(table: pd.DataFrame, show: str) -> str:
     (made by `localized`). Shares of fewer than `FEWEST` tasks are not named."""
     models = table[table["model"] != ORACLE]
     if show == "quarters":
-        sums = models.groupby("quarter")[["found", "answers"]].sum().reindex([1, 4])
-        first, last = 100 * sums["found"] / sums["answers"]
+        sums = models.groupby("quarter")[["found", "answers"]].sum()
+        shares = 100 * sums["found"] / sums["answers"]
+        first, last = shares.reindex([1, 4])
         return (
             f"{first:.0f} % of the faults in the first quarter of a program are localized, "
             f"{last:.0f} % of those in the last"
         )
     by = "fault" if show == "faults" else "model"
-    large = models[models["kept"] >= FEWEST]
-    found = large["accuracy_kept"] * large["kept"]
-    sums = large.assign(found=found).groupby(["language", by])[["found", "kept"]].sum()
+    large = models[models["kept"] >= FEWEST].eval("found = accuracy_kept * kept")
+    sums = large.groupby(["language", by])[["found", "kept"]].sum()
     shares = 100 * sums["found"] / sums["kept"]
     if shares.empty:
         return f"No row has {FEWEST} tasks that a model localizes"
-    most, least = (
-        f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({shares[language, name]:.0f} %)"
-        for language, name in (shares.idxmax(), shares.idxmin())
-    )
-    return f"Localized most often: {most}; least often: {least}"
+    ends = []
+    for language, name in (shares.idxmax(), shares.idxmin()):
+        share = f"{shares[language, name]:.0f} %"
+        ends.append(f"{spoken(name)} in {LANGUAGE_NAMES[language]} ({share})")
+    return f"Localized most often: {ends[0]}; least often: {ends[1]}"

@@ -1,14 +1,13 @@
 """Published numbers of Fault Localizability, readings of the paper's claims about them, and the
 labels of its public tasks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
-from codestress.mutate.faults.fault_site import KINDS
 from codestress.report.published import (
     published_cells,
     published_models,
@@ -17,7 +16,7 @@ from codestress.report.published import (
 from codestress.types import LANGUAGE_NAMES
 
 from ..artifact import packed_rows
-from .localization import ALL_FAULTS, ALL_MUTATIONS, in_quarters
+from .localization import ALL_FAULTS, ALL_MUTATIONS, Panels, in_quarters
 
 
 def published_heat() -> pd.DataFrame:
@@ -52,9 +51,9 @@ def published_localization(confidence: float = 0.95) -> pd.DataFrame:
     cells["name"] = cells["language"].map(LANGUAGE_NAMES)
     cells["model"] = cells["label"].map(published_models("faultloc"))
     places = cells.set_index(["language", "fault", "label"]).index
-    cells["flag"] = [flags.get(place, "") for place in places]
+    cells["flag"] = places.map(lambda place: flags.get(place, ""))
     tasks = pd.DataFrame(numbers["denominators"]).unstack()
-    cells["of"] = tasks.reindex(places.droplevel("label")).array
+    cells["of"] = tasks[places.droplevel("label")].array
     cells["n"] = cells["of"] / A_PROGRAM
     cells["right"] = cells["value"] / 100 * cells["n"]
     return with_accuracy(cells, "right", "n", confidence)
@@ -64,23 +63,23 @@ def best_on_misplaced_return(cells: pd.DataFrame) -> pd.DataFrame:
     """Returns the number of models that are best on misplaced returns, a row for each reading of
     the paper's words: reading (both languages' tasks together, their mean, or one language alone),
     models. `cells` are the cells of Table II (`published_localization`)."""
-    parts = {
-        "tasks of both languages together": cells,
-        "mean of both languages": cells.assign(of=1),
-    }
+    parts = {"tasks of both languages together": cells}
+    parts["mean of both languages"] = cells.assign(of=1)
     for name, part in cells.groupby("name", sort=False):
         parts[f"{name} alone"] = part
     rows = []
     for reading, part in parts.items():
-        best = accuracy(part, ["label", "fault"]).unstack().idxmax(axis=1)
-        rows.append((reading, (best == "MisplacedReturn").sum()))
+        wide = accuracy(part, ["label", "fault"]).unstack()
+        best = wide.idxmax(axis=1) == "MisplacedReturn"
+        rows.append((reading, best.sum()))
     return pd.DataFrame(rows, columns=["reading", "models"])
 
 
 def accuracy(cells: pd.DataFrame, by: Sequence[str]) -> pd.Series:
     """Returns the accuracy in % on all tasks together for each combination of values of the columns
     `by` of `cells`, cells of Table II."""
-    sums = cells.eval("right = value * of").groupby(by)[["right", "of"]].sum()
+    groups = cells.eval("right = value * of").groupby(by)
+    sums = groups[["right", "of"]].sum()
     return sums["right"] / sums["of"]
 
 
@@ -94,13 +93,12 @@ def lines_of_a_program() -> pd.DataFrame:
     lines. The readings are all lines by the number of tasks, all lines by the number of prompts,
     and the mean of the programs that the authors published."""
     values = published_statistics()
+    total = values["total_loc"]
     seeds = pd.DataFrame(read_published("faultloc")["tab04"]["seed_lines"])
     count, lines = seeds.sum(axis=1)
-    rows = [
-        ("all lines by its tasks", values["total_loc"] / values["total_fl_tasks"]),
-        ("all lines by its prompts", values["total_loc"] / values["total_prompts"]),
-        ("lines of the public seed programs", lines / count),
-    ]
+    rows = [("all lines by its tasks", total / values["total_fl_tasks"])]
+    rows.append(("all lines by its prompts", total / values["total_prompts"]))
+    rows.append(("lines of the public seed programs", lines / count))
     return pd.DataFrame(rows, columns=["reading", "lines"])
 
 
@@ -108,9 +106,7 @@ UNSAID = "published, before or\nafter mutations unsaid"
 """Title of the panel of the paper's Figures 10 and 11."""
 
 
-def beside_published(
-    panels: Mapping[str, pd.DataFrame], show: str
-) -> dict[str, pd.DataFrame]:
+def beside_published(panels: Panels, show: str) -> Panels:
     """Returns `panels` (tables for `share_dots`, by language) with the paper's own shares.
 
     `show` is what the figure compares. With `faults`, the means over models of Table II's cells of
@@ -118,19 +114,20 @@ def beside_published(
     model, both languages together. With `categories` or `versions`, Figure 10 or 11 has a panel of
     its own, since the paper does not say whether it counts what this one does.
     """
-    own_panel = {"categories": "fig10", "versions": "fig11"}
-    if show in own_panel:
-        cells = published_cells(f"faultloc/{own_panel[show]}", "label")
+    figure = {"categories": "fig10", "versions": "fig11"}.get(show)
+    if figure:
+        cells = published_cells(f"faultloc/{figure}", "label")
         return {**panels, UNSAID: _strokes(cells, "published")}
-    condition = "published (Figure 6)"
     names = ("model", "label") if show == "spms" else ("label", "spm")
     cells = published_cells("faultloc/fig06", *names)
+    condition = "published (Figure 6)"
+    table = published_localization()
     parts = {}
     for name, panel in panels.items():
         if show == "faults":
+            own = table.query("name == @name")
+            cells = own.assign(label=own["fault"])
             condition = "published (Table II)"
-            table = published_localization().drop(columns="label")
-            cells = table[table["name"] == name].rename(columns={"fault": "label"})
         theirs = _strokes(cells, condition)
         parts[name] = pd.concat([panel, theirs], ignore_index=True)
     return parts
@@ -143,8 +140,9 @@ def _strokes(cells: pd.DataFrame, condition: str) -> pd.DataFrame:
     models = pd.Series(published_models("faultloc"))
     names = models.set_axis(spelled(models.index.to_series()))
     labels = spelled(cells["label"]).map(names).fillna(cells["label"])
-    shares = cells["value"].groupby(labels, sort=False).mean() / 100
-    strokes = shares.rename("accuracy").reset_index()
+    means = cells["value"].groupby(labels, sort=False).mean()
+    strokes = means.reset_index(name="accuracy")
+    strokes["accuracy"] /= 100
     strokes.insert(1, "condition", condition)
     return strokes.assign(low=np.nan, high=np.nan)
 
@@ -177,13 +175,14 @@ def published_strengths() -> pd.DataFrame:
     `strength_curves`: language, strength, value (%), model (`published`), mutation (all), low, high
     (both equal to value: no intervals are published)."""
     cells = published_cells("faultloc/fig08", "language", "strength")
-    told = cells.assign(low=cells["value"], high=cells["value"])
-    return told.assign(model="published", mutation=ALL_MUTATIONS)
+    cells["low"] = cells["high"] = cells["value"]
+    return cells.assign(model="published", mutation=ALL_MUTATIONS)
 
 
 BINS = (50, 100, 200, 300, 400, 500)
 """Lower ends of the bins of program lengths in the paper's Figure 5, in lines."""
 SIZES = [f"{low} to {high - 1}" for low, high in pairwise(BINS)] + ["500 and more"]
+"""The bins in words."""
 
 
 def published_sizes() -> pd.DataFrame:
@@ -209,7 +208,8 @@ def audit(tasks: str, tolerance: int) -> pd.DataFrame:
     """
     counts = counted() if tasks == "counted" else _count_labels(tolerance)
     sums = [counts, counts.assign(quarter=0), counts.assign(fault=ALL_FAULTS)]
-    every = pd.concat([*sums, sums[2].assign(quarter=0)]).sort_index(kind="stable")
+    sums.append(sums[-1].assign(quarter=0))
+    every = pd.concat(sums).sort_index(kind="stable")
     groups = every.groupby(["fault", "quarter"], as_index=False, sort=False)
     table = groups[["tasks", "within"]].sum()
     return with_accuracy(table, "within", "tasks", alike=A_PROGRAM)
@@ -219,9 +219,9 @@ def audit_cells(table: pd.DataFrame) -> pd.DataFrame:
     """Returns the cells of the audit's heat map from `table`, which `audit` made: its rows of
     single quarters, with the added columns row (the fault), column (the quarter in words) and place
     (the row's index)."""
-    shown = table[table["quarter"] > 0]
+    shown = table.query("quarter > 0")
     row = shown["fault"].replace("BooleanLogic", "IncorrectBooleanLogic")
-    return in_quarters(shown.assign(row=row), (*KINDS, ALL_FAULTS))
+    return in_quarters(shown.assign(row=row))
 
 
 def _count_labels(tolerance: int) -> pd.DataFrame:
@@ -231,7 +231,8 @@ def _count_labels(tolerance: int) -> pd.DataFrame:
     rows = rows.dropna(subset=["changed_line"]).rename(columns={"sam": "fault"})
     percent = rows["line_no_percent"].str.rstrip("%").astype(int)
     rows["quarter"] = 1 + np.searchsorted([25, 50, 75], percent, side="right")
-    rows["within"] = (rows["line_no"] - rows["changed_line"]).abs() <= tolerance
+    apart = rows["line_no"] - rows["changed_line"]
+    rows["within"] = apart.abs() <= tolerance
     groups = rows.groupby(["fault", "quarter"], as_index=False)["within"]
     return groups.agg(tasks="size", within="sum")
 

@@ -19,7 +19,7 @@ from codestress.types import Response, Trial
 
 from ..scoring import TOLERANCES
 from ..studies import Localization, Relabel
-from .localization import ORACLE, QUARTERS, shares, with_seed
+from .localization import ORACLE, QUARTERS, Panels, by_panel, shares, with_seed
 
 READINGS = {
     "strict": ("label", "quarter"),
@@ -32,8 +32,11 @@ quarter of that line."""
 CHANGED = {"strict": "changed", "reference": "changed_reference"}
 """Rule for the changed line, by the rule for the label with the same tolerance."""
 FORM = '{"id": "29/MisplacedReturn/1", "line": 2, "model": "my model"}'
+"""A row of a file of answers, for messages about other forms."""
 
 
+Row = dict[str, Any]
+"""A row of a table that is in the making."""
 Named = tuple[str, Trial, int | None]
 """Model, trial (about an unmutated task), and the line that the model names there."""
 
@@ -43,7 +46,7 @@ def judged(given: Localization, answers: Iterable[Named]) -> pd.DataFrame:
     the trial's factors, and for each scoring rule the columns value_RULE and outcome_RULE."""
     rows = []
     for model, trial, line in answers:
-        row: dict[str, Any] = {"model": model, "problem": trial.problem}
+        row: Row = {"model": model, "problem": trial.problem}
         row |= trial.factors
         response = Response(json.dumps({"line_number": line}), "stop")
         for rule in given.rules:
@@ -125,12 +128,12 @@ def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     return pd.concat(tables)[[*columns, "accuracy", "low", "high"]]
 
 
-def quarter_panels(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def quarter_panels(table: pd.DataFrame) -> Panels:
     """Returns dots for `share_dots` by reading from `table`, made by `by_quarter`: with the columns
     label (the quarter in words), condition (the model) and n (tasks)."""
-    quarters = table["quarter"].map(dict(enumerate(QUARTERS, start=1)))
+    quarters = table["quarter"].map(QUARTERS)
     dots = table.assign(label=quarters, condition=table["model"], n=table["tasks"])
-    return {str(name): part for name, part in dots.groupby("reading", sort=False)}
+    return by_panel(dots, "reading")
 
 
 def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -150,7 +153,7 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
         for rule, other in CHANGED.items():
             label = _fall(part, rule)
             changed = _fall(part, other)
-            row: dict[str, Any] = {"model": model, "tolerance": TOLERANCES[rule]}
+            row: Row = {"model": model, "tolerance": TOLERANCES[rule]}
             row["answers"] = len(part)
             row["programs"] = programs
             for name, ends, fall in (
@@ -174,7 +177,7 @@ def _fall(answers: pd.DataFrame, rule: str) -> Moved:
     return share(value[answers[place] == 1]) - share(value[answers[place] == 4])
 
 
-def _verdict(row: dict[str, Any]) -> str:
+def _verdict(row: Row) -> str:
     """Returns in words whether the fall survives under the changed lines: not known, no fall under
     the labels, survives, does not survive, or not decided. `row` has the falls by the labels and by
     the changed lines, with their ends. It does not survive if its high is below half of the labels'
