@@ -221,7 +221,7 @@ def test_tasks_are_drawn_by_quarter_and_do_not_depend_on_how_many_there_are() ->
     )
     assert set(counts.values()) == {1}
     for name, task in many.items():
-        assert int(name.split("/")[-1][0]) == task.quarter + 1
+        assert int(name.split("/")[-1][0]) == task.program.quarter + 1
     every = tasks(n_programs=2, per_quarter=0)
     assert len(every) > 3 * len(tasks(n_programs=2))
 

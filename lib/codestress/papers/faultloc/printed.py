@@ -23,7 +23,7 @@ leaves some points open; the kit reconstructs these points as follows:
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field
 
@@ -50,13 +50,13 @@ Question = Literal["specification", "faulty", "annotated", "edited", "figure 3"]
 COMMENT = "        # Off-by-one fault: the loop stops one row too early\n"
 """Comment of Figure 1 that tells the reader where the fault is."""
 FAULT = "range(row, n-1, 1)"
+"""Text of the faulty line in all versions."""
 
 
 class Naming(Experiment):
     """Parameters of questions for a faulty line: the sampling of their requests."""
 
-    SINGLE = ("temperature", "max_tokens")
-    OPEN = ("temperature", "max_tokens")
+    SINGLE = OPEN = ("temperature", "max_tokens")
 
     temperature: float = Field(0.0, ge=0, le=2, description="the paper does not say")
     max_tokens: int = Field(512, ge=1, description="longest answer")
@@ -67,10 +67,10 @@ class Naming(Experiment):
         specification has one score under both."""
         return ("strict", "reference")
 
-    @property
-    def sampling(self) -> Sampling:
-        """Sampling of all requests."""
-        return Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+    def prompt(self, text: str) -> Prompt:
+        """Returns the prompt that asks `text`, with the sampling of all requests."""
+        sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+        return Prompt((Message("user", text),), sampling)
 
 
 class Printed(Naming):
@@ -78,7 +78,7 @@ class Printed(Naming):
     (section II)."""
 
     questions: list[Question] = Field(
-        ["specification", "faulty", "annotated", "edited", "figure 3"],
+        list(get_args(Question)),
         min_length=1,
         description="specification, then Figure 1 without and with its comment, with Figure 3's edits, and Figure 3",
     )
@@ -88,8 +88,9 @@ class Printed(Naming):
         """Yields a trial for each of `questions`: the question about the specification of N-Queens,
         or the printed prompt about one version of the program."""
         for question in self.questions:
-            about: dict[str, Scalar] = {"language": "python", "elided": "marked"}
-            yield Trial("N-Queens", about | {"question": question}, self.seed)
+            factors: dict[str, Scalar] = {"language": "python", "elided": "marked"}
+            factors["question"] = question
+            yield Trial("N-Queens", factors, self.seed)
 
     def program(self, trial: Trial) -> FaultyProgram | None:
         """Returns the version of the program that `trial` asks about; None if it asks about the
@@ -101,7 +102,7 @@ class Printed(Naming):
         text = prompt_text("printed.specification")
         if program := self.program(trial):
             text = filled("printed", {"code": program.code})
-        return Prompt((Message("user", text),), self.sampling)
+        return self.prompt(text)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
         program = self.program(trial)

@@ -36,11 +36,9 @@ from codestress.seeding import rng
 from codestress.types import (
     LANGUAGE_NAMES,
     Language,
-    Message,
     Outcome,
     Prompt,
     Response,
-    Sampling,
     Scalar,
     Score,
     Trial,
@@ -52,6 +50,7 @@ from .scoring import TOLERANCES, score_location
 from .tasks import Programs, Task, all_tasks, mutations_of, tasks_of
 
 Factors = dict[str, Scalar]
+"""Factors of a trial by name."""
 ATTEMPTS = 4
 """Number of draws of a mutation's place before the mutation is given up."""
 
@@ -130,16 +129,16 @@ class Localization(Mutations, Naming):
             plain.append({"spm": control, "strength": 1, "said": ""})
         for source, tasks in all_tasks(self).items():
             for name, task in tasks.items():
-                about: Factors = {"source": source, "language": task.correct.language}
-                about["relevance"] = task.correct.relevance
+                program = task.correct
+                about: Factors = {"source": source, "language": program.language}
+                about["relevance"] = program.relevance
                 about["fault"] = task.kind
-                about["quarter"] = task.quarter + 1
-                last: Factors = {}
-                if self.selection == "artifact":
-                    last["refused"] = task.refused
-                changed = conditions(self, task.correct.language)
-                for condition in (*plain, *changed):
-                    yield Trial(name, about | condition | last, self.seed)
+                about["quarter"] = task.program.quarter + 1
+                for condition in (*plain, *conditions(self, program.language)):
+                    factors = about | condition
+                    if self.selection == "artifact":
+                        factors["refused"] = task.refused
+                    yield Trial(name, factors, self.seed)
 
     def task(self, trial: Trial) -> Task:
         """Returns the task that `trial` is about."""
@@ -161,7 +160,7 @@ class Localization(Mutations, Naming):
             lines = enumerate(code.split("\n"), start=1)
             values["code"] = "\n".join(f"{number}: {line}" for number, line in lines)
             values["numbers"] = prompt_text("localize.numbers")
-        return Prompt((Message("user", filled("localize", values)),), self.sampling)
+        return self.prompt(filled("localize", values))
 
     def steps(self, trial: Trial) -> int:
         """Returns the number of requests of `trial` if it is not skipped: 1 for an unmutated task,
@@ -185,7 +184,7 @@ class Localization(Mutations, Naming):
         if not _localized(task, responses[0]):
             return "not localized before"
         if left == 2:
-            return content_prompt(task, trial, self.sampling)
+            return self.prompt(content_question(task, trial))
         text = responses[1].text if self.steps(trial) == 3 else None
         made = mutated(self, task, trial.factors, text)
         if isinstance(made, str) or not left:
@@ -229,9 +228,17 @@ def drawn_mutation(
     `name` decide the draws."""
     for attempt in range(ATTEMPTS):
         draw = Draw(rng(seed, "mutate", name, spm, times, attempt))
-        how: dict[str, Any] = {"strength": times, "quarter": draw.integer(0, 3)}
+        quarter = draw.integer(0, 3)
         try:
-            return mutate(program, spm, language, draw, content=content, **how)
+            return mutate(
+                program,
+                spm,
+                language,
+                draw,
+                strength=times,
+                quarter=quarter,
+                content=content,
+            )
         except NotNeutral as error:
             why = str(error)
     return f"no neutral mutation: {why}"
@@ -252,8 +259,8 @@ WRITTEN = ("comments", "names", "dead_code")
 """Mutations that insert texts, which the model under test may write."""
 
 
-def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
-    """Returns the prompt that asks the model under test for the texts that the mutation of `trial`
+def content_question(task: Task, trial: Trial) -> str:
+    """Returns the question to the model under test for the texts that the mutation of `trial`
     inserts into the program of `task`: two comments, names or pieces of dead code for each
     application (section IV-C of Fault Localizability)."""
     pieces = 2 * int(trial.factors["strength"] or 1)
@@ -271,7 +278,7 @@ def content_prompt(task: Task, trial: Trial, sampling: Sampling) -> Prompt:
     values["wanted"] = f"{'; '.join(wanted)}."
     values["form"] = f"{{{', '.join(form)}}}"
     values["code"] = task.program.code
-    return Prompt((Message("user", filled("localize.content", values)),), sampling)
+    return filled("localize.content", values)
 
 
 class LocalizationFigure(Localization, Interval):
@@ -299,7 +306,7 @@ class Relabel(Localization, Interval):
     def rules(self) -> tuple[str, ...]:
         """The rules by the label, then by the line that differs from the correct program: `changed`
         and, within two lines of it, `changed_reference`."""
-        return (*super().rules, "changed", "changed_reference")
+        return tuple(TOLERANCES)
 
     def trials(self) -> Iterator[Trial]:
         """Yields the trials of `every_trial`; none if `answers` names a file, from which the

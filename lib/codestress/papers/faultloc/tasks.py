@@ -7,7 +7,6 @@ public artifact has tasks and labels of its own.
 import ast
 import itertools
 from collections import defaultdict
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Any
@@ -33,6 +32,7 @@ from .programs import (
 )
 
 Strength = Annotated[int, Field(ge=1, le=8)]
+"""Number of applications of a mutation; the paper goes to 8."""
 
 
 class Programs(Seeded):
@@ -96,12 +96,6 @@ class Task:
     """Edit that made the fault; None for a task of the artifact or with a drifted label."""
 
     @property
-    def quarter(self) -> int:
-        """Quarter of the faulty program, 0 to 3, in which the label (the faulty line's number)
-        stands; a label behind the last line counts as 3."""
-        return self.program.quarter
-
-    @property
     def label_is_right(self) -> bool:
         """Whether the label is the first line that differs from the correct program. For a task
         that has the edit that made the fault (its `site`), undoing the edit must restore the correct
@@ -111,12 +105,16 @@ class Task:
         return self.changed == self.program.line
 
 
-def all_tasks(given: Programs) -> dict[Source, Mapping[str, Task]]:
+Tasks = dict[str, Task]
+"""Tasks by id."""
+
+
+def all_tasks(given: Programs) -> dict[Source, Tasks]:
     """Returns the tasks of all sources in `given.programs`, by source and then by id."""
     return {source: tasks_of(given, source) for source in given.programs}
 
 
-def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
+def tasks_of(given: Programs, source: Source) -> Tasks:
     """Returns the tasks (programs with one fault) of `source` by id: for each program, kind of
     fault and quarter of the program, up to `given.per_quarter` tasks (0: all; for a source named in
     `given.per_quarter_of`, the number there), drawn by the seed.
@@ -128,8 +126,9 @@ def tasks_of(given: Programs, source: Source) -> Mapping[str, Task]:
     """
     size = (given.min_lines, given.max_lines, given.n_programs)
     per_quarter = given.per_quarter_of.get(source, given.per_quarter)
-    published = given.selection == "artifact" and source == "alpaca"
-    make = _published_tasks if published else _tasks
+    make = _tasks
+    if given.selection == "artifact" and source == "alpaca":
+        make = _published_tasks
     which = (source, *size, given.selection)
     return make(which, tuple(given.faults), per_quarter or None, given.seed)
 
@@ -141,19 +140,21 @@ Which = tuple[Source, int, int, int, Selection]
 @cache
 def _tasks(
     which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
-) -> dict[str, Task]:
-    tasks: dict[str, Task] = {}
+) -> Tasks:
+    """Returns the kit's own tasks of a source: see `tasks_of`."""
+    tasks: Tasks = {}
     for program in first_programs(*which):
         places: dict[tuple[Kind, int], list[FaultSite]] = defaultdict(list)
         for site in fault_sites(program.code, program.language):
             total = program.lines + (site.kind == "MisplacedReturn")
-            places[site.kind, quarter_of(site.line, total)].append(site)
-        for place in itertools.product(kinds, range(4)):
+            quarter = quarter_of(site.line, total)
+            places[site.kind, quarter].append(site)
+        for kind, quarter in itertools.product(kinds, range(4)):
+            place = (kind, quarter)
             sites = _shuffled(places[place], seed, "sites", program.id, *place)
-            made = (_task(program, site) for site in sites)
-            found = itertools.islice(filter(None, made), per_quarter)
-            for number, task in enumerate(found, start=1):
-                kind, quarter = place
+            made = filter(None, (_task(program, site) for site in sites))
+            drawn = itertools.islice(made, per_quarter)
+            for number, task in enumerate(drawn, start=1):
                 name = f"{program.id}/{kind}/{quarter + 1}.{number}"
                 if which[-1] == "drifted":
                     task = _drifted(task)
@@ -203,19 +204,21 @@ def _drifted(task: Task) -> Task:
 @cache
 def _published_tasks(
     which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
-) -> dict[str, Task]:
-    programs = {one.id: one for one in first_programs(*which)}
+) -> Tasks:
+    """Returns the artifact's tasks with programs that `which` selects: see `tasks_of`."""
+    programs = {program.id: program for program in first_programs(*which)}
     places: dict[tuple[str, Kind, int], list[Task]] = defaultdict(list)
     for row in packed_rows("python_buggy_tasks.jsonl.gz"):
         base = str(row["base"])
         kind = RENAMED.get(row["sam"], row["sam"])
         if kind in kinds and base in programs:
             task = _published_task(programs[base], kind, row)
-            places[base, kind, task.quarter].append(task)
-    tasks: dict[str, Task] = {}
+            place = (base, kind, task.program.quarter)
+            places[place].append(task)
+    tasks: Tasks = {}
     for place in itertools.product(programs, kinds, range(4)):
-        found = _shuffled(places[place], seed, "published", *place)
-        tasks |= {task.id: task for task in found[:per_quarter]}
+        for task in _shuffled(places[place], seed, "published", *place)[:per_quarter]:
+            tasks[task.id] = task
     return tasks
 
 
@@ -223,18 +226,14 @@ RENAMED: dict[str, Kind] = {"BooleanLogic": "IncorrectBooleanLogic"}
 """The kit's name of a kind of fault, by the artifact's name, where that is another."""
 
 
-def _published_task(
-    program: CorrectProgram, kind: Kind, row: Mapping[str, Any]
-) -> Task:
+def _published_task(program: CorrectProgram, kind: Kind, row: dict[str, Any]) -> Task:
     """Returns the task in `row`, a row of the artifact about `program`, with the fault `kind`. The
     task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number); its `refused`
     is the first reason for which the kit's filters would reject the task, empty without one."""
     faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
     changed = row["changed_line"]
-    why = program.refused
-    if why:
-        pass
-    elif not parses(faulty.code, "python"):
+    why = ""
+    if not parses(faulty.code, "python"):
         why = "the faulty program does not parse"
     elif changed is None:
         why = "the faulty program is the correct one"
@@ -243,4 +242,4 @@ def _published_task(
     elif changed != faulty.line:
         why = "the label is another line than the changed one"
     name = f"{program.id}/{row['sam']}/{row['variant']}"
-    return Task(name, program, kind, faulty, why, changed)
+    return Task(name, program, kind, faulty, program.refused or why, changed)

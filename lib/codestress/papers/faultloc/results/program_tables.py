@@ -1,8 +1,6 @@
 """Tables of Fault Localizability's programs, faults and mutations, before any model sees them."""
 
-import math
 import re
-from collections.abc import Mapping
 from difflib import unified_diff
 
 import numpy as np
@@ -14,8 +12,8 @@ from codestress.types import LANGUAGE_NAMES
 
 from ..programs import ProgramSet, Source, program_set
 from ..studies import Mutations, conditions, mutated
-from ..tasks import Programs, Task, all_tasks, mutations_of
-from .localization import spoken
+from ..tasks import Programs, Task, Tasks, all_tasks, mutations_of
+from .localization import Panels, by_panel, spoken
 from .paper import BINS, SIZES
 
 JAVA = ("java", "codesearchnet")
@@ -31,14 +29,16 @@ def seed_tables(given: Programs) -> tuple[pd.DataFrame, pd.DataFrame]:
     for source, programs in program_sets(given).items():
         chosen = programs.programs[: given.n_programs or None]
         lengths = [program.lines for program in chosen]
-        counts, _ = np.histogram(lengths, [1, *BINS, math.inf])
-        for size, count in zip(["1 to 49", *SIZES], counts, strict=True):
-            if count or size in SIZES:
-                kept.append((source, size, count))
+        counts, _ = np.histogram(lengths, [1, *BINS, np.inf])
+        if counts[0]:
+            kept.append((source, "1 to 49", counts[0]))
+        for size, count in zip(SIZES, counts[1:], strict=True):
+            kept.append((source, size, count))
         dropped.append((source, "kept", len(chosen)))
-        refused = any(one.refused for one in programs.programs)
+        refused = any(program.refused for program in programs.programs)
+        though = "kept, though: " if refused else ""
         for why, count in programs.dropped.most_common():
-            dropped.append((source, f"kept, though: {why}" if refused else why, count))
+            dropped.append((source, though + why, count))
     sizes = pd.DataFrame(kept, columns=["source", "lines", "programs"])
     return sizes, pd.DataFrame(dropped, columns=["source", "what", "programs"])
 
@@ -55,24 +55,24 @@ def seed_counts(given: Programs) -> pd.DataFrame:
     (all of the source's), passed (by the kit's filters)."""
     rows = []
     for source, programs in program_sets(given).items():
-        passed = [one for one in programs.programs if not one.refused]
-        rows.append((source, programs.published, len(passed)))
+        passed = programs.published - programs.dropped.total()
+        rows.append((source, programs.published, passed))
     return pd.DataFrame(rows, columns=["source", "published", "passed"])
 
 
-def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def size_panels(kept: pd.DataFrame, published: pd.DataFrame) -> Panels:
     """Returns dots for `share_dots` by language, from `kept` (the first table of `seed_tables`) and
     `published`, the paper's own (`published_sizes`). Columns: label (range of lengths in lines),
     condition (the source and its number of programs), n (programs; nan for the paper's), accuracy
     (share of the source's programs), low, high (0 to 1; Wilson)."""
-    java = kept["source"].isin(JAVA)
-    language = java.map({True: "Java", False: "Python"})
+    language = np.where(kept["source"].isin(JAVA), "Java", "Python")
     own = kept.assign(language=language, n=kept["programs"])
     both = pd.concat([own, published], ignore_index=True)
+    both = both.rename(columns={"lines": "label"})
     both["of"] = both.groupby(["language", "source"])["programs"].transform("sum")
-    both["condition"] = both["source"] + " (" + both["of"].map("{:,}".format) + ")"
-    dots = with_accuracy(both, "programs", "of").rename(columns={"lines": "label"})
-    return {str(name): part for name, part in dots.groupby("language", sort=False)}
+    both["condition"] = both["source"] + both["of"].map(" ({:,})".format)
+    dots = with_accuracy(both, "programs", "of")
+    return by_panel(dots, "language")
 
 
 def task_statistics(given: Programs) -> pd.DataFrame:
@@ -82,34 +82,33 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     (both over all tasks; four characters a token). The mean is nan without a task."""
     rows = []
     for source, tasks in all_tasks(given).items():
-        codes = pd.Series([one.program.code for one in tasks.values()], dtype=str)
+        programs = {task.correct.id for task in tasks.values()}
+        lines = pd.Series([task.program.lines for task in tasks.values()], dtype=int)
+        characters = sum(len(task.program.code) for task in tasks.values())
         spms = mutations_of(given, "java" if source in JAVA else "python")
         times = 1 + len(spms) * len(given.strengths)
-        lines = codes.str.count("\n") + 1
-        programs = {task.correct.id for task in tasks.values()}
-        row = (source, len(programs), len(codes), len(codes) * times, lines.mean())
-        tokens = codes.str.len().sum() * times // 4
-        rows.append((*row, lines.sum() * times, tokens))
+        faulty = len(tasks)
+        row = (source, len(programs), faulty, faulty * times, lines.mean())
+        rows.append((*row, lines.sum() * times, characters * times // 4))
     columns = ["source", "programs", "faulty", "tasks", "mean_lines", "total_lines"]
     return pd.DataFrame(rows, columns=[*columns, "tokens"])
 
 
-def statistics_shown(table: pd.DataFrame, published: Mapping[str, int]) -> pd.DataFrame:
+def statistics_shown(table: pd.DataFrame, published: dict[str, int]) -> pd.DataFrame:
     """Returns Table IV as text: the rows of `table` (made by `task_statistics`), then the paper's
     own from `published` (`published_statistics`), with empty cells for missing numbers. The column
     source becomes programs_of."""
-    names = {"total_fl_tasks": "tasks", "average_loc": "mean_lines"}
-    names["total_loc"] = "total_lines"
-    names["total_tokens"] = "tokens"
-    theirs = pd.DataFrame([published])[[*names]].rename(columns=names)
-    theirs["source"] = "published (Table IV)"
-    rows = pd.concat([table, theirs]).rename(columns={"source": "programs_of"})
-    rows = rows.set_index("programs_of")
-    shown = rows.map(lambda number: "" if pd.isna(number) else f"{number:,.0f}")
+    rows = table.rename(columns={"source": "programs_of"}).set_index("programs_of")
+    theirs = {"tasks": published["total_fl_tasks"]}
+    theirs["mean_lines"] = published["average_loc"]
+    theirs["total_lines"] = published["total_loc"]
+    theirs["tokens"] = published["total_tokens"]
+    rows.loc["published (Table IV)"] = theirs
+    shown = rows.map("{:,.0f}".format, na_action="ignore").fillna("")
     return shown.reset_index()
 
 
-def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
+def labels_checked(tasks: Tasks) -> pd.DataFrame:
     """Returns a check of the labels (the faulty lines' numbers) of `tasks` (by id), a row for each
     language and kind of fault: language, fault, tasks, label_is_right (number of tasks whose
     labelled line is the one that differs from the correct program). All of the kit's own pass."""
@@ -121,7 +120,7 @@ def labels_checked(tasks: Mapping[str, Task]) -> pd.DataFrame:
     return counts.agg(tasks="size", label_is_right="sum")
 
 
-def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
+def refusals(tasks: Tasks, given: Mutations) -> pd.DataFrame:
     """Returns the results of the mutations in `given` of all `tasks` (by id), with the texts to
     insert from the kit, as counts: language, spm (mutation), strength, said (what comments say),
     why (the reason if the mutation is refused, empty if it is applied), tasks. Reasons lose their
@@ -139,16 +138,17 @@ def refusals(tasks: Mapping[str, Task], given: Mutations) -> pd.DataFrame:
     return groups.size().reset_index(name="tasks")
 
 
-def applied_cells(refused: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def applied_cells(refused: pd.DataFrame) -> Panels:
     """Returns the cells of a heat map from `refused`, the table of `refusals`, under an empty
     title: row (mutation, in words), column (language and strength), accuracy (share of tasks
     to which a neutral mutation can be made), tasks."""
-    counts = refused.assign(made=refused["tasks"].where(refused["why"] == "", 0))
+    made = refused["tasks"].where(refused["why"] == "", 0)
+    counts = refused.assign(made=made)
     groups = counts.groupby(["language", "spm", "strength"], as_index=False)
     cells = groups[["made", "tasks"]].sum()
     cells["row"] = cells["spm"].map(spoken).str.replace("names + ", "names\n+ ")
     language = cells["language"].map(LANGUAGE_NAMES)
-    cells["column"] = language + ",\nstrength " + cells["strength"].astype(str)
+    cells["column"] = language + cells["strength"].map(",\nstrength {}".format)
     cells["accuracy"] = cells["made"] / cells["tasks"]
     order = ["language", "strength", "accuracy"]
     return {"": cells.sort_values(order, ascending=[False, True, False])}
@@ -166,14 +166,16 @@ def catalogue_headline(table: pd.DataFrame, cells: pd.DataFrame) -> str:
 
 
 def headline(
-    lines: pd.Series, table: pd.DataFrame, published: Mapping[str, int], show: str
+    lines: pd.Series, table: pd.DataFrame, published: dict[str, int], show: str
 ) -> str:
     """Returns a sentence on the programs whose numbers of lines are `lines`; with `show` =
     `statistics`, on the tasks in `table` (made by `task_statistics`) and in `published`."""
     if show == "statistics":
+        tasks = table["tasks"].sum()
+        theirs = published["total_fl_tasks"]
         return (
-            f"{table['programs'].sum()} programs make {table['tasks'].sum():,} tasks; the paper "
-            f"has {published['total_fl_tasks']:,}"
+            f"{table['programs'].sum()} programs make {tasks:,} tasks; the paper "
+            f"has {theirs:,}"
         )
     if lines.empty:
         return "No program was kept"
