@@ -8,18 +8,22 @@ suspicion to the line below. The named line is drawn in proportion to suspicion.
 import json
 import re
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
-import yaml
 
 from codestress.simulated.reading import Reading
+from codestress.validation import read_yaml
 
-TABLE = yaml.safe_load((files(__package__) / "reading.yaml").read_text("utf-8"))
+TABLE = read_yaml(Path(__file__).with_name("reading.yaml"))
 SUSPICIOUS = [(re.compile(pattern), weight) for pattern, weight in TABLE["suspicious"]]
 """Patterns of suspicious lines, each with the suspicion that it adds."""
+Line = tuple[int, str]
+"""Number and text of a line."""
 BASE = 0.02
+"""Suspicion that every line of code has."""
 ALARM = re.compile("|".join(TABLE["alarming"]), re.IGNORECASE)
+"""Pattern of words that speak of a fault."""
 ALARMED = 6.0
 """Suspicion added to a line below a comment that speaks of a fault, for a reader that believes
 comments entirely."""
@@ -63,6 +67,7 @@ def point_at_fault(reading: Reading, _prefill: str) -> str | None:
 
 
 ASKED = "Can you identify the specific line of code responsible for the error?"
+"""Sentence by which a reader knows the printed prompt of section II."""
 
 
 def _thoughtful(reading: Reading, text: str, answer: str) -> str:
@@ -75,7 +80,7 @@ def _thoughtful(reading: Reading, text: str, answer: str) -> str:
     return answer
 
 
-def _suspect(reading: Reading, lines: list[tuple[int, str]]) -> tuple[int, str]:
+def _suspect(reading: Reading, lines: list[Line]) -> Line:
     """Draws one of `lines`, pairs of number and text, in proportion to suspicion (`seen_as`, and
     more below a comment that speaks of a fault if the reader believes comments), and returns the
     pair."""
@@ -104,21 +109,24 @@ def seen_as(text: str) -> tuple[float, bool]:
     return BASE + sum(weights), False
 
 
-def _program(reading: Reading) -> list[tuple[int, str]]:
+def _program(reading: Reading) -> list[Line]:
     """Returns the program lines that the reader has kept in `reading`, as pairs of number and text.
     Line 1 stands below the first kept code fence; without a kept fence, line 0 stands two lines
     below the first kept line. Empty if no program line was kept."""
-    placed = _kept(reading)
-    fences = [line for line, text in placed if text.startswith("```")]
-    start = fences[0] if fences else (placed[0][0] + 2 if placed else 0)
-    return [
-        (line - start, text)
-        for line, text in placed
-        if line > start and not text.startswith("```") and text not in reading.question
-    ]
+    kept = _kept(reading)
+    if not kept:
+        return []
+    fences = [line for line, text in kept if text.startswith("```")]
+    start = fences[0] if fences else kept[0][0] + 2
+    lines = []
+    for line, text in kept:
+        shown = line > start and text not in reading.question
+        if shown and not text.startswith("```"):
+            lines.append((line - start, text))
+    return lines
 
 
-def _kept(reading: Reading) -> list[tuple[int, str]]:
+def _kept(reading: Reading) -> list[Line]:
     """Returns the kept segments of `reading`, each with its line."""
     texts = [text for _, text in reading.kept]
     return list(zip(reading.lines, texts, strict=True))

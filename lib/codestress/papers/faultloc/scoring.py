@@ -47,6 +47,7 @@ def score_location(
 
 
 NAMED = "line "
+"""Beginning of a score's detail that names a line."""
 
 
 def named_in(detail: str) -> int | None:
@@ -106,6 +107,7 @@ def line_in_prose(text: str, code: str) -> int | None:
 
 
 FENCE = re.compile(r"^[^\S\n]*```[^`\n]*$", re.M)
+"""Pattern of a line that begins or ends a block of fenced code."""
 
 
 def _passages(text: str) -> Iterator[list[str]]:
@@ -122,6 +124,7 @@ def _passages(text: str) -> Iterator[list[str]]:
 
 
 def _plain(line: str) -> str:
+    """Returns the text `line` with single spaces for white space, and none around it."""
     return " ".join(line.split())
 
 
