@@ -11,6 +11,8 @@ import click
 from codestress.errors import DataError, ParameterError
 from codestress.literals import UNREADABLE, reason_of
 
+Row = dict[str, Any]
+"""A row of output, as the JSON has it."""
 PROGRAMS = click.argument(
     "programs",
     nargs=-1,
@@ -34,40 +36,26 @@ def faults(programs: tuple[Path, ...], as_json: bool) -> None:
 
     nothing = dict.fromkeys(["fault", "line", "code", "before", "after"])
     for row in _rows(programs, lambda file, _: faulty_rows(file), [nothing]):
-        told = row.get("reason")
+        words = row.get("reason", "")
         if row["fault"]:
-            told = f"{row['line']:>6} {row['fault']:22} {row['after'].strip()}"
-        click.echo(json.dumps(row) if as_json else f"{row['program']}: {told}")
+            words = f"{row['line']:>6} {row['fault']:22} {row['after'].strip()}"
+        _print(row, words, as_json)
 
 
-@click.command()
+@click.command(context_settings={"show_default": True})
 @PROGRAMS
 @click.option(
-    "--line",
-    default=1,
-    show_default=True,
-    type=click.IntRange(min=1),
-    help="A line to be followed.",
+    "--line", default=1, type=click.IntRange(min=1), help="A line to be followed."
 )
 @click.option(
     "--mutations",
     default="comments,names,dead_code,functions",
-    show_default=True,
     help="Which of them.",
 )
 @click.option(
-    "--strength",
-    default=1,
-    show_default=True,
-    type=click.IntRange(1, 8),
-    help="Applications of each.",
+    "--strength", default=1, type=click.IntRange(1, 8), help="Applications of each."
 )
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    help="The same seed makes the same mutations.",
-)
+@click.option("--seed", default=0, help="The same seed makes the same mutations.")
 @AS_JSON
 def mutate(
     programs: tuple[Path, ...],
@@ -81,35 +69,48 @@ def mutate(
 
     Programs are parsed, not run. A file that cannot be read, or holds no program, is rejected; the others are not.
     """
+    from .program_files import mutated_row
+
+    spms = _named(mutations)
+
+    def mutated(file: Any, name: str) -> list[Row]:
+        return [mutated_row(file, name, spm, line, strength, seed) for spm in spms]
+
+    none = {"state": "rejected", "reason": "", "code": None, "line": None}
+    nothing = [{"mutation": spm} | none for spm in spms]
+    for row in _rows(programs, mutated, nothing):
+        place = f"{row['line'] or '–':>6}"
+        words = f"{place} {row['mutation']:22} {row['state']:9} {row['reason']}"
+        _print(row, words.rstrip(), as_json)
+
+
+def _named(mutations: str) -> list[Any]:
+    """Returns the names in `mutations`; raises `ParameterError` if one is no mutation's."""
     from codestress.mutate.faults.neutral import SPMS
     from codestress.validation import nearest
 
-    from .program_files import mutated_row
-
-    wanted: list[Any] = mutations.replace(",", " ").split()
-    for name in wanted:
+    names = mutations.replace(",", " ").split()
+    for name in names:
         if name not in SPMS:
             raise ParameterError(
                 f"--mutations {name}: no such mutation{nearest(name, SPMS)}"
             )
-    how: Any = (line, strength, seed)
+    return names
 
-    def mutated(file: Any, name: str) -> list[dict[str, Any]]:
-        return [mutated_row(file, name, spm, *how) for spm in wanted]
 
-    none = {"state": "rejected", "reason": "", "code": None, "line": None}
-    nothing = [{"mutation": spm} | none for spm in wanted]
-    for row in _rows(programs, mutated, nothing):
-        where = f"{row['line']:>6}" if row["line"] else "     –"
-        told = f"{row['program']}: {where} {row['mutation']:22} {row['state']:9} {row['reason']}".rstrip()
-        click.echo(json.dumps(row) if as_json else told)
+def _print(row: Row, words: str, as_json: bool) -> None:
+    """Prints a row of a program, as JSON or in `words` behind the program's path."""
+    line = f"{row['program']}: {words}"
+    if as_json:
+        line = json.dumps(row)
+    click.echo(line)
 
 
 def _rows(
     programs: tuple[Path, ...],
-    made: Callable[[Any, str], list[dict[str, Any]]],
-    nothing: list[dict[str, Any]],
-) -> Iterator[dict[str, Any]]:
+    made: Callable[[Any, str], list[Row]],
+    nothing: list[Row],
+) -> Iterator[Row]:
     """Yields rows for each file in `programs`, with the added column program (the path): the rows
     that `made` returns for a program and the file's name. A file without a program is rejected: it
     has the rows of `nothing`, with the added column reason. At the end, says on standard error how
@@ -123,8 +124,9 @@ def _rows(
             rows = made(read_program(path), path.name)
         except (DataError, *UNREADABLE) as error:
             rejected += 1
-            unread = unread or isinstance(error, DataError)
-            rows = [row | {"reason": reason_of(error)} for row in nothing]
+            unread |= isinstance(error, DataError)
+            reason = reason_of(error)
+            rows = [row | {"reason": reason} for row in nothing]
         for row in rows:
             yield {"program": str(path)} | row
     if rejected:

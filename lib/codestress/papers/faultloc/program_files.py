@@ -16,9 +16,12 @@ from codestress.types import Language
 from .programs import parse_fault, parses
 from .studies import drawn_mutation
 
+Row = dict[str, Any]
+"""A row about a program, as the commands print it."""
 DEEPEST = 300
 """Most levels of a Java program's syntax tree; Python's own parser bounds Python programs."""
 SUFFIXES: dict[str, Language] = {".py": "python", ".java": "java"}
+"""Languages by the ending of a file's name."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def _depth(root: Node) -> int:
     return depth
 
 
-def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
+def faulty_rows(file: ProgramFile) -> list[Row]:
     """Returns a dictionary for each one-line fault that can be made in the program `file`: fault
     (its kind), line (number, from 1), code (the faulty program), before and after (the whole line;
     before is empty if the fault inserts a line).
@@ -96,7 +99,7 @@ def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
         at_end = at == len(changed) - 1
         if parses(code, file.language) and not (inserted and at_end):
             end = "" if at_end else "\n"
-            row: dict[str, Any] = {"fault": site.kind, "line": site.line, "code": code}
+            row: Row = {"fault": site.kind, "line": site.line, "code": code}
             row["before"] = "" if inserted else lines[at] + end
             row["after"] = changed[at] + end
             rows.append(row)
@@ -105,7 +108,7 @@ def faulty_rows(file: ProgramFile) -> list[dict[str, Any]]:
 
 def mutated_row(
     file: ProgramFile, name: str, spm: Spm, line: int, strength: int, seed: int
-) -> dict[str, Any]:
+) -> Row:
     """Returns the program `file` under the mutation `spm` as a dictionary: mutation, state
     (applied, unchanged, refused or rejected), reason (of the last two, else empty), code, and line
     (the number that the line numbered `line` has now).
@@ -116,14 +119,13 @@ def mutated_row(
     """
     body = file.code.rstrip("\n")
     count = body.count("\n") + 1
-    row: dict[str, Any] = {"mutation": spm, "state": "rejected", "reason": ""}
+    row: Row = {"mutation": spm, "state": "rejected", "reason": ""}
     row["code"] = file.code
     row["line"] = line
     if line > count:
         return row | {"reason": f"no line {line}: the program has {count}"}
     program = FaultyProgram(body, line)
-    content = bank(file.language)
-    how = (spm, strength, content, seed)
+    how = (spm, strength, bank(file.language), seed)
     made = drawn_mutation(program, file.language, name, *how)
     if isinstance(made, str):
         return row | {"state": "refused", "reason": made}
