@@ -21,26 +21,30 @@ def named_lines(table: pd.DataFrame) -> Figure:
     a mark at the line that each model names (at the left: no line), and a box around the faulty
     line; to the right how many named it. `table` has a row for each answer: condition (the
     version), model, faulty_line, named_line (missing: none), cell."""
-    conditions = table["condition"].unique()
+    conditions = list(table["condition"].unique())
     models = looks(table["model"].unique())
     each = min(0.9, max(0.45, 0.1 * len(models)))
     figure, [ax] = panels([""], 1, 1.2 + each * len(conditions))
     last = int(table[["faulty_line", "named_line"]].max().max())
-    named = table["named_line"].astype("Float64").fillna(NO_LINE).astype(float)
-    table = table.assign(named=named)
+    named = table["named_line"].astype(float).fillna(NO_LINE)
+    rows = table["condition"].map(conditions.index)
+    number = table["model"].map(list(models).index)
+    places = rows + 0.74 * ((number + 0.5) / len(models) - 0.5)
+    table = table.assign(named=named, place=places)
     for row, condition in enumerate(conditions):
         version = table[table["condition"] == condition]
-        faulty = int(version["faulty_line"].iloc[0])
+        faulty = version["faulty_line"].iloc[0]
         corner = (faulty - 0.4, row - 0.42)
         ax.add_patch(Rectangle(corner, 0.8, 0.84, fc="#CDEBE1", ec=RIGHT, zorder=1))
-        for number, (model, (colour, marker)) in enumerate(models.items()):
-            answers = version[version["model"] == model]
-            at = row + 0.74 * ((number + 0.5) / len(models) - 0.5)
-            line = ax.plot(answers["named"], [at] * len(answers), marker, ms=4)
-            line[0].set(color=colour, label="" if row else model)
-            mark(ax, answers, answers["named"], at)
-        told = f"{(version['named'] == faulty).sum()} of {len(version)}"
-        say(ax, told, (last + 1, row), (4, 0), va="center", annotation_clip=False)
+        for model, (colour, marker) in models.items():
+            answers = version.query("model == @model")
+            at = (answers["named"], answers["place"])
+            ax.plot(*at, marker, ms=4, color=colour, label=model)
+            mark(ax, answers, *at)
+        right = (version["named"] == faulty).sum()
+        place = (last + 1, row)
+        told = f"{right} of {len(version)}"
+        say(ax, told, place, (4, 0), va="center", annotation_clip=False)
     _name_lines(ax, [name.replace(", ", ",\n") for name in conditions], last)
     legend_above(figure, ax)
     return figure
