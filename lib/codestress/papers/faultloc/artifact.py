@@ -14,11 +14,9 @@ from codestress.problems.datasets import data_file
 def packed_rows(name: str) -> Iterator[dict[str, Any]]:
     """Yields the rows of the file `name`, a gzipped JSON Lines file of the paper's public artifact,
     as dictionaries. Raises `DataError` if the data set is not at hand."""
-    with gzip.open(
-        data_file("llmcodeimpact", f"llmcodeimpact/{name}"), "rt", encoding="utf-8"
-    ) as file:
-        for line in file:
-            yield json.loads(line)
+    path = data_file("llmcodeimpact", f"llmcodeimpact/{name}")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
 
 
 class Audit(Facts):

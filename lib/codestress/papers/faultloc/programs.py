@@ -34,6 +34,7 @@ Selection = Literal["kit", "artifact", "drifted"]
 paper's public artifact, unchanged; `drifted`, the kit's programs, with labels (numbers of faulty
 lines) from before the programs were formatted anew, as in the artifact."""
 ARTIFACT: tuple[Source, ...] = ("alpaca", "codesearchnet")
+"""Sources in the paper's public artifact."""
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,10 @@ def program_set(
 
     Raises `DataError` with the remedy if a data set is not at hand.
     """
-    dropped = Counter[str]()
-    programs = list(_kept(source, min_lines, max_lines, dropped, selection))
-    refused = sum(bool(program.refused) for program in programs)
-    return ProgramSet(programs, dropped, len(programs) + dropped.total() - refused)
+    judged = list(_judged(source, min_lines, max_lines, selection))
+    programs = [program for program, kept in judged if kept]
+    reasons = [program.refused for program, _ in judged if program.refused]
+    return ProgramSet(programs, Counter(reasons), len(judged))
 
 
 def first_programs(
@@ -98,30 +99,25 @@ def first_programs(
 ) -> list[CorrectProgram]:
     """Returns a list of the first `count` programs (0: all) that `program_set` keeps of `source`
     with the same filters; no further program is read. Raises `DataError` as `program_set` does."""
-    kept = _kept(source, min_lines, max_lines, Counter(), selection)
-    return list(itertools.islice(kept, count or None))
+    judged = _judged(source, min_lines, max_lines, selection)
+    programs = (program for program, kept in judged if kept)
+    return list(itertools.islice(programs, count or None))
 
 
-def _kept(
-    source: Source,
-    min_lines: int,
-    max_lines: int,
-    dropped: Counter[str],
-    selection: Selection,
-) -> Iterator[CorrectProgram]:
-    """Yields the programs that `program_set` keeps with these arguments one by one. Adds to
-    `dropped`, by reason, each program that fails a filter, also those that `selection` = `artifact`
-    keeps."""
-    kept = set[str]()
+def _judged(
+    source: Source, min_lines: int, max_lines: int, selection: Selection
+) -> Iterator[tuple[CorrectProgram, bool]]:
+    """Yields all programs of `source`, with the reason for which the kit's filters reject them (if
+    they do), and whether `selection` keeps them."""
+    whole = selection == "artifact" and source in ARTIFACT
+    codes = set[str]()
     for program in READERS[source]():
         why = rejection(program, min_lines, max_lines)
-        if why or program.code in kept:
-            why = why or "a program that is there already"
-            dropped[why] += 1
-        else:
-            kept.add(program.code)
-        if not why or (selection == "artifact" and source in ARTIFACT):
-            yield replace(program, refused=why)
+        if not why and program.code in codes:
+            why = "a program that is there already"
+        elif not why:
+            codes.add(program.code)
+        yield replace(program, refused=why), whole or not why
 
 
 def rejection(program: CorrectProgram, min_lines: int, max_lines: int) -> str:
@@ -172,7 +168,7 @@ def is_silent(program: CorrectProgram, site: FaultSite) -> bool:
     fault that the edit `site` makes; False for all other programs. Such a fault may change nothing
     and is not asked about: section IV-B of Fault Localizability asks for faults, not for
     changes."""
-    silent = _silent().get(program.id, []) if program.runs else []
+    silent = _silent().get(program.id, [])
     return [site.kind, site.start, site.text] in silent
 
 
@@ -218,31 +214,26 @@ def _purpose(node: Definition | ast.Module) -> str:
 
 @cache
 def _java() -> list[CorrectProgram]:
+    """Returns the kit's own Java programs."""
     folder = files(__package__) / "java"
-    specifications = json.loads((folder / "specs.json").read_text("utf-8"))
-    return [
-        CorrectProgram(
-            name,
-            normalised((folder / f"{name}.java").read_text("utf-8")),
-            entry["specification"],
-            "java",
-            tuple(tuple(run) for run in entry["runs"]),
-        )
-        for name, entry in specifications.items()
-    ]
+    entries = json.loads((folder / "specs.json").read_text("utf-8"))
+    programs = []
+    for name, entry in entries.items():
+        code = normalised((folder / f"{name}.java").read_text("utf-8"))
+        runs = tuple(map(tuple, entry["runs"]))
+        specification = entry["specification"]
+        programs.append(CorrectProgram(name, code, specification, "java", runs))
+    return programs
 
 
 def _published(language: Language) -> Iterator[CorrectProgram]:
     """Yields the programs in `language` of the paper's public artifact."""
     for row in packed_rows(f"{language}_seed_programs.jsonl.gz"):
-        judged: list[int] = row.get("csn_relevance") or []
-        yield CorrectProgram(
-            str(row["id"]),
-            normalised(row["code"]),
-            row["instruction"],
-            language,
-            relevance=max(judged, default=None),
-        )
+        relevance = max(row.get("csn_relevance") or [], default=None)
+        code = normalised(row["code"])
+        about = row["instruction"]
+        name = str(row["id"])
+        yield CorrectProgram(name, code, about, language, relevance=relevance)
 
 
 READERS: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
@@ -251,3 +242,4 @@ READERS: dict[Source, Callable[[], Iterable[CorrectProgram]]] = {
     "alpaca": partial(_published, "python"),
     "codesearchnet": partial(_published, "java"),
 }
+"""Readers of all programs of a source."""
