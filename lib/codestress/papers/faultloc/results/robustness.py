@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import UNKNOWN, paired_difference
 from codestress.mutate.faults.neutral import CONTROLS
 from codestress.report.curves import MEAN
+from codestress.report.marks import with_cells
 from codestress.types import LANGUAGE_NAMES, Outcome
 
 from .localization import (
@@ -19,23 +21,25 @@ from .localization import (
 )
 
 MUTATED = "mutated"
+"""Value of the column `change` under mutations, beside the controls' names."""
 
 
 def with_change(answers: pd.DataFrame, rule: str = "strict") -> pd.DataFrame:
     """Returns those of `answers` to trials under mutations and controls, skipped ones too, with the
     added columns `seed_program` (the program's source and id), `change` (`mutated`, or the
     control's name) and `counts` (whether the scoring rule `rule` scores them as not skipped)."""
-    again = with_seed(answers[answers["spm"] != "none"])
-    change = again["spm"].where(again["spm"].isin(CONTROLS), MUTATED)
-    counts = again[f"outcome_{rule}"] != Outcome.SKIPPED.value
-    return again.assign(change=change, counts=counts)
+    again = with_seed(answers.query("spm != 'none'"))
+    control = again["spm"].isin(CONTROLS)
+    again["change"] = again["spm"].where(control, MUTATED)
+    again["counts"] = again[f"outcome_{rule}"] != Outcome.SKIPPED.value
+    return again
 
 
 def asked_again(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     """Returns those of `answers` to trials under mutations, with the columns of `with_change`;
     without controls, and without trials that the scoring rule `rule` scores as skipped."""
     again = with_change(answers, rule)
-    return again[again["counts"] & (again["change"] == MUTATED)]
+    return again.query("counts and change == @MUTATED")
 
 
 def robustness(
@@ -53,15 +57,16 @@ def robustness(
     nan if none was asked again.
     """
     again = with_change(answers, rule)
-    groups = ["model", *by]
-    localized = again["counts"] | again[f"detail_{rule}"].ne("not localized before")
-    counts = again.assign(localized=localized).groupby(groups, sort=False)["localized"]
+    found = again[f"detail_{rule}"] != "not localized before"
+    again["localized"] = again["counts"] | found
+    localized = again.groupby(["model", *by], sort=False)["localized"]
     table = shares(again, by, rule, confidence)
-    table["tasks"] = counts.size().array
-    table["localized"] = counts.sum().array
+    table["tasks"] = localized.size().array
+    table["localized"] = localized.sum().array
     names = {"answers": "asked_again", "found": "found_again"}
-    columns = [*groups, "tasks", "localized", *names.values()]
-    return table.rename(columns=names)[[*columns, "accuracy", "low", "high", "cell"]]
+    table = table.rename(columns=names)
+    columns = ["model", *by, "tasks", "localized", *names.values()]
+    return table[[*columns, "accuracy", "low", "high", "cell"]]
 
 
 def losses(
@@ -79,23 +84,24 @@ def losses(
     value = f"value_{rule}"
     task = ["model", *TASK]
     asked = with_change(answers, rule).query("counts")
-    mutated = asked[asked["change"] == MUTATED]
+    mutated = asked.query("change == @MUTATED")
     rows = []
     for control in CONTROLS:
-        kept = asked[asked["change"] == control].set_index(task)[value].rename("kept")
-        paired = mutated.join(kept, on=task).dropna(subset=["kept"])
-        groups = list(paired.groupby(["model", *by], sort=False))
-        level = 1 - (1 - confidence) / (len(groups) or 1)
+        kept = asked.query("change == @control").set_index(task)[value]
+        paired = mutated.join(kept.rename("kept"), on=task).dropna(subset=["kept"])
+        groups = paired.groupby(["model", *by], sort=False)
         for group, part in groups:
             net = part["kept"] - part[value]
             programs = part["seed_program"]
             interval = joint = UNKNOWN
             if programs.nunique() > 1:
+                level = 1 - (1 - confidence) / len(groups)
                 interval = paired_difference(net, programs, confidence)
                 joint = paired_difference(net, programs, level)
-            row = [*group, len(part), 1 - part[value].mean(), control]
-            row += [1 - part["kept"].mean(), net.mean(), *interval, joint.low]
-            rows.append(row)
+            lost = 1 - part[value].mean()
+            lost_control = 1 - part["kept"].mean()
+            row = [*group, len(part), lost, control, lost_control]
+            rows.append([*row, net.mean(), *interval, joint.low])
     measures = ["asked_again", "lost", "control", "lost_control", "net_lost"]
     measures += ["low", "high", "low_joint"]
     return pd.DataFrame(rows, columns=["model", *by, *measures])
@@ -118,21 +124,18 @@ def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
     """Returns the points (`POINTS`) of Figure 8's mean line, over the models asked, for each
     language, mutation (and all together) and strength. `answers` is a table of answers. All models'
     shares count alike; programs are the clusters of the intervals at level `confidence`."""
-    single = named(asked_again(answers, rule))
+    again = named(asked_again(answers, rule))
+    single = with_cells(again, ["language", "spm", "said", "strength"])
+    every = with_cells(again, ["language", "change", "strength"])
+    both = pd.concat([single, every.assign(mutation=ALL_MUTATIONS)])
     rows = []
-    for again, factors in (
-        (single, ["spm", "said"]),
-        (single.assign(mutation=ALL_MUTATIONS), ["change"]),
-    ):
-        for group, part in again.groupby(
-            ["language", "mutation", "strength"], sort=False
-        ):
-            [cell] = part[["language", *factors, "strength"]][:1].to_dict("records")
-            models = part.set_index("seed_program").groupby("model")[f"value_{rule}"]
-            found = mean([share(value) for _, value in models])
-            ends = found.interval(part["seed_program"].nunique(), confidence)
-            numbers = [100 * min(max(end, 0.0), 1.0) for end in (found.value, *ends)]
-            rows.append((MEAN, *group, cell, *numbers))
+    for group, part in both.groupby(["language", "mutation", "strength"], sort=False):
+        part = part.set_index("seed_program")
+        models = part.groupby("model")[f"value_{rule}"]
+        found = mean([share(values) for _, values in models])
+        ends = found.interval(part.index.nunique(), confidence)
+        numbers = 100 * np.clip([found.value, *ends], 0, 1)
+        rows.append((MEAN, *group, part["cell"].iloc[0], *numbers))
     return pd.DataFrame(rows, columns=POINTS)
 
 
@@ -150,20 +153,24 @@ def headline(losses: pd.DataFrame, points: pd.DataFrame, show: str) -> str:
     `points` (made by `mean_points`) moves over strengths, or how often `losses` (made by the
     function of that name) shows that mutations cost more than the last of the controls."""
     if show == "strengths":
-        together = points[points["mutation"] == ALL_MUTATIONS].sort_values("strength")
-        parts = []
-        for language, part in together.groupby("language", sort=False)["value"]:
-            moved = f"from {part.iloc[0]:.0f} to {part.iloc[-1]:.0f} %"
-            parts.append(f"{moved} in {LANGUAGE_NAMES[language]}")
-        least = points["strength"].min()
-        most = points["strength"].max()
-        return (
-            f"From strength {least:g} to {most:g} the mean goes {' and '.join(parts)}"
-        )
+        return _strengths_headline(points)
     control = "".join(losses["control"][-1:]) or "no control"
-    paired = losses[losses["control"] == control]
+    paired = losses.query("control == @control")
     more = (paired["low_joint"] > 0).sum()
     return (
         f"Mutations together clearly cost more than {spoken(control)} in "
         f"{more or 'none'} of {len(paired)} comparisons"
     )
+
+
+def _strengths_headline(points: pd.DataFrame) -> str:
+    """Returns in a sentence how the mean of all mutations moves over strengths."""
+    together = points.query("mutation == @ALL_MUTATIONS").sort_values("strength")
+    moves = []
+    for language, values in together.groupby("language", sort=False)["value"]:
+        first, last = values.iloc[[0, -1]]
+        name = LANGUAGE_NAMES[language]
+        moves.append(f"from {first:.0f} to {last:.0f} % in {name}")
+    least = points["strength"].min()
+    most = points["strength"].max()
+    return f"From strength {least:g} to {most:g} the mean goes {' and '.join(moves)}"
