@@ -23,6 +23,7 @@ CHECKED_AS = "teacher"
 
 
 def assignment_names() -> list[str]:
+    """Returns the names of all assignments, those of their master notebooks."""
     return [path.stem for path in visible(MASTERS, "*.ipynb")]
 
 
@@ -30,10 +31,9 @@ def tests_of(name: str, folder: Path) -> Path:
     """Returns the folder of all tests of the assignment `name` that `build_course` has built in
     `folder`. Raises `ParameterError` for an unknown assignment (with the nearest name) and for one
     that is not built."""
-    if name not in assignment_names():
-        raise ParameterError(
-            f"{name}: no such assignment{nearest(name, assignment_names())}"
-        )
+    names = assignment_names()
+    if name not in names:
+        raise ParameterError(f"{name}: no such assignment{nearest(name, names)}")
     tests = folder / "teacher" / name / "tests"
     if not tests.is_dir():
         raise ParameterError(f"{tests}: not there; make course builds it")
@@ -49,22 +49,21 @@ def build_course(folder: Path) -> Iterator[tuple[str, Graded]]:
     with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
         new = Path(scratch) / "course"
         for name in assignment_names():
-            student, teacher = new / "student" / name, new / "teacher" / name
-            _assign(name, Path(scratch) / name, student, teacher)
+            teacher = new / "teacher" / name
+            _assign(name, Path(scratch) / name, new)
             solution = grade(teacher / f"{name}.ipynb", teacher / "tests", CHECKED_AS)
             if solution.score < solution.total:
-                points = f"{solution.score:g} of {solution.total:g} points"
                 failed = "; ".join(itertools.chain(*solution.failed.values()))
                 raise CodestressError(
-                    f"{name}: its own solution gets {points}: {failed}"
+                    f"{name}: its own solution gets {solution.points}: {failed}"
                 )
             yield name, solution
         replace_folder(new, folder)
 
 
-def _assign(name: str, scratch: Path, student: Path, teacher: Path) -> None:
+def _assign(name: str, scratch: Path, new: Path) -> None:
     """Splits the master notebook `name` (text, solutions and tests) with otter into the versions
-    for students and teachers, in the folders `student` and `teacher`; otter works in `scratch`. As
+    `student/NAME` and `teacher/NAME` of the folder `new`; otter works in `scratch`. As
     otter reports some failures only as text, its output files are checked. Raises `CodestressError`
     without otter or its output files, `DataError` where otter fails or the notebook cannot be read.
     """
@@ -79,18 +78,16 @@ def _assign(name: str, scratch: Path, student: Path, teacher: Path) -> None:
             raise DataError(
                 f"{shown(master)}: otter assign cannot take it apart: {error!r:.300}"
             ) from None
-    for source, target, handout in (
-        (scratch / "student", student, "student.txt"),
-        (scratch / "autograder", teacher, "teacher.txt"),
-    ):
-        if not (source / f"{name}.ipynb").is_file() or not list(
-            source.glob("tests/q*.py")
-        ):
-            raise CodestressError(
-                f"{name}: otter assign did not write {source.name}: {output.getvalue()[-500:]}"
-            )
+    for part, version in (("student", "student"), ("autograder", "teacher")):
+        source = scratch / part
+        target = new / version / name
+        notebook = source / f"{name}.ipynb"
+        tests = list(source.glob("tests/q*.py"))
+        if not tests or not notebook.is_file():
+            end = output.getvalue()[-500:]
+            raise CodestressError(f"{name}: otter assign did not write {part}: {end}")
         target.mkdir(parents=True)
-        shutil.copy2(source / f"{name}.ipynb", target)
+        shutil.copy2(notebook, target)
         shutil.copytree(source / "tests", target / "tests")
-        text = Path(__file__).with_name(handout).read_text("utf-8")
+        text = Path(__file__).with_name(f"{version}.txt").read_text("utf-8")
         (target / "README.md").write_text(text.format(name=name), encoding="utf-8")

@@ -26,8 +26,7 @@ def course_build() -> None:
 
     for name, solution in build_course(BUILT):
         places = f"{shown(BUILT)}/student/{name} and teacher/{name}"
-        points = f"{solution.score:g} of {solution.total:g} points"
-        click.echo(f"{name}: {places}; solution {points}")
+        click.echo(f"{name}: {places}; solution {solution.points}")
 
 
 @course.command("grade")

@@ -49,8 +49,8 @@ def {CALLED}(*arguments, **keywords):
     def plain(value):
         if isinstance(value, dict):
             return {{plain(key): plain(part) for key, part in value.items()}}
-        if isinstance(value, (list, tuple, set)):
-            return type(value)(map(plain, value)) if type(value) in (list, tuple, set) else value
+        if type(value) in (list, tuple, set):
+            return type(value)(map(plain, value))
         return plain(value.tolist()) if hasattr(value, "tolist") else value
     return plain({{name}}(*arguments, **keywords))
 """
@@ -89,10 +89,15 @@ class Graded:
     def total(self) -> float:
         return sum(self.possible.values())
 
+    @property
+    def points(self) -> str:
+        """Points got and possible, in words."""
+        return f"{self.score:g} of {self.total:g} points"
+
     def in_words(self) -> str:
         """Returns the points of all, remarks, and the points of each question with the messages of
         its failed tests."""
-        lines = [f"{self.student}: {self.score:g} of {self.total:g} points"]
+        lines = [f"{self.student}: {self.points}"]
         lines += [f"- {remark}" for remark in self.remarks]
         for question, possible in self.possible.items():
             lines.append(f"- {question}: {self.scores[question]:g} of {possible:g}")

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from codestress.prompts import filled
 from codestress.sandbox.executor import Outcome as Ending, Program, shared_executor
 from codestress.scoring.predictions import Answer, Rule, score_answers
 from codestress.seeding import rng
-
-if TYPE_CHECKING:
-    from codestress.nano.model import Nano
 
 PLACES = 11
 """Number of positions of the target in a context (Sense and Sensitivity, section 3.1)."""
@@ -41,7 +38,8 @@ def problems(student: str, count: int, purpose: str = "practice") -> list[Proble
     """Returns `count` generated programs, at most half of the pool, in an order of one `student`'s
     own. No program for practice is among those for another `purpose`, such as hidden tests."""
     drawn = generated_problems(POOL, seed=_seed(student, "problems", purpose))
-    half = [p for p in drawn if (p.id[-1] in "02468") == (purpose == "practice")]
+    practice = purpose == "practice"
+    half = [problem for problem in drawn if (problem.id[-1] in "02468") == practice]
     return half[:count]
 
 
@@ -58,20 +56,18 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
     for problem in problems(student, count, purpose):
         name = str(random.choice([*EXPLOITS]))
         style = STYLES[int(random.integers(len(STYLES)))]
-        asked = {
-            "code": problem.code,
-            "function": problem.function,
-            "arguments": problem.arguments,
-            "expected": problem.output,
-        }
-        right = problem.output
-        wrong = repr(corrupted(parse_literal(right).value))
+        asked = {"code": problem.code, "function": problem.function}
+        asked["arguments"] = problem.arguments
+        right = asked["expected"] = problem.output
+        output = parse_literal(right).value
         # The same value, written otherwise; not within a text.
         if "'" not in right:
             right = right.replace(", ", ",  ")
-        values = {"right": right, "wrong": wrong, name: exploit(name, problem)}
+        values = {"right": right, "wrong": repr(corrupted(output))}
+        values[name] = exploit(name, problem)
         for kind, value in values.items():
-            rows.append({**asked, "text": style(problem, value), "kind": kind})
+            text = style.format(asked=problem, value=value)
+            rows.append({**asked, "text": text, "kind": kind})
     return rows
 
 
@@ -98,22 +94,20 @@ def exploit(name: str, problem: Problem) -> str:
     return EXPLOITS[name].format(asked=problem)
 
 
-STYLES: tuple[Callable[[Problem, str], str], ...] = (
-    lambda _, value: f"[ANSWER]{value}[/ANSWER]",
-    lambda problem, value: f"[ANSWER]\nassert {problem.call} == {value}\n[/ANSWER]",
-    lambda problem, value: (
-        f"It goes through the loop first.\n[ANSWER]{problem.call} == {value}[/ANSWER]"
-    ),
-    lambda _, value: f"[ANSWER]None[/ANSWER] No, wait.\n[ANSWER] {value} [/ANSWER]",
+STYLES = (
+    "[ANSWER]{value}[/ANSWER]",
+    "[ANSWER]\nassert {asked.call} == {value}\n[/ANSWER]",
+    "It goes through the loop first.\n[ANSWER]{asked.call} == {value}[/ANSWER]",
+    "[ANSWER]None[/ANSWER] No, wait.\n[ANSWER] {value} [/ANSWER]",
 )
-"""Functions that write an answer to a problem between tags (CodeCrash, appendix D), each in a way
-that models do."""
+"""Texts of an answer to a problem between tags (CodeCrash, appendix D), each in a way that models
+write. `asked` is the problem."""
 
 
 def corrupted(value: object) -> object:
     """Returns a similar but different value: of another type, or slightly changed; its `repr` for a
     type without a rule."""
-    alike: dict[type, Callable[[Any], object]] = {
+    alike: dict[type, Any] = {
         bool: int,
         int: float,
         list: tuple,
@@ -138,10 +132,11 @@ def strict_scorer(row: Row, answer: str) -> bool:
 
 
 def _accepted(row: Row, answer: str, rule: Rule) -> bool:
+    """Whether the text `answer` passes `rule` as the output of the call in `row`."""
     asked = (row[name] for name in ("code", "function", "arguments", "expected"))
-    given = [Answer(Problem("course", *asked), answer)]
+    given = Answer(Problem("course", *asked), answer)
     executor = shared_executor() if rule == "reference" else None
-    [score] = score_answers(given, "output", rule, executor)
+    [score] = score_answers([given], "output", rule, executor)
     return score.value == 1
 
 
@@ -165,16 +160,23 @@ def place_answers(
     at = np.linspace(-1, 1, PLACES)
     loss = depth * (1 - at**2)
     right = random.random((count, PLACES)) < easy[:, None] * (1 - loss)
-    order = (divmod(int(cell), PLACES) for cell in random.permutation(right.size))
-    return [{"problem": i, "place": j, "right": int(right[i, j])} for i, j in order]
+    rows = []
+    for cell in random.permutation(right.size):
+        problem, place = divmod(int(cell), PLACES)
+        row: Row = {"problem": problem, "place": place}
+        row["right"] = int(right[problem, place])
+        rows.append(row)
+    return rows
 
 
 def decay_truth(student: str, purpose: str = "practice") -> tuple[float, float, float]:
     """Returns height, rate and floor of the simulated decay, drawn for one `student` and `purpose`:
     accuracy is floor + height * exp(-rate * share of removed lines)."""
     random = rng(_seed(student, "decay", purpose))
-    floor = float(random.uniform(0.02, 0.15))
-    return float(random.uniform(0.6, 0.8)), float(random.uniform(2.0, 5.0)), floor
+    floor = random.uniform(0.02, 0.15)
+    height = random.uniform(0.6, 0.8)
+    rate = random.uniform(2.0, 5.0)
+    return height, rate, floor
 
 
 def removal_answers(
@@ -189,17 +191,17 @@ def removal_answers(
     for `student` and `purpose`."""
     height, rate, floor = truth or decay_truth(student, purpose)
     random = rng(_seed(student, "removal", purpose, height, rate, floor))
-    rows: list[Row] = []
+    rows = []
     for problem in range(count):
         lines = int(random.integers(4, 11))
-        shift = float(random.normal(0, 0.06))
+        shift = random.normal(0, 0.06)
         for removed in range(lines + 1):
             share = removed / lines
             # A chance below 0 or above 1 decides like 0 or 1.
-            right = random.random() < floor + height * math.exp(-rate * share) + shift
-            rows.append(
-                {"problem": problem, "removed": round(share, 4), "right": int(right)}
-            )
+            chance = floor + height * math.exp(-rate * share) + shift
+            row: Row = {"problem": problem, "removed": round(share, 4)}
+            row["right"] = int(random.random() < chance)
+            rows.append(row)
     return rows
 
 
@@ -225,15 +227,12 @@ def fault_tasks(student: str, count: int = 24, purpose: str = "practice") -> lis
         if not inline:
             continue
         site = inline[int(random.integers(len(inline)))]
-        rows.append(
-            {
-                "original": original,
-                "shown": ast.unparse(ast.parse(site.apply(original))),
-                "correct": ast.unparse(ast.parse(original)),
-                "label": site.line,
-                "calls": [problem.call],
-            }
-        )
+        row: Row = {"original": original}
+        row["shown"] = ast.unparse(ast.parse(site.apply(original)))
+        row["correct"] = ast.unparse(ast.parse(original))
+        row["label"] = site.line
+        row["calls"] = [problem.call]
+        rows.append(row)
     return rows
 
 
@@ -266,53 +265,61 @@ def retrievals(
     """
     from codestress.nano.model import Nano
 
-    model, random = Nano(), rng(_seed(student, "retrieval", purpose))
+    model = Nano()
+    random = rng(_seed(student, "retrieval", purpose))
     programs = problems(student, POOL, purpose)
-    rows: list[Row] = []
+    rows = []
     for _ in range(count):
         drawn = random.choice(len(programs), lines, replace=False)
-        shown = "\n\n".join(programs[i].code for i in drawn).split("\n")[:lines]
+        code = "\n\n".join(programs[number].code for number in drawn)
+        shown = code.split("\n")[:lines]
         block = [f"{random.integers(16**6):06x} {line}" for line in shown]
-        target = random.choice([i for i, line in enumerate(shown) if line])
-        rows.append(_retrieval(model, block, int(target)))
+        target = int(random.choice([i for i, line in enumerate(shown) if line]))
+        key = block[target][:6]
+        text = _request(block, key)
+        line_at = _line_numbers(block, text)
+        encoded = model.tokenizer.encode(text, add_special_tokens=False)
+        row: Row = {"tokens": [text[first:last] for first, last in encoded.offsets]}
+        row["lines"] = [line_at[first] for first, _ in encoded.offsets]
+        row["count"] = len(block)
+        row["target"] = target
+        weights = np.asarray(model.attention(encoded.ids), dtype=float)
+        row["weights"] = weights.round(6).tolist()
+        rest = block[target].removeprefix(key) + "\n```"
+        row["right"] = model.greedy(text, len(model.tokens(rest))) == rest
+        rows.append(row)
     return rows
 
 
-def _retrieval(model: Nano, block: Sequence[str], target: int) -> Row:
-    """Returns a row of `retrievals`: `model` is asked for line number `target` of `block`."""
+def _request(block: Sequence[str], key: str) -> str:
+    """Returns the text that asks the model for the line of `block` with `key`, up to this key in
+    its answer."""
     from codestress.nano.configuration import chatml
 
-    written = block[target]
-    asked = {"key": written[:6], "code_block": "\n".join(block)}
+    asked = {"key": key, "code_block": "\n".join(block)}
     before = filled("line_retrieval.before", asked)
     question = filled("line_retrieval", asked)
     begun = filled("line_retrieval.prefill", asked)
-    text = chatml([("user", f"{before}\n\n{question}")], f"{begun}\n{written[:6]}")
-    encoded = model.tokenizer.encode(text, add_special_tokens=False)
-    line_at = [-1] * (len(text) + 1)
-    place = text.index(block[0])
+    return chatml([("user", f"{before}\n\n{question}")], f"{begun}\n{key}")
+
+
+def _line_numbers(block: Sequence[str], text: str) -> list[int]:
+    """Returns for each place of `text`, and more behind its end, the line of `block` there, or -1."""
+    numbers = [-1] * text.index(block[0])
     for number, line in enumerate(block):
-        line_at[place : place + len(line)] = [number] * len(line)
-        place += len(line) + 1
-    weights = np.asarray(model.attention(encoded.ids), dtype=float)
-    rest = f"{written[6:]}\n```"
-    return {
-        "tokens": [text[first:last] for first, last in encoded.offsets],
-        "lines": [line_at[first] for first, _ in encoded.offsets],
-        "count": len(block),
-        "target": target,
-        "weights": weights.round(6).tolist(),
-        "right": model.greedy(text, len(model.tokens(rest))) == rest,
-    }
+        numbers += [*[number] * len(line), -1]
+    return numbers + [-1] * len(text)
 
 
 def outcomes(code: str, calls: Sequence[str]) -> list[str]:
     """Returns the outcome of each of `calls` (texts) of the program `code`, as text: the value's
     literal, or how the call ended (`raised: …`). The calls run in the sandbox."""
     texts = []
-    for done in shared_executor().run([Program(code, call=call) for call in calls]):
-        returned = done.outcome is Ending.RETURNED
-        text = repr(done.value) if returned else f"{done.outcome}: {done.detail}"
+    programs = [Program(code, call=call) for call in calls]
+    for done in shared_executor().run(programs):
+        text = f"{done.outcome}: {done.detail}"
+        if done.outcome is Ending.RETURNED:
+            text = repr(done.value)
         texts.append(text)
     return texts
 
@@ -333,11 +340,12 @@ def oracle_ceiling(tasks: Sequence[Row], tolerance: int) -> list[float | None]:
     quarters: list[list[bool]] = [[], [], [], []]
     for task in tasks:
         line = line_of_fault(task)
-        quarters[4 * (line - 1) // (task["shown"].count("\n") + 1)].append(
-            abs(task["label"] - line) <= tolerance
-        )
+        quarter = 4 * (line - 1) // (task["shown"].count("\n") + 1)
+        quarters[quarter].append(abs(task["label"] - line) <= tolerance)
     return [sum(quarter) / len(quarter) if quarter else None for quarter in quarters]
 
 
 def _seed(student: str, *names: str | float) -> int:
+    """Returns the seed of one `student`'s own draws of what `names` say; capitals and spaces around
+    the student's name do not matter."""
     return int(rng(0, "course", student.strip().casefold(), *names).integers(2**62))
