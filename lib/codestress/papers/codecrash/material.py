@@ -13,8 +13,11 @@ from codestress.types import Task
 
 from .contest_programs import positional
 
+Row = dict[str, str]
+"""Row of a file of JSON Lines."""
 
-def read_rows(path: Path, fields: tuple[str, ...]) -> list[dict[str, str]]:
+
+def read_rows(path: Path, fields: tuple[str, ...]) -> list[Row]:
     """Returns the rows of the JSON Lines file `path` as dicts, in each of which all of `fields` are
     texts. Raises `DataError` with the number of the first line that is no such object, and where
     the file cannot be read."""
@@ -50,30 +53,27 @@ def translated(problems: list[Problem], path: str, source: str) -> list[Problem]
         if problem.id not in codes:
             continue
         try:
-            arguments = javascript_arguments(problem)
+            version = javascript_version(problem, codes[problem.id])
         except NotJson as error:
             raise DataError(
                 f"{path}, {problem.id}: {error}; or take the row out: "
                 "`codestress write translations` writes none of such a problem"
             ) from None
-        code = codes[problem.id]
-        version = from_stranger(
-            problem, code=code, arguments=arguments, language="javascript"
-        )
         versions.append(version)
     return versions
 
 
-def javascript_arguments(problem: Problem) -> str:
-    """Returns the arguments of a Python `problem` as JSON values separated by commas, in the order
-    of the parameters; raises `NotJson` where the arguments have no JSON form."""
+def javascript_version(problem: Problem, code: str) -> Problem:
+    """Returns a Python `problem` with `code`, in JavaScript, as its program, and with its arguments
+    as JSON values in the order of the parameters; raises `NotJson` where the arguments have no JSON
+    form."""
     try:
         parameters = PythonProgram(problem).parameters()
         arguments = positional(problem.arguments, parameters)
         json_values(arguments)
     except (TypeError, ValueError, KeyError, SyntaxError, RecursionError):
         raise NotJson(problem.arguments) from None
-    return arguments
+    return from_stranger(problem, code=code, arguments=arguments, language="javascript")
 
 
 def written_hints(

@@ -39,7 +39,7 @@ from codestress.types import (
 )
 
 from .assertions import assertion_parts
-from .material import javascript_arguments, read_rows
+from .material import Row, javascript_version, read_rows
 
 TRIES = 3
 """Largest number of times that a model is asked for one piece of material; without an accepted
@@ -52,8 +52,8 @@ class Written(NamedTuple):
     """Material that a model wrote, after its check: `rows`, the accepted rows, ready to be written
     to the file of material, and `rejected`, the other rows, each with a `reason`."""
 
-    rows: list[dict[str, str]]
-    rejected: list[dict[str, str]]
+    rows: list[Row]
+    rejected: list[Row]
 
     @property
     def counts(self) -> Counter[str]:
@@ -65,7 +65,7 @@ class Written(NamedTuple):
 class Candidate(NamedTuple):
     """Material read from one response of a model, with the calls that check it."""
 
-    row: dict[str, str]
+    row: Row
     """Row of the file if the candidate is accepted."""
     calls: list[tuple[Problem, str]]
     """Calls to run for the check: problems and argument texts."""
@@ -93,37 +93,38 @@ def write_material(
     problem's input and on inputs near by.
     """
     prompt = f"codecrash.hint.{task}" if task else "codecrash.translate"
-    about = {"task": str(task)} if task else {}
     left = {one.problem.id: one for one in problems}
-    accepted: dict[str, dict[str, str]] = {}
-    rejected: dict[str, dict[str, str]] = {}
+    accepted: dict[str, Row] = {}
+    rejected: dict[str, Row] = {}
     for number in range(TRIES):
         trials = [Trial(name, {}, seed, number) for name in left]
         texts = _responses(trials, left, model, prompt, store) if trials else {}
-        for name, found in _judged(left, texts, task).items():
-            row = {"id": name} | about
-            if isinstance(found, str):
-                rejected[name] = row | {"reason": found, "answer": texts[name]}
+        for name, candidate in _judged(left, texts, task).items():
+            row = {"id": name}
+            if task:
+                row["task"] = task
+            if isinstance(candidate, str):
+                rejected[name] = row | {"reason": candidate, "answer": texts[name]}
             else:
-                accepted[name] = row | found.row | {"model": model}
+                accepted[name] = row | candidate.row | {"model": model}
                 del left[name]
     names = [one.problem.id for one in problems]
     rows = [accepted[name] for name in names if name in accepted]
     return Written(rows, [rejected[name] for name in left])
 
 
-def with_other_rows(
-    written: Written, rows: Sequence[dict[str, str]], path: Path
-) -> str:
+def with_other_rows(written: Written, rows: Sequence[Row], path: Path) -> str:
     """Returns the text of a JSON Lines file to replace that at `path`: its rows (if it exists)
     about other problems or tasks than those in `written`, then `rows`. Raises `DataError` where a
     line of the old file is no object with an id."""
-    asked = {(row["id"], row.get("task")) for row in [*written.rows, *written.rejected]}
-    before = read_rows(path, ("id",)) if path.is_file() else []
-    others = [row for row in before if (row["id"], row.get("task")) not in asked]
-    return "".join(
-        f"{json.dumps(row, ensure_ascii=False)}\n" for row in [*others, *rows]
-    )
+    asked = {(row["id"], row.get("task")) for row in written.rows + written.rejected}
+    kept = []
+    if path.is_file():
+        for row in read_rows(path, ("id",)):
+            if (row["id"], row.get("task")) not in asked:
+                kept.append(row)
+    lines = [json.dumps(row, ensure_ascii=False) for row in [*kept, *rows]]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _responses(
@@ -187,6 +188,7 @@ def _judged(
 
 
 def _translation(one: Checked, text: str) -> Candidate | str:
+    """Returns the candidate for a translation in `text`, or the reason to reject it."""
     code = fenced_program(text, one.problem.function)
     if not code:
         return "no program in a fenced block"
@@ -198,20 +200,18 @@ def _translation(one: Checked, text: str) -> Candidate | str:
         if execution.outcome is not Ending.RETURNED:
             continue
         try:
-            arguments = javascript_arguments(replace(one.problem, arguments=given))
+            version = javascript_version(replace(one.problem, arguments=given), code)
             expected.append(json.loads(json.dumps(execution.value)))
         except (TypeError, ValueError):
             if given == one.problem.arguments:
                 return "its values have no JSON form"
             continue
-        problem = from_stranger(
-            one.problem, code=code, arguments=arguments, language="javascript"
-        )
-        calls.append((problem, arguments))
+        calls.append((version, version.arguments))
     return Candidate({"code": code}, calls, expected)
 
 
 def _hint(task: Task, one: Checked, text: str) -> Candidate | str:
+    """Returns the candidate for a hint in `text`, or the reason to reject it."""
     content = tagged(text)
     true = one.executions[0].value
     if content is None:
