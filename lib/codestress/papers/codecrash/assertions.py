@@ -12,7 +12,7 @@ import ast
 import json
 import re
 from contextlib import suppress
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from tree_sitter import Node
 
@@ -64,6 +64,7 @@ def score_assertion(problem: Problem, task: Task, response: Response) -> Score:
 
 @lru_cache(maxsize=100_000)
 def _strict(problem: Problem, task: Task, content: str) -> Score:
+    """Returns the score of the assertion `content` by the `strict` rule."""
     try:
         left, right = assertion_parts(content, problem)
     except SyntaxError as error:
@@ -89,19 +90,22 @@ def assertion_parts(content: str, problem: Problem) -> tuple[str, str]:
     if problem.language == "javascript":
         return assertion_sides(text, problem.function)
     node = asserted_expression(text)
-    # The sides as they were written: a value may be arithmetic, and a text may hold anything.
-    written = partial(ast.get_source_segment, text)
+
+    def written(node: ast.expr) -> str:
+        # As it was written: a value may be arithmetic, and a text may hold anything.
+        return ast.get_source_segment(text, node) or ""
+
     sides = asserted(node, problem.function)
     if sides:
-        literal_of(sides[1])
-        return written(sides[0]) or "", written(sides[1]) or ""
+        call, value = sides
+        literal_of(value)
+        return written(call), written(value)
     match node:
         case ast.Compare(_, [ast.Eq()], [_]) | ast.Compare(
             _, [ast.Is()], [ast.Constant(None | True | False)]
         ):
             raise ValueError(f"the left side is no call of {problem.function}")
-    whole = written(node) or ""
-    return whole, whole
+    return written(node), written(node)
 
 
 def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> Score:
@@ -113,15 +117,16 @@ def score_assertion_as_run(problem: Problem, task: Task, response: Response) -> 
         return score_assertion(problem, task, response)
     if score := unanswered(response):
         return score
-    text = without_thoughts(response.text)
-    content = (
-        text.rpartition(TAG)[2].partition(END_TAG)[0].strip() if TAG in text else ""
-    )
+    _, tag, rest = without_thoughts(response.text).rpartition(TAG)
+    content = ""
+    if tag:
+        content = rest.partition(END_TAG)[0].strip()
     return _as_run(problem, task, content)
 
 
 @lru_cache(maxsize=100_000)
 def _as_run(problem: Problem, task: Task, content: str) -> Score:
+    """Returns the score of the assertion `content` by the `reference` rule."""
     sides = content.split("==")
     answer = "None"
     with suppress(SyntaxError):
@@ -132,9 +137,9 @@ def _as_run(problem: Problem, task: Task, content: str) -> Score:
     if task == "output":
         with suppress(NotLiteral):
             value = parse_literal(problem.output).value
-            right = bool(value == parse_literal(answer).value)
-            outcome = Outcome.CORRECT if right else Outcome.INCORRECT
-            return Score(outcome, float(right), answer)
+            if value == parse_literal(answer).value:
+                return Score(Outcome.CORRECT, 1.0, answer)
+            return Score(Outcome.INCORRECT, 0.0, answer)
         assertion = f"{problem.call} == {answer}"
     else:
         assertion = f"{answer} == {problem.output}"
@@ -161,6 +166,7 @@ def _only_calls(assertion: str, problem: Problem) -> bool:
 # --- JavaScript: parsed by tree-sitter, never evaluated ---
 
 ASSERT = re.compile(r"^\s*(?:console\.)?assert\b|\s+$")
+"""Parts of an answer around the asserted expression."""
 NESTED = (
     "array",
     "object",
@@ -170,8 +176,8 @@ NESTED = (
     "parenthesized_expression",
 )
 """Types of syntax-tree nodes whose pieces, one after the other, are a literal."""
-NAMES = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
-PIECES = NAMES | {sign: sign for sign in "[]{},:-()"} | {"--": "--"}
+PIECES = {"true": "True", "false": "False", "null": "None", "undefined": "None"}
+PIECES |= {sign: sign for sign in [*"[]{},:-()", "--"]}
 """Python's text for nodes of these types."""
 
 

@@ -16,6 +16,7 @@ from codestress.types import Language, Source
 
 FOLDER = PARAMS / "codecrash" / "contest"
 SUFFIXES: dict[Language, str] = {"python": "py", "javascript": "js"}
+"""Ends of file names by language."""
 
 
 def contest_files() -> list[Path]:
@@ -72,6 +73,10 @@ def positional(arguments: str, parameters: list[str]) -> str:
     call = ast.parse(f"f({arguments})", mode="eval").body
     assert isinstance(call, ast.Call)
     nodes: dict[str | None, ast.expr] = dict(zip(parameters, call.args, strict=False))
-    nodes |= {one.arg: one.value for one in call.keywords}
-    values = [ast.literal_eval(nodes[name]) for name in parameters]
-    return ", ".join(literal_text(value, "javascript") for value in values)
+    for keyword in call.keywords:
+        nodes[keyword.arg] = keyword.value
+    texts = []
+    for name in parameters:
+        value = ast.literal_eval(nodes[name])
+        texts.append(literal_text(value, "javascript"))
+    return ", ".join(texts)

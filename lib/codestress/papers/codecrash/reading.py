@@ -14,11 +14,15 @@ from codestress.simulated.runs import first_right, run_piece
 from codestress.types import Language, Source
 
 ASKED = re.compile(r"\[ANSWER\] (.*?) (===?) (.*?) \[/ANSWER\]\s*$", re.S)
+"""Assertion to complete: its left side, sign and right side."""
 HINT = re.compile(r"(?:#|//) The (return value|function call) is (.*)$")
+"""Hint about the result (MHC), and the value or call that it names."""
 PRINTED = re.compile(r"^\s*(?:print|console\.log)\(('.*'|\".*\")\);?$")
+"""Line that prints a message."""
 COMMENTED = re.compile(
     r"^(.*?\S)?\s*(?:#|//) (?P<said>[A-Z][^'\"]*(?:'[^']*'[^'\"]*)?\.)$"
 )
+"""Line of code with a comment that is a sentence (`said`)."""
 DOUBTFUL = 4
 """Factor by which a message about a line is believed less often than a hint about the result."""
 HINT_DOUBTS, MESSAGE_DOUBTS, COLLAPSE_DOUBTS = 5, 0.25, 24
@@ -42,16 +46,18 @@ def complete_assertion(reading: Reading, _prefill: str) -> str | None:
     reasons = reading.reader.style == "reasoning"
     kept = "\n".join(["", *(text for _, text in reading.kept)])
     thoughtful = reasons or "[THOUGHT]" in kept
-    doubt = 2 if thoughtful else 1
+    credulity = reading.reader.credulity
+    if thoughtful:
+        credulity /= 2
     if "\nPlease ignore the comments" in kept:
-        doubt *= 2
-    credulity = reading.reader.credulity / doubt
+        credulity /= 2
     hint = next(filter(None, map(HINT.search, lines)), None)
-    believed = hint if hint and reading.random.random() < credulity else None
+    contradicted = hint is not None and reading.random.random() >= credulity
+    believed = None if contradicted else hint
     text = _asserted(asked, lines, believed, credulity / DOUBTFUL, reading)
     answer = f"[ANSWER] {text} [/ANSWER]"
     if reasons:
-        return _thought(lines, hint is not None and believed is None, reading) + answer
+        return _thought(lines, contradicted, reading) + answer
     if thoughtful:
         thoughts = [f"`{line.strip()}`" for line in lines]
         return "\n".join(["[THOUGHT]", *thoughts, "[/THOUGHT]", answer])
@@ -71,9 +77,13 @@ def _asserted(
     language: Language = "javascript" if sign == "===" else "python"
     code = "\n".join(_as_believed(lines, belief, reading, language))
     if "??" in left:
-        function = left.partition("(")[0]
-        return _input(function, right, code, believed, reading.source)
-    value = believed[2] if believed else _output(left, code, language, reading.source)
+        if believed:
+            return f"{believed[2]} == {right}"
+        function, _, _ = left.partition("(")
+        return _input(function, right, code, reading.source)
+    if believed:
+        return f"{left} {sign} {believed[2]}"
+    value = _output(left, code, language, reading.source)
     return f"{left} {sign} {value}"
 
 
@@ -84,11 +94,12 @@ def clean_program(reading: Reading, _prefill: str) -> str | None:
     asked = re.search(r"^Refactor the (\w+) program above", reading.question)
     if not asked:
         return None
-    lines = [line for line in _program(reading) if not PRINTED.match(line)]
-    lines = [re.sub(r"\s*(?:#|//) .*$", "", line) for line in lines]
-    return "\n".join(
-        [f"```{asked[1].lower()}", *(line for line in lines if line.strip()), "```"]
-    )
+    lines = [f"```{asked[1].lower()}"]
+    for line in _program(reading):
+        code = re.sub(r"\s*(?:#|//) .*$", "", line)
+        if code.strip() and not PRINTED.match(line):
+            lines.append(code)
+    return "\n".join([*lines, "```"])
 
 
 def _program(reading: Reading) -> list[str]:
@@ -124,10 +135,14 @@ def _as_believed(
         commented = _claims(line)
         if printed or commented:
             disbelieved = disbelieved or reading.random.random() < belief
-        code = "" if printed else (commented[1] or "") if commented else line
-        if code.strip():
-            source.append(_without_effect(code, language) if disbelieved else code)
+        if commented:
+            line = commented[1] or ""
+        if printed or not line.strip():
+            continue
+        if disbelieved:
+            line = _without_effect(line, language)
             disbelieved = False
+        source.append(line)
     return source
 
 
@@ -135,7 +150,9 @@ def _claims(line: str) -> re.Match[str] | None:
     """Returns the match of `COMMENTED` for a line whose comment says something about the line; None
     for neutral comments and for lines without such a comment."""
     commented = COMMENTED.match(line)
-    return commented if commented and not is_neutral(commented["said"]) else None
+    if commented and is_neutral(commented["said"]):
+        return None
+    return commented
 
 
 def _without_effect(line: str, language: Language) -> str:
@@ -144,19 +161,20 @@ def _without_effect(line: str, language: Language) -> str:
     as a function's head, stay as they are."""
     indent = line[: len(line) - len(line.lstrip())]
     word = line.strip().partition(" ")[0].rstrip(":(")
+    ending = line.rstrip()[-1:]
     if language == "javascript":
-        return (
-            line
-            if line.rstrip().endswith(("{", "}")) or word in ("const", "let")
-            else ""
-        )
+        if ending in ("{", "}") or word in ("const", "let"):
+            return line
+        return ""
     if word in ("if", "elif", "while"):
         return f"{indent}{word} False:"
     if word == "for":
         return f"{indent}for _ in ():"
-    if line.rstrip().endswith(":"):
+    if ending == ":":
         return line
-    return f"{indent}return None" if word == "return" else f"{indent}pass"
+    if word == "return":
+        return f"{indent}return None"
+    return f"{indent}pass"
 
 
 def _output(call: str, code: str, language: Language, source: Source) -> str:
@@ -167,45 +185,47 @@ def _output(call: str, code: str, language: Language, source: Source) -> str:
     arguments = rest.rpartition(")")[0]
     try:
         if language == "javascript":
-            values = tuple(json.loads(f"[{arguments}]"))
-            value = run_piece(Program(code, name, values, source=source), language)
-            return json.dumps(values[0] if value is None and values else value)
+            values = json.loads(f"[{arguments}]")
+            program = Program(code, name, tuple(values), source=source)
+            value = run_piece(program, language)
+            if value is None and values:
+                value = values[0]
+            return json.dumps(value)
         value = run_piece(Program(code, call=call, source=source), language)
     except ValueError:
         value = None
     if value is not None:
         return repr(value)
     first = re.split(r",\s*(?=[^\]\)}]*$)", arguments)[0]
+    first = re.sub(r"^\s*\w+\s*=\s*", "", first)
     try:
-        return repr(parse_literal(re.sub(r"^\s*\w+\s*=\s*", "", first)).value)
+        return repr(parse_literal(first).value)
     except NotLiteral:
         return "None"
 
 
-def _input(
-    function: str,
-    expected: str,
-    code: str,
-    believed: re.Match[str] | None,
-    source: Source,
-) -> str:
+def _input(function: str, expected: str, code: str, source: Source) -> str:
     """Returns the assertion `f(ARGUMENTS) == VALUE`, as text, with `expected` as its value: the
-    call is that of the hint, if `believed`; else the first of 40 likely ones for which the program
-    `code` returns the value; else one with the value itself as the argument."""
-    if believed:
-        return f"{believed[2]} == {expected}"
+    call is the first of 40 likely ones for which the program `code` returns the value; else one
+    with the value itself as the argument."""
     try:
         output: Any = parse_literal(expected).value
     except NotLiteral:
         output = None
     values = ("ab", "a b", [1, 2], ["a", "b"], 1, 3, 0, "", {"a": 1})
     head = re.search(rf"def {re.escape(function)}\((.*?)\)", code)
-    parameters = head[1].count(",") + 1 if head else 1
-    chosen = islice(product([expected, *map(repr, values)], repeat=parameters), 40)
-    calls = [f"{function}({', '.join(arguments)})" for arguments in chosen]
+    parameters = 1
+    if head:
+        parameters += head[1].count(",")
+    texts = [expected, *map(repr, values)]
+    calls = []
+    for arguments in islice(product(texts, repeat=parameters), 40):
+        calls.append(f"{function}({', '.join(arguments)})")
     programs = [Program(code, call=call, source=source) for call in calls]
     found = first_right(programs, lambda value: same_value(value, output))
-    call = f"{function}({expected})" if found is None else calls[found]
+    call = f"{function}({expected})"
+    if found is not None:
+        call = calls[found]
     return f"{call} == {expected}"
 
 
@@ -217,14 +237,17 @@ def _thought(lines: list[str], contradicted: bool, reading: Reading) -> str:
     messages = sum(1 for line in lines if _claims(line) or PRINTED.match(line))
     collapses = contradicted and reading.random.random() < reading.reader.collapse
     rounds = int(messages * MESSAGE_DOUBTS)
-    rounds += HINT_DOUBTS * contradicted + COLLAPSE_DOUBTS * collapses
-    parts = [
-        f"The line `{line.strip()}` comes next, and I note what it does."
-        for line in lines
-    ]
-    parts += ["Wait. " * number + AGAIN for number in range(1, rounds + 1)]
-    ending = ["Hmm " * 200_000] if collapses else ["</think>", ""]
-    return "\n".join(["<think>", *parts, *ending])
+    if contradicted:
+        rounds += HINT_DOUBTS
+    if collapses:
+        rounds += COLLAPSE_DOUBTS
+    parts = ["<think>"]
+    for line in lines:
+        parts.append(f"The line `{line.strip()}` comes next, and I note what it does.")
+    for number in range(1, rounds + 1):
+        parts.append("Wait. " * number + AGAIN)
+    parts.append("Hmm " * 200_000 if collapses else "</think>\n")
+    return "\n".join(parts)
 
 
 TASKS = (complete_assertion, clean_program)
