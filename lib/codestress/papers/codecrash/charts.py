@@ -42,6 +42,7 @@ STATUSES = {
     "refused": (PUBLISHED, HATCHES[2]),
     "rejected": (WRONG, HATCHES[3]),
 }
+"""Colour and hatch of the bars of each status."""
 
 
 def difference_dots(
@@ -60,9 +61,8 @@ def difference_dots(
     for ax, theirs in axes.items():
         ax.axvline(0, color="black", linewidth=0.8, zorder=1)
         if len(theirs):
-            x = theirs["value"]
-            y = theirs["y"]
-            ax.plot(x, y, "o", alpha=0.3, markersize=2.5, label=told, **style)
+            dots = theirs["value"], theirs["y"]
+            ax.plot(*dots, "o", alpha=0.3, markersize=2.5, label=told, **style)
             means = theirs.groupby("y", as_index=False)["value"].mean()
             bars = means["value"], means["y"]
             ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
@@ -89,9 +89,9 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     `points`: model, panel, condition, value (the average), low, high, hollow (the maximum).
     `published`: the same for the paper's models, and beside (its data set), in grey.
     """
-    published = published.assign(slot=pd.factorize(published["model"])[0])
+    slots, _ = pd.factorize(published["model"])
     xlabel = "reasoning tokens: average (filled) to maximum (hollow)"
-    figure, axes = _dots(points, published, xlabel)
+    figure, axes = _dots(points, published.assign(slot=slots), xlabel)
     style: Any = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3, "zorder": 1}
     for ax, theirs in axes.items():
         ax.set_xscale("log")
@@ -120,30 +120,30 @@ def _dots(
     """
     titles = _together(points["panel"], 2)
     rows = _together(points["condition"], 0)
-    models = looks(points["model"].unique())
+    models, labels = pd.factorize(points["model"])
     theirs = published[published["condition"].isin(rows)]
     grey = theirs["slot"].nunique()
-    series = grey + len(models)
+    series = grey + len(labels)
     slots = -0.36 + (np.arange(series) + 0.5) * (0.72 / series)
-    drawn = points.assign(slot=grey + pd.factorize(points["model"])[0])
+    drawn = points.assign(slot=grey + models)
     for part in (drawn, theirs):
         places = [rows.index(condition) for condition in part["condition"]]
         part["y"] = places + slots[part["slot"]]
-    columns = len({title.partition(", ")[0] for title in titles})
+    columns = points["panel"].str.partition(", ")[0].nunique()
     across = columns if columns <= 3 else 2
+    down = math.ceil(len(titles) / across)
     height = (0.14 + 0.075 * series) * len(rows) + 0.55
-    height = 0.7 + 0.05 * series + height * -(-len(titles) // across)
-    height = min(height, TALLEST_DRAWN)
+    height = min(0.7 + 0.05 * series + height * down, TALLEST_DRAWN)
     figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey="row")
     figure.supxlabel(xlabel, fontsize=8)
     beside = dict(zip(theirs["panel"], theirs["beside"], strict=True))
+    above = [""] * across + titles
     found = {}
-    for number, (ax, title) in enumerate(zip(axes, titles, strict=True)):
+    for ax, title, upper in zip(axes, titles, above, strict=False):
         name = beside.get(title, "")
-        above = titles[number - across] if number >= across else ""
-        _name_panel(ax, title, name if beside.get(above) != name else "")
+        _name_panel(ax, title, name if beside.get(upper) != name else "")
         own = drawn[drawn["panel"] == title].sort_values("y", kind="stable")
-        for model, look in models.items():
+        for model, look in looks(labels).items():
             _model_dots(ax, model, own[own["model"] == model], look)
         name_rows(ax, row_names(rows), 0.45, length=None)
         found[ax] = theirs[theirs["panel"] == title]
@@ -153,10 +153,11 @@ def _dots(
 def _model_dots(ax: Axes, model: str, part: pd.DataFrame, look: Look) -> None:
     """Draws the dots of `model` in the panel `ax`: those of each row of `part` at its height."""
     colour, marker = look
+    y = part["y"]
     value, reach = interval(part, "value", 1)
     ax.errorbar(
         value,
-        part["y"],
+        y,
         None,
         reach,
         marker,
@@ -166,14 +167,12 @@ def _model_dots(ax: Axes, model: str, part: pd.DataFrame, look: Look) -> None:
         capsize=1.5,
         markersize=3.5,
     )
-    mark(ax, part, value, part["y"])
+    mark(ax, part, value, y)
     if "hollow" in part:
         ends = part["hollow"]
-        ax.hlines(part["y"], value, ends, colour, lw=0.5)
-        ax.plot(
-            ends, part["y"], marker, color=colour, mfc="white", markersize=4.5, mew=0.8
-        )
-        mark(ax, part, ends, part["y"])
+        ax.hlines(y, value, ends, colour, lw=0.5)
+        ax.plot(ends, y, marker, color=colour, mfc="white", markersize=4.5, mew=0.8)
+        mark(ax, part, ends, y)
 
 
 def _together(names: pd.Series, part: int) -> list[str]:
@@ -187,8 +186,9 @@ def _together(names: pd.Series, part: int) -> list[str]:
 def _name_panel(ax: Axes, title: str, beside: str = "") -> None:
     """Writes the first words of `title` above the panel `ax`, and below them in small type those
     after the first comma and the name of the published data set `beside`, if any."""
-    first, _, rest = title.partition(", ")
-    below = "; ".join(filter(None, [rest, beside and f"published: {beside}"]))
+    first, _, below = title.partition(", ")
+    if beside:
+        below = f"{below}; published: {beside}".removeprefix("; ")
     ax.set_title(first, fontsize=8.5, pad=14 if below else 4)
     say(
         ax,
@@ -208,12 +208,13 @@ def doubt_growth(response: Collapse, table: pd.DataFrame) -> Figure:
     `response` is the result of `doubt_curve`, `table` that of `growth_table`."""
     figure, [ax] = panels([""], 1, 2.7, WIDTHS["column"])
     fit = table.iloc[0]
+    c0, c1, c2 = fit[["c0", "c1", "c2"]]
     tokens = response.curve["tokens"]
     [(colour, _)] = looks([response.model]).values()
     ax.step(tokens, response.curve["doubts"], where="post", color=colour)
-    if not math.isnan(fit["c2"]):
+    if not math.isnan(c2):
         x = np.linspace(0, tokens.max(), 200)
-        y = fit["c0"] + fit["c1"] * x + fit["c2"] * x**2
+        y = c0 + c1 * x + c2 * x**2
         label = "quadratic fit"
         if fit["lack_of_fit_quadratic"] < DOUBTED:
             label += f" (rejected, p < {DOUBTED:g})"
@@ -237,29 +238,24 @@ def status_bars(table: pd.DataFrame) -> Figure:
     `table`: panel, condition, problems (number of programs), and the counts applied, unchanged,
     refused, rejected. Each data set and language has a panel.
     """
-    parts = dict(list(table.groupby("panel", sort=False)))
-    sizes = [len(part) for part in parts.values()]
+    parts = table.groupby("panel", sort=False)
+    sizes = parts.size()
     height = min(0.6 + 0.2 * len(table) + 0.35 * len(sizes), TALLEST_DRAWN)
-    figure, axes = panels(list(parts), 1, height, height_ratios=sizes)
-    for ax, (title, part) in zip(axes, parts.items(), strict=True):
+    figure, axes = panels(list(sizes.index), 1, height, height_ratios=list(sizes))
+    for ax, (title, part) in zip(axes, parts, strict=True):
+        rows = range(len(part))
+        problems = part["problems"]
         left = np.zeros(len(part))
         for status, (colour, hatch) in STATUSES.items():
-            shares = 100 * part[status] / part["problems"]
-            ax.barh(
-                range(len(part)),
-                shares,
-                0.8,
-                left,
-                label=status,
-                color=colour,
-                hatch=hatch,
-                edgecolor="white",
-            )
+            shares = 100 * part[status] / problems
+            style: Any = {"color": colour, "hatch": hatch}
+            ax.barh(rows, shares, 0.8, left, label=status, ec="white", **style)
             left += shares
         names = [spelled(name, code=True) for name in part["condition"]]
-        ax.set_yticks(range(len(part)), names)
-        ax.set_title(f"{title} ({part['problems'].max()} programs)")
-        ax.set(ylim=(len(part) - 0.4, -0.6), xlim=(0, 100))
+        ax.set_yticks(rows, names)
+        ax.set_title(f"{title} ({problems.max()} programs)")
+        ax.set_ylim(len(part) - 0.4, -0.6)
+        ax.set_xlim(0, 100)
         ax.grid(False)
     axes[-1].set_xlabel("programs (%)")
     legend_above(figure, axes[0])
@@ -273,14 +269,14 @@ def density_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     `points`: model, panel, density (share of the places that get a message), value, low, high.
     """
     models = list(points["model"].unique())
-    titles = list(points["panel"].unique())
-    across = min(math.ceil(math.sqrt(len(titles))), 4)
-    height = 0.9 + 0.05 * len(models) + 1.9 * -(-len(titles) // across)
-    height = min(height, TALLEST_DRAWN)
-    figure, axes = panels([""] * len(titles), across, height, sharex=True, sharey=True)
-    for ax, title in zip(axes, titles, strict=True):
+    parts = points.groupby("panel", sort=False)
+    side = math.sqrt(len(parts))
+    across = min(math.ceil(side), 4)
+    down = math.ceil(len(parts) / across)
+    height = min(0.9 + 0.05 * len(models) + 1.9 * down, TALLEST_DRAWN)
+    figure, axes = panels([""] * len(parts), across, height, sharex=True, sharey=True)
+    for ax, (title, part) in zip(axes, parts, strict=True):
         _name_panel(ax, title)
-        part = points[points["panel"] == title]
         draw_curves(ax, part, models, "density", value="value", scale=1, size=3.5)
     figure.supxlabel("share of the places that get a message (p)", fontsize=8)
     figure.supylabel(ylabel, fontsize=8)
@@ -298,15 +294,16 @@ def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     """
     titles = ["ranks that tests leave open", "LiveCodeBench - CRUXEval"]
     figure, [left, right] = panels(titles, 2, 4.0)
-    plain = ranks[ranks["perturbation"] == "VAN"]
-    models = list(plain.drop_duplicates("label").sort_values("rank")["label"])
+    plain = ranks.query("perturbation == 'VAN'").replace({"dataset": NAMES})
+    best = plain.drop_duplicates("label").sort_values("rank")
+    models = list(best["label"])
     forest(
         left,
-        plain.assign(series=plain["dataset"].map(NAMES)),
+        plain,
         models,
         (0.5, len(models) + 0.5),
         value="rank",
-        series="series",
+        series="dataset",
         published=True,
         xlabel="rank on unperturbed programs",
     )
