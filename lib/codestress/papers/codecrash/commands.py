@@ -2,12 +2,16 @@
 has a model write material for CodeCrash."""
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import click
 
 from codestress.paths import shown, write_whole
+
+with_default = partial(click.option, show_default=True)
+"""Option whose default the help shows."""
 
 
 @click.command()
@@ -17,18 +21,9 @@ from codestress.paths import shown, write_whole
     required=True,
     help="Of these: cruxeval, livecodebench, generated, contest, or your own.",
 )
-@click.option(
-    "--n-problems",
-    default=0,
-    show_default=True,
-    help="How many, from the first on; 0 for all.",
-)
-@click.option(
-    "--task",
-    type=click.Choice(["output", "input"]),
-    default="output",
-    show_default=True,
-    help="Of hints.",
+@with_default("--n-problems", default=0, help="How many, from the first on; 0 for all.")
+@with_default(
+    "--task", type=click.Choice(["output", "input"]), default="output", help="Of hints."
 )
 @click.option(
     "--model",
@@ -44,12 +39,7 @@ from codestress.paths import shown, write_whole
     type=click.Path(path_type=Path),
     help="The file to write.",
 )
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    help="As in the artefacts that will use the file.",
-)
+@with_default("--seed", default=0, help="As in the artefacts that will use the file.")
 def write(
     what: str,
     problems: str,
@@ -80,42 +70,27 @@ def write(
     )
     beside = output.with_name(f"{output.stem}.rejected.jsonl")
     for path, rows in {output: written.rows, beside: written.rejected}.items():
-        write_whole(path, writing.with_other_rows(written, rows, path))
-    counts = ", ".join(
-        f"{count} {kind}" for kind, count in written.counts.most_common()
-    )
+        text = writing.with_other_rows(written, rows, path)
+        write_whole(path, text)
+    counts = written.counts.most_common()
+    told = ", ".join(f"{count} {kind}" for kind, count in counts)
     click.echo(
-        f"{shown(output.resolve())}: {len(usable)} problems, {len(faults)} others cannot be used: {counts}; "
+        f"{shown(output.resolve())}: {len(usable)} problems, {len(faults)} others cannot be used: {told}; "
         f"rejected ones: {shown(beside.resolve())}"
     )
 
 
 @click.command()
 @click.argument("problems", type=click.Path(path_type=Path))
-@click.option(
-    "--conditions",
-    default="VAN,REN,RTF,GBC,PSC-ALL,MCC,MPS,MHC",
-    show_default=True,
-    help="Perturbations.",
+@with_default(
+    "--conditions", default="VAN,REN,RTF,GBC,PSC-ALL,MCC,MPS,MHC", help="Perturbations."
 )
-@click.option(
-    "--language",
-    type=click.Choice(["python", "javascript"]),
-    default="python",
-    show_default=True,
+@with_default(
+    "--language", type=click.Choice(["python", "javascript"]), default="python"
 )
-@click.option(
-    "--seed",
-    default=0,
-    show_default=True,
-    help="The same seed makes the same variants.",
-)
-@click.option(
-    "--truth",
-    type=click.Choice(["false", "any"]),
-    default="false",
-    show_default=True,
-    help="Of messages.",
+@with_default("--seed", default=0, help="The same seed makes the same variants.")
+@with_default(
+    "--truth", type=click.Choice(["false", "any"]), default="false", help="Of messages."
 )
 @click.option(
     "--json",
@@ -146,13 +121,19 @@ def perturb(
     given = {"artefact": "", "models": ["python"], "perturbations": wanted}
     check(Perturbed, given, "--conditions")
     rows = perturbed_rows(problems, wanted, language, seed, truth)
+    names = set[str]()
+    made = set[str]()
     for row in rows:
-        told = f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}"
-        click.echo(json.dumps(row) if as_json else told.rstrip())
-    names = {row["id"] for row in rows}
-    left = names - {row["id"] for row in rows if row["state"] != "rejected"}
+        text = f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}"
+        if as_json:
+            text = json.dumps(row)
+        click.echo(text.rstrip())
+        names.add(row["id"])
+        if row["state"] != "rejected":
+            made.add(row["id"])
+    left = len(names) - len(made)
     if left:
-        click.echo(f"{len(left):,} of {len(names):,} problems rejected", err=True)
+        click.echo(f"{left:,} of {len(names):,} problems rejected", err=True)
 
 
 COMMANDS = (write, perturb)
