@@ -42,6 +42,7 @@ from .contest_programs import contest_files, contest_problems
 from .material import translated, written_hints
 
 SOURCES = ("cruxeval", "livecodebench", "generated", "contest")
+"""Data sets of the paper, and the kit's own problems."""
 Source = Annotated[str, known_source(*SOURCES)]
 Truth = Annotated[
     Literal["any", "false"],
@@ -50,9 +51,14 @@ Truth = Annotated[
 """Parameter `truth`: whether messages in a program are all false in the asked call (`false`), or
 may be true (`any`). A bare `false`, which YAML reads as a boolean, becomes the text "false"."""
 Density = Annotated[float, Field(gt=0, le=1)]
+"""Share of the places for messages."""
+CONDITION = ("dataset", "language", "perturbation", "density")
+"""Factors that select the variants of programs."""
 MESSAGES = ("MCC", "MPS", NEUTRAL)
 """Perturbations that put messages into a program, to which a density applies: misleading comments,
 misleading prints, neutral comments."""
+Variants = dict[str, Variant]
+"""Variants by problem id."""
 
 
 class Perturbed(Seeded):
@@ -125,12 +131,15 @@ class Perturbed(Seeded):
         """Returns the paths of the files that are read: the contest programs, the modules of custom
         perturbations, and the files of hints and translations, each where it is named. A
         file need not exist."""
-        files = contest_files() if "contest" in self.problems else []
+        files: list[Path] = []
+        if "contest" in self.problems:
+            files += contest_files()
         for name, perturbation in own_perturbations().items():
             if name in self.perturbations:
                 files.append(file_of(perturbation.function))
         for name, own in self.FILES.items():
-            if (path := getattr(self, name)) not in own:
+            path = getattr(self, name)
+            if path not in own:
                 files.append(ROOT / path)
         return files
 
@@ -173,7 +182,7 @@ def variants(
     language: Language,
     perturbation: Perturbation,
     density: float,
-) -> dict[str, Variant]:
+) -> Variants:
     """Returns the `Variant` of each usable problem of a `source` in `language` under a
     `perturbation`, as a dict by problem id: the perturbed problem, or the vanilla one where the
     status is not `applied`.
@@ -182,12 +191,14 @@ def variants(
     that insert none); `given` has all other settings.
     Raises `DataError` for a missing or faulty file of problems, hints or translations.
     """
+    if perturbation not in MESSAGES:
+        density = 1.0
     problems = source, language, given.n_problems, given.translations, given.seed
     return _variants(
         problems,
         perturbation,
         given.hints,
-        density=density if perturbation in MESSAGES else 1.0,
+        density=density,
         task=given.task,
         guard=given.guard,
         truth=given.truth,
@@ -203,30 +214,28 @@ def _variants(
     perturbation: Perturbation,
     hints: str,
     **how: Any,
-) -> dict[str, Variant]:
+) -> Variants:
     source, *_, seed = of
     problems, _ = checked_problems(*of)
-    written = None
     if perturbation == "MHC" and hints != "generated":
-        written = written_hints(
-            hints, source, how["task"], {one.problem.id for one in problems}
-        )
+        ids = {one.problem.id for one in problems}
+        how["written_hints"] = written_hints(hints, source, how["task"], ids)
     with Executor() as executor:
-        return make_variants(
-            problems, perturbation, executor, seed=seed, written_hints=written, **how
-        )
+        return make_variants(problems, perturbation, executor, seed=seed, **how)
 
 
 def made_variants(
     given: Perturbed,
-) -> Iterator[tuple[str, Language, Perturbation, float, dict[str, Variant]]]:
+) -> Iterator[tuple[str, Language, Perturbation, float, Variants]]:
     """Yields (source, language, perturbation, density, variants by problem id) for each combination
     of these parameters in `given`; the density is 1 for perturbations that insert no messages.
     Languages that cannot run here are left out; raises `SandboxError` where none can."""
-    for condition in product(
-        given.problems, runnable(given.languages), given.perturbations
-    ):
-        for density in given.densities if condition[-1] in MESSAGES else [1.0]:
+    languages = runnable(given.languages)
+    for condition in product(given.problems, languages, given.perturbations):
+        densities = [1.0]
+        if condition[-1] in MESSAGES:
+            densities = given.densities
+        for density in densities:
             yield *condition, density, variants(given, *condition, density)
 
 

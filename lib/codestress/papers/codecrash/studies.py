@@ -33,10 +33,11 @@ from codestress.types import (
 )
 
 from .assertions import score_assertion, score_assertion_as_run
-from .programs import Perturbed, made_variants, variants
+from .programs import CONDITION, Perturbed, made_variants, variants
 
 Mode = Literal["direct", "cot"]
 COMMENT = re.compile(r"\s*(?:#|//) .*$")
+"""Comment at the end of a line, and the blanks before it."""
 
 
 class Questions(Perturbed, Experiment):
@@ -95,6 +96,8 @@ class Questions(Perturbed, Experiment):
                 "task = 'input': not for livecodebench (one input is recorded, section 3.1) or JavaScript"
             )
         for source, language, perturbation, density, by_id in made_variants(self):
+            if perturbation in ("VAN", "AGAIN"):
+                density = 0.0
             settings = product(self.modes, self.ignore, self.refactor)
             for mode, ignore, refactor in settings:
                 if ignore and perturbation == "VAN":
@@ -105,7 +108,7 @@ class Questions(Perturbed, Experiment):
                     "task": self.task,
                     "mode": mode,
                     "perturbation": perturbation,
-                    "density": 0.0 if perturbation in ("VAN", "AGAIN") else density,
+                    "density": density,
                     "ignore": ignore,
                     "refactor": refactor,
                 }
@@ -131,19 +134,22 @@ class Questions(Perturbed, Experiment):
             )
 
     def _samples(self, problem: str, factors: dict[str, Scalar]) -> Iterator[Trial]:
-        direct = factors["mode"] == "direct"
-        count = self.samples_direct if direct else self.samples_cot
-        # The vanilla question asked again has samples of its own.
-        first = count if factors["perturbation"] == "AGAIN" else 0
-        for sample in range(first, first + count):
+        """Yields a trial for each candidate of a question."""
+        count = self.samples_cot
+        if factors["mode"] == "direct":
+            count = self.samples_direct
+        samples = range(count)
+        if factors["perturbation"] == "AGAIN":
+            # The vanilla question asked again has samples of its own.
+            samples = range(count, 2 * count)
+        for sample in samples:
             yield Trial(problem, factors, self.seed, sample)
 
     def problem(self, trial: Trial) -> Problem:
         """Returns the variant that `trial` asks about."""
         factors: Mapping[str, Any] = trial.factors
-        names = ("dataset", "language", "perturbation", "density")
-        found = variants(self, *(factors[name] for name in names))
-        return found[trial.problem].problem
+        condition = [factors[name] for name in CONDITION]
+        return variants(self, *condition)[trial.problem].problem
 
     def question(self, trial: Trial, problem: Problem) -> Prompt:
         """Returns the prompt of `trial` about `problem`, its variant or the cleaned-up one, in
@@ -152,12 +158,16 @@ class Questions(Perturbed, Experiment):
         prints: `Ensure the provided expression syntax is correct. Do NOT output any extra
         information.`"""
         mode = trial.factors["mode"]
-        longest = self.max_tokens_direct if mode == "direct" else self.max_tokens_cot
+        longest = self.max_tokens_cot
+        if mode == "direct":
+            longest = self.max_tokens_direct
         style = f"{self.task}.{mode}"
-        names = [style, f"examples.{style}.{problem.language}", "question"]
+        names = [style]
         if trial.factors["ignore"]:
-            names.insert(1, "ignore")
-        values = _shown(problem) | {"asked": assertion_to_complete(problem, self.task)}
+            names.append("ignore")
+        names += [f"examples.{style}.{problem.language}", "question"]
+        values = _shown(problem)
+        values["asked"] = assertion_to_complete(problem, self.task)
         parts = [filled(f"codecrash.{name}", values) for name in names]
         system = Message("system", prompt_text("codecrash.system"))
         user = Message("user", "\n\n".join(parts))
@@ -182,8 +192,11 @@ class Questions(Perturbed, Experiment):
         if not trial.factors["refactor"] or len(responses) > 1:
             return None
         problem = self.problem(trial)
-        code = fenced_program(without_thoughts(responses[0].text), problem.function)
-        return self.question(trial, written_by_model(problem, code)) if code else None
+        text = without_thoughts(responses[0].text)
+        code = fenced_program(text, problem.function)
+        if not code:
+            return None
+        return self.question(trial, written_by_model(problem, code))
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
         if trial.factors["refactor"] and not response.earlier:
@@ -235,7 +248,10 @@ def assertion_to_complete(problem: Problem, task: Task) -> str:
     the `task` `output` (`===` in JavaScript), `f(??) == 2` for `input`."""
     if task == "input":
         return f"{problem.function}(??) == {problem.output}"
-    return f"{problem.call} {'===' if problem.language == 'javascript' else '=='} ??"
+    equal = "=="
+    if problem.language == "javascript":
+        equal = "==="
+    return f"{problem.call} {equal} ??"
 
 
 def written_by_model(problem: Problem, code: str) -> Problem:
@@ -247,11 +263,10 @@ def written_by_model(problem: Problem, code: str) -> Problem:
     readers do no more than that.
     """
     shown = iter(segments(problem.code))
-    known = all(
-        any(line in (one, COMMENT.sub("", one)) for one in shown)
-        for line in segments(code)
-    )
-    return replace(problem, code=code) if known else from_stranger(problem, code=code)
+    for line in segments(code):
+        if not any(line in (piece, COMMENT.sub("", piece)) for piece in shown):
+            return from_stranger(problem, code=code)
+    return replace(problem, code=code)
 
 
 STUDIES = {

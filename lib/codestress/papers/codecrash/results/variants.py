@@ -1,15 +1,17 @@
 """CodeCrash: outcomes of perturbations."""
 
 from collections import Counter
+from typing import Any
 
 import pandas as pd
 
 from codestress.fitting.summaries import with_accuracy
 from codestress.mutate.perturbations.variants import Variant
 
-from ..programs import Perturbed, checked_problems, made_variants
+from ..programs import CONDITION, Perturbed, checked_problems, made_variants
 
-STATUSES = ("applied", "unchanged", "refused", "rejected")
+COUNTS = ("applied", "unchanged", "refused", "rejected", "doubtful", "drawn_again")
+"""Columns with numbers of variants: their statuses, then what else is counted."""
 
 
 def variant_counts(given: Perturbed) -> pd.DataFrame:
@@ -23,27 +25,30 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
     rejected, cut to 500 characters).
     """
     rows = []
-    for source, language, perturbation, density, found in made_variants(given):
+    for *condition, found in made_variants(given):
+        row: dict[str, Any] = dict(zip(CONDITION, condition, strict=True))
         settings = given.n_problems, given.translations, given.seed
-        _, whys = checked_problems(source, language, *settings)
-        variants = found.values()
-        counts = Counter[str](one.status for one in variants)
-        reasons = Counter(one.why for one in variants if one.status == "refused")
-        reasons += Counter(one.doubt for one in variants if one.doubt)
-        told = [f"{why} ({count})" for why, count in reasons.most_common()]
+        _, whys = checked_problems(row["dataset"], row["language"], *settings)
         left_out = [f"{name}: {why}" for name, why in whys.items()]
-        for name, one in found.items():
-            if one.status == "rejected":
-                left_out.append(f"{name}: {one.why}")
-        row: dict[str, object] = {"dataset": source, "language": language}
-        row["perturbation"] = perturbation
-        row["density"] = density
+        counts = Counter[str]()
+        reasons = Counter[str]()
+        for name, variant in found.items():
+            counts[variant.status] += 1
+            counts["drawn_again"] += variant.attempts > 1
+            counts["sites"] += len(variant.sites)
+            if variant.status == "refused":
+                reasons[variant.why] += 1
+            if variant.doubt:
+                counts["doubtful"] += 1
+                reasons[variant.doubt] += 1
+            if variant.status == "rejected":
+                left_out.append(f"{name}: {variant.why}")
         row["problems"] = len(found)
-        row |= {status: counts[status] for status in STATUSES}
-        row["doubtful"] = sum(bool(one.doubt) for one in variants)
-        row["drawn_again"] = sum(one.attempts > 1 for one in variants)
-        row["sites"] = sum(len(one.sites) for one in variants) / max(len(found), 1)
+        for name in COUNTS:
+            row[name] = counts[name]
+        row["sites"] = counts["sites"] / max(len(found), 1)
         row["left_out"] = len(whys)
+        told = [f"{why} ({count})" for why, count in reasons.most_common()]
         row["reasons"] = "; ".join(told)
         row["why"] = "; ".join(left_out)[:500]
         rows.append(row)
@@ -53,12 +58,13 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
 def unchanged_shares(table: pd.DataFrame) -> pd.DataFrame:
     """Returns the table of `variant_counts` with the columns accuracy (share of unchanged programs,
     0 to 1), low, high (Wilson, 95 %); rows without problems are left out."""
-    return with_accuracy(table[table["problems"] > 0], "unchanged", "problems")
+    return with_accuracy(table.query("problems > 0"), "unchanged", "problems")
 
 
 def told_variant(perturbation: str, variant: Variant) -> str:
     """Returns a text to read about a `variant` under the perturbation named `perturbation`: this
     name, status, number of changed places, reason of a refusal, rejection or doubt, program and
     call."""
-    head = f"=== {perturbation}: {variant.status}, {len(variant.sites)} sites {variant.why}{variant.doubt}".rstrip()
-    return "\n".join([head, variant.problem.code, f">>> {variant.problem.call}", ""])
+    head = f"=== {perturbation}: {variant.status}, {len(variant.sites)} sites {variant.why}{variant.doubt}"
+    problem = variant.problem
+    return f"{head.rstrip()}\n{problem.code}\n>>> {problem.call}\n"
