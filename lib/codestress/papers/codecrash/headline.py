@@ -2,8 +2,6 @@
 
 import pandas as pd
 
-from codestress.report.published import published_models
-
 from .results import leaderboard
 
 
@@ -13,6 +11,6 @@ def published() -> pd.DataFrame:
     direct = leaderboard.scores()
     direct = direct[direct["perturbation"].isin(["VAN", *leaderboard.HEADLINE])]
     n = direct["dataset"].map(leaderboard.problem_counts())
-    models = direct["label"].map(published_models("codecrash"))
+    models = leaderboard.registry_names(direct["label"])
     correct = direct["share"] * n
     return pd.DataFrame({"model": models, "correct": correct, "n": n})

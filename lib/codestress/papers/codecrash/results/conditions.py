@@ -15,6 +15,7 @@ from ..programs import MESSAGES
 from ..studies import Questions
 
 SETTING = ["language", "task", "mode", "ignore", "refactor"]
+"""Columns that say how a question is asked."""
 CELL = ["model", "dataset", *SETTING, "perturbation", "density"]
 """Columns whose values name a condition: model, data set, setting, perturbation and density of
 messages."""
@@ -28,6 +29,7 @@ NAMES = {
     "contest": "contest programs",
     MERGE: "all problems",
 }
+"""Names in figures of the data sets."""
 KINDS = {
     "VAN": "no perturbation",
     "REN": "other names",
@@ -55,6 +57,7 @@ WORDS: dict[str, Mapping[Any, str]] = {
 }
 """Words in the names of panels, by factor and its value; a value without an entry is its own word.
 """
+Row = Mapping[Any, Any]
 DEFENCES = {"ignore": ", told to ignore", "refactor": ", cleaned up"}
 """Words that follow a condition's name where it is asked with the defence."""
 
@@ -93,14 +96,24 @@ def undefended(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[~rows[["ignore", "refactor"]].astype(bool).any(axis=1)]
 
 
-def panel_name(row: Mapping[Any, Any], varying: Sequence[str]) -> str:
+def plain_vanilla(rows: pd.DataFrame) -> pd.DataFrame:
+    """Returns the rows of the table `rows` about unperturbed programs, without a defence."""
+    return undefended(rows.query("perturbation == 'VAN'"))
+
+
+def panel_name(row: Row, varying: Sequence[str]) -> str:
     """Returns the name of a row's panel: the words for its values in the columns `varying`, in a
     fixed order; the data set's name where `varying` is empty."""
-    shown = [name for name in WORDS if name in (varying or ["dataset"])]
-    return ", ".join(WORDS[name].get(row[name], str(row[name])) for name in shown)
+    parts = []
+    for name, words in WORDS.items():
+        if name in (varying or ["dataset"]):
+            value = row[name]
+            parts.append(words.get(value, str(value)))
+    return ", ".join(parts)
 
 
-def condition_name(row: Mapping[Any, Any]) -> str:
+def condition_name(row: Row) -> str:
+    """Returns the name of a row's condition: perturbation, density below 1, and defences."""
     kind = row["perturbation"]
     name = SPELLED.get(kind, str(kind))
     if kind in MESSAGES and row["density"] < 1:
@@ -111,31 +124,35 @@ def condition_name(row: Mapping[Any, Any]) -> str:
     return name
 
 
-def cells(frame: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Yields each condition of a frame, as a dict of its values of `CELL`, with the frame's rows of
-    this condition."""
-    for group, part in frame.groupby(CELL, sort=False):
-        yield dict(zip(CELL, group, strict=True)), part
+def cells(
+    frame: pd.DataFrame, by: Sequence[str] = CELL
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yields each condition of a frame, as a dict of its values in the columns `by`, with the
+    frame's rows of this condition."""
+    for group, part in frame.groupby(by, sort=False):
+        yield dict(zip(by, group, strict=True)), part
 
 
-def cell_of(row: Mapping[Any, Any]) -> dict[Hashable, Any]:
+def cell_of(row: Row) -> dict[Hashable, Any]:
     """Returns the values of `CELL` that select the answers behind `row` (`report/marks.py`), as a
     dict: those of its columns that are in `CELL`; the data set `MERGE` is left out, which selects
     all."""
-    return {name: row[name] for name in CELL if name in row and row[name] != MERGE}
+    return {name: row[name] for name in CELL if row.get(name, MERGE) != MERGE}
 
 
 def named(table: pd.DataFrame) -> pd.DataFrame:
     """Returns the table with three more columns: `panel` (name of a figure's panel, from what varies
     in the table: data set, language, task or mode), `condition` (the name of perturbation and
     defence in a figure) and `cell` (values that select the answers behind the row)."""
-    varying = [name for name in WORDS if name in table and table[name].nunique() > 1]
+    varying = []
+    for name in WORDS:
+        if name in table and table[name].nunique() > 1:
+            varying.append(name)
     rows = table.to_dict("records")
-    return table.assign(
-        panel=[panel_name(row, varying) for row in rows],
-        condition=[condition_name(row) for row in rows],
-        cell=[cell_of(row) for row in rows],
-    )
+    table = table.assign(panel=[panel_name(row, varying) for row in rows])
+    table["condition"] = list(map(condition_name, rows))
+    table["cell"] = list(map(cell_of, rows))
+    return table
 
 
 def spelled(condition: str, *, code: bool = False) -> str:
@@ -144,7 +161,10 @@ def spelled(condition: str, *, code: bool = False) -> str:
     short = re.split("[ ,]", condition, maxsplit=1)[0]
     if short not in KINDS:
         return condition
-    return KINDS[short] + f" ({short})" * code + condition.removeprefix(short)
+    name = KINDS[short]
+    if code:
+        name += f" ({short})"
+    return name + condition.removeprefix(short)
 
 
 def row_names(conditions: Sequence[str]) -> list[str]:
@@ -154,8 +174,10 @@ def row_names(conditions: Sequence[str]) -> list[str]:
     seen = set[str]()
     for condition in conditions:
         kind, _, rest = condition.partition(", ")
-        again = rest and kind in seen
-        names.append(f"… {rest}" if again else spelled(condition, code=True))
+        name = spelled(condition, code=True)
+        if rest and kind in seen:
+            name = f"… {rest}"
+        names.append(name)
         seen.add(kind)
     return names
 
@@ -169,12 +191,12 @@ def most(values: pd.Series, verb: str, form: str) -> str:
         return f"{verb}: not known"
     if means.max() <= 0:
         return f"{verb} under no condition"
-    top = str(means.idxmax()).partition(",")[0]
+    top, _, _ = str(means.idxmax()).partition(",")
     told = []
     for name, mean in means.items():
-        if f"{name},".startswith(f"{top},"):
-            end = str(name)[len(top) + 1 :]
-            told.append(form.format(mean) + end)
+        condition, _, rest = str(name).partition(",")
+        if condition == top:
+            told.append(form.format(mean) + rest)
     if len(told) == 1:
         told[0] += " on average"
     return f"{verb} most under {spelled(top)} ({', '.join(told)})"
@@ -200,5 +222,7 @@ def prompt_files(given: Questions) -> list[str]:
         examples = f"examples.{given.task}.{mode}"
         names.append(f"{given.task}.{mode}")
         names += [f"{examples}.{language}" for language in given.languages]
-    names += ["ignore"] * any(given.ignore) + ["refactor"] * any(given.refactor)
+    for defence in DEFENCES:
+        if any(getattr(given, defence)):
+            names.append(defence)
     return [f"codecrash.{name}" for name in names]

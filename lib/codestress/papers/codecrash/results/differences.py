@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from codestress.errors import ParameterError
@@ -24,6 +25,7 @@ from .conditions import (
     cells,
     most,
     named,
+    plain_vanilla,
     question_counts,
     scores_by_problem,
     undefended,
@@ -31,7 +33,9 @@ from .conditions import (
 
 POINTS = ("points", "points_low", "points_high")
 RELATIVE = ("relative_pct", "relative_low", "relative_high")
+"""Columns of a difference and its interval: in points, and in % of vanilla."""
 NUMBERS = ["value", "low", "high", "questions", "independent"]
+"""Columns of an estimate (`estimate_row`)."""
 PAIRED = ["model", "dataset", "language", "task", "mode", "problem"]
 """Columns that pair a score with that of the vanilla (unperturbed) program."""
 
@@ -41,7 +45,7 @@ def paired_scores(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
     no defence), whose score of the same problem they get in the column `score_before`; problems
     without it are left out. `rule` is the scoring rule."""
     scores = scores_by_problem(answers, rule)
-    vanilla = undefended(scores[scores["perturbation"] == "VAN"])
+    vanilla = plain_vanilla(scores)
     before = vanilla[[*PAIRED, "score"]]
     others = scores.drop(vanilla.index)
     return others.merge(before, on=PAIRED, suffixes=("", "_before"))
@@ -82,8 +86,10 @@ def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
         row["problems"] = len(part)
         row |= question_counts(part["question"])
         row["vanilla_pct"] = 100 * before.mean()
-        lost = (before * (1 - after)).mean()
-        row["lost_pct"] = 100 * lost / before.mean() if before.any() else math.nan
+        row["lost_pct"] = math.nan
+        if before.any():
+            lost = before * (1 - after)
+            row["lost_pct"] = 100 * lost.mean() / before.mean()
         row["pass_at_1_pct"] = 100 * after.mean()
         row |= relative_difference(part, confidence)
         row["applied_problems"] = (part["status"] == "applied").sum()
@@ -96,16 +102,16 @@ def difference_points(table: pd.DataFrame, *, relative: bool) -> pd.DataFrame:
     first those without a defence: model, panel,
     condition, cell (values that select the answers), value, low, high (in % of vanilla if
     `relative`, else in points)."""
-    placed = named(table).assign(place=pd.factorize(table["dataset"])[0])
+    placed = named(table)
+    placed["place"], _ = pd.factorize(table["dataset"])
     placed = placed.sort_values(["place", "ignore", "refactor"], kind="stable")
-    axes = ["model", "panel", "condition", "cell"]
-    return drawn_columns(placed, axes, RELATIVE if relative else POINTS)
+    return drawn_columns(placed, "condition", RELATIVE if relative else POINTS)
 
 
 def as_the_paper_asked(rows: pd.DataFrame) -> pd.DataFrame:
     """Returns those rows of the table `rows` (answers or results) that are in the paper's main
     setting: Python programs, without a defence."""
-    return undefended(rows[rows["language"] == "python"])
+    return undefended(rows.query("language == 'python'"))
 
 
 def averages(table: pd.DataFrame) -> pd.DataFrame:
@@ -147,8 +153,7 @@ def condition_means(
     paired = paired_differences(paired_scores(answers, rule), confidence)
     paired = paired.reindex(columns=[*CELL, *numbers]).set_index(CELL)
     table = pd.DataFrame(rows).join(paired, on=CELL)
-    vanilla = undefended(table[table["perturbation"] == "VAN"])
-    table.loc[vanilla.index, numbers] = 0.0
+    table.loc[plain_vanilla(table).index, numbers] = 0.0
     return table
 
 
@@ -193,30 +198,33 @@ def setting_effects(
     the same vanilla programs.
     """
     pairs = paired_scores(answers, rule)
-    pairs = pairs[pairs["perturbation"] != "VAN"]
+    pairs = pairs.query("perturbation != 'VAN'")
     rows = []
-    for setting, values in CHANGED.items():
+    for setting, (before, after) in CHANGED.items():
         by = [name for name in CELL if name != setting]
-        for key, part in pairs.groupby(by, sort=False):
+        for row, part in cells(pairs, by):
             if part[setting].nunique() < 2:
                 continue
-            row = {"setting": setting} | dict(zip(by, key, strict=True))
+            row["setting"] = setting
             scores = part.set_index("question")
-            first, second = (scores[scores[setting] == value] for value in values)
+            first = scores[scores[setting] == before]
+            second = scores[scores[setting] == after]
             for reading, estimate in SCORE_CHANGES.items():
-                effect = (estimate(second) - estimate(first)) * 100
-                numbers = estimate_row(effect, part, confidence)
-                rows.append(row | {"reading": reading} | numbers)
+                row["reading"] = reading
+                effect = estimate(second) - estimate(first)
+                rows.append(row | estimate_row(effect * 100, part, confidence))
     columns = ["setting", *CELL, "reading", *NUMBERS[:3], "problems", *NUMBERS[3:]]
     return pd.DataFrame(rows, columns=columns)
 
 
 def drawn_columns(
-    table: pd.DataFrame, axes: list[str], numbers: Sequence[str]
+    table: pd.DataFrame, axis: str, numbers: Sequence[str]
 ) -> pd.DataFrame:
-    """Returns the columns `axes` of `table`, and those of `numbers` as value, low, high."""
-    points = table[[*axes, *numbers]]
-    return points.set_axis([*axes, "value", "low", "high"], axis=1)
+    """Returns the columns model, panel, `axis` and cell of `table`, and those of `numbers` as value,
+    low, high."""
+    names = ["model", "panel", axis, "cell"]
+    points = table[[*names, *numbers]]
+    return points.set_axis([*names, "value", "low", "high"], axis=1)
 
 
 def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, float]:
@@ -239,20 +247,23 @@ def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, flo
         correlation = scores.corr().fillna(0.0).iloc[0, 1]
         worth = effective_number(questions)
         ratios = ratio_of_shares(first, second, worth, correlation, confidence)
-    ratio = second / first - 1 if first else math.nan
-    numbers = (second - first, *points, ratio, *(end - 1 for end in ratios))
-    names = (*POINTS, *RELATIVE)
-    return dict(zip(names, (100 * number for number in numbers), strict=True))
+    ratio = second / first if first else math.nan
+    relative = np.array([ratio, *ratios]) - 1
+    numbers = 100 * np.array([second - first, *points, *relative])
+    return dict(zip((*POINTS, *RELATIVE), numbers, strict=True))
 
 
 def headline(table: pd.DataFrame, *, relative: bool) -> str:
     """Returns the title of a figure of `table`, the result of `differences`: the perturbation that
     costs most, in % of vanilla if `relative`, else in points, by defence, language or mode where
     they differ; over all problems where data sets are several."""
-    together = table[table["dataset"] == MERGE]
-    rows = named(table if together.empty else together)
+    if MERGE in set(table["dataset"]):
+        table = table[table["dataset"] == MERGE]
+    rows = named(table)
     rows = rows[~rows["perturbation"].isin(CONTROLS)]
-    column, unit = ("relative_pct", "%") if relative else ("points", "points")
+    column = unit = "points"
+    if relative:
+        column, unit = "relative_pct", "%"
     names = rows["condition"]
     for factor in ("language", "mode"):
         if rows[factor].nunique() > 1 and not names.str.contains(",").any():

@@ -11,7 +11,7 @@ import math
 
 import pandas as pd
 
-from codestress.fitting.influence import share, total
+from codestress.fitting.influence import Moved, share, total
 from codestress.fitting.significance import (
     LEVEL,
     mean_difference,
@@ -69,22 +69,26 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         provenance = "from the leaderboard alone"
         cells = _with_merged(pass_at_1())
     key = ["label", "dataset", "mode"]
-    vanilla = cells[cells["perturbation"] == "VAN"].set_index(key)["value"]
-    frame = not_reasoning(cells[cells["perturbation"] != "VAN"])
-    frame = frame.join(vanilla.rename("vanilla_pct"), on=key)
-    before = frame["vanilla_pct"]
-    after = frame["value"]
+    vanilla = cells.query("perturbation == 'VAN'").set_index(key)["value"]
+    others = not_reasoning(cells.query("perturbation != 'VAN'"))
+    others = others.join(vanilla.rename("vanilla_pct"), on=key)
+    before = others["vanilla_pct"]
+    after = others["value"]
     if task == "input":
         after = before * (1 + after / 100)
-    table = frame[[*key, "perturbation", "vanilla_pct"]].assign(
-        pass_at_1_pct=after,
-        provenance=provenance,
-        model=frame["label"].map(published_models("codecrash")),
-        task=task,
-        points=after - before,
-        relative_pct=100 * (after / before - 1),
-    )
+    table = others.filter([*key, "perturbation", "vanilla_pct"])
+    table["pass_at_1_pct"] = after
+    table["provenance"] = provenance
+    table["model"] = registry_names(table["label"])
+    table["task"] = task
+    table["points"] = after - before
+    table["relative_pct"] = 100 * (after / before - 1)
     return table.reset_index(drop=True)
+
+
+def registry_names(labels: pd.Series) -> pd.Series:
+    """Returns the names in the registry of the paper's models, by their `labels` in the paper."""
+    return labels.map(published_models("codecrash"))
 
 
 def pass_at_1() -> pd.DataFrame:
@@ -115,7 +119,7 @@ def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
 def problem_counts() -> dict[str, int]:
     """Returns the number of problems that the paper asks about in each data set, as a dict by data
     set."""
-    return published_numbers("codecrash/problems") or {}
+    return published_numbers("codecrash/problems")
 
 
 def average_losses(published: pd.DataFrame) -> pd.DataFrame:
@@ -177,19 +181,21 @@ def compared_tables(
         asked = asked[asked["dataset"] != MERGE]
     cells = published[published["mode"].isin(table["mode"])]
     cells = cells[cells["perturbation"].isin(table["perturbation"])]
-    cells = cells.assign(
-        dataset_name=cells["dataset"].map(NAMES),
-        mode_name=cells["mode"].map(MODES),
-        n=cells["dataset"].map(INDEPENDENT),
-        free=[["modes", *free_of(name)] for name in cells["perturbation"]],
-    ).round({"points": 2, "relative_pct": 2})
+    cells = cells.round({"points": 2, "relative_pct": 2})
+    cells["dataset_name"] = cells["dataset"].map(NAMES)
+    cells["mode_name"] = cells["mode"].map(MODES)
+    cells["n"] = cells["dataset"].map(INDEPENDENT)
+    cells["free"] = [["modes", *free_of(name)] for name in cells["perturbation"]]
     return {"published": cells, "differences": asked, "headline": headlines(published)}
 
 
 def free_of(perturbation: str) -> list[str]:
     """Returns the names of the parameters in which a study may deviate from the paper's without
     effect on the cost of `perturbation`: problems, perturbations and, except for MHC, hints."""
-    return ["problems", "perturbations"] + ["hints"] * (perturbation != "MHC")
+    names = ["problems", "perturbations"]
+    if perturbation != "MHC":
+        names.append("hints")
+    return names
 
 
 def own_headlines(
@@ -215,17 +221,26 @@ def own_headlines(
         if len(asked) < models * len(counts) * len(HEADLINE):
             continue
         for reading, weights in reading_weights().items():
-            kept = []
-            for _, own in part.set_index("question").groupby(["model", "perturbation"]):
-                for dataset, weight in weights.items():
-                    cell = own if dataset == MERGE else own[own["dataset"] == dataset]
-                    one = share(cell["score"], cell["score_before"])
-                    kept.append(one * weight)
-            share_kept = total(kept) * (len(weights) * 100 / len(kept))
-            numbers = estimate_row(100 - share_kept, part, confidence)
-            rows.append({"mode": mode, "reading": reading} | numbers)
+            row = {"mode": mode, "reading": reading}
+            lost = 100 - _mean_kept(part, weights)
+            rows.append(row | estimate_row(lost, part, confidence))
     table = pd.DataFrame(rows, columns=["mode", "reading", *NUMBERS])
     return table.rename(columns={"value": "degradation"})
+
+
+def _mean_kept(pairs: pd.DataFrame, weights: pd.Series) -> Moved:
+    """Returns the mean part of the vanilla score, in %, that models keep under perturbations: over
+    the models and perturbations in `pairs`, data sets with `weights`, of `reading_weights`."""
+    kept = []
+    scores = pairs.set_index("question")
+    for _, own in scores.groupby(["model", "perturbation"]):
+        for dataset, weight in weights.items():
+            cell = own
+            if dataset != MERGE:
+                cell = own[own["dataset"] == dataset]
+            part = share(cell["score"], cell["score_before"])
+            kept.append(part * weight)
+    return total(kept) * (len(weights) * 100 / len(kept))
 
 
 LIKE = {"generated": "cruxeval", "contest": "livecodebench"}
@@ -250,7 +265,8 @@ def in_panels(
     panels = panels[[*on, "panel"]].drop_duplicates()
     cells = published.merge(panels.dropna(), on=on)
     names = NAMES | {MERGE: "both data sets"}
-    return cells.assign(beside=cells["dataset"].map(names))
+    cells["beside"] = cells["dataset"].map(names)
+    return cells
 
 
 def published_points(
@@ -263,8 +279,7 @@ def published_points(
     drawn = as_the_paper_asked(named(table))
     cells = in_panels(published, drawn, ["dataset", "mode"])
     value = "relative_pct" if relative else "points"
-    points = cells[["panel", "perturbation", value, "beside"]]
-    return points.set_axis(["panel", "condition", "value", "beside"], axis=1)
+    return cells.rename(columns={"perturbation": "condition", value: "value"})
 
 
 def scores() -> pd.DataFrame:
@@ -277,11 +292,11 @@ def scores() -> pd.DataFrame:
     """
     cells = not_reasoning(pass_at_1()).query("mode == 'direct'")
     vanilla = cells.groupby(["label", "dataset"])["value"].transform("first")
-    return cells[["label", "dataset", "perturbation"]].assign(
-        share=cells["value"] / 100,
-        independent=cells["dataset"].map(INDEPENDENT),
-        lost=1 - cells["value"] / vanilla,
-    )
+    table = cells.drop(columns=["mode", "value"])
+    table["share"] = cells["value"] / 100
+    table["independent"] = cells["dataset"].map(INDEPENDENT)
+    table["lost"] = 1 - cells["value"] / vanilla
+    return table
 
 
 def rankings(table: pd.DataFrame) -> pd.DataFrame:
@@ -298,13 +313,11 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
     parts = []
     for _, part in table.groupby(["dataset", "perturbation"], sort=False):
         low, high, separated = open_ranks(part["share"], part["independent"], LEVEL)
-        part = part.assign(
-            rank=part["share"].rank(ascending=False),
-            low=low,
-            high=high,
-            separated=len(separated),
-            pairs=math.comb(len(part), 2),
-        )
+        part["rank"] = part["share"].rank(ascending=False)
+        part["low"] = low
+        part["high"] = high
+        part["separated"] = len(separated)
+        part["pairs"] = math.comb(len(part), 2)
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from codestress.fitting.influence import share
-from codestress.report.published import published_models, read_published
+from codestress.report.published import read_published
 from codestress.scoring.forms import split_thoughts
 from codestress.seeding import rng
 from codestress.types import CHARACTERS_PER_TOKEN, Response
@@ -19,10 +19,11 @@ from codestress.types import CHARACTERS_PER_TOKEN, Response
 from .conditions import (
     CELL,
     NAMES,
+    cells,
     named,
 )
 from .differences import condition_means, estimate_row
-from .leaderboard import HEADLINE, INDEPENDENT, free_of, in_panels
+from .leaderboard import HEADLINE, INDEPENDENT, free_of, in_panels, registry_names
 
 CONFUSED = re.compile(
     r"\b(wait|hmm+|confus\w*|contradict\w*|but the comment|but the hint|maybe|perhaps|unsure|odd)\b",
@@ -69,6 +70,7 @@ def doubts(text: str) -> list[int]:
     return [found.start() for found in CONFUSED.finditer(text)]
 
 
+Array = NDArray[np.float64]
 GROWTHS = 400
 """Number of curves that are drawn to see how far a fit lies from its points by chance."""
 LEAST_POINTS = 4
@@ -80,13 +82,15 @@ def with_reasoning(
 ) -> pd.DataFrame:
     """Returns the answers with the columns `reasoning_tokens` (nan where the request failed) and
     `collapsed` (whether the response ends in endless repetition). `texts` are responses by key."""
-    tokens = {key: reasoning_tokens(response) for key, response in texts.items()}
-    starts = {key: collapse_start(response.text) for key, response in texts.items()}
+    tokens = {}
+    starts = {}
+    for key, response in texts.items():
+        tokens[key] = reasoning_tokens(response)
+        starts[key] = collapse_start(response.text)
     keys = answers["key"]
-    return answers.assign(
-        reasoning_tokens=keys.map(tokens).astype(float),
-        collapsed=keys.map(starts).notna(),
-    )
+    answers = answers.assign(reasoning_tokens=keys.map(tokens).astype(float))
+    answers["collapsed"] = keys.map(starts).notna()
+    return answers
 
 
 def reasoning_table(
@@ -113,12 +117,13 @@ def token_growth(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     by = ["model", "dataset", "question", "problem"]
     spent = answers.pivot_table("reasoning_tokens", by, "perturbation", sort=False)
     rows = []
-    for perturbation in spent.columns.drop("VAN") if "VAN" in spent else ():
+    others = spent.columns.drop("VAN") if "VAN" in spent else ()
+    for perturbation in others:
         both = spent[[perturbation, "VAN"]].dropna().reset_index()
-        for cell, part in both.groupby(["model", "dataset"], sort=False):
+        for row, part in cells(both, ["model", "dataset"]):
+            row["perturbation"] = perturbation
             tokens = part.set_index("question")
             ratio = share(tokens[perturbation], tokens["VAN"])
-            row = dict(zip(columns, (*cell, perturbation), strict=False))
             rows.append(row | estimate_row(ratio, part, confidence))
     table = pd.DataFrame(rows, columns=[*columns, "value", "low", "high"])
     return table.rename(columns={"value": "times"})
@@ -134,10 +139,11 @@ def published_reasoning() -> pd.DataFrame:
             triples = np.reshape([0.0, *others], (5, 3))
             for name, triple in zip(("VAN", *HEADLINE), triples, strict=True):
                 rows.append((label, dataset, name, vanilla + triple[0], *triple))
-    columns = ["label", "dataset", "perturbation"]
-    numbers_of = ["pass_at_1_pct", "points", "average_tokens", "most_tokens"]
-    table = pd.DataFrame(rows, columns=[*columns, *numbers_of])
-    return table.assign(model=table["label"].map(published_models("codecrash")))
+    columns = ["label", "dataset", "perturbation", "pass_at_1_pct", "points"]
+    columns += ["average_tokens", "most_tokens"]
+    table = pd.DataFrame(rows, columns=columns)
+    table["model"] = registry_names(table["label"])
+    return table
 
 
 def published_claims(published: pd.DataFrame) -> pd.DataFrame:
@@ -168,9 +174,9 @@ def token_points(
     drawn = named(table).rename(columns=names)
     names["perturbation"] = "condition"
     theirs = in_panels(published, drawn, ["dataset"]).rename(columns=names)
-    axes = ["model", "panel", "condition"]
-    points = drawn[[*axes, "cell", "value", "low", "high", "hollow"]]
-    return points, theirs[[*axes, "value", "hollow", "beside"]]
+    ends = ["low", "high", "hollow"]
+    points = drawn[["model", "panel", "condition", "cell", "value", *ends]]
+    return points, theirs
 
 
 def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
@@ -188,20 +194,28 @@ def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:
     if places.size < LEAST_POINTS:
         return math.nan
     places = places / places[-1]
-    counts = np.arange(places.size)
-
-    def fitted(places: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        quadratic = np.polyfit(places, counts, 2)
-        return quadratic, float(np.abs(np.polyval(quadratic, places) - counts).max())
-
-    quadratic, found = fitted(places)
+    quadratic, distance = _quadratic(places)
     grid = np.linspace(0, 1, 1001)
-    rates = np.maximum(np.polyval(np.polyder(quadratic), grid), 0)
-    expected = np.concatenate([[0.0], np.cumsum(rates[1:] + rates[:-1])])
-    between = np.sort(random.random((GROWTHS, places.size - 2)), axis=1)
-    drawn = np.interp(between, expected / expected[-1], grid)
-    others = [fitted(np.concatenate([[0.0], row, [1.0]]))[1] for row in drawn]
-    return float((1 + np.sum(np.array(others) >= found)) / (1 + GROWTHS))
+    slopes = np.polyval(np.polyder(quadratic), grid)
+    rates = np.maximum(slopes, 0)
+    events = np.cumsum(rates[1:] + rates[:-1])
+    expected = np.concatenate([[0.0], events])
+    uniform = random.random((GROWTHS, places.size - 2))
+    between = np.sort(uniform, axis=1)
+    farther = 0
+    for row in np.interp(between, expected / expected[-1], grid):
+        _, other = _quadratic(np.concatenate([[0.0], row, [1.0]]))
+        farther += other >= distance
+    return (1 + farther) / (1 + GROWTHS)
+
+
+def _quadratic(places: Array) -> tuple[Array, float]:
+    """Returns the quadratic fitted to the counts 0, 1, … at `places`, and the largest distance of a
+    count from it."""
+    counts = np.arange(places.size)
+    quadratic = np.polyfit(places, counts, 2)
+    residuals = np.polyval(quadratic, places) - counts
+    return quadratic, float(np.abs(residuals).max())
 
 
 class Collapse(NamedTuple):
@@ -230,23 +244,24 @@ def doubt_curve(answers: pd.DataFrame, texts: Mapping[str, Response]) -> Collaps
 
     def rank(row: Any) -> tuple[bool, int]:
         text = texts[row.key].text
-        collapses = collapse_start(text) is not None
-        return collapses, len(text) if collapses else len(doubts(text))
+        if collapse_start(text) is None:
+            return False, len(doubts(text))
+        return True, len(text)
 
     row: Any = max(answers.itertuples(), key=rank)
     text = texts[row.key].text
+    length = math.ceil(len(text) / CHARACTERS_PER_TOKEN)
+    thought = text
     start = collapse_start(text)
-    thought = text if start is not None else split_thoughts(text).thoughts or text
+    if start is None:
+        thought = split_thoughts(text).thoughts or text
     places = [place / CHARACTERS_PER_TOKEN for place in doubts(thought[:start])]
-    curve = pd.DataFrame({"tokens": [0.0, *places], "doubts": range(1 + len(places))})
+    curve = pd.DataFrame({"tokens": [0.0, *places]})
+    curve["doubts"] = curve.index
+    if start is not None:
+        start //= CHARACTERS_PER_TOKEN
     return Collapse(
-        row.model,
-        row.problem,
-        row.perturbation,
-        -(-len(text) // CHARACTERS_PER_TOKEN),
-        None if start is None else start // CHARACTERS_PER_TOKEN,
-        curve,
-        thought,
+        row.model, row.problem, row.perturbation, length, start, curve, thought
     )
 
 
@@ -260,8 +275,9 @@ def growth_table(collapse: Collapse) -> pd.DataFrame:
     places = collapse.curve["tokens"]
     counts = collapse.curve["doubts"]
     row["doubts"] = counts.max()
-    known = len(counts) >= LEAST_POINTS
-    fit = np.polyfit(places, counts, 2) if known else np.full(3, math.nan)
+    fit = np.full(3, math.nan)
+    if len(counts) >= LEAST_POINTS:
+        fit = np.polyfit(places, counts, 2)
     row["c2"], row["c1"], row["c0"] = fit
     row["lack_of_fit_quadratic"] = lack_of_growth(places, rng(0, "quadratic"))
     return pd.DataFrame([row])
@@ -275,5 +291,7 @@ def collapse_headline(collapse: Collapse) -> str:
         return f"{collapse.model} writes no word of doubt"
     late = (places > places.max() / 2).mean()
     words = f"{100 * late:.0f} % of {collapse.model}'s {len(places)} words of doubt"
-    end = "" if collapse.collapse_at is None else ", then it repeats itself to the end"
-    return f"{words} come in the second half{end}"
+    title = f"{words} come in the second half"
+    if collapse.collapse_at is not None:
+        title += ", then it repeats itself to the end"
+    return title

@@ -7,7 +7,6 @@ import pandas as pd
 
 from codestress.report.published import (
     published_cells,
-    published_models,
     published_numbers,
 )
 
@@ -19,6 +18,7 @@ from .leaderboard import (
     pass_at_1,
     problem_counts,
     published_differences,
+    registry_names,
 )
 from .reasoning import published_reasoning
 from .sweep import SMALL
@@ -53,14 +53,12 @@ def recounted() -> pd.DataFrame:
     key = ["mode", "dataset", "perturbation"]
     lost = -outputs.pivot(index="label", columns=key, values="relative_pct")
     vanilla = outputs.groupby(["mode", "label", "dataset"])["vanilla_pct"].first()
-    rows = [
-        *_averages(average_losses(outputs)),
-        *_datasets(lost["direct"]),
-        *_step_by_step(lost["cot"], vanilla),
-        *_thinking(lost["cot"]),
-        *_inputs(lost, vanilla),
-        *_counts(),
-    ]
+    rows = list(_averages(average_losses(outputs)))
+    rows += _datasets(lost["direct"])
+    rows += _step_by_step(lost["cot"], vanilla)
+    rows += _thinking(lost["cot"])
+    rows += _inputs(lost, vanilla)
+    rows += _counts()
     return pd.DataFrame(rows, columns=["number", "reading", "value"])
 
 
@@ -69,13 +67,14 @@ def by_size() -> pd.DataFrame:
     (section 3.2), in direct mode, for each pair of models and reading of an average. Columns: less,
     more (labels; `more` is the robust one), reading, value (difference of losses, each in %)."""
     losses = average_losses(published_differences())
-    direct = losses[losses["mode"] == "direct"]
+    direct = losses.query("mode == 'direct'")
     means = mean_losses(direct, ["label", "reading"])
     pairs = published_cells("codecrash/scaling", "more")
     rows = []
     for pair in pairs.itertuples():
-        for reading, lost in (means[pair.value] - means[pair.more]).items():
-            rows.append((pair.value, pair.more, reading, lost))
+        lost = means[pair.value] - means[pair.more]
+        for reading, value in lost.items():
+            rows.append((pair.value, pair.more, reading, value))
     return pd.DataFrame(rows, columns=["less", "more", "reading", "value"])
 
 
@@ -88,31 +87,35 @@ def averages() -> pd.DataFrame:
     """
     axes = ("perturbation", "dataset")
     points = published_cells("codecrash/averages_direct_points", *axes)
-    numbers = published_numbers("codecrash/input") or {}
+    numbers = published_numbers("codecrash/input")
     names = [name.split() for name in numbers["columns"][2:]]
     inputs = pd.DataFrame(names, columns=["perturbation", "mode"])
     inputs["value"] = numbers["averages"]
+    points["mode"] = "direct"
+    inputs["dataset"] = "cruxeval"
     key = ["mode", "dataset", "perturbation"]
-    parts = []
-    for table, rows, task, unit in (
-        ("Tables 13 and 16", points.assign(mode="direct"), "output", "points"),
-        ("Table 5", inputs.assign(dataset="cruxeval"), "input", "relative_pct"),
-    ):
-        means = published_differences(task).groupby(key)[unit].mean().rename("mean")
-        parts.append(rows.join(means, on=key).assign(table=table))
-    rows = pd.concat(parts, ignore_index=True)
-    return rows.rename(columns={"value": "published", "mean": "value"}).assign(
-        dataset_name=rows["dataset"].map(NAMES),
-        mode_name=rows["mode"].map(MODES),
-    )
+    means = published_differences().groupby(key)["points"].mean()
+    points = points.join(means.rename("mean"), on=key)
+    points["table"] = "Tables 13 and 16"
+    means = published_differences("input").groupby(key)["relative_pct"].mean()
+    inputs = inputs.join(means.rename("mean"), on=key)
+    inputs["table"] = "Table 5"
+    rows = pd.concat([points, inputs], ignore_index=True)
+    rows["dataset_name"] = rows["dataset"].map(NAMES)
+    rows["mode_name"] = rows["mode"].map(MODES)
+    return rows.rename(columns={"value": "published", "mean": "value"})
 
 
 def _ahead(values: pd.Series, others: list[str], first: str) -> float:
-    return float(values[first] - values[others].drop(first, errors="ignore").max())
+    """Returns how far the value of `first` is above the largest of `others`."""
+    rest = values[others].drop(first, errors="ignore")
+    return float(values[first] - rest.max())
 
 
 def _above_others(values: pd.Series, labels: list[str]) -> float:
-    return float(values[labels].mean() - values.drop(labels).mean())
+    """Returns how far the mean value of `labels` is above that of all others."""
+    rest = values.drop(labels)
+    return float(values[labels].mean() - rest.mean())
 
 
 def _averages(losses: pd.DataFrame) -> Iterator[Number]:
@@ -127,7 +130,8 @@ def _averages(losses: pd.DataFrame) -> Iterator[Number]:
         yield "PSC-ALL ahead of its parts", reading, _ahead(direct, SINGLE, "PSC-ALL")
         saved = 100 * (1 - cot / direct)
         yield "MHC ahead in what is saved", reading, _ahead(saved, HEADLINE, "MHC")
-        saved = 100 * (1 - models[reading]["cot"] / models[reading]["direct"])
+        own = models[reading]
+        saved = 100 * (1 - own["cot"] / own["direct"])
         yield "saved by capable models", reading, _above_others(saved, CAPABLE)
 
 
@@ -154,9 +158,9 @@ def _step_by_step(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
     yield "vanilla, step by step - direct", "", easier.mean()
     misled = lost[MERGE][["MCC", "MPS"]].mean(axis=1)
     yield "misled step by step", "", misled.min()
-    names = published_models("codecrash")
+    models = registry_names(misled.index)
     for reading, small in SMALL.items():
-        labels = [label for label in misled.index if names[label] in small]
+        labels = list(misled.index[models.isin(small)])
         yield "small models misled", reading, _above_others(misled, labels)
 
 
@@ -167,21 +171,21 @@ def _thinking(lost: pd.DataFrame) -> Iterator[Number]:
     scores = scores[~scores["label"].isin(lost.index)]
     key = ["dataset", "label"]
     wide = scores.pivot(index=key, columns="perturbation", values="value")
-    own = 100 * (1 - wide.div(wide["VAN"], axis=0))
+    kept = wide.div(wide["VAN"], axis=0)
+    own = 100 * (1 - kept)
     for dataset in problem_counts():
         others = lost[dataset]["PSC-ALL"].mean()
         more = others - own.loc[dataset, "PSC-ALL"].mean()
         yield "PSC-ALL, step by step - thinking", dataset, more
-    yield "prints better than comments", "", (wide["MPS"] > wide["MCC"]).sum()
+    better = wide["MPS"] > wide["MCC"]
+    yield "prints better than comments", "", better.sum()
     hints = own["MHC"].unstack()
     more = hints["o3-Mini-High"] > hints["o3-Mini-Low"]
     yield "more effort loses more", "", more.sum()
     table = published_reasoning()
-    tokens = table.pivot(
-        index=["label", "dataset"], columns="perturbation", values="average_tokens"
-    )
-    longer = tokens.gt(tokens["VAN"], axis=0)
-    yield "longer under messages", "", longer[["MCC", "MPS"]].to_numpy().sum()
+    tokens = table.pivot(index=key, columns="perturbation", values="average_tokens")
+    longer = tokens[["MCC", "MPS"]].gt(tokens["VAN"], axis=0)
+    yield "longer under messages", "", longer.to_numpy().sum()
     longer = tokens["MHC"] > tokens["MCC"]
     yield "longer under hints than comments", "", longer.sum()
     yield "longest", "", table["most_tokens"].max()
@@ -191,25 +195,27 @@ def _inputs(lost: pd.DataFrame, vanilla: pd.Series) -> Iterator[Number]:
     """Yields the numbers about input prediction beside output prediction on CRUXEval, of which
     `lost` has the losses and `vanilla` Pass@1 on programs as they are."""
     inputs = published_differences("input")
-    means = -inputs.groupby(["mode", "perturbation"])["relative_pct"].mean().unstack()
-    for mode in means.index:
-        yield "MCC helps", mode, -means.loc[mode, "MCC"]
-        yield "MPS helps", mode, -means.loc[mode, "MPS"]
+    means = inputs.groupby(["mode", "perturbation"])["relative_pct"].mean()
+    for mode in ("cot", "direct"):
+        yield "MCC helps", mode, means[mode]["MCC"]
+        yield "MPS helps", mode, means[mode]["MPS"]
     outputs = lost.xs("cruxeval", axis=1, level="dataset").mean()
     saved = outputs["cot"] / outputs["direct"]
-    more = 100 * (means.loc["cot"] / means.loc["direct"] - saved)
+    more = 100 * (means["cot"] / means["direct"] - saved)
     for name in ("PSC-ALL", "MHC"):
         yield "saved, outputs - inputs", f"of the loss to {name}", more[name]
     own = inputs.groupby(["mode", "label"])["vanilla_pct"].first()
+    own_gain = own["cot"] - own["direct"]
     theirs = vanilla.xs("cruxeval", level="dataset")
-    gains = [(part["cot"] - part["direct"]).mean() for part in (theirs, own)]
+    gain = theirs["cot"] - theirs["direct"]
     reading = "of the programs as they are"
-    yield "saved, outputs - inputs", reading, gains[0] - gains[1]
+    yield "saved, outputs - inputs", reading, gain.mean() - own_gain.mean()
 
 
 def _counts() -> Iterator[Number]:
+    """Yields the numbers of questions and models."""
     yield "questions", "", sum(problem_counts().values())
-    questions = published_numbers("codecrash/questions") or {}
+    questions = published_numbers("codecrash/questions")
     yield "contest questions", "", questions["livecodebench"]
     yield "models", "", published_differences()["label"].nunique()
     settings = published_reasoning()["label"]

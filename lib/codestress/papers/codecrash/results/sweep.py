@@ -7,11 +7,10 @@ from collections.abc import Mapping
 import pandas as pd
 
 from codestress.fitting.influence import mean, share
-from codestress.report.published import published_models
 from codestress.types import Response
 
 from ..programs import MESSAGES
-from .conditions import CELL, named, spelled
+from .conditions import CELL, cells, named, spelled
 from .differences import (
     NUMBERS,
     PAIRED,
@@ -22,7 +21,7 @@ from .differences import (
     estimate_row,
     required_pairs,
 )
-from .leaderboard import published_differences
+from .leaderboard import published_differences, registry_names
 
 
 def with_tokens(answers: pd.DataFrame, texts: Mapping[str, Response]) -> pd.DataFrame:
@@ -80,27 +79,28 @@ def density_orders(
     score = f"value_{rule}"
     by = [*keys, "perturbation", "density"]
     means = answers.groupby(by)[[score, "tokens"]].mean().reset_index()
-    vanilla = means[means["perturbation"] == "VAN"][[*keys, score, "tokens"]]
+    vanilla = means.query("perturbation == 'VAN'")[[*keys, score, "tokens"]]
     highest = means[means["density"] == means["density"].max()]
     most = highest[highest["perturbation"].isin(MESSAGES)]
     pairs = most.merge(vanilla, on=keys, suffixes=("", "_before"))
     rows = []
     condition = ["dataset", "mode", "perturbation"]
-    for key, part in pairs.groupby(condition, sort=False):
-        of = dict(zip(condition, key, strict=True))
+    for row, part in cells(pairs, condition):
+        row |= {"number": "tokens", "reading": ""}
         kept = {}
         for model, own in part.set_index("question").groupby("model"):
             kept[model] = share(own[score], own[f"{score}_before"])
-            longer = share((own["tokens"] - own["tokens_before"]).dropna())
-            row = {"number": "tokens", "model": model, "reading": ""}
-            rows.append(of | row | estimate_row(longer, part, confidence))
+            more = own["tokens"] - own["tokens_before"]
+            row["model"] = model
+            rows.append(row | estimate_row(share(more.dropna()), part, confidence))
+        row |= {"number": "small - larger", "model": "open"}
         for reading, small in SMALL.items():
             if {*small, *LARGER} <= {*kept}:
+                row["reading"] = reading
                 larger = mean([kept[name] for name in LARGER])
                 smaller = mean([kept[name] for name in small])
                 loss = (larger - smaller) * 100
-                row = {"number": "small - larger", "model": "open", "reading": reading}
-                rows.append(of | row | estimate_row(loss, part, confidence))
+                rows.append(row | estimate_row(loss, part, confidence))
     columns = ["number", "model", *condition, "reading", *NUMBERS]
     return pd.DataFrame(rows, columns=columns)
 
@@ -111,7 +111,7 @@ def swept_models() -> pd.DataFrame:
     labels = [*published_differences()["label"].unique(), "QwQ-32B"]
     rows = itertools.product(labels, ["MCC", "MPS"])
     table = pd.DataFrame(rows, columns=["label", "perturbation"])
-    return table.assign(model=table["label"].map(published_models("codecrash")))
+    return table.assign(model=registry_names(table["label"]))
 
 
 def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.DataFrame:
@@ -122,10 +122,10 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
     if show == "tokens":
         columns = ("average_tokens", "tokens_low", "tokens_high")
     messages = table["perturbation"].map(lambda name: spelled(name, code=True))
-    panels = messages + ", " + named(table)["panel"]
     asked = table["perturbation"].where(table["density"] > 0, "VAN")
-    points = named(table.assign(perturbation=asked)).assign(panel=panels)
-    return drawn_columns(points, ["model", "panel", "density", "cell"], columns)
+    points = named(table.assign(perturbation=asked))
+    points["panel"] = messages + ", " + points["panel"]
+    return drawn_columns(points, "density", columns)
 
 
 def density_headline(curves: pd.DataFrame, unit: str) -> str:
@@ -137,5 +137,7 @@ def density_headline(curves: pd.DataFrame, unit: str) -> str:
     last = means.iloc[-1]
     if unit == "tokens":
         return f"{many}, answers go from {first:,.0f} tokens on average to {last:,.0f}"
-    verb = "falls" if last < 0 else "rises"
+    verb = "rises"
+    if last < 0:
+        verb = "falls"
     return f"{many} Pass@1 {verb} by {abs(last):.0f} {unit} on average"

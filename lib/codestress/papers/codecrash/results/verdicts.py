@@ -18,7 +18,7 @@ from .conditions import (
     MERGE,
     MODES,
     cells,
-    undefended,
+    plain_vanilla,
 )
 from .differences import PAIRED, required_pairs
 
@@ -37,8 +37,8 @@ def changed_verdicts(
     rows = []
     pairs = required_pairs(answers, rule)
     for row, part in cells(pairs[pairs["dataset"] != MERGE]):
-        right = part[part["score_before"] == 1]
-        wrong = part[part["score_before"] == 0]
+        right = part.query("score_before == 1")
+        wrong = part.query("score_before == 0")
         broken = right["score"] == 0
         share = clustered_share(broken, right["question"], confidence)
         row["broken"] = broken.sum()
@@ -61,21 +61,23 @@ def cases(
     Columns: `CELL` (the condition), problem, key_before, key_after (of the first candidates'
     responses), answer_before, answer_after. Empty where there is no such problem.
     """
-    columns = [*CELL, "problem", "key", f"detail_{rule}"]
-    after = answers[columns].drop_duplicates([*CELL, "problem"])
-    after = after.rename(columns={f"detail_{rule}": "answer"})
-    before = undefended(after[after["perturbation"] == "VAN"])
+    asked = [*CELL, "problem"]
+    detail = f"detail_{rule}"
+    after = answers[[*asked, "key", detail]].drop_duplicates(asked)
+    after = after.rename(columns={detail: "answer"})
+    before = plain_vanilla(after)
     pairs = required_pairs(answers, rule)
-    broken = pairs[(pairs["score_before"] == 1) & (pairs["score"] == 0)]
+    broken = pairs.query("score_before == 1 and score == 0")
     # All data sets together have no answers of their own, so their rows go here.
     broken = broken.merge(before[[*PAIRED, "key", "answer"]], on=PAIRED)
-    broken = broken.merge(after, on=[*CELL, "problem"], suffixes=("_before", "_after"))
+    broken = broken.merge(after, on=asked, suffixes=("_before", "_after"))
     shown = ["key_before", "key_after", "answer_before", "answer_after"]
     parts = [broken[:0]]
     for cell, part in cells(broken):
-        order = rng(seed, "cases", *map(str, cell.values())).permutation(len(part))
-        parts.append(part.iloc[sorted(order[:per_condition])])
-    return pd.concat(parts)[[*CELL, "problem", *shown]]
+        random = rng(seed, "cases", *map(str, cell.values()))
+        drawn = random.permutation(len(part))[:per_condition]
+        parts.append(part.iloc[sorted(drawn)])
+    return pd.concat(parts)[[*asked, *shown]]
 
 
 def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str:
@@ -85,14 +87,18 @@ def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str
     programs: list[list[str]] = []
     for name in ("VAN", case.perturbation):
         found = variants(given, case.dataset, case.language, name, case.density)
-        programs.append(found[case.problem].problem.code.split("\n"))
+        problem = found[case.problem].problem
+        programs.append(problem.code.split("\n"))
     before, after = programs
     lines = [
-        f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}",
-        *difflib.unified_diff(before, after, "vanilla", "perturbed", lineterm="", n=2),
+        f"=== {case.model}, {case.dataset} {case.problem}, {MODES[case.mode]}, {case.perturbation}"
     ]
-    for name, key in {"vanilla": case.key_before, "perturbed": case.key_after}.items():
-        text = texts[key].text[-1500:] if key in texts else "(the request failed)"
+    names = "vanilla", "perturbed"
+    lines += difflib.unified_diff(before, after, *names, lineterm="", n=2)
+    for name, key in zip(names, (case.key_before, case.key_after), strict=True):
+        text = "(the request failed)"
+        if key in texts:
+            text = texts[key].text[-1500:]
         lines.append(f"--- answer to the {name} program\n{text}")
     return "\n".join(lines) + "\n"
 
