@@ -32,10 +32,10 @@ class Configuration(Strict):
 def chatml(turns: Iterable[tuple[str, str]], begun: str = "") -> str:
     """Returns a prompt in ChatML, of (role, text) pairs, and the assistant's turn, which begins
     with the prefill `begun` and stays open."""
-    return (
-        "".join(f"{START}{role}\n{text}{END}\n" for role, text in turns)
-        + f"{START}assistant\n{begun}"
-    )
+    prompt = ""
+    for role, text in turns:
+        prompt += f"{START}{role}\n{text}{END}\n"
+    return f"{prompt}{START}assistant\n{begun}"
 
 
 def weights_folder(name: str) -> Path:

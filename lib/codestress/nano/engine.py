@@ -19,7 +19,7 @@ from codestress.errors import DataError, EngineError
 from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.registry import ModelEntry
 from codestress.seeding import rng
-from codestress.types import Outcome, Request, Response, Usage, now
+from codestress.types import FinishReason, Outcome, Request, Response, Usage, now
 from codestress.validation import Strict
 
 from .configuration import chatml, weights_folder
@@ -64,9 +64,10 @@ class NanoEngine(Engine):
         sampling, model = request.prompt.sampling, self.model
         tokens = model.tokens(prompt_text(request))
         window = model.shape.max_position_embeddings
-        if len(tokens) >= window:
+        length = len(tokens)
+        if length >= window:
             raise RequestFailed(
-                f"{self.entry.name}: the prompt is too long, {len(tokens)} tokens of "
+                f"{self.entry.name}: the prompt is too long, {length} tokens of "
                 f"{window} that fit: ask with fewer distractors or lines",
                 Outcome.DOES_NOT_FIT,
             )
@@ -76,23 +77,24 @@ class NanoEngine(Engine):
             top_p=sampling.top_p,
             random=rng(0, "nano", request.key),
         )
+        most = min(sampling.max_tokens, window - length)
         written: list[int] = []
         text = ""
-        cuts: list[int] = []
-        for token in islice(continuation, sampling.max_tokens):
+        reason: FinishReason = "length"
+        for token in islice(continuation, most):
             written.append(token)
             text = model.tokenizer.decode(written)
             cuts = [text.index(stop) for stop in sampling.stop if stop in text]
             if cuts:
+                text = text[: min(cuts)]
+                reason = "stop"
                 break
-        ended = len(written) < min(sampling.max_tokens, window - len(tokens))
+        if len(written) < most:
+            reason = "stop"
+        usage = Usage(length, len(written))
+        model_id = f"{self.entry.id} {self.entry.identity}"
         return Response(
-            text=text[: min(cuts, default=None)],
-            finish_reason="stop" if cuts or ended else "length",
-            usage=Usage(prompt_tokens=len(tokens), completion_tokens=len(written)),
-            seconds=time.monotonic() - started,
-            answered_by=f"{self.entry.id} {self.entry.identity}",
-            answered_at=now(),
+            text, reason, usage, time.monotonic() - started, model_id, now()
         )
 
 

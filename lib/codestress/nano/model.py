@@ -5,10 +5,11 @@ Weights are stored as 16-bit floats in the layout of Hugging Face's Llama; sums 
 bits.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +26,43 @@ Array = NDArray[np.float32]
 
 BLOCK = 256
 """Number of tokens that the forward pass reads at once."""
+EMBEDDING, LAST_SCALE = "model.embed_tokens.weight", "model.norm.weight"
+"""Llama's names of the weights that belong to no layer."""
 
 
-def _read(path: Path, reader: Callable[[Path], Any]) -> Any:
+class Layer(NamedTuple):
+    """The weights of a layer: two scales, and matrices [out, in]."""
+
+    input_scale: Array
+    queries: Array
+    keys: Array
+    values: Array
+    output: Array
+    inner_scale: Array
+    gate: Array
+    up: Array
+    down: Array
+
+
+LAYER = {
+    "input_layernorm": ("hidden",),
+    "self_attn.q_proj": ("queries", "hidden"),
+    "self_attn.k_proj": ("keys", "hidden"),
+    "self_attn.v_proj": ("keys", "hidden"),
+    "self_attn.o_proj": ("hidden", "queries"),
+    "post_attention_layernorm": ("hidden",),
+    "mlp.gate_proj": ("inner", "hidden"),
+    "mlp.up_proj": ("inner", "hidden"),
+    "mlp.down_proj": ("hidden", "inner"),
+}
+"""Llama's names of a layer's weights, in the order of `Layer`, with their axes."""
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[Path]:
+    """Raises `DataError`, with the remedy, for any error while the file `path` is read."""
     try:
-        return reader(path)
+        yield path
     # The libraries raise bare errors for files that are missing or damaged.
     except Exception as error:
         reason = " ".join(str(error).split()[:30])
@@ -44,23 +77,19 @@ class Nano:
     damaged."""
 
     def __init__(self, folder: Path = WEIGHTS) -> None:
-        file = folder / "model.safetensors"
-        shape: Configuration = _read(
-            folder / "config.json", lambda path: configuration(path.parent)
-        )
-        self.tokenizer: Tokenizer = _read(
-            folder / "tokenizer.json", lambda path: Tokenizer.from_file(str(path))
-        )
-        loaded: dict[str, Any] = _read(file, load_file)
-        self.shape = shape
+        with _readable(folder / "config.json"):
+            self.shape = shape = configuration(folder)
+        with _readable(folder / "tokenizer.json") as path:
+            self.tokenizer = Tokenizer.from_file(str(path))
+        with _readable(folder / "model.safetensors") as path:
+            loaded = load_file(path)
         self.end = self.tokenizer.token_to_id(END)
+        self.weights: dict[str, Array] = {}
         for name, size in weight_shapes(shape).items():
             actual = loaded[name].shape if name in loaded else "not there"
             if actual != size:
-                raise DataError(f"{file}: {name} is {actual}; config.json says {size}")
-        self.weights: dict[str, Array] = {
-            name: array.astype(np.float32) for name, array in loaded.items()
-        }
+                raise DataError(f"{path}: {name} is {actual}; config.json says {size}")
+            self.weights[name] = loaded[name].astype(np.float32)
         layers, heads = shape.num_hidden_layers, shape.num_key_value_heads
         cache = (layers, heads, shape.max_position_embeddings, shape.head_dim)
         # Values are [layers, heads, tokens, head], keys [layers, heads, head, tokens]:
@@ -68,21 +97,32 @@ class Nano:
         self._values = np.zeros(cache, dtype=np.float32)
         self._keys = self._values.transpose(0, 1, 3, 2).copy()
         self._read: list[int] = []
+        # For each layer, attention of the last token read over all: [heads, tokens].
+        self._seen: list[Array] = []
         self._later = np.triu(np.full((BLOCK, BLOCK), -np.inf, dtype=np.float32), 1)
-        self._cosines, self._sines = rotations(self.shape)
+        self._cosines, self._sines = rotations(shape)
 
     def logits(self, tokens: list[int]) -> Array:
         """Returns the logits of the next token after a prompt's `tokens`, one or more: shape
         [vocabulary]. Tokens at the beginning that the last call had too are not read again."""
-        shared = min(len(self._read), len(tokens) - 1)
-        if self._read[:shared] != tokens[:shared]:
-            pairs = enumerate(zip(self._read, tokens, strict=False))
-            shared = next(at for at, (mine, other) in pairs if mine != other)
+        shared = 0
+        for before, token in zip(self._read, tokens[:-1], strict=False):
+            if before != token:
+                break
+            shared += 1
         del self._read[shared:]
         states = np.empty(0, dtype=np.float32)
         for at in range(shared, len(tokens), BLOCK):
             states = self._forward(tokens[at : at + BLOCK])
-        return np.asarray(states[-1] @ self.weights["model.embed_tokens.weight"].T)
+        logits: Array = states[-1] @ self.weights[EMBEDDING].T
+        return logits
+
+    def attention(self, tokens: list[int]) -> Array:
+        """Returns the attention weights of the last of a prompt's `tokens` over all: [layers,
+        heads, tokens]. The cache is emptied before."""
+        self._read.clear()
+        self.logits(tokens)
+        return np.stack(self._seen)
 
     def continuation(
         self,
@@ -113,117 +153,102 @@ class Nano:
         """Returns the token ids of a text, without special tokens added."""
         return list(self.tokenizer.encode(text, add_special_tokens=False).ids)
 
-    def _forward(self, tokens: Sequence[int], seen: list[Array] | None = None) -> Array:
+    def _forward(self, tokens: list[int]) -> Array:
         """Reads `tokens` after those in the cache, which gets their keys and values, and returns
-        the states of the last layer, [tokens, hidden]. `seen`, if not None, collects each layer's
-        attention weights."""
-        first, last = len(self._read), len(self._read) + len(tokens)
-        cosines, sines = self._cosines[first:last], self._sines[first:last]
-        states = self.weights["model.embed_tokens.weight"][list(tokens)]
-        for layer in range(self.shape.num_hidden_layers):
-            prefix = f"model.layers.{layer}."
-            normed = self._normed(states, f"{prefix}input_layernorm.weight")
-            queries, keys, values = (
-                self._heads(normed, f"{prefix}self_attn.{name}_proj.weight")
-                for name in "qkv"
-            )
-            self._keys[layer, :, :, first:last] = _rotated(
-                keys, cosines, sines
-            ).transpose(0, 2, 1)
-            self._values[layer, :, first:last] = values
-            mixed = self._attend(_rotated(queries, cosines, sines), layer, last, seen)
-            states = states + mixed @ self.weights[f"{prefix}self_attn.o_proj.weight"].T
-            normed = self._normed(states, f"{prefix}post_attention_layernorm.weight")
-            gate = normed @ self.weights[f"{prefix}mlp.gate_proj.weight"].T
-            up = normed @ self.weights[f"{prefix}mlp.up_proj.weight"].T
-            inner = gate / (1 + np.exp(-gate)) * up
-            states = states + inner @ self.weights[f"{prefix}mlp.down_proj.weight"].T
+        the states of the last layer, [tokens, hidden]."""
+        self._seen.clear()
+        first = len(self._read)
+        last = first + len(tokens)
+        states = self.weights[EMBEDDING][tokens]
+        for number in range(self.shape.num_hidden_layers):
+            layer = self._layer(number)
+            normed = self._normed(states, layer.input_scale)
+            keys = self._rotated(self._heads(normed, layer.keys), first)
+            self._keys[number, :, :, first:last] = keys.transpose(0, 2, 1)
+            self._values[number, :, first:last] = self._heads(normed, layer.values)
+            queries = self._rotated(self._heads(normed, layer.queries), first)
+            mixed = self._attend(queries, number, last)
+            states = states + mixed @ layer.output.T
+            normed = self._normed(states, layer.inner_scale)
+            gate = normed @ layer.gate.T
+            inner = gate / (1 + np.exp(-gate)) * (normed @ layer.up.T)
+            states = states + inner @ layer.down.T
         self._read += tokens
-        return self._normed(states, "model.norm.weight")
+        return self._normed(states, self.weights[LAST_SCALE])
 
-    def attention(self, tokens: Sequence[int]) -> Array:
-        """Returns the attention weights of the last of a prompt's `tokens` over all: [layers,
-        heads, tokens]. The cache is emptied before."""
-        seen: list[Array] = []
-        self._read.clear()
-        for at in range(0, len(tokens), BLOCK):
-            seen.clear()
-            self._forward(tokens[at : at + BLOCK], seen)
-        return np.stack(seen)
+    def _layer(self, number: int) -> Layer:
+        prefix = f"model.layers.{number}"
+        return Layer(*[self.weights[f"{prefix}.{name}.weight"] for name in LAYER])
 
-    def _attend(
-        self, queries: Array, layer: int, last: int, seen: list[Array] | None
-    ) -> Array:
+    def _attend(self, queries: Array, layer: int, last: int) -> Array:
         """Returns the attention output [tokens, heads · head] of `queries` [heads, tokens, head]
-        over the cache of layer number `layer`, up to position `last`; the last token's weights are
-        appended to `seen`, if not None."""
+        over the cache of layer number `layer`, up to position `last`."""
         groups, count = self.shape.num_key_value_heads, queries.shape[1]
+        size = self.shape.head_dim
         # The heads of a group share keys and values: [groups, heads · tokens, head].
-        grouped = (queries * np.float32(self.shape.head_dim**-0.5)).reshape(
-            groups, -1, self.shape.head_dim
-        )
+        scaled = queries * np.float32(size**-0.5)
+        grouped = scaled.reshape(groups, -1, size)
         # [heads, tokens, tokens of the cache]
         scores = (grouped @ self._keys[layer, :, :, :last]).reshape(-1, count, last)
         scores[:, :, last - count :] += self._later[:count, :count]
         scores -= scores.max(axis=-1, keepdims=True)
         np.exp(scores, out=scores)
         sums = scores.sum(axis=-1, keepdims=True)
-        if seen is not None:
-            seen.append(scores[:, -1] / sums[:, -1])
-        mixed = scores.reshape(groups, -1, last) @ self._values[layer, :, :last]
-        mixed = mixed.reshape(-1, count, self.shape.head_dim) / sums
-        return np.asarray(mixed.transpose(1, 0, 2).reshape(count, -1))
+        self._seen.append(scores[:, -1] / sums[:, -1])
+        grouped = scores.reshape(groups, -1, last)
+        mixed = grouped @ self._values[layer, :, :last]
+        output: Array = mixed.reshape(-1, count, size) / sums
+        return output.transpose(1, 0, 2).reshape(count, -1)
 
-    def _heads(self, states: Array, name: str) -> Array:
-        """Returns the projection of `states` [tokens, hidden] by the weights with this `name`, as
-        [heads, tokens, head]."""
-        return (
-            (states @ self.weights[name].T)
-            .reshape(len(states), -1, self.shape.head_dim)
-            .transpose(1, 0, 2)
-        )
+    def _heads(self, states: Array, weights: Array) -> Array:
+        """Returns the projection of `states` [tokens, hidden] by `weights`, as [heads, tokens,
+        head]."""
+        projected = states @ weights.T
+        heads = projected.reshape(len(states), -1, self.shape.head_dim)
+        return heads.transpose(1, 0, 2)
 
-    def _normed(self, states: Array, name: str) -> Array:
-        scale = np.sqrt(
-            (states**2).mean(axis=-1, keepdims=True)
-            + np.float32(self.shape.rms_norm_eps)
+    def _rotated(self, heads: Array, first: int) -> Array:
+        """Returns `heads` [heads, tokens, head] with the encoding of their positions, from `first`."""
+        positions = slice(first, first + heads.shape[1])
+        half = heads.shape[2] // 2
+        turned = np.concatenate((-heads[..., half:], heads[..., :half]), axis=-1)
+        rotated: Array = (
+            heads * self._cosines[positions] + turned * self._sines[positions]
         )
-        return np.asarray(states / scale * self.weights[name], dtype=np.float32)
+        return rotated
+
+    def _normed(self, states: Array, scale: Array) -> Array:
+        squares = (states**2).mean(axis=-1, keepdims=True)
+        root = np.sqrt(squares + np.float32(self.shape.rms_norm_eps))
+        normed: Array = states / root * scale
+        return normed
 
 
 def configuration(folder: Path) -> Configuration:
     """Returns the model's sizes in a folder's config.json; its other entries, for other programs,
     are ignored. `KeyError` for a size that the file lacks."""
     entries = parse_json((folder / "config.json").read_text("utf-8"))
-    return Configuration.model_validate(
-        {name: entries[name] for name in Configuration.model_fields}
-    )
+    sizes = {name: entries[name] for name in Configuration.model_fields}
+    return Configuration.model_validate(sizes)
 
 
 def weight_shapes(shape: Configuration) -> dict[str, tuple[int, ...]]:
     """Returns the shapes of the arrays in a file of weights, by Llama's names, for a model's
     sizes."""
-    hidden, inner = shape.hidden_size, shape.intermediate_size
-    wide = shape.num_attention_heads * shape.head_dim
-    narrow = shape.num_key_value_heads * shape.head_dim
-    of_layer: dict[str, tuple[int, ...]] = {
-        "input_layernorm": (hidden,),
-        "self_attn.q_proj": (wide, hidden),
-        "self_attn.k_proj": (narrow, hidden),
-        "self_attn.v_proj": (narrow, hidden),
-        "self_attn.o_proj": (hidden, wide),
-        "post_attention_layernorm": (hidden,),
-        "mlp.gate_proj": (inner, hidden),
-        "mlp.up_proj": (inner, hidden),
-        "mlp.down_proj": (hidden, inner),
+    sizes = {
+        "hidden": shape.hidden_size,
+        "inner": shape.intermediate_size,
+        "queries": shape.num_attention_heads * shape.head_dim,
+        "keys": shape.num_key_value_heads * shape.head_dim,
     }
-    shapes: dict[str, tuple[int, ...]] = {
-        "model.embed_tokens.weight": (shape.vocab_size, hidden)
-    }
+    shapes: dict[str, tuple[int, ...]] = {}
+    shapes[EMBEDDING] = (shape.vocab_size, shape.hidden_size)
     for layer in range(shape.num_hidden_layers):
-        for name, size in of_layer.items():
+        for name, axes in LAYER.items():
+            size = tuple(sizes[axis] for axis in axes)
             shapes[f"model.layers.{layer}.{name}.weight"] = size
-    return {**shapes, "model.norm.weight": (hidden,)}
+    shapes[LAST_SCALE] = (shape.hidden_size,)
+    return shapes
 
 
 def chosen(
@@ -236,22 +261,16 @@ def chosen(
     scaled = np.exp((logits - logits.max()) / temperature)
     shares = scaled / scaled.sum()
     order = np.argsort(-shares, kind="stable")
-    kept = order[: int((np.cumsum(shares[order]) < top_p).sum()) + 1]
-    return int(random.choice(kept, p=shares[kept] / shares[kept].sum()))
+    lacking = np.cumsum(shares[order]) < top_p
+    likeliest = order[: lacking.sum() + 1]
+    kept = shares[likeliest]
+    return int(random.choice(likeliest, p=kept / kept.sum()))
 
 
 def rotations(shape: Configuration) -> tuple[Array, Array]:
     """Returns the cosines and the sines of the rotary position encoding for a model's sizes: two
     arrays [positions, head]."""
     half = np.arange(0, shape.head_dim, 2) / shape.head_dim
-    angles = np.arange(shape.max_position_embeddings)[:, None] / shape.rope_theta**half
-    angles = np.concatenate((angles, angles), axis=-1)
+    positions = np.arange(shape.max_position_embeddings)
+    angles = np.tile(positions[:, None] / shape.rope_theta**half, 2)
     return np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
-
-
-def _rotated(heads: Array, cosines: Array, sines: Array) -> Array:
-    half = heads.shape[-1] // 2
-    return np.asarray(
-        heads * cosines
-        + np.concatenate((-heads[..., half:], heads[..., :half]), axis=-1) * sines
-    )
