@@ -23,6 +23,7 @@ from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT
 from codestress.rooms import offered_by
 
 from . import answers, artefacts, exporting, questions, sources, trying
+from .options import warn
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -88,15 +89,14 @@ def main() -> None:
     try:
         sys.exit(cli(standalone_mode=False) or 0)
     except CodestressError as error:
-        click.echo(printable(f"error: {error}"), err=True)
+        warn(f"error: {error}")
         sys.exit(error.exit_status)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo(
-            "interrupted; every answer that came is kept: run the same command again to go on",
-            err=True,
+        warn(
+            "interrupted; every answer that came is kept: run the same command again to go on"
         )
         sys.exit(130)
     except OSError as error:
@@ -111,5 +111,5 @@ def main() -> None:
             )
         elif error.filename is None:
             raise
-        click.echo(printable(f"error: {message}"), err=True)
+        warn(f"error: {message}")
         sys.exit(1)

@@ -3,7 +3,6 @@ elsewhere."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from contextlib import nullcontext
 from itertools import chain
@@ -14,11 +13,11 @@ import click
 
 from codestress.inference.registry import load_registry
 from codestress.inference.store import Store
-from codestress.literals import printable
 from codestress.paths import OUTPUTS, STORE, shown
 from codestress.types import Task
 
 from .options import (
+    ARTEFACT,
     ARTEFACTS,
     AS_JSON,
     PROFILE,
@@ -27,7 +26,9 @@ from .options import (
     Factors,
     Knobs,
     exit_where,
+    print_json,
     resolved,
+    warn,
     with_knobs,
 )
 
@@ -129,14 +130,13 @@ def archive_export(file: Path, artefacts: tuple[str, ...], knobs: Knobs) -> None
             for artefact in chosen
         )
         count = write_archive(file, chain.from_iterable(answered))
-    click.echo(
-        f"{count:,} responses of {len(chosen)} artefacts: {file} ({file.stat().st_size:,} bytes)"
-    )
+    size = f"{file.stat().st_size:,} bytes"
+    click.echo(f"{count:,} responses of {len(chosen)} artefacts: {file} ({size})")
 
 
 @archive.command("adopt")
 @FILE
-@click.argument("artefact", metavar="PAPER/ARTEFACT")
+@ARTEFACT
 @PROFILE
 @click.option(
     "--model", required=True, help="A name from params/models.yaml: who answered."
@@ -165,11 +165,10 @@ def archive_adopt(
     from codestress.pipeline.adopt import adopt
     from codestress.scoring.answer_layouts import read_answers
 
-    (chosen,) = resolved((artefact,), Knobs(profile, model, settings))
-    (entry,) = chosen.models
-    counts = adopt(
-        file, read_answers(file).answers, chosen, entry, dict(where), STORE, form
-    )
+    [chosen] = resolved((artefact,), Knobs(profile, model, settings))
+    [entry] = chosen.models
+    answers = read_answers(file).answers
+    counts = adopt(file, answers, chosen, entry, where, STORE, form)
     click.echo(
         f"{counts.taken:,} answers taken for {entry.name}; {counts.answered:,} questions had one, "
         f"{counts.lacking:,} have none in the file, {counts.unused:,} answers are not asked for"
@@ -195,7 +194,7 @@ def archive_verify(file: Path) -> None:
     counts = Counter((row.model, row.server) for row in read_archive(file))
     for (model, server), count in sorted(counts.items()):
         click.echo(f"{model:28} {count:>9,}  {server or 'server unknown'}")
-    click.echo(f"{file}: {sum(counts.values()):,} responses, as they were asked")
+    click.echo(f"{file}: {counts.total():,} responses, as they were asked")
 
 
 @click.command()
@@ -253,13 +252,17 @@ def score(
     report, manner = _scored(answers_file, file, problems_file, task, rule)
     content = {"format": file.format, **report.as_json()}
     if as_json:
-        click.echo(json.dumps(content, indent=1))
+        print_json(content)
         return
-    names = [name for name in ("pass@1", "pass@5") if content[name] is not None]
-    shares = ", ".join(f"{name} {content[name]:.4%}" for name in names)
-    click.echo(f"{shares} ({rule}, {sum(report.counts.values()):,} answers)")
+    shares = []
+    for name in ("pass@1", "pass@5"):
+        if content[name] is not None:
+            shares.append(f"{name} {content[name]:.4%}")
+    counts = report.counts
+    total = sum(counts.values())
+    click.echo(f"{', '.join(shares)} ({rule}, {total:,} answers)")
     click.echo(f"  read as {file.format} ({file.fields})")
-    for reason, count in report.counts.items():
+    for reason, count in counts.items():
         if count:
             click.echo(f"  {reason:14} {count:>8,}")
     if manner:
@@ -291,9 +294,8 @@ def _scored(
         )
         rejected = len(problems.faults)
         if rejected:
-            count = f"{rejected:,} of {len(report.scores):,} problems"
-            click.echo(f"{count} rejected", err=True)
+            warn(f"{rejected:,} of {len(report.scores):,} problems rejected")
         for warning in report.warnings:
-            click.echo(printable(f"warning: {warning}"), err=True)
+            warn(f"warning: {warning}")
         check_matched(name, file.answers, report)
         return report, f"programs ran {executor.manner()}" if executor else ""

@@ -3,7 +3,6 @@ compare, check."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter, defaultdict
 from dataclasses import asdict
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from codestress.artefact_files import load_profile
-from codestress.literals import counted, printable
+from codestress.literals import counted
 from codestress.paths import MINE, OUTPUTS, shown
 from codestress.pipeline.artefacts import Artefact
 
@@ -23,6 +22,7 @@ from .options import (
     Knobs,
     exit_where,
     minutes_of,
+    print_json,
     resolved,
     with_knobs,
 )
@@ -78,7 +78,7 @@ def build(
             index = gallery(shelf)
         indexes.append(shown(index))
     if as_json:
-        click.echo(json.dumps([asdict(outcome) for outcome in outcomes], indent=1))
+        print_json([asdict(outcome) for outcome in outcomes])
     else:
         click.echo(f"{in_words(states)}; gallery: {', '.join(indexes)}")
         _tell_outcomes(outcomes)
@@ -125,13 +125,12 @@ def _tell_questions(artefacts: list[Artefact]) -> None:
         number = counted(counts.total(), "question")
         click.echo(f"{model}: {number}: {ordered}")
     if sentences := shortfalls(manifests):
-        click.echo(printable("\n".join(sentences)))
+        click.echo("\n".join(sentences))
         click.echo(f"see answers: {artefacts[0].typed('explain')}")
-    end = (
+    click.echo(
         "a sample of minutes judges no claim of the papers; "
         "the same command goes on where it ended"
     )
-    click.echo(end)
 
 
 def _tell_changed(artefact: Artefact) -> None:
@@ -141,9 +140,8 @@ def _tell_changed(artefact: Artefact) -> None:
 
     if artefact.changed:
         changed = read_manifest(artefact.folder)["changed"]
-        click.echo(
-            f"{artefact.label}: {changed['told']}\n  figure: {shown(artefact.folder / 'figure.png')}"
-        )
+        figure = shown(artefact.folder / "figure.png")
+        click.echo(f"{artefact.label}: {changed['told']}\n  figure: {figure}")
         for line in changed.get("difference", []):
             click.echo(f"  {line}")
         click.echo(f"  remove it: {changed['remove']}")

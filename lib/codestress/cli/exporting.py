@@ -6,7 +6,7 @@ import click
 
 from codestress.paths import OUTPUTS, shown
 
-from .options import ARTEFACTS, Knobs, exit_where, resolved, with_knobs
+from .options import ARTEFACTS, Knobs, exit_where, resolved, warn, with_knobs
 
 
 @click.group()
@@ -39,9 +39,7 @@ def export_inspect(artefacts: tuple[str, ...], knobs: Knobs, folder: Path) -> No
             name = path.name
             click.echo(f"{shown(path)}: {items:,} items")
         else:
-            click.echo(
-                f"{artefact.label}: left out, for nothing is asked for it", err=True
-            )
+            warn(f"{artefact.label}: left out, for nothing is asked for it")
     exit_where(not name)
     # inspect_ai finds no task by an absolute path.
     click.echo(

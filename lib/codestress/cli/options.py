@@ -1,6 +1,7 @@
 """Options that several commands share, and the artefacts, models and factors that they name."""
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any, NamedTuple
 
@@ -8,6 +9,7 @@ import click
 
 from codestress.artefact_files import load_profile
 from codestress.inference.registry import load_registry
+from codestress.literals import printable
 from codestress.pipeline.artefacts import Artefact, Overrides, resolve, select
 
 MODEL_ID = click.option(
@@ -31,22 +33,29 @@ SETTINGS = click.option(
 )
 
 
-def _factor(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise click.BadParameter(f"{text!r}: expected FACTOR=VALUE, such as d=15")
-    return name, value
+Factors = dict[str, str]
 
 
-Factors = tuple[tuple[str, str], ...]
+def _factors(_context: object, _option: object, texts: Iterable[str]) -> Factors:
+    """Returns the values by factor that the texts FACTOR=VALUE of `--where` ask for."""
+    factors = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise click.BadParameter(f"{text!r}: expected FACTOR=VALUE, such as d=15")
+        factors[name] = value
+    return factors
+
+
 WHERE = click.option(
     "--where",
     multiple=True,
     metavar="FACTOR=VALUE",
-    type=_factor,
+    callback=_factors,
     help="Only questions with this factor, e.g. d=15; of one model, for instance model=sim-near.",
 )
 AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+ARTEFACT = click.argument("artefact", metavar="PAPER/ARTEFACT")
 ARTEFACTS = click.argument("artefacts", nargs=-1, metavar="[PAPER | PAPER/ARTEFACT]…")
 
 
@@ -111,10 +120,9 @@ def resolved(
     given by URL or as FILE.py:FUNCTION. `ParameterError` for unknown names."""
     from codestress.inference.probe import name_of
 
-    models = [
-        name_of(model, knobs.model_id, knobs.key_env, ask=ask)
-        for model in knobs.models.replace(",", " ").split()
-    ]
+    models = []
+    for model in knobs.models.replace(",", " ").split():
+        models.append(name_of(model, knobs.model_id, knobs.key_env, ask=ask))
     names = select(artefacts, load_profile(knobs.profile))
     overrides = Overrides(tuple(models), knobs.settings)
     return resolve(names, knobs.profile, overrides, load_registry())
@@ -124,3 +132,13 @@ def exit_where(failed: object) -> None:
     """Ends the command with exit status 1 where `failed` is true or not empty."""
     if failed:
         raise click.exceptions.Exit(1)
+
+
+def print_json(content: object, escaped: bool = True) -> None:
+    """Prints `content` as JSON, letters of other scripts as they are unless `escaped`."""
+    click.echo(json.dumps(content, indent=1, ensure_ascii=escaped))
+
+
+def warn(message: str) -> None:
+    """Prints `message` on standard error, its control characters spelled out."""
+    click.echo(printable(message), err=True)

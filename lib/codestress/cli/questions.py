@@ -4,7 +4,6 @@ explain answers."""
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,25 +11,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from codestress.errors import ParameterError
-from codestress.literals import printable
 from codestress.paths import STORE, shown
 from codestress.types import Outcome
 
 from .options import (
+    ARTEFACT,
     ARTEFACTS,
     AS_JSON,
     WHERE,
     Factors,
     Knobs,
     exit_where,
+    print_json,
     resolved,
+    warn,
     with_knobs,
 )
 
 if TYPE_CHECKING:
     from codestress.pipeline.plan import PlanRow
-
-ONE = click.argument("artefact", metavar="PAPER/ARTEFACT")
 
 
 def in_words(counts: Mapping[str, int]) -> str:
@@ -53,10 +52,10 @@ def plan(artefacts: tuple[str, ...], knobs: Knobs, as_json: bool) -> None:
     tell_ignored_values(chosen)
     rows, errors = make_plan(chosen, STORE)
     for name, error in errors.items():
-        click.echo(printable(f"{name}: {error}"), err=True)
+        warn(f"{name}: {error}")
     if as_json:
         content = [asdict(row) | {"missing": row.missing} for row in rows]
-        click.echo(json.dumps(content, indent=1))
+        print_json(content)
     else:
         _tell_plan(rows)
     exit_where(errors)
@@ -66,37 +65,52 @@ TABLE = "{:16} {:28} {:>8} {:>9} {:>9} {:>9} {:>10} {:>15} {:>8}  {}"
 """Format of a row in the table that `plan` prints."""
 COUNTS = ("problems", "requests", "answered", "repeated")
 """Columns of this table with exact counts, fields of `PlanRow`."""
+ESTIMATES = ("missing", "characters")
+"""Columns with counts that may be estimates, fields of `PlanRow` too."""
 LEGEND = """repeated: equal to a request above it; one answer serves both
 ~: estimated from the prompts of a sample of the problems
 dollars: prompts alone, and with every answer as long as it may be, at 4 characters a token"""
 
 
 def _tell_plan(rows: list[PlanRow]) -> None:
-    rest = ("missing", "characters", "minutes", "dollars")
-    click.echo(TABLE.format("artefact", "model", *COUNTS, *rest))
+    columns = "artefact", "model", *COUNTS, *ESTIMATES, "minutes", "dollars"
+    click.echo(TABLE.format(*columns))
+    missing = characters = 0
+    low = high = 0.0
     for row in rows:
-        about = "~" if row.rendered < 1 else ""
-        counts = [f"{getattr(row, name):,}" for name in COUNTS]
-        guesses = [f"{about}{row.missing:,}", f"{about}{row.characters:,}"]
-        minutes = "" if row.seconds is None else f"{row.seconds / 60:.1f}"
-        dollars = "no price" if row.unpriced else ""
-        if row.dollars_low is not None:
-            dollars = f"{about}{row.dollars_low:.2f} to {row.dollars_high:.2f}"
-        cells = [row.artefact, row.model, *counts, *guesses, minutes, dollars]
-        click.echo(TABLE.format(*cells).rstrip())
+        click.echo(TABLE.format(*_cells(row)).rstrip())
         if row.too_long:
-            line = f"{row.artefact}: {row.too_long:,} prompts are longer than the window of {row.model}"
-            click.echo(line, err=True)
-    total = sum(row.missing for row in rows)
-    characters = sum(row.characters for row in rows)
-    low = sum(row.dollars_low or 0.0 for row in rows)
-    high = sum(row.dollars_high or 0.0 for row in rows)
-    asked = f"{total:,} requests to ask at most, {characters:,} characters"
+            warn(
+                f"{row.artefact}: {row.too_long:,} prompts are longer than the window of {row.model}"
+            )
+        missing += row.missing
+        characters += row.characters
+        low += row.dollars_low or 0.0
+        high += row.dollars_high or 0.0
+    asked = f"{missing:,} requests to ask at most, {characters:,} characters"
     click.echo(f"{asked}, ${low:.2f} to ${high:.2f}\n{LEGEND}")
 
 
+def _cells(row: PlanRow) -> list[str]:
+    """Returns the texts of a row in the table that `plan` prints."""
+    about = "~" if row.rendered < 1 else ""
+    cells = [row.artefact, row.model]
+    for name in COUNTS:
+        cells.append(f"{getattr(row, name):,}")
+    for name in ESTIMATES:
+        cells.append(f"{about}{getattr(row, name):,}")
+    minutes = dollars = ""
+    if row.seconds is not None:
+        minutes = f"{row.seconds / 60:.1f}"
+    if row.dollars_low is not None:
+        dollars = f"{about}{row.dollars_low:.2f} to {row.dollars_high:.2f}"
+    elif row.unpriced:
+        dollars = "no price"
+    return [*cells, minutes, dollars]
+
+
 @click.command()
-@ONE
+@ARTEFACT
 @with_knobs
 @click.option(
     "--limit", default=1, show_default=True, help="Requests to show; 0 for all."
@@ -109,10 +123,10 @@ def show(
     """Shows the requests exactly as a model would get them, with their factors. Asks nothing."""
     from codestress.pipeline.plan import listed, show_requests
 
-    (chosen,) = resolved((artefact,), knobs)
-    requests = itertools.islice(show_requests(chosen, dict(where)), limit or None)
+    [chosen] = resolved((artefact,), knobs)
+    requests = itertools.islice(show_requests(chosen, where), limit or None)
     if as_json:
-        click.echo(json.dumps(list(requests), indent=1, ensure_ascii=False))
+        print_json(list(requests), escaped=False)
         return
     key = ""
     for request in requests:
@@ -124,11 +138,11 @@ def show(
         if prompt["prefill"]:
             click.echo(f"--- prefill\n{prompt['prefill']}")
     if not key:
-        click.echo("no request matches", err=True)
+        warn("no request matches")
 
 
 @click.command()
-@ONE
+@ARTEFACT
 @with_knobs
 @WHERE
 @click.option(
@@ -155,7 +169,7 @@ def explain(
     from codestress.pipeline.explain import answers_of, explain as explained
     from codestress.report.checked import read_manifest
 
-    (chosen,) = resolved((artefact,), knobs)
+    [chosen] = resolved((artefact,), knobs)
     built = (chosen.folder / "manifest.json").is_file()
     manifest = read_manifest(chosen.folder) if built else {}
     results = answers_of(chosen, some=bool(manifest.get("not_asked")))
@@ -164,20 +178,20 @@ def explain(
         raise ParameterError(f"{artefact}: {reason}")
     rule = chosen.parameters.rule
     counts = results.counts(rule)
-    now = (results.requests_sha256(), counts)
-    if manifest and (manifest.get("requests_sha256"), manifest.get("counts")) != now:
+    drawn = manifest.get("requests_sha256"), manifest.get("counts")
+    if manifest and drawn != (results.requests_sha256(), counts):
         line = f"{artefact}: the figure has other answers or verdicts"
-        click.echo(f"{line}; build it again: {manifest['command']}", err=True)
-    answers = explained(results, rule, dict(where), outcome or "")
+        warn(f"{line}; build it again: {manifest['command']}")
+    answers = explained(results, rule, where, outcome or "")
     rows = list(itertools.islice(answers, limit or None))
     if as_json:
-        click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+        print_json(rows, escaped=False)
         return
     click.echo(f"{artefact}: {manifest.get('title', chosen.file.title)}")
     if manifest:
         numbers = shown(chosen.folder / "table.csv")
-        click.echo(f"  {manifest['alt']}\n  numbers: {numbers}")
-        click.echo(f"  again: {manifest['command']}")
+        again = manifest["command"]
+        click.echo(f"  {manifest['alt']}\n  numbers: {numbers}\n  again: {again}")
     for model, by_outcome in counts.items():
         click.echo(f"  {model}: {in_words(by_outcome)} ({rule})")
     _print_answers(rows)
@@ -187,10 +201,12 @@ def _print_answers(rows: list[dict[str, Any]]) -> None:
     from codestress.pipeline.plan import listed
 
     for row in rows:
-        read, by = row["extracted"] or "nothing", row["answered_by"] or "nobody"
-        judged = f"{listed(row['verdicts'])}; read: {read}; by {by}; key {row['key']}"
-        click.echo(f"\n=== {listed(row['factors'])}\n=== {judged}")
+        factors, verdicts = listed(row["factors"]), listed(row["verdicts"])
+        read = row["extracted"] or "nothing"
+        author = row["answered_by"] or "nobody"
+        judged = f"{verdicts}; read: {read}; by {author}; key {row['key']}"
+        click.echo(f"\n=== {factors}\n=== {judged}")
         click.echo(f"--- asked, the last message\n{row['prompt']}")
         click.echo(f"--- answered\n{row['text'] or row['error']}")
     if not rows:
-        click.echo("no answer matches", err=True)
+        warn("no answer matches")

@@ -10,7 +10,7 @@ from codestress.errors import CodestressError, ParameterError
 from codestress.inference.registry import find_models, load_registry
 from codestress.paths import shown
 
-from .options import exit_where
+from .options import exit_where, warn
 
 
 @click.group()
@@ -45,7 +45,7 @@ def data_fetch(names: tuple[str, ...]) -> None:
                 click.echo(f"{name}: {shown(fetch(dataset, file))}")
             except CodestressError as error:
                 failed = True
-                click.echo(str(error), err=True)
+                warn(str(error))
     exit_where(failed)
 
 

@@ -8,7 +8,7 @@ import click
 from codestress.errors import EngineError, ParameterError
 
 from .artefacts import build
-from .options import KEY_ENV, MODEL_ID, minutes_of
+from .options import KEY_ENV, MODEL_ID, minutes_of, warn
 
 LOCAL_SERVERS = {
     "Ollama": ("http://localhost:11434/v1", "ollama serve"),
@@ -48,10 +48,9 @@ def try_command(
         return
     if "://" not in model and (model_id or key_env):
         raise ParameterError(f"try {model}: --id and --key-env belong to a URL")
-    click.echo(
+    warn(
         f"{minutes:g} min from now: a short question to {model}, then all questions are made and asked; "
-        "then the figures are drawn",
-        err=True,
+        "then the figures are drawn"
     )
     named = {"models": model, "model_id": model_id, "key_env": key_env}
     context.invoke(build, profile="try", minutes=minutes, **named)
