@@ -11,7 +11,7 @@ import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from itertools import groupby, product
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import pandas as pd
 from pydantic import Field
@@ -38,7 +38,6 @@ COPIED = {"evidence", "relation", "unit", "effect", "student"}
 Row = Mapping[Hashable, Any]
 Tables = Mapping[str, pd.DataFrame]
 Groups = Mapping[str, list[str]]
-Known = TypeVar("Known")
 
 
 class Statement(Strict):
@@ -114,11 +113,11 @@ def statements(paper: str, name: str = "") -> list[Statement]:
             _known(rules, rule, f"{told}: rules") for rule in own.get("rules", [])
         ]
         fields = _merged(*shared, own)
-        readings = fields.pop("readings", {})
-        fields["readings"] = {
-            reading: _merged(fields, changed or {"where": {"reading": reading}})
-            for reading, changed in readings.items()
-        }
+        readings = {}
+        for reading, changed in fields.pop("readings", {}).items():
+            changes = changed or {"where": {"reading": reading}}
+            readings[reading] = _merged(fields, changes)
+        fields["readings"] = readings
         found.append(check(Statement, fields, told))
     return found
 
@@ -136,7 +135,7 @@ def _place(paper: str, words: str) -> str:
     return f"{shown(PUBLISHED)}/{paper}.json, {words}"
 
 
-def _known(entries: Mapping[str, Known], name: str, told: str) -> Known:
+def _known(entries: Mapping[str, Any], name: str, told: str) -> Any:
     """Returns the entry `name`; where there is none, raises `ParameterError`, which begins with
     `told` and ends with the nearest name."""
     if name not in entries:
@@ -190,7 +189,8 @@ def _about_cells(
     """Yields each statement with each published row about which it is made, and the number there,
     without those that have none: row by row for statements that follow each other and have the same tables."""
     for (each, table), together in groupby(stated, lambda one: (one.each, one.table)):
-        for cell, one in product(records[each] if each else [{}], [*together]):
+        cells = records[each] if each else [{}]
+        for cell, one in product(cells, [*together]):
             published = cell.get(one.value, one.value)
             fits = each != table or _fits(one.where, cell)
             if fits and not math.isnan(published):
@@ -222,18 +222,21 @@ def _check(paper: str, stated: Statement, tables: Tables) -> None:
 def _fits(where: Mapping[str, Any], row: Row) -> bool:
     """Whether `row` has the values that `where` requires: for each column, the one value or any
     value of a list."""
-    return all(
-        row.get(name) in (value if isinstance(value, list) else [value])
-        for name, value in where.items()
-    )
+    for name, value in where.items():
+        allowed = value if isinstance(value, list) else [value]
+        if row.get(name) not in allowed:
+            return False
+    return True
 
 
 def _row(stated: Statement, cell: Row, records: Sequence[Row]) -> Row:
     """Returns the first of `records`, the rows of the statement's table, that it selects for the
     published row `cell`; empty where none is selected, or the number in it is not known."""
-    wanted = {**stated.where, **{name: cell[name] for name in stated.match}}
-    row: Row = next((row for row in records if _fits(wanted, row)), {})
-    return row if row and pd.notna(row[stated.number[0]]) else {}
+    matching = {name: cell[name] for name in stated.match}
+    for row in records:
+        if _fits(stated.where | matching, row):
+            return row if pd.notna(row[stated.number[0]]) else {}
+    return {}
 
 
 def _compared(
@@ -249,22 +252,25 @@ def _compared(
     value = number(row, name)
     low, high, clusters = value - stated.rounding, value + stated.rounding, math.nan
     if interval:
-        low, high = (number(row, end) for end in interval[:2])
+        low, high = number(row, interval[0]), number(row, interval[1])
         clusters = float(row.get(interval[2], math.nan))
     text = {"models": ", ".join(_models(stated, groups)), **cell}
     told = _place(paper, stated.statement)
-    why = f"; {stated.why}" if stated.why else ""
-    basis = _told(stated.basis, {**text, **row}, told) if row else ""
-    return {
+    if row:
+        basis = _told(stated.basis, {**text, **row}, told)
+    else:
+        basis = f"needs {_told(stated.needs, text, told)}"
+        if stated.why:
+            basis += f"; {stated.why}"
+    return stated.model_dump(include=COPIED) | {
         "statement": _told(stated.statement, text, told),
-        **stated.model_dump(include=COPIED),
         "regenerated": value,
         "low": low,
         "high": high,
         "clusters": clusters,
         "deviation": number(row, f"{name}_deviation"),
         "without_effect": number(row, f"{name}_without_effect"),
-        "basis": basis if row else f"needs {_told(stated.needs, text, told)}{why}",
+        "basis": basis,
         "n": float(cell.get("n", stated.n) or math.nan),
         "their_low": number(cell, "low"),
         "their_high": number(cell, "high"),
@@ -312,8 +318,8 @@ def _deviates(
         names.update(_models(way, groups))
     models = names.intersection(given.models) or {*given.models}
     free = {*stated.independent, *cell.get("free", [])}
-    return ", ".join(
-        deviation.told
-        for deviation in deviating
-        if deviation.parameter not in free and models & {*deviation.models}
-    )
+    told = []
+    for deviation in deviating:
+        if deviation.parameter not in free and models & {*deviation.models}:
+            told.append(deviation.told)
+    return ", ".join(told)
