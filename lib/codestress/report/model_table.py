@@ -30,10 +30,11 @@ def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     questions, which were not asked and are not in n. Simulated readers, the other engines of
     `INSTRUMENTS` and models of which hardly an answer could be read have no row.
     """
-    tasks = [name for name in sorted(manifests) if manifests[name]["leaderboard"]]
     published = offered_by("headline", "published")
     parts = [pd.DataFrame(columns=[*CELL, "correct", "n"])]
-    for task in tasks:
+    for task in sorted(manifests):
+        if not manifests[task]["leaderboard"]:
+            continue
         if _counted(task):
             printed: pd.DataFrame = published[task.partition("/")[0]]()
             parts.append(printed.assign(task=task, source="published"))
@@ -48,7 +49,7 @@ def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
 
 def _counted(task: str) -> str:
     """Return what the paper's printed numbers of the artefact `task` count; empty without any."""
-    printed = read_published(task.partition("/")[0]).get("leaderboard", {})
+    printed = read_published(task).get("leaderboard", {})
     return printed["counted"] if printed.get("task") == task else ""
 
 

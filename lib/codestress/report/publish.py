@@ -112,7 +112,7 @@ def _write_manifest(
         "simulated": [entry.name for entry in results.models if entry.simulated],
         "tables": tables,
         "models": models,
-        "version": version_of(given.artefact.partition("/")[0]),
+        "version": version_of(given.artefact),
         "prompts": {name: prompt_hash(name) for name in prompts},
         **_asked(results, given.rule),
         "not_run": {part.label: part.why for part in results.not_run},

@@ -13,15 +13,15 @@ from codestress.paths import PUBLISHED, shown
 def published_numbers(artefact: str) -> dict[str, Any]:
     """Returns the entry of an artefact (PAPER/ARTEFACT) in the paper's file of published numbers:
     its `values`, and their `provenance`. Empty where the file or the entry is missing."""
-    paper, _, name = artefact.partition("/")
-    numbers: dict[str, Any] = read_published(paper).get(name, {})
+    _, _, name = artefact.partition("/")
+    numbers: dict[str, Any] = read_published(artefact).get(name, {})
     return numbers
 
 
 def provenance(artefact: str) -> str:
     """Returns, in words, the source of the published numbers of an artefact (PAPER/ARTEFACT); empty
     where the file of published numbers has no entry of it."""
-    about = read_published(artefact.partition("/")[0]).get("about", {})
+    about = read_published(artefact).get("about", {})
     words: dict[str, str] = about.get("provenance", {})
     return words.get(published_numbers(artefact).get("provenance", ""), "")
 
@@ -34,9 +34,9 @@ text used here has lost."""
 def without_numbers(artefact: str) -> str:
     """Returns, in words, the numbers of the paper that the artefact (PAPER/ARTEFACT) lacks for a
     comparison, and the reason; empty where none is missing."""
-    paper, _, name = artefact.partition("/")
+    _, _, name = artefact.partition("/")
     for kind, why in LACKING.items():
-        if what := read_published(paper).get(kind, {}).get(name, ""):
+        if what := read_published(artefact).get(kind, {}).get(name, ""):
             return f"{what}: {why}"
     return ""
 
@@ -71,17 +71,17 @@ def published_models(paper: str) -> dict[str, str]:
     return models
 
 
-def version_of(paper: str) -> str:
-    """Returns the version of a paper that the kit follows, in words; empty where the paper's file
-    does not say."""
-    version: str = read_published(paper).get("about", {}).get("version", "")
+def version_of(name: str) -> str:
+    """Returns the version that the kit follows of the paper `name` (PAPER, or PAPER/ARTEFACT), in
+    words; empty where the paper's file does not say."""
+    version: str = read_published(name).get("about", {}).get("version", "")
     return version
 
 
-def read_published(paper: str) -> dict[str, Any]:
-    """Returns the whole content of params/published/PAPER.json; empty without a file. Raises
-    `DataError` for a faulty one."""
-    path = PUBLISHED / f"{paper}.json"
+def read_published(name: str) -> dict[str, Any]:
+    """Returns the whole content of params/published/PAPER.json for the `name` of a paper or of one
+    of its artefacts (PAPER/ARTEFACT); empty without a file. Raises `DataError` for a faulty one."""
+    path = PUBLISHED / f"{name.partition('/')[0]}.json"
     if not path.is_file():
         return {}
     try:
