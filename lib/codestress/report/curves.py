@@ -115,19 +115,21 @@ def draw_curves(
             continue
         middle, reach = interval(curve, value, scale)
         places = scale * curve[x]
+        style: Any = {"color": colour, "marker": marker}
+        if model == "published":
+            style["color"] = PUBLISHED
+        elif model == MEAN:
+            style |= {"color": "black", "ls": "--", "lw": 2}
         ax.errorbar(
             places,
             middle,
             reach,
             label=model,
-            color={"published": PUBLISHED, MEAN: "black"}.get(model, colour),
-            marker=marker,
             markersize=size,
-            ls="--" if model == MEAN else "-",
-            lw=2.0 if model == MEAN else None,
             elinewidth=0.7,
             capsize=1.5,
             capthick=0.7,
+            **style,
         )
         mark(ax, curve, places, middle, published=model == "published")
 
@@ -146,7 +148,7 @@ def draw_points(
     published series is grey, hollow and never joined by a line; `line` is the line style of the
     others.
     """
-    groups = {str(label): part for label, part in shares.groupby("label", sort=False)}
+    groups = _parts(shares, "label")
     for number, (label, (colour, marker)) in enumerate(looks(groups).items()):
         part = groups[label]
         published = bool(part["published"].iloc[0])
@@ -157,6 +159,11 @@ def draw_points(
         at = places(number, part)
         ax.errorbar(at, share, reach, label=label, capsize=2, elinewidth=0.9, **style)
         mark(ax, part, at, share, published=published)
+
+
+def _parts(table: pd.DataFrame, column: str) -> dict[str, pd.DataFrame]:
+    """Returns the rows of `table` by their value in `column`, in the order of the table."""
+    return {str(name): part for name, part in table.groupby(column, sort=False)}
 
 
 def forest(
@@ -185,18 +192,18 @@ def forest(
     `limits`, the ends of the axis, is left out; its interval is drawn as far as the axis goes.
     """
     ax.set(xlim=limits, **told)
-    groups = [("", rows)] if series is None else list(rows.groupby(series, sort=False))
+    groups = _parts(rows, series) if series else {"": rows}
     shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
-    of_models = looks(str(name) for name, _ in groups)
-    for number, (name, part) in enumerate(groups):
-        colour, shape = of_models[str(name)] if series == "model" else look(number)
+    of_models = looks(groups)
+    for number, (name, part) in enumerate(groups.items()):
+        colour, shape = of_models[name] if series == "model" else look(number)
         if published and not series:
             colour = PUBLISHED
         estimates = (scale * part[[value, "low", "high"]]).to_numpy(float).T
         heights = np.array([names.index(row) for row in part[label]]) + shift[number]
         mark(ax, part, estimates[0], heights, published=published)
         faces = np.where(part["decided"], colour, "white") if decided else colour
-        _draw_series(ax, estimates, heights, Look(colour, shape), faces, str(name))
+        _draw_series(ax, estimates, heights, Look(colour, shape), faces, name)
     name_rows(ax, names, 0.45)
 
 
@@ -208,12 +215,14 @@ def _draw_series(
 
     `estimates` has the rows value, low and high; `faces` are the colours that fill the markers.
     """
-    (least, most), (colour, shape) = ax.get_xlim(), style
+    least, most = ax.get_xlim()
+    colour, shape = style
     middle, low, high = estimates
     ends = np.clip([low, high], least, most)
     ax.hlines(heights, *ends, color=colour, linewidth=1.1)
-    for end, cut, arrow in ((least, low < least, "<"), (most, high > most, ">")):
-        tips = np.where(cut, end, np.nan)
+    left = np.where(low < least, least, np.nan)
+    right = np.where(high > most, most, np.nan)
+    for arrow, tips in (("<", left), (">", right)):
         ax.scatter(tips, heights, 16, marker=arrow, color=colour, clip_on=False)
     inside = np.where((least < middle) & (middle < most), middle, np.nan)
     ax.scatter(inside, heights, 16, faces, marker=shape, ec=colour, zorder=3)
