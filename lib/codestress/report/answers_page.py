@@ -134,7 +134,9 @@ def write_answers(
     source = provenance(artefact) or "the paper"
     published = Cell("published", f"published number, from: {source}", 0, 0, ())
     spots = [(box, published) for box, factors in marks if not factors]
-    cells = Cells(results.answers if answers is None else answers, results, rule)
+    if answers is None:
+        answers = results.answers
+    cells = Cells(answers, results, rule)
     if len(results.answers):
         spots += _opened(cells, marks)
     page = render(
@@ -237,7 +239,8 @@ def _view(
     text = plain(texts[key].text if key in texts else answer["error"])
     if len(text) > COMPLETION:
         text = f"{text[: COMPLETION // 3]} […] {text[-2 * COMPLETION // 3 :]}"
-    prompt = plain(results.prompt_of(answer, texts).messages[-1].content)
+    message = results.prompt_of(answer, texts).messages[-1]
+    prompt = plain(message.content)
     if len(prompt) > PROMPT_END:
         prompt = f"[…] {prompt[-PROMPT_END:]}"
     return {

@@ -151,9 +151,8 @@ def all_claims(ledgers: list[pd.DataFrame]) -> pd.DataFrame:
         return pd.DataFrame(columns=[*COLUMNS, "artefacts"])
     rows = pd.concat(ledgers, ignore_index=True)
     rows["paper"] = rows["artefact"].str.replace("/[^@]*", "", regex=True)
-    rows = rows.sort_values(
-        "verdict", key=lambda verdicts: verdicts.map(list(SIGNS).index), kind="stable"
-    )
+    order = rows["verdict"].map(list(SIGNS).index)
+    rows = rows.iloc[np.argsort(order, kind="stable")]
     number = ["paper", "statement", "published", "unit"]
     names = rows.groupby(number, sort=False)["artefact"].agg(list).rename("artefacts")
     return rows.drop_duplicates(number).merge(names, on=number).drop(columns="paper")

@@ -53,7 +53,6 @@ class _Manifest(BaseModel):
     not_run: dict[str, str] = {}
     not_asked: dict[str, int] = {}
     reasons: dict[str, dict[str, int]] = {}
-    profile: str = ""
     changed: dict[str, Any] | None = None
 
 

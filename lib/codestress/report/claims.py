@@ -158,9 +158,9 @@ def _wanted(row: Row, ours: Measured, theirs: Measured) -> str:
     """Returns, in words, the number of items that would decide an inconclusive `row`."""
     away = row["regenerated"] - row["published"]
     own = max(ours.value - ours.low, ours.high - ours.value)
-    if row["relation"] in ORDERS and not away:
-        return "it lies on the bound, so that no number of items would decide it"
     if row["relation"] in ORDERS:
+        if not away:
+            return "it lies on the bound, so that no number of items would decide it"
         items = max(math.ceil(ours.items * (own / away) ** 2), FEWEST_CLUSTERS)
     else:
         doubt = max(theirs.down, theirs.up)
@@ -196,9 +196,8 @@ def _side(row: Row, between: Interval) -> str:
     if row["relation"] == "less than":
         low, high = -high, -low
     agrees, other = WORDS[row["evidence"]]
-    if low > 0:
-        if row["clusters"] < FEWEST_CLUSTERS:
-            return Verdict.INCONCLUSIVE
+    few = row["clusters"] < FEWEST_CLUSTERS
+    if low > 0 and not few:
         return agrees
     exact = math.isnan(row["clusters"])
     if high < 0 or (exact and high == 0):

@@ -37,16 +37,16 @@ def gallery(profile: str) -> Path:
     an artefact.
     """
     root = OUTPUTS / profile
-    folders = _folders(root, "manifest.json")
-    failed = _folders(OUTPUTS / "failed" / profile, "error.txt")
     ledgers = {}
     cards = []
-    for name, folder in folders.items():
+    for name, folder in _folders(root, "manifest.json").items():
         if (folder / "claims.csv").is_file():
             ledgers[name] = read_ledger(folder / "claims.csv")
         cards.append(_card(name, folder))
     manifests = {card["name"]: card["manifest"] for card in cards}
-    errors = {name: (failed[name] / "error.txt").read_text("utf-8") for name in failed}
+    errors = {}
+    for name, folder in _folders(OUTPUTS / "failed" / profile, "error.txt").items():
+        errors[name] = (folder / "error.txt").read_text("utf-8")
     table = models_by_task(manifests)
     write_board(table, root)
     papers = sorted({card["paper"] for card in cards})
@@ -63,7 +63,7 @@ def gallery(profile: str) -> Path:
         failures=errors,
         board=board(table),
         **_answers(list(manifests.values()), len(papers)),
-        **_ledger(ledgers, papers, list(folders)),
+        **_ledger(ledgers, papers, list(manifests)),
     )
     path = root / "index.html"
     write_whole(path, page)
