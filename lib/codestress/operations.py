@@ -45,12 +45,16 @@ def size(op: ast.operator, left: Any, right: Any) -> int:
             raise ValueError("arithmetic that makes a huge number")
     if isinstance(left, Number) and isinstance(right, Number):
         return 0
-    sides = (left, right)
-    sequences = [side for side in sides if isinstance(side, str | bytes | list | tuple)]
-    if not sequences or not isinstance(op, ast.Add | ast.Mult):
+    characters, times = 0, 1
+    if isinstance(op, ast.Add | ast.Mult):
+        for side in (left, right):
+            if isinstance(side, int):
+                times = max(1, side)
+            elif isinstance(side, str | bytes | list | tuple):
+                characters += len(repr(side))
+    if not characters:
         raise ValueError("arithmetic between values that are no numbers")
-    times = next((int(side) for side in sides if isinstance(side, int)), 1)
-    return sum(len(repr(side)) for side in sequences) * max(1, times)
+    return characters * times
 
 
 ITEMS = (list, tuple, str, range)
@@ -83,7 +87,7 @@ def constructed(name: str, arguments: list[Any], keywords: dict[str, Any]) -> An
         raise ValueError(f"a call of {name} with keywords")
     if name in TYPES:
         kind, types = TYPES[name]
-        known = types.issuperset(map(type, arguments))
-        if known and (arguments or list in types):
+        given = {type(argument) for argument in arguments}
+        if given <= types and (given or list in types):
             return kind(*arguments)
     raise ValueError(f"a call of {name}")
