@@ -1,8 +1,8 @@
 """Runs Python programs in a child of the forkserver and writes their results; standard library
 only.
 
-This process does not know the expected value: a program that walks every frame and object finds
-nothing worth knowing.
+This process does not know the expected value, so that a program that walks every frame and object
+cannot find it.
 """
 
 import json
@@ -43,7 +43,7 @@ def _run(
     try:
         code = _compiled(program["source"])
         call = compile(program["call"] or "None", FILENAME, "eval", dont_inherit=True)
-        given = decode([program["arguments"], program["keywords"]])
+        inputs = decode([program["arguments"], program["keywords"]])
     except (
         SyntaxError,
         ValueError,
@@ -51,14 +51,14 @@ def _run(
         MemoryError,
         OverflowError,
     ) as error:
-        report("syntax error", _told(error))
+        report("syntax error", _message(error))
         return
     names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
-    told = json.dumps(["step limit", f"more than {limits['steps']:,} steps"])
-    last = f"{token} {told}\n".encode()
+    text = json.dumps(["step limit", f"more than {limits['steps']:,} steps"])
+    last = f"{token} {text}\n".encode()
     sys.settrace(steps.counter(limits["steps"], result, last))
     try:
-        value = _value(code, call, program["function"], given, names)
+        value = _value(code, call, program["function"], inputs, names)
         sys.settrace(None)
         report("returned", encode(value))
     except NotData as error:
@@ -66,7 +66,9 @@ def _run(
     except TooLarge as error:
         report("output limit", str(error))
     except BaseException as error:  # whatever a program raises is its outcome
-        report("raised", type.__getattribute__(type(error), "__name__"), _told(error))
+        report(
+            "raised", type.__getattribute__(type(error), "__name__"), _message(error)
+        )
 
 
 @lru_cache(maxsize=1)
@@ -77,16 +79,16 @@ def _compiled(source: str) -> CodeType:
 
 
 def _value(
-    code: CodeType, call: CodeType, function: str, given: Any, names: dict[str, Any]
+    code: CodeType, call: CodeType, function: str, inputs: Any, names: dict[str, Any]
 ) -> Any:
     exec(code, names)
     if not function:
         return eval(call, names)
-    arguments, keywords = given
+    arguments, keywords = inputs
     return names[function](*arguments, **keywords)
 
 
-def _told(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     try:
         return str.__str__(str(error))[:LONGEST_MESSAGE]
     except BaseException:  # its own __str__ fails

@@ -3,7 +3,7 @@ use it.
 
 The child is not trusted: from any bytes, decoding makes nothing but None, bool, int, float,
 complex, str, bytes, range, Ellipsis, list, tuple, dict, set and frozenset. Encoding reads instances
-of subclasses through their base type, so that a program's own class has no say in it.
+of subclasses through their base type, so that no method of a program's own class runs.
 """
 
 from collections import Counter

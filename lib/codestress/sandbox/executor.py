@@ -147,8 +147,10 @@ class Executor:
         self._started = {first}
         self._closed = False
         self._idle: queue.SimpleQueue[worker.Worker | None] = queue.SimpleQueue()
-        for one in (first, *[None] * (self.workers - 1)):
-            self._idle.put(one)
+        self._idle.put(first)
+        for _ in range(self.workers - 1):
+            # A worker that is started when a program needs it.
+            self._idle.put(None)
         self.unprotected = os.environ.get(UNPROTECTED) == "1"
         self._lock = threading.Lock()
         self._open: dict[Language, dict[str, str]] = {}
@@ -163,8 +165,8 @@ class Executor:
         """Ends all workers; programs still running in them, and later ones, count as harness
         errors."""
         self._closed = True
-        for one in list(self._started):
-            one.close()
+        for server in [*self._started]:
+            server.close()
 
     def described(self) -> str:
         """Returns, in one line, the layers of protection that hold, each with its mechanism:
@@ -190,13 +192,13 @@ class Executor:
 
     def admit(self, language: Language = "python") -> None:
         """Raises `SandboxError`, with the remedy, where untrusted programs in `language` may not
-        run on this machine; does nothing where all protections hold or `unprotected` is set."""
+        run on this machine; returns where all protections hold or `unprotected` is set."""
         if self.unprotected or not (exposed := self.exposed(language)):
             return
-        told = "; ".join(f"{name}: {why}" for name, why in exposed.items())
+        attacks = "; ".join(map(": ".join, exposed.items()))
         raise SandboxError(
-            f"a program that is not the kit's own cannot be isolated here "
-            f"({LANGUAGE_NAMES[language]}: {told})\n{remedy()}"
+            "untrusted programs cannot be isolated on this machine: attacks in "
+            f"{LANGUAGE_NAMES[language]} got through ({attacks})\n{remedy()}"
         )
 
     def _attack(self, language: Language, code: str, arguments: tuple[str, ...]) -> Any:
@@ -207,12 +209,10 @@ class Executor:
         """
         attack = Program(code, "f", arguments, source=Source.KIT)
         limits = Limits(memory_bytes=self.limits.memory_bytes)
-        [done] = self._chunk([attack], language, limits)
-        if done.outcome not in (Outcome.RETURNED, Outcome.RAISED, Outcome.DIED):
-            raise SandboxError(
-                f"what this machine protects cannot be tried: {done.detail}"
-            )
-        return done.value
+        [execution] = self._chunk([attack], language, limits)
+        if execution.outcome in (Outcome.RETURNED, Outcome.RAISED, Outcome.DIED):
+            return execution.value
+        raise SandboxError(f"the sandbox cannot be tested: {execution.detail}")
 
     def _chunks(
         self, programs: Iterable[Program], language: Language
@@ -244,11 +244,12 @@ class Executor:
         process, which is several times as fast, because none of them patches anything that the next
         one uses.
         """
-        runtimes.command(language, 0)  # raises where programs in it cannot run
+        # Raises where programs in the language cannot run.
+        runtimes.command(language, 0)
         chunk = partial(self._chunk, language=language, limits=self.limits)
         with ThreadPoolExecutor(self.workers) as pool:
-            for done in pool.map(chunk, self._chunks(programs, language)):
-                yield from done
+            for executions in pool.map(chunk, self._chunks(programs, language)):
+                yield from executions
 
     def _chunk(
         self, programs: Sequence[Program], language: Language, limits: Limits
@@ -261,8 +262,10 @@ class Executor:
             "spare": runtimes.SPARE[language],
         }
         jobs = [job for job in prepared if isinstance(job, dict)]
-        done = iter(self._ask(jobs, request))
-        return [job if isinstance(job, Execution) else next(done) for job in prepared]
+        executions = iter(self._ask(jobs, request))
+        return [
+            job if isinstance(job, Execution) else next(executions) for job in prepared
+        ]
 
     def _ask(
         self, jobs: list[dict[str, Any]], request: dict[str, Any], again: bool = True
@@ -276,23 +279,23 @@ class Executor:
         if not jobs or self._closed:
             closed = Execution(Outcome.HARNESS_ERROR, detail="the executor was closed")
             return [closed] * len(jobs)
-        mine = self._idle.get()
+        server = self._idle.get()
         try:
-            if mine is None:
+            if server is None:
                 nodes = runtimes.executables()
-                mine = worker.Worker(self.backend, nodes, self.packages)
-                self._started.add(mine)
+                server = worker.Worker(self.backend, nodes, self.packages)
+                self._started.add(server)
             patience = len(jobs) * PATIENCE * (request["limits"]["wall_s"] + 1)
-            done = mine.ask(request | {"programs": jobs}, patience)
-            return list(map(_execution, done))
+            results = server.ask(request | {"programs": jobs}, patience)
+            return list(map(_execution, results))
         except worker.WorkerDied as error:
-            if mine is not None:
-                mine.close()
-                self._started.discard(mine)
-                mine = None
+            if server is not None:
+                server.close()
+                self._started.discard(server)
+                server = None
             detail = f"the worker died: {error}"
         finally:
-            self._idle.put(mine)
+            self._idle.put(server)
         if not again:
             return [Execution(Outcome.HARNESS_ERROR, detail=detail)]
         executions = []
@@ -312,7 +315,7 @@ def remedy() -> str:
 
 @cache
 def shared_executor() -> Executor:
-    """Returns the executor that all judges of answers in a process share, made at the first call,
+    """Returns the executor that all scorers of answers in a process share, made at the first call,
     with one worker; it closes when the process ends."""
     executor = Executor(workers=1)
     atexit.register(executor.close)
@@ -337,18 +340,18 @@ def _prepared(program: Program) -> dict[str, Any] | Execution:
     }
 
 
-def _execution(done: dict[str, str]) -> Execution:
-    """Returns the execution that `done`, a child's result, reports. Its `line` is read with
-    distrust: one that is no valid result counts as tampering. Where that is empty, its `ended`, the
-    way in which the child ended, decides."""
-    if not done["line"]:
-        ended = done["ended"]
+def _execution(result: dict[str, str]) -> Execution:
+    """Returns the execution that `result`, from a child, reports. Its `line` is not trusted: one
+    that is no valid result counts as tampering. Where the line is empty, `ended`, the way in which
+    the child ended, decides."""
+    if not result["line"]:
+        ended = result["ended"]
         if ended.startswith(("signal", "status")):
             detail = f"ended with {ended} before it returned"
             return Execution(Outcome.DIED, detail=detail)
         return Execution(Outcome(ended), detail=ended)
     try:
-        outcome, *rest = json.loads(done["line"])
+        outcome, *rest = json.loads(result["line"])
         kind = Outcome(outcome)
         if kind in SEEN_FROM_OUTSIDE:
             raise ValueError(kind)

@@ -1,8 +1,9 @@
-"""The forkserver: a process inside the sandbox that forks a child for each program, watches it, and
-hands on its output.
+"""The forkserver: a process inside the sandbox that forks a child for each program, watches the
+child, and passes its output to the executor.
 
-The process is lean on purpose: forking costs what is resident. It exchanges lines of JSON with the
-executor over its standard input and output, and never reads a child's output beyond counting lines.
+The process imports little on purpose: a fork takes the longer the more memory the process holds. It
+exchanges lines of JSON with the executor over its standard input and output. Of a child's output it
+counts the lines and reads nothing more.
 """
 
 import contextlib
@@ -52,8 +53,7 @@ def main(readable: list[str], backend: str, packages: list[str]) -> None:
 
 
 def send(reply: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(reply) + "\n")
-    sys.stdout.flush()
+    print(json.dumps(reply), flush=True)
 
 
 class Server:
@@ -99,7 +99,7 @@ class Server:
         """
         token = os.urandom(8).hex()
         reader, writer = os.pipe()
-        # The child can open its other end and take away what was announced.
+        # The child can open the other end of its pipe and read a result before this process does.
         os.set_blocking(reader, False)
         source, feed = os.pipe()
         failed, ready = os.pipe()
@@ -117,10 +117,10 @@ class Server:
         try:
             if why := os.read(failed, 500):
                 raise ChildProcessError(why.decode(errors="replace"))
-            # Where the interpreter ended before, that is seen otherwise.
-            with contextlib.suppress(BrokenPipeError), os.fdopen(feed, "w") as given:
+            # An interpreter that has ended breaks the pipe; `watch` reports its end.
+            with contextlib.suppress(BrokenPipeError), os.fdopen(feed, "w") as pipe:
                 if job["command"]:
-                    given.write("\n".join([token, *map(json.dumps, programs)]))
+                    pipe.write("\n".join([token, *map(json.dumps, programs)]))
             written, ended = watch(pid, reader, len(programs), job["limits"])
             return results(written, ended, len(programs), token)
         finally:
@@ -171,7 +171,8 @@ def watch(
     written, lines, cut = bytearray(), 0, ""
     poll = select.poll()
     poll.register(reader, select.POLLIN | select.POLLHUP)
-    poll.register(0, 0)  # reports when the executor is gone
+    # Standard input hangs up when the executor is gone.
+    poll.register(0, 0)
     while not cut:
         events = dict(poll.poll(max(0.0, deadline - time.monotonic()) * 1000))
         if 0 in events:
@@ -241,8 +242,8 @@ def results(
 ) -> list[dict[str, str]]:
     """Returns a mapping of `line` and `ended` for each program of which the child's output has a
     line that begins with `token`, with the rest of that line. Without such a line the mapping for
-    the first program alone says how it `ended`, or that the child wrote anything else (`tampered`):
-    one that is cut off or tampers behind others is no first one, and runs again."""
+    the first program alone says how it `ended`, or that the child wrote anything else (`tampered`).
+    A later program that is cut off or tampers gets no mapping, and is run again as the first."""
     mark = token.encode() + b" "
     *lines, rest = written.split(b"\n")
     torn = rest and ended.startswith("status")
@@ -250,8 +251,8 @@ def results(
     for line in lines[:programs]:
         if not line.startswith(mark):
             break
-        said = line[len(mark) :].decode("ascii", "replace")
-        done.append({"line": said, "ended": ""})
+        text = line[len(mark) :].decode("ascii", "replace")
+        done.append({"line": text, "ended": ""})
     if torn or len(done) < len(lines):
         done, ended = done[: programs - 1], "tampered"
     return done or [{"line": "", "ended": ended}]

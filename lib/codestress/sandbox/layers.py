@@ -1,8 +1,8 @@
 """The layers around a child: namespaces, Landlock, seccomp, limits. Runs inside the worker;
 standard library only.
 
-Each layer is probed where it will be used, because kernels, containers and systems differ in what
-they let one do.
+Each layer is probed where it will be used, because kernels, containers and systems differ in the
+protection that they offer.
 
 The filters of system calls (seccomp BPF) are written out because no package in common use makes
 them without libseccomp. They list the allowed calls; every other call is refused with EPERM. Python
@@ -13,8 +13,9 @@ Files are opened only to read, and limits are changed only of the process itself
 F_DUPFD, F_GETFD, F_SETFD, F_GETFL and F_DUPFD_CLOEXEC, which concern no other process: F_SETOWN
 with F_SETSIG kills any process of the user; leases and locks keep others from their files. ioctl
 keeps TCGETS, FIONREAD, FIONBIO, FIONCLEX and FIOCLEX; prctl keeps PR_SET_NAME, PR_GET_NAME and
-PR_SET_VMA. Event loops (`asyncio.run`) wake themselves up by a pair of sockets. The flags of clone3
-cannot be looked at; told that it does not exist, C libraries use clone.
+PR_SET_VMA. Event loops (`asyncio.run`) wake themselves up by a pair of sockets. A filter cannot
+read the flags of clone3, which lie in memory; C libraries use clone where clone3 seems not to
+exist.
 """
 
 from __future__ import annotations
@@ -110,7 +111,8 @@ def enter_namespaces() -> None:
             ("uid_map", f"{user} {user} 1"),
             ("gid_map", f"{group} {group} 1"),
         ):
-            with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123  (pathlib is not worth its import here)
+            # This process stays small without pathlib.
+            with open(f"/proc/self/{name}", "w") as file:  # noqa: PTH123
                 file.write(line)
     first = os.fork()  # the first process of the new process namespace
     if first:
@@ -188,7 +190,7 @@ def limit(*, memory: int, cpu_s: int, runtime: bool) -> None:
     for which, most in bounds.items():
         # macOS refuses some of these, and each system those above its own, which hold.
         with contextlib.suppress(ValueError, OSError):
-            # At the soft limit of time the child is told, a second before its end.
+            # At the soft limit of CPU time the child gets a signal, a second before its end.
             hard = most + (which == resource.RLIMIT_CPU)
             resource.setrlimit(which, (most, hard))
 
@@ -203,13 +205,13 @@ def machine() -> str:
 
 
 def holding(
-    made: Callable[[], Callable[[], None]], attempt: Callable[[], object]
+    prepare: Callable[[], Callable[[], None]], attempt: Callable[[], object]
 ) -> Callable[[], None] | None:
-    """Returns the function from `made`, which applies a layer of protection, where the layer holds;
-    None where the kernel has none or it does not hold. A child applies it and calls `attempt`,
-    which must then fail with `OSError`."""
+    """Returns the function that `prepare` makes, which applies a layer of protection; None where
+    the kernel lacks the layer or the layer does not hold. To try it, a child applies the layer and
+    calls `attempt`, which must then fail with `OSError`."""
     try:
-        apply = made()
+        apply = prepare()
     except (OSError, AttributeError):
         return None
     child = os.fork()

