@@ -26,7 +26,7 @@ NOT_JUDGED = {
     "only reasoning",
     "harness error",
 }
-"""Outcomes of answers that were not judged; a file that has no others is an error."""
+"""Outcomes of answers that could not be judged; a file that has no other outcomes is an error."""
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,12 @@ class Report:
         estimates = []
         for scores in self.scores.values():
             if len(scores) >= k:
-                right = sum(score.value == 1 for score in scores)
-                estimates.append(pass_at_k(len(scores), right, k))
+                correct = sum(score.value == 1 for score in scores)
+                estimates.append(pass_at_k(len(scores), correct, k))
         return sum(estimates) / len(estimates) if estimates else None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the report as the dictionary that `codestress score --json` prints: pass@1 and
+        """Returns the report as the dictionary that `codestress score --json` prints: pass@1 and
         pass@5 (None where no problem has that many answers), counts by outcome, warnings, and each
         problem's scores."""
         problems = {}
@@ -85,10 +85,10 @@ def _as_json(score: Score) -> dict[str, Any]:
     }
 
 
-def pass_at_k(n: int, right: int, k: int) -> float:
-    """Return the unbiased estimate of pass@k, the chance that one of `k` answers is correct, from
-    `n` answers, at least `k`, of which `right` are correct: 1 - C(n - right, k) / C(n, k)."""
-    return 1 - math.comb(n - right, k) / math.comb(n, k)
+def pass_at_k(n: int, correct: int, k: int) -> float:
+    """Returns the unbiased estimate of pass@k, the chance that one of `k` answers is correct, from
+    `n` answers, at least `k`, of which `correct` are correct: 1 - C(n - correct, k) / C(n, k)."""
+    return 1 - math.comb(n - correct, k) / math.comb(n, k)
 
 
 def score_file(
@@ -100,7 +100,7 @@ def score_file(
     executor: Executor | None,
     unread: Mapping[str, Sequence[str]] | None = None,
 ) -> Report:
-    """Score as many answers to each problem as any problem has; `answers` are lists of texts by
+    """Scores as many answers to each problem as any problem has; `answers` are lists of texts by
     problem id (`read_answers`), whose faulty rows, `unread`, are named too.
 
     `task` says whether outputs or inputs are predicted; `executor` runs programs, and may be None
@@ -109,26 +109,27 @@ def score_file(
     answers is scored by those. Hidden thoughts are removed under both rules; fences and other
     wrappings (`scoring.forms.alone`) under `strict`.
     """
-    asked = max(map(len, answers.values()), default=1) or 1
-    # A request that failed is one row, of however many answers it should have given.
+    expected = max(map(len, answers.values()), default=1) or 1
+    # A failed request is one row, whatever the number of answers that it should have given.
     answered = {name: texts for name, texts in answers.items() if {*texts} - {None}}
     entries: list[tuple[str, Answer | Score]] = []
     for problem in problems.problems:
-        for text in answered.get(problem.id) or [None] * asked:
-            entries.append((problem.id, _given(problem, text, rule)))
-    given = [entry for _, entry in entries if isinstance(entry, Answer)]
-    judged = iter(score_answers(given, task, rule, executor))
+        for text in answered.get(problem.id) or [None] * expected:
+            entries.append((problem.id, _entry(problem, text, rule)))
+    unscored = [entry for _, entry in entries if isinstance(entry, Answer)]
+    results = iter(score_answers(unscored, task, rule, executor))
     scores: dict[str, list[Score]] = {}
     for name, entry in entries:
-        score = next(judged) if isinstance(entry, Answer) else entry
+        score = next(results) if isinstance(entry, Answer) else entry
         scores.setdefault(name, []).append(score)
     for name, fault in problems.faults.items():
-        scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * asked
-    return Report(scores, _warnings(problems, answered, asked, unread or {}))
+        scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * expected
+    return Report(scores, _warnings(problems, answered, expected, unread or {}))
 
 
-def _given(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
-    """Return the answer in a model's `text`, to be judged by `rule`; without one its score."""
+def _entry(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
+    """Returns the answer in a model's `text`, to be scored by `rule`; a score where the text is
+    None or has no answer."""
     if text is None:
         return Score(Outcome.MISSING, 0.0, "no answer in the file")
     answer = without_thoughts(text)
@@ -140,44 +141,44 @@ def _given(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
 def _warnings(
     problems: ProblemFile,
     answers: Answers,
-    asked: int,
+    expected: int,
     unread: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """Return a warning for each faulty problem, and for each fault of the answers: rows that could
-    not be read (`unread`), and ids that are unknown, or have no answers or fewer than `asked`."""
+    """Returns a warning for each faulty problem, and for each fault of the answers: rows that could
+    not be read (`unread`), and ids that are unknown, or have no answers or fewer than
+    `expected`."""
     known = [problem.id for problem in problems.problems]
     every = dict.fromkeys([*known, *problems.faults])
     named = dict(unread)
     named["no answers to"] = [name for name in every if name not in answers]
     unknown = [name for name in answers if name not in every]
     named["answers to unknown problems, not scored"] = unknown
-    given = [name for name in known if name in answers]
-    fewer = [name for name in given if len(answers[name]) < asked]
-    named[f"fewer than {asked} answers, judged by those"] = fewer
+    fewer = [name for name in known if 0 < len(answers.get(name, ())) < expected]
+    named[f"fewer than {expected} answers, scored by those"] = fewer
     warnings = list(problems.faults.values())
     warnings += [_named(fault, names) for fault, names in named.items() if names]
     return warnings
 
 
 def _named(fault: str, names: Sequence[str]) -> str:
-    """Return a warning that the rows `names` have a `fault`; of more than five the first five."""
+    """Returns a warning of a `fault` in the rows `names`; it names the first five of more."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"{fault}: {', '.join(names[:5])}{more} ({len(names)} in all)"
+    return f"{fault}: {', '.join(names[:5])}{more}"
 
 
 def check_matched(path: Path, answers: Answers, report: Report) -> None:
-    """Raise `NothingMatchedError` when `report`, on the `answers` in the file at `path`, has no
-    answer that could be judged: a share of 0 % would say that the model answered wrongly."""
+    """Raises `NothingMatchedError` when `report`, on the `answers` in the file at `path`, has no
+    answer that could be judged: an accuracy of 0 % would say that the model answered wrongly."""
     counts = {reason: count for reason, count in report.counts.items() if count}
     if counts.keys() - NOT_JUDGED:
         return
     outcomes = ", ".join(f"{count:,} {reason}" for reason, count in counts.items())
-    given = next(iter(answers), "none")
-    known = next(iter(report.scores), "none")
+    answer_id = next(iter(answers), "none")
+    problem_id = next(iter(report.scores), "none")
     text = next(filter(None, chain(*answers.values())), "")
     remedy = (
-        f"compare the ids (first {given!r}, of problems {known!r}), the warnings, and the first "
-        f"answer, {text[:80]!r}, with the forms in docs/scoring.md"
+        f"compare the ids (of an answer {answer_id!r}, of a problem {problem_id!r}), the "
+        f"warnings, and the first answer, {text[:80]!r}, with the forms in docs/scoring.md"
     )
     raise NothingMatchedError(
         f"{path}: no answer could be judged ({outcomes}): {remedy}"

@@ -1,4 +1,5 @@
-"""Reads files of answers: CRUXEval's format, other harnesses' files, and tables of one's own.
+"""Reads files of answers: CRUXEval's format, other harnesses' files, and tables that no harness
+wrote.
 
 Container (zip, Parquet, JSON, JSON Lines, CSV) and layout (the fields with the problem's id and the
 answers) are recognised by content, never by the file's name.
@@ -64,7 +65,7 @@ class AnswerFile:
 
 
 def read_answers(path: Path, form: str = "") -> AnswerFile:
-    """Return the answers in the file at `path` by problem id; gzip is unpacked.
+    """Returns the answers in the file at `path` by problem id; gzip is unpacked.
 
     The format is recognised by content unless `form`, one of `FORMATS`, forces one. `DataError`,
     which names the fault, for a file that cannot be read; `NothingMatchedError`, which names the
@@ -75,10 +76,10 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
     try:
         content = unpacked(path)
         if content.startswith(b"PK"):
-            return _mapped(_samples(content), form, "jsonl")
+            return _from_rows(_samples(content), form, "jsonl")
         if content.startswith(b"PAR1"):
-            return _mapped(_parquet(content), form, "parquet")
-        return _of_text(decoded(content), form)
+            return _from_rows(_parquet(content), form, "parquet")
+        return _from_text(decoded(content), form)
     except NothingMatchedError as error:
         raise NothingMatchedError(f"{path}: {error}") from None
     except Exception as error:  # readers of damaged files raise many kinds
@@ -89,8 +90,8 @@ def read_answers(path: Path, form: str = "") -> AnswerFile:
 
 
 def _samples(content: bytes) -> list[Any]:
-    """Return the samples in an inspect_ai log (`.eval`) by its documented layout: a zip with a JSON
-    file for each sample."""
+    """Returns the samples in an inspect_ai log (`.eval`) by its documented layout: a zip with a
+    JSON file for each sample."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         names = dict.fromkeys(filter(SAMPLE.fullmatch, archive.namelist()))
         members = [archive.getinfo(name) for name in names]
@@ -101,7 +102,7 @@ def _samples(content: bytes) -> list[Any]:
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, content: bytes) -> bytes:
-    """Return the unpacked bytes of the member `info` of `archive`, whose file is `content`."""
+    """Returns the unpacked bytes of the member `info` of `archive`, whose file is `content`."""
     if info.compress_type != ZSTANDARD:
         return archive.read(info)
     import pyarrow
@@ -122,8 +123,8 @@ def _parquet(content: bytes) -> list[Any]:
     return list(file.read().to_pylist())
 
 
-def _of_text(text: str, form: str) -> AnswerFile:
-    """Return the answers in the text of a file, like `read_answers`; `ValueError` for a text that
+def _from_text(text: str, form: str) -> AnswerFile:
+    """Returns the answers in the text of a file, like `read_answers`; `ValueError` for a text that
     cannot be read."""
     if text.count("\n") > MOST_ROWS:
         raise ValueError(f"it has more than {MOST_ROWS:,} lines")
@@ -133,17 +134,17 @@ def _of_text(text: str, form: str) -> AnswerFile:
         except ValueError as error:
             rows = [_object(line) for line in text.split("\n") if line.strip()]
             if any(rows):
-                return _mapped(rows, form, "jsonl")
+                return _from_rows(rows, form, "jsonl")
             if text.lstrip().startswith(("{", "[")):
                 raise ValueError(f"it is not JSON: {error}") from None
         else:
-            return _of_json(content, form)
-    return _mapped(_csv(text), form, "csv")
+            return _from_json(content, form)
+    return _from_rows(_csv(text), form, "csv")
 
 
-def _of_json(content: Any, form: str) -> AnswerFile:
-    """Return the answers in JSON: rows, a harness's results, one row, or CRUXEval's
-    ids and lists. `ValueError` for a value without rows."""
+def _from_json(content: Any, form: str) -> AnswerFile:
+    """Returns the answers in the JSON value `content`: rows, a harness's results, one row, or
+    CRUXEval's ids and lists. `ValueError` for a value without rows."""
     rows = content
     if isinstance(content, dict):
         # inspect_ai's logs have a list of samples, EvalPlus's results an object of lists.
@@ -153,17 +154,17 @@ def _of_json(content: Any, form: str) -> AnswerFile:
             rows = list(chain(*lists))
     if rows == [content]:
         with suppress(NothingMatchedError):
-            return _mapped(rows, form, "jsonl")
+            return _from_rows(rows, form, "jsonl")
         if form in ("", "cruxeval"):
             return AnswerFile("cruxeval", _lists_of_texts(content))
-    known = isinstance(rows, list) and any(map(_small, rows))
+    known = isinstance(rows, list) and any(map(_lowercase, rows))
     if rows != [] and not known:
         raise ValueError(f"it is a JSON {type(content).__name__}")
-    return _mapped(rows, form, "jsonl")
+    return _from_rows(rows, form, "jsonl")
 
 
 def _lists_of_texts(content: Row) -> dict[str, list[str | None]]:
-    """Return the object `content` of problem ids to lists of texts; `ValueError` for another."""
+    """Returns the object `content` of problem ids to lists of texts; `ValueError` for another."""
     for name, texts in content.items():
         known = isinstance(texts, list)
         if not known or not all(isinstance(text, str | None) for text in texts):
@@ -190,7 +191,7 @@ def _csv(text: str) -> list[Any]:
 
 
 def _object(text: str | bytes) -> Any:
-    """Return the JSON object in `text`; None where there is none."""
+    """Returns the JSON object in `text`; None where there is none."""
     try:
         content = parse_json(text, unique=True)
     except ValueError:
@@ -201,10 +202,10 @@ def _object(text: str | bytes) -> Any:
 # --- Layouts ---
 
 
-def _mapped(table: Sequence[Any], form: str, container: str) -> AnswerFile:
-    """Return the answers in the rows of a table; `form` is the forced format or empty, `container`
-    the format of a table of one's own. `NothingMatchedError` without ids or answers."""
-    rows = [_small(row) for row in table]
+def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
+    """Returns the answers in the rows of a table; `form` is the forced format or empty, `container`
+    the format of a table that no harness wrote. `NothingMatchedError` without ids or answers."""
+    rows = [_lowercase(row) for row in table]
     name, id_field, answer_field = _fields(rows, form, container)
     answers: dict[str, list[str | None]] = {}
     faults: dict[str, list[str]] = defaultdict(list)
@@ -225,19 +226,20 @@ def _mapped(table: Sequence[Any], form: str, container: str) -> AnswerFile:
     return AnswerFile(name, answers, f"{id_field}, {answer_field}", faults)
 
 
-def _small(row: Any) -> Row:
-    """Return `row` with the names of its fields in small letters; no fields for another value."""
+def _lowercase(row: Any) -> Row:
+    """Returns `row` with the names of its fields in lower case; no fields where it is no object."""
     fields = row.items() if isinstance(row, dict) else ()
     return {str(name).strip().lower(): value for name, value in fields}
 
 
 def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, str]:
-    """Return the first format, or `form` where it is not empty, for which the rows have an id and
+    """Returns the first format, or `form` where it is not empty, for which the rows have an id and
     answers, and their fields; `NothingMatchedError` without one."""
     names = dict.fromkeys(chain(*rows)).keys()
     layouts = {**LAYOUTS, container: TABLE}
     if form == "cruxeval":
-        layouts.clear()  # it has no rows
+        # CRUXEval's format is an object without rows.
+        layouts.clear()
     elif form:
         name = form if form in LAYOUTS else container
         layouts = {name: layouts[name]}
@@ -262,7 +264,7 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
 
 
 def _preferred(paths: Sequence[str], rows: Sequence[Row], names: Set[str]) -> str:
-    """Return the first of `paths` to a field of `rows`; empty without any. `names` are all their
+    """Returns the first of `paths` to a field of `rows`; empty without any. `names` are all their
     fields. A field without a value counts as well: a model's answer may be missing, and the
     expected answer, in a field further back, must not take its place."""
     for path in paths:

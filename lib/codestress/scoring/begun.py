@@ -1,5 +1,5 @@
-"""Begun answers: completions of an assistant's turn that the prompt began (Sense and Sensitivity,
-appendix J), with a fence and an assertion, or a fence alone.
+"""Answers that a prefill begins: completions of an assistant's turn whose first words the prompt
+wrote (Sense and Sensitivity, appendix J), a fence and an assertion, or a fence alone.
 
 Each reader takes the completion `text`, which continues the prefilled text `begun`; `begun` is
 empty without a prefill.
@@ -32,7 +32,7 @@ type."""
 
 
 def begun_value(text: str, begun: str, rule: ReadingRule = "first_fence") -> Ending:
-    """Return, as `Ending`, the value on the right side of `assert f(…) ==`, up to the closing fence
+    """Returns, as `Ending`, the value on the right side of `assert f(…) ==`, up to the closing fence
     or the assertion's message (a text after a comma), and whether a fence closes it. `rule`
     (`ReadingRule`) names the part of the completion that counts."""
     rest, _ = _after_beginning(text, begun, rule, "")
@@ -43,7 +43,7 @@ def begun_value(text: str, begun: str, rule: ReadingRule = "first_fence") -> End
 
 
 def _without_message(text: str) -> str:
-    """Return an assertion's value without the assertion's message, a string after a comma."""
+    """Returns an assertion's value without the assertion's message, a string after a comma."""
     if "," in text:
         source = f"assert _ == {text}"
         with suppress(SyntaxError):
@@ -56,9 +56,9 @@ def _without_message(text: str) -> str:
 def begun_arguments(
     text: str, begun: str, function: str, rule: ReadingRule = "first_fence"
 ) -> str | None:
-    """Return the arguments in `assert … == f(`, where `f` is `function`, up to the parenthesis that
-    closes the call; None when nothing closes the call. `rule` (`ReadingRule`) names the part of the
-    completion that counts."""
+    """Returns the arguments in `assert … == f(`, where `f` is `function`, up to the parenthesis
+    that closes the call; None when nothing closes the call. `rule` (`ReadingRule`) names the part
+    of the completion that counts."""
     rest, anew = _after_beginning(text, begun, rule, function)
     call = _call_of(function, rest)
     # A model may repeat `f(` alone; a call in the arguments has a parenthesis that closes both.
@@ -69,13 +69,13 @@ def begun_arguments(
 
 
 def begun_block(text: str, begun: str) -> str | None:
-    """Return the content of the block of code that the prefill opened, without its first line
+    """Returns the content of the block of code that the prefill opened, without its first line
     break; None when no fence closes the block.
 
     Lines are kept to the character (Sense and Sensitivity, section 3.2). A block that the model
     opens itself is read from its opening.
     """
-    if not begun or _begins_anew(text, begun):
+    if _begins_anew(text, begun):
         opening = OPENING_FENCE.search(text)
         if opening and (opening[0] != FENCE or text.count(FENCE) > 1):
             text = text[opening.end() :]
@@ -86,10 +86,10 @@ def begun_block(text: str, begun: str) -> str | None:
 def _after_beginning(
     text: str, begun: str, rule: ReadingRule, function: str
 ) -> tuple[str, bool]:
-    """Return the part of the completion that continues the prefilled `assert … ==`, by `rule`, and
+    """Returns the part of the completion that continues the prefilled `assert … ==`, by `rule`, and
     whether the model wrote the assertion itself (True without a prefill). `function` is the
     function whose call counts, empty where the value does."""
-    anew = not begun or _begins_anew(text, begun, "assert")
+    anew = _begins_anew(text, begun, "assert")
     if rule == "last_assertion" and "assert " in text:
         text = _side(text.rpartition("assert ")[2], function)
         anew = True
@@ -102,19 +102,20 @@ def _after_beginning(
 
 
 def _begins_anew(text: str, begun: str, *openings: str) -> bool:
-    """Whether the completion repeats the prefilled text instead of continuing it: it starts with
-    the first word of `begun`, a fence with a language, or one of the words `openings`.
+    """Whether the completion begins the answer itself, without a prefill or because it repeats the
+    prefilled text: it starts with the first word of `begun`, a fence with a language, or one of the
+    words `openings`.
 
-    No value and no argument begins so; a fence that only closes names no language.
+    No value and no argument begins so; a closing fence names no language.
     """
     start = text.lstrip()
-    if start.startswith((begun.split()[0], *openings)):
+    if not begun or start.startswith((begun.split()[0], *openings)):
         return True
     return FENCE_WITH_LANGUAGE.match(start) is not None
 
 
 def _written_whole(text: str, function: str) -> str:
-    """Return the side that counts (`_side`) of the first assertion in `text` that a model wrote
+    """Returns the side that counts (`_side`) of the first assertion in `text` that a model wrote
     itself: on a line of its own, else within the prose before the first fence.
 
     Without an assertion, the result is the rest after the first opening fence that names a language
@@ -140,7 +141,7 @@ def _written_whole(text: str, function: str) -> str:
 
 
 def _side(text: str, function: str) -> str:
-    """Return the side of an assertion's `==` that counts, from the `text` behind `assert`, which
+    """Returns the side of an assertion's `==` that counts, from the `text` behind `assert`, which
     may be in parentheses: the call of `function`, or, where that is empty, the value, which stands
     right unless only there is a call. Empty without `==`."""
     equals, end = outside_brackets(text, "=="), len(text)
@@ -156,5 +157,5 @@ def _side(text: str, function: str) -> str:
 
 
 def _call_of(function: str, text: str) -> re.Match[str] | None:
-    """Return the match of the name `function` and a parenthesis, with which `text` begins."""
+    """Returns the match of the name `function` and a parenthesis, with which `text` begins."""
     return re.match(rf"\s*{re.escape(function)}\s*\(", text)

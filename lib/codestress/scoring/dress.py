@@ -1,7 +1,7 @@
-"""The dress of an answer, which stands around it and is no part of it: hidden thoughts, tokens of a
-chat template, fences, bold type, tags, LaTeX, labels.
+"""The dress of an answer, the formatting that is no part of it: hidden thoughts, tokens of a chat
+template, fences, bold type, tags, LaTeX, labels.
 
-`DRESS` is the table (dress.yaml) by which all readers of answers read; docs/scoring.md prints it.
+`DRESS` is the table (dress.yaml) that all readers of answers use; docs/scoring.md prints it.
 """
 
 import re
@@ -31,8 +31,8 @@ DEEPEST_WRAPPING = 20
 
 
 def unwrapped(text: str) -> str:
-    """Return an answer without what may surround the whole of it by `DRESS`: a label, fence, bold
-    type, backticks, tags, a semicolon."""
+    """Returns an answer without the formatting of `DRESS` that surrounds the whole of it: a label,
+    fence, bold type, backticks, tags, a semicolon."""
     text = text.strip()
     for _ in range(DEEPEST_WRAPPING):
         inside = _inside(text)
@@ -43,7 +43,7 @@ def unwrapped(text: str) -> str:
 
 
 def _inside(text: str) -> str | None:
-    """Return the answer inside the first of `WRAPPINGS` that a text has; None without one."""
+    """Returns the answer inside the first of `WRAPPINGS` that a text has; None without one."""
     for pattern in WRAPPINGS:
         whole = pattern.fullmatch(text)
         if whole:
@@ -70,7 +70,7 @@ DEEPEST_BRACKETS = 200
 
 
 def outside_brackets(text: str, mark: str, start: int = 0) -> int:
-    """Return the index, from `start`, of the first `mark` (`==` or a closing bracket) in `text`
+    """Returns the index, from `start`, of the first `mark` (`==` or a closing bracket) in `text`
     outside strings and brackets; -1 without one, or where a fence (three backticks) or a closing
     bracket without its opening one comes first."""
     expected: list[str] = []
@@ -95,7 +95,7 @@ class Ending(NamedTuple):
 
 
 def before_fence(text: str) -> Ending:
-    """Return the text before the first fence (three backticks) outside strings, and whether there
+    """Returns the text before the first fence (three backticks) outside strings, and whether there
     is a fence; without one the whole text."""
     for piece in PIECES.finditer(text):
         if piece[0] == FENCE:
@@ -107,7 +107,7 @@ def before_fence(text: str) -> Ending:
 
 
 def _tag(name: str) -> re.Pattern[str]:
-    """Return the pattern of a tag, plain, in bold type or as code, and a colon after it."""
+    """Returns the pattern of a tag, plain, in bold type or as code, and a colon after it."""
     marked = rf"(\*{{1,3}}|_{{1,3}}|`{{1,3}})(?:{name}):?\1"
     return re.compile(rf"(?:{marked}|(?:{name})):?", re.IGNORECASE)
 
@@ -115,8 +115,8 @@ def _tag(name: str) -> re.Pattern[str]:
 ANSWER_TAGS = [
     (_tag(row["opening"]), _tag(row["closing"])) for row in TABLE["tags"]["answers"]
 ]
-"""Patterns of an opening and a closing tag around an answer: of the tags that CodeCrash asks for, and
-of those that models write in their place."""
+"""Patterns of an opening and a closing tag around an answer: of the tags that CodeCrash asks for,
+and of those that models write in their place."""
 
 # --- LaTeX ---
 
@@ -127,7 +127,7 @@ MOST_COMMANDS = 50
 
 
 def boxes(text: str) -> Iterator[str]:
-    r"""Yield the content of each `\boxed{…}` in a text, as Python would be written (`unescaped`);
+    r"""Yields the content of each `\boxed{…}` in a text, as Python would be written (`unescaped`);
     the rest of the text for a box that is never closed."""
     box = BOX.search(text)
     while box:
@@ -140,7 +140,7 @@ def boxes(text: str) -> Iterator[str]:
 
 
 def unescaped(text: str) -> str:
-    r"""Return a piece of LaTeX without commands of type (`\text{…}`, `\texttt{…}`) and without the
+    r"""Returns a piece of LaTeX without commands of type (`\text{…}`, `\texttt{…}`) and without the
     backslashes of its signs (`\_`, `\{`): the answer as it would be written in Python."""
     for _ in range(MOST_COMMANDS):
         command = COMMAND.search(text)

@@ -53,7 +53,7 @@ class Parts(NamedTuple):
 
 @lru_cache  # each scoring rule asks for the same
 def without_thoughts(text: str) -> str:
-    """Return a completion without its hidden thoughts (between tags such as <think>), without the
+    """Returns a completion without its hidden thoughts (between tags such as <think>), without the
     chat template's tokens before it, and up to the first of its tokens behind it: what follows is
     another turn.
 
@@ -68,12 +68,13 @@ def without_thoughts(text: str) -> str:
 
 
 def split_thoughts(text: str) -> Parts:
-    """Return a completion's hidden thoughts (between tags such as <think>) and its answer, the rest.
+    """Returns a completion's hidden thoughts (between tags such as <think>) and its answer, the
+    rest.
 
     Thoughts that are never closed reach to the end, those in brackets ([THOUGHT], which CodeCrash
-    asks for) to the next answer's tag. Where only a closing tag stands in the text, the chat
-    template opened the thoughts: everything before it is thought, unless other thoughts were closed
-    before it and nothing follows. A tag in quotes or backticks is a mention.
+    asks for) to the next answer's tag. A closing tag alone means that the chat template opened the
+    thoughts before the text, unless other thoughts were closed before it and nothing follows. A tag
+    in quotes is a mention. A sentence (`Here is my response:`) closes only what a sentence opened.
     """
     thoughts, answer = list[str](), list[str]()
     start, opening = 0, ""  # of the part being read; an answer has no opening tag
@@ -85,7 +86,7 @@ def split_thoughts(text: str) -> Parts:
             if not closes:
                 continue
         else:
-            sentence = tag[0][:4].lower() == "here"  # closes none but that it opened
+            sentence = tag[0][:4].lower() == "here"
             if tag["mention"] or (closes and not thoughts and sentence):
                 continue
         part, start = text[start : tag.start()], behind
@@ -100,10 +101,10 @@ def split_thoughts(text: str) -> Parts:
             thoughts.append(part)
             lines = EMPTY_LINES.match(text, start)
             start, opening = lines.end() if lines else start, ""
-    asked = ANSWER_TAGS[0][0].search(text, start) if opening[:1] == "[" else None
-    if asked:
-        thoughts.append(text[start : asked.start()])
-        start, opening = asked.start(), ""
+    tag = ANSWER_TAGS[0][0].search(text, start) if opening[:1] == "[" else None
+    if tag:
+        thoughts.append(text[start : tag.start()])
+        start, opening = tag.start(), ""
     (thoughts if opening else answer).append(text[start:])
     return Parts("".join(thoughts), "".join(answer))
 
@@ -120,7 +121,7 @@ assertion with its question marks."""
 
 
 def tagged(text: str, *, open_ended: bool = False) -> str | None:
-    """Return the last block between [ANSWER] and [/ANSWER], or, in a text without these, between
+    """Returns the last block between [ANSWER] and [/ANSWER], or, in a text without these, between
     <answer> and </answer> or in a LaTeX box (`marked`); None without an opening tag, or, unless
     `open_ended`, when the last one is not closed.
 
@@ -152,14 +153,14 @@ def _families(text: str) -> list[list[Ending]]:
 
 
 def _own(blocks: Sequence[Ending]) -> list[str]:
-    """Return the texts of the closed blocks; those that only quote the prompt (`QUOTED_PROMPT`) are
-    left out where there are others."""
+    """Returns the texts of the closed blocks; those that only quote the prompt (`QUOTED_PROMPT`)
+    are left out where there are others."""
     closed = [block.text for block in blocks if block.closed]
     return [text for text in closed if not QUOTED_PROMPT.fullmatch(text)] or closed
 
 
 def marked(text: str) -> str | None:
-    r"""Return the answer that stands in tags (`[ANSWER]`, `<answer>`) or LaTeX boxes in a text;
+    r"""Returns the answer that stands in tags (`[ANSWER]`, `<answer>`) or LaTeX boxes in a text;
     empty where several of them differ, None without one, or where the text is Python as a whole."""
     families = _families(text)
     if not families and not BOX.search(text):
@@ -188,14 +189,14 @@ def _is_program(text: str) -> bool:
 # --- A text that is the answer: `codestress score` ---
 
 OPENING_LINE = re.compile(TABLE["fence"]["opening"])
-"""Pattern of an opening fence with its line: a language, attributes (`python title="a.py"`), or both
-in braces."""
+"""Pattern of an opening fence with its line: a language, attributes (`python title="a.py"`), or
+both in braces."""
 
 
 def alone(text: str) -> str:
-    """Return the answer that a text is, or the fenced block that the text begins with: what stands
-    there in tags or a LaTeX box (`marked`), else all of it; without what surrounds it
-    (`unwrapped`). It is a value, a call or an assertion."""
+    """Returns the answer, a value, a call or an assertion, in a text that has nothing else, or in
+    the fenced block that the text begins with: the content of tags or of a LaTeX box (`marked`),
+    else the whole text, without what surrounds it (`unwrapped`)."""
     label = DRESS["label"].fullmatch(text)
     if label and OPENING_LINE.match(label["answer"]):
         text = label["answer"]
@@ -217,8 +218,8 @@ PLACEHOLDERS = ("your_answer", "your answer")
 
 
 def final_word(text: str) -> str | None:
-    """Return the text after the last marker `final answer:`, up to the end of its line or sentence,
-    without quotes and markup, case folded.
+    """Returns the text after the last marker `final answer:`, up to the end of its line or
+    sentence, without quotes and markup, case folded.
 
     Without a marker it is the answer in tags or a LaTeX box (`marked`); None without one, or
     without text after the marker. A marker followed by the prompt's placeholder (`PLACEHOLDERS`) is
@@ -250,7 +251,7 @@ NamedLine = tuple[int, str | None]
 
 
 def _integer(digits: str) -> int:
-    """Return the number that `digits` write, cut to 20 digits: no line has so high a number, and
+    """Returns the number that `digits` write, cut to 20 digits: no line has so high a number, and
     Python refuses very long ones."""
     return int(digits.strip()[:20])
 
@@ -259,7 +260,7 @@ DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
 
 
 def json_objects(text: str) -> Iterator[tuple[int, int, Any]]:
-    """Yield the first index, the index after the end, and the value of each JSON object in a text
+    """Yields the first index, the index after the end, and the value of each JSON object in a text
     that is not inside another object; broken objects are passed over."""
     start = text.find("{")
     while start >= 0:
@@ -273,7 +274,7 @@ def json_objects(text: str) -> Iterator[tuple[int, int, Any]]:
 
 
 def named_line(text: str) -> NamedLine | None:
-    """Return the line number (key `line_number`) and the quoted line (key `line`, None where its
+    """Returns the line number (key `line_number`) and the quoted line (key `line`, None where its
     value is no text) of the last JSON object in a text that has a number; None without one.
 
     The number is an integer or a text of digits, anywhere in an object, which may stand anywhere in
@@ -291,13 +292,13 @@ def named_line(text: str) -> NamedLine | None:
 
 
 def _broken_line(text: str, start: int, end: int) -> NamedLine | None:
-    """Return the last line number between two indices of a text that hold no whole object."""
+    """Returns the last line number between two indices of a text that hold no whole object."""
     numbers = BROKEN.findall(text, start, end)
     return (_integer(numbers[-1]), None) if numbers else None
 
 
 def _line_in(value: Any) -> NamedLine | None:
-    """Return the number (key `line_number`) and the quoted line (key `line`) of a JSON value, else
+    """Returns the number (key `line_number`) and the quoted line (key `line`) of a JSON value, else
     the last ones inside it; None without a number. The line is None where it is no text."""
     values = [value]
     while values:
@@ -314,7 +315,7 @@ def _line_in(value: Any) -> NamedLine | None:
 
 
 def _whole_number(value: Any) -> int | None:
-    """Return an integer as it is, and a text of digits as an integer (the first 20 digits); None
+    """Returns an integer as it is, and a text of digits as an integer (the first 20 digits); None
     for any other value, including True and 4.0."""
     if isinstance(value, str) and re.fullmatch(r"\s*[0-9]+\s*", value):
         return _integer(value)
@@ -341,9 +342,9 @@ def text_lists(text: str, names: Sequence[str]) -> dict[str, list[str]]:
 
 
 def fenced_program(text: str, function: str = "") -> str:
-    """Return the content of the last fenced block in a text, among the blocks that define
+    """Returns the content of the last fenced block in a text, among the blocks that define
     `function` if there are any (all blocks when `function` is empty); empty without a block."""
-    # Each opening without a fence that closes it would be followed to the end.
+    # Cut behind the last fence: from each unclosed one, the search would run to the end.
     text = "".join(re.findall(r"\A.*\n[ \t]*```", text, re.DOTALL))
     blocks: list[str] = re.findall(r"```[^\n`]*\n(.*?)\n[ \t]*```", text, re.DOTALL)
     name = re.escape(function)

@@ -33,7 +33,8 @@ METHODS = {name for name in set[str]().union(*map(dir, TYPES)) if name[0] != "_"
 METHODS -= {"format", "format_map"}
 """Methods that an answer may call; formatting reads attributes by name, so it is excluded."""
 PLAIN = tuple(getattr(ast, name) for name in TABLE["nodes"])
-"""Types of nodes in the syntax tree of an argument that may be run; names are checked one by one."""
+"""Types of nodes in the syntax tree of an argument that may be run; names are checked one by
+one."""
 
 
 class NotArguments(ValueError):
@@ -51,7 +52,7 @@ class Arguments(NamedTuple):
 
 
 def parse_arguments(text: str, problem: Problem) -> Arguments | str:
-    """Return the arguments in the answer `text` to `problem`, as `Arguments`, where they are data;
+    """Returns the arguments in the answer `text` to `problem`, as `Arguments`, where they are data;
     else the source of its call, where they are expressions that cannot act (`_Closing`). Raises
     `NotArguments` for any other answer."""
     call = _call(text, problem)
@@ -98,8 +99,8 @@ def _call(text: str, problem: Problem) -> ast.Call:
 
 
 def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
-    """Return the call and the value of `f(…) == VALUE` or `VALUE == f(…)`, where `f` is `function`;
-    None for any other expression. `is` counts as `==` before None, True and False."""
+    """Returns the call and the value of `f(…) == VALUE` or `VALUE == f(…)`, where `f` is
+    `function`; None for any other expression. `is` counts as `==` before None, True and False."""
     match node:
         case ast.Compare(left, [ast.Eq()], [right]):
             sides = [(left, right), (right, left)]
@@ -117,7 +118,7 @@ def asserted(node: ast.expr, function: str) -> tuple[ast.Call, ast.expr] | None:
 
 
 def asserted_expression(text: str) -> ast.expr:
-    """Return the syntax tree of the one expression that a text is, or that it asserts;
+    """Returns the syntax tree of the one expression that a text is, or that it asserts;
     `SyntaxError` for any other text, and for one of more than `LONGEST_TEXT` characters."""
     if len(text) > LONGEST_TEXT:
         raise SyntaxError(f"longer than {LONGEST_TEXT:,} characters")
@@ -139,8 +140,8 @@ def _is_output(node: ast.expr, problem: Problem) -> bool:
 
 
 def _closed(call: ast.Call, problem: Problem) -> str:
-    """Return the source of a call whose arguments are expressions that cannot act (`_Closing` names
-    their kind); raises `NotArguments` for others."""
+    """Returns the source of a call whose arguments are expressions that cannot act (`_Closing`
+    names their kind); raises `NotArguments` for others."""
     try:
         closing = _Closing(call, problem.code)
         call.args = [closing.visit(item) for item in call.args]
@@ -193,9 +194,9 @@ class _Closing(ast.NodeTransformer):
 
 
 def _constants(code: str) -> dict[str, ast.expr]:
-    """Return the names to which the program `code` gives a written-out value at its top level, with
-    the syntax trees of these values; names of builtins are left out. Empty for a program that does
-    not parse."""
+    """Returns the names to which the program `code` gives a written-out value at its top level,
+    with the syntax trees of these values; names of builtins are left out. Empty for a program that
+    does not parse."""
     values: dict[str, ast.expr] = {}
     try:
         statements = parse_program(code).body

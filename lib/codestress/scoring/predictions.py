@@ -41,7 +41,7 @@ REASONS: Mapping[Ending, Outcome] = dict.fromkeys(Ending, Outcome.INCORRECT) | {
     Ending.DIED: Outcome.RAISED,
     Ending.HARNESS_ERROR: Outcome.HARNESS_ERROR,
 }
-"""Outcome of an answer whose program did not return the right value, by the program's ending."""
+"""Outcome of an answer whose program did not return the correct value, by the program's ending."""
 
 
 KEYS = ("answer", "output", "result")
@@ -59,7 +59,7 @@ class Answer:
 def score_answers(
     answers: Sequence[Answer], task: Task, rule: Rule, executor: Executor | None
 ) -> list[Score]:
-    """Return a score for each answer, in order; equal answers to one problem are scored once.
+    """Returns a score for each answer, in order; equal answers to one problem are scored once.
 
     `task` says whether the answers are outputs or inputs; `rule` is `strict`, or `reference` for
     CRUXEval's own harness. `executor` runs programs; it may be None for outputs under `strict`, and
@@ -78,7 +78,7 @@ def score_answers(
 def _run(
     answers: Iterable[Answer], task: Task, rule: Rule, executor: Executor
 ) -> dict[Answer, Score]:
-    """Return the scores of answers whose programs `executor` runs, those of one source together;
+    """Returns the scores of answers whose programs `executor` runs, those of one source together;
     answers without a program are unparsable."""
     scores: dict[Answer, Score] = {}
     jobs: dict[Answer, tuple[Program, bool]] = {}
@@ -102,7 +102,7 @@ def _run(
 
 
 def score_output(answer: Answer) -> Score:
-    """Return the score, under `strict`, of an answer to "what does the call return?": correct when
+    """Returns the score, under `strict`, of an answer to "what does the call return?": correct when
     the text writes out the returned value, incorrect for another value, unparsable when it writes
     out none."""
     expected = parse_literal(answer.problem.output).value
@@ -117,14 +117,14 @@ def score_output(answer: Answer) -> Score:
     return _compared(same_value(value, expected), text, unresolved)
 
 
-def _compared(right: bool, detail: str, unresolved: bool = False) -> Score:
-    outcome = Outcome.CORRECT if right else Outcome.INCORRECT
-    return Score(outcome, float(right), detail, unresolved)
+def _compared(correct: bool, detail: str, unresolved: bool = False) -> Score:
+    outcome = Outcome.CORRECT if correct else Outcome.INCORRECT
+    return Score(outcome, float(correct), detail, unresolved)
 
 
 def _value(answer: Answer) -> str:
-    """Return the text of the value in an answer: all of it, or what an assertion says that the
-    problem's call, and no other, returns."""
+    """Returns the text of the value in an answer: the value that an assertion gives to the
+    problem's call, and to no other call; else the whole text."""
     text = answer.text.strip()
     with suppress(SyntaxError, NotLiteral):
         sides = asserted(asserted_expression(text), answer.problem.function)
@@ -136,13 +136,13 @@ def _value(answer: Answer) -> str:
 
 
 def _called(answer: Answer) -> tuple[Program, bool]:
-    """Return the program that calls the problem's function with the arguments in an answer, and
+    """Returns the program that calls the problem's function with the arguments in an answer, and
     whether arithmetic is left in them; `NotArguments` for an answer that is neither data nor an
     expression that cannot act."""
     problem = answer.problem
     call = parse_arguments(answer.text, problem)
     if isinstance(call, str):
-        # An expression acts, if only a little: a stranger's.
+        # An expression is evaluated, so the program counts as untrusted.
         return Program(problem.code, call=call), False
     positional, keywords, unresolved = call
     program = Program(
@@ -154,7 +154,7 @@ def _called(answer: Answer) -> tuple[Program, bool]:
 def score_execution(
     execution: Execution, problem: Problem, unresolved: bool = False
 ) -> Score:
-    """Return the score of an execution of an answer to `problem`: correct when the program
+    """Returns the score of an execution of an answer to `problem`: correct when the program
     returned the problem's output, else the outcome that `REASONS` gives for its ending.
     `unresolved`: whether arithmetic is left in the answer."""
     if execution.outcome is Ending.RETURNED:
@@ -166,7 +166,7 @@ def score_execution(
 
 
 def score_interpreted(problem: Problem, text: str) -> Score:
-    """Return the score of a `text` of the interpreter's engine on `problem`: `returned VALUE`, or
+    """Returns the score of a `text` of the interpreter's engine on `problem`: `returned VALUE`, or
     how the program ended. Correct for the problem's output, incorrect for another value, else the
     outcome in `REASONS`; unparsable for a text that the engine does not write."""
     for outcome in Ending:
@@ -178,13 +178,13 @@ def score_interpreted(problem: Problem, text: str) -> Score:
     if outcome is Ending.RETURNED:
         with suppress(NotLiteral):  # a value that cannot be written out is another
             expected = parse_literal(problem.output).value
-            right = same_value(parse_literal(detail).value, expected)
-            return _compared(right, detail)
+            correct = same_value(parse_literal(detail).value, expected)
+            return _compared(correct, detail)
     return Score(REASONS[outcome], 0.0, detail)
 
 
 def _pasted(answer: Answer, task: Task) -> Program:
-    """Return the program by which CRUXEval's own harness judges an answer: an assertion that its
+    """Returns the program by which CRUXEval's own harness judges an answer: an assertion that its
     text equals the problem's output. `NotArguments` for an input without the function's name and a
     parenthesis, and for an output with the call."""
     problem = answer.problem
@@ -196,7 +196,7 @@ def _pasted(answer: Answer, task: Task) -> Program:
 
 
 def score_asserted(execution: Execution, answer: str) -> Score:
-    """Return the score of an `answer` whose assertion ran as `execution`, with the answer as its
+    """Returns the score of an `answer` whose assertion ran as `execution`, with the answer as its
     detail: correct where the assertion held, incorrect where it failed, else the outcome in
     `REASONS`."""
     if execution.outcome is Ending.RETURNED:

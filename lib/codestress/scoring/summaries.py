@@ -17,7 +17,7 @@ def summarize(
     rule: str = "strict",
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Return a table of `answers` (`Results.answers`) with one row for each combination of
+    """Returns a table of `answers` (`Results.answers`) with one row for each combination of
     values in the columns named in `by`, in order of appearance.
 
     Columns: those in `by`, n, items (different problems), accuracy (0 to 1, under the scoring rule
