@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,29 +23,21 @@ class Edit:
 
 def edited(code: str, edits: Iterable[Edit]) -> str:
     """Returns the text `code` with the replacements `edits` made. Their indices count in `code`,
-    and they must not overlap (not checked); insertions at one index stand in the order given."""
+    and they must not overlap (not checked); insertions at one index keep the order of `edits`."""
     parts, last = [], 0
-    for edit in sorted(edits, key=lambda one: (one.start, one.end)):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         parts += [code[last : edit.start], edit.text]
         last = edit.end
     return "".join([*parts, code[last:]])
 
 
-@dataclass(frozen=True)
 class Lines:
     """A text with the positions at which its lines start; only line feeds end a line."""
 
-    text: str
-    starts: tuple[int, ...]
-    """Index of the character, from 0, at which each line starts."""
-
-    @classmethod
-    def of(cls, text: str) -> Lines:
-        """Returns the `Lines` of a text."""
-        starts = [0]
-        for line in text.split("\n"):
-            starts.append(starts[-1] + len(line) + 1)
-        return cls(text, tuple(starts[:-1]))
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.starts = [0, *(feed.end() for feed in re.finditer("\n", text))]
+        """Index of the character, from 0, at which each line starts."""
 
     def at(self, line: int, byte_column: int) -> int:
         """Index in the text, from 0, of the character at the line `line` (from 1) and at
@@ -88,4 +81,12 @@ class Lines:
 def first_line(node: ast.stmt) -> int:
     """Number of the line, from 1, on which a Python statement or its first decorator begins."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(one.lineno for one in decorators)])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
+def is_alone(statement: ast.stmt, lines: Lines) -> bool:
+    """Whether neither another statement nor the head of its block stands in front of a Python
+    statement on its first line."""
+    first = first_line(statement)
+    start, end = lines.starts[first - 1], lines.at(first, statement.col_offset)
+    return not lines.text[start:end].strip("@ \t")

@@ -25,20 +25,20 @@ names."""
 
 
 def refusal(
-    rules: Iterable[Rule], rewriting: str, found: Set[str], para: str = ""
+    rules: Iterable[Rule], rewriting: str, constructs: Set[str], para: str = ""
 ) -> str:
     """Returns why the first of `rules` that rejects a rewriting does so, as `REASON: CONSTRUCT`;
     empty when none does.
 
-    A rule is asked where the text `rewriting` (a perturbation's name, or code to insert) contains
-    one of the rule's `rewritings`. `found` are the program's constructs; the parameter name `para`
+    A rule applies where the text `rewriting` (a perturbation's name, or code to insert) contains
+    one of the rule's `rewritings`. `constructs` are the program's; the parameter name `para`
     replaces `{para}` in the rule's constructs.
     """
     for rule in rules:
         if any(piece in rewriting for piece in rule["rewritings"]):
-            constructs = rule["constructs"].replace("{para}", para)
-            if seen := found & set(constructs.split(", ")):
-                return f"{rule['reason']}: {min(seen)}"
+            refused = rule["constructs"].replace("{para}", para).split(", ")
+            if matches := constructs & set(refused):
+                return f"{rule['reason']}: {min(matches)}"
     return ""
 
 
@@ -51,37 +51,37 @@ def python_constructs(tree: ast.mod) -> frozenset[str]:
     `function n` a function of the program, `ClassDef` a kind of node, `a call` a call that may
     change something (in programs without own classes); others are named by refusals.yaml.
     """
-    found = set[str]()
+    constructs = set[str]()
     for node in ast.walk(tree):
-        found.add(type(node).__name__)
-        found.update(_constructs(node))
+        constructs.add(type(node).__name__)
+        constructs.update(_constructs(node))
     # Twice, since a loop runs its last lines before its first ones.
     source = 2 * f"{ast.unparse(tree)}\n"
     for construct, patterns in WORDS["patterns"].items():
         for pattern in patterns:
             if re.search(pattern, source):
-                found.add(construct)
+                constructs.add(construct)
                 break
     for scope in names_of(tree).scopes:
         for name, kinds in scope.bound.items():
-            found.add(f"bind {name}")
+            constructs.add(f"bind {name}")
             if "function" in kinds:
-                found.add(f"function {name}")
+                constructs.add(f"function {name}")
             # A variable may hold any exceptions.
-            if f"message of {name}" in found and not kinds <= {"class", "import"}:
-                found.add("the message of an exception")
-    if not found.isdisjoint(WORDS["finders"]):
-        found.update(_spelled(tree))
-    return together(found, WORDS)
+            if f"message of {name}" in constructs and not kinds <= {"class", "import"}:
+                constructs.add("the message of an exception")
+    if not constructs.isdisjoint(WORDS["finders"]):
+        constructs.update(_spelled(tree))
+    return together(constructs, WORDS)
 
 
-def together(found: set[str], words: Mapping[str, Any]) -> frozenset[str]:
-    """Returns the constructs `found`, with those that stand for one of each of some lists together,
-    as a YAML file says under `together`."""
+def together(constructs: set[str], words: Mapping[str, Any]) -> frozenset[str]:
+    """Returns `constructs` with further ones that mean combinations: a YAML file lists them under
+    `together`, and each is added where the program has a construct of each of its lists."""
     for construct, *groups in words["together"]:
-        if not any(map(found.isdisjoint, groups)):
-            found.add(construct)
-    return frozenset(found)
+        if not any(map(constructs.isdisjoint, groups)):
+            constructs.add(construct)
+    return frozenset(constructs)
 
 
 def _spelled(tree: ast.mod) -> Iterator[str]:

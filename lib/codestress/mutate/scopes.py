@@ -46,7 +46,12 @@ class Occurrence:
     scope: Scope
     """Scope in which the name occurs."""
     rename: Callable[[str], None]
-    """Puts another name there; `name` stays."""
+    """Function that puts another name at `node`; the field `name` stays."""
+
+    @property
+    def binding(self) -> Scope | None:
+        """Scope that binds the name; None for builtins and for names that nothing binds."""
+        return resolve(self.name, self.scope)
 
 
 @dataclass(frozen=True)
@@ -58,23 +63,18 @@ class Names:
     occurrences: list[Occurrence]
     """Occurrences in no particular order."""
 
-    def binding(self, occurrence: Occurrence) -> Scope | None:
-        """Scope that binds an occurrence's name; None for builtins and for names that nothing
-        binds."""
-        return resolve(occurrence.name, occurrence.scope)
-
 
 def resolve(name: str, scope: Scope) -> Scope | None:
     """Returns the scope that binds `name` where it is used in `scope`; None for builtins and for
     names that nothing binds."""
-    here: Scope | None = scope
-    while here is not None:
-        if here.kind != "class" or here is scope:
-            if name in here.global_names:
-                here = _module(here)
-            if name in here.bound and name not in here.nonlocal_names:
-                return here
-        here = here.parent
+    outer: Scope | None = scope
+    while outer is not None:
+        if outer.kind != "class" or outer is scope:
+            if name in outer.global_names:
+                outer = _module(outer)
+            if name in outer.bound and name not in outer.nonlocal_names:
+                return outer
+        outer = outer.parent
     return None
 
 
@@ -90,26 +90,26 @@ def names_of(tree: ast.mod) -> Names:
 def parameters(function: FunctionNode | ast.Lambda) -> list[ast.arg]:
     """All parameters of a function or lambda as `ast.arg` nodes; `*args` and `**kwargs` are the
     last."""
-    given = function.args
-    starred = [one for one in (given.vararg, given.kwarg) if one is not None]
-    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
+    args = function.args
+    starred = [arg for arg in (args.vararg, args.kwarg) if arg is not None]
+    return [*args.posonlyargs, *args.args, *args.kwonlyargs, *starred]
 
 
 def parameter_names(function: FunctionNode | ast.Lambda) -> list[str]:
     """Names of all parameters of a function or lambda, in the order of `parameters`."""
-    return [one.arg for one in parameters(function)]
+    return [arg.arg for arg in parameters(function)]
 
 
 Owner = FunctionNode | ast.ClassDef | None
 """Function or class that a statement stands in; None at the top level."""
 
 
-def blocks_in(node: ast.AST) -> list[list[ast.stmt]]:
+def blocks_in(node: ast.stmt) -> list[list[ast.stmt]]:
     """Lists of statements directly in a statement, without empty ones."""
     lists = [getattr(node, name, []) for name in ("body", "orelse", "finalbody")]
     for part in [*getattr(node, "handlers", []), *getattr(node, "cases", [])]:
         lists.append(part.body)
-    return [block for block in lists if isinstance(block, list) and block]
+    return list(filter(None, lists))
 
 
 def blocks(
@@ -132,13 +132,7 @@ def statements(block: list[ast.stmt]) -> list[tuple[ast.stmt, Owner]]:
     every = list[tuple[ast.stmt, Owner]]()
     for inner, owner in blocks(block):
         every += [(statement, owner) for statement in inner]
-    return sorted(every, key=lambda one: (one[0].lineno, one[0].col_offset))
-
-
-def own_blocks(function: FunctionNode) -> list[list[ast.stmt]]:
-    """Lists of statements in a function, without those of functions and classes inside it."""
-    every = blocks(function.body, function)
-    return [block for block, owner in every if owner is function]
+    return sorted(every, key=lambda pair: (pair[0].lineno, pair[0].col_offset))
 
 
 def outside(scope: Scope) -> Scope:
@@ -169,7 +163,7 @@ class _Reader:
         return scope
 
     def occurs(
-        self, scope: Scope, node: ast.AST, field: str, kind: Kind | None = None
+        self, scope: Scope, node: ast.AST, field: str, kind: Kind | None
     ) -> None:
         """Records the attribute `field` of `node` as an occurrence of a name in `scope`; with
         `kind`, the name is also bound."""
@@ -229,34 +223,34 @@ class _Reader:
     def read_function(self, scope: Scope, node: FunctionNode | ast.Lambda) -> None:
         """Records a function or lambda that stands in `scope`."""
         named = parameters(node)
-        body: list[ast.stmt] = []
+        body = node.body if isinstance(node.body, list) else [node.body]
         if not isinstance(node, ast.Lambda):
-            body = node.body
             self.read(scope, *node.decorator_list, node.returns)
             self.occurs(scope, node, "name", "function")
             owner = resolve(node.name, scope) or scope
             owner.functions.setdefault(node.name, []).append(node)
         self.read(scope, *node.args.defaults, *node.args.kw_defaults)
-        self.read(scope, *[one.annotation for one in named])
+        self.read(scope, *[arg.annotation for arg in named])
         inner = self.entered("function", node, scope)
-        for one in named:
-            self.occurs(inner, one, "arg", "parameter")
-        self.read(inner, *body, node.body if isinstance(node, ast.Lambda) else None)
+        for arg in named:
+            self.occurs(inner, arg, "arg", "parameter")
+        self.read(inner, *body)
 
     def read_comprehension(
         self,
         scope: Scope,
         node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
-        *made: ast.expr,
+        *parts: ast.expr,
     ) -> None:
-        """Records a comprehension that stands in `scope` and makes the expressions `made`."""
+        """Records a comprehension that stands in `scope`; `parts` are the expressions of an
+        element."""
         inner = self.entered("comprehension", node, scope)
         outer = scope
         for loop in node.generators:
             self.read(outer, loop.iter)
             self.read(inner, loop.target, *loop.ifs)
             outer = inner
-        self.read(inner, *made)
+        self.read(inner, *parts)
 
 
 def _bind(name: str, scope: Scope, kind: Kind) -> None:

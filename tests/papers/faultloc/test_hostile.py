@@ -257,7 +257,7 @@ def test_new_names_are_names_of_variables_alone(name: str) -> None:
         ("java", HOST.format("        int f = 1;")),
     ):
         content = Content((), (name if language == "python" else "goto",), ())
-        with refused(NotNeutral, "content"):
+        with refused(NotNeutral, "new names"):
             mutate(
                 FaultyProgram(code, 2),
                 "names",
@@ -434,7 +434,7 @@ def test_comments_that_are_more_than_comments_are_left_out() -> None:
         "two\nlines",
         "This is wrong.",
     ):
-        with refused(NotNeutral, "content"):
+        with refused(NotNeutral, "usable comments"):
             mutate(
                 FaultyProgram(COMMENTED["java"], 8), "comments", "java", Draw(rng(0)), strength=1, quarter=0,
                 content=Content((text,), (), ()),

@@ -15,7 +15,7 @@ from ..edits import Lines
 from .trees import RULES, NotNeutral, java_root
 
 ACCUSES = re.compile(rf"\b({'|'.join(RULES['accusing'])})\b", re.I)
-"""Pattern of the words by which a comment speaks of a fault."""
+"""Pattern of the words by which a comment claims a fault."""
 NEAR = 2
 """Distance from the faulty line, in lines, within which no comment may claim a fault: the tolerance
 of the paper's artifact."""
@@ -51,7 +51,7 @@ def comments_in(code: str, language: Language) -> list[Place]:
     with `#` or `//`, one below the other and alike in indent, count as one. Python comments in the
     first two lines that name an interpreter or an encoding are left out. Raises `NotNeutral` if the
     program does not parse."""
-    lines = Lines.of(code)
+    lines = Lines(code)
     places: list[Place] = []
     above = ""
     comments = _python_comments if language == "python" else _java_comments
@@ -60,12 +60,12 @@ def comments_in(code: str, language: Language) -> list[Place]:
         head = code[lines.starts[first - 1] : start]
         alone = not head.strip() and not code[end : lines.end(last)].strip()
         # Comments count as one where the lines above have the same indent and signs.
-        sort = f"{head}{form}" if alone and not form.endswith("*/") else ""
-        if sort and sort == above and places[-1].last == first - 1:
+        style = f"{head}{form}" if alone and not form.endswith("*/") else ""
+        if style and style == above and places[-1].last == first - 1:
             place = places.pop()
             start, first = place.start, place.first
         places.append(Place(start, end, first, last, form))
-        above = sort
+        above = style
     return places
 
 

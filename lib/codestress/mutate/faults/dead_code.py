@@ -77,20 +77,20 @@ def _check_python(snippet: str, program: str) -> None:
         kind = type(part).__name__
         if kind not in ALLOWED and not isinstance(part, SIGNS):
             what = f"dead code has {kind.lower()}"
-            raise NotNeutral(f"{what}, which the grammar does not know")
+            raise NotNeutral(f"{what}, which the grammar does not allow")
         if isinstance(part, ast.Name):
             (read if isinstance(part.ctx, ast.Load) else bound).add(part.id)
-    seen = constructs(program, "python")
+    features = constructs(program, "python")
     condition = words_of(snippet.partition(":")[0])
     for name in sorted(read & condition):
-        if not seen.isdisjoint((f"bind {name}", "bind *")):
+        if not features.isdisjoint((f"bind {name}", "bind *")):
             raise NotNeutral(f"dead code relies on {name!r}, which the program binds")
-    if shared := sorted(bound & seen):
+    if shared := sorted(bound & features):
         raise NotNeutral(f"dead code binds {shared[0]!r}, which the program reads")
-    own = {name.removeprefix("bind ") for name in seen}
-    if unknown := sorted(read - bound - BUILTINS - own):
-        raise NotNeutral(f"dead code reads {unknown[0]!r}, which is nowhere")
-    if (bound | read) & own - BUILTINS:
+    names = {name.removeprefix("bind ") for name in features}
+    if unknown := sorted(read - bound - BUILTINS - names):
+        raise NotNeutral(f"dead code reads {unknown[0]!r}, which nothing binds")
+    if (bound | read) & names - BUILTINS:
         refuse_seen("names", program, "python")
 
 
@@ -108,12 +108,14 @@ def _check_java(snippet: str, program: str) -> None:
             fits = any(_uses(statement, *variable) for variable in kinds.items())
         if not fits:
             raise NotNeutral(
-                f"dead code has {statement[:40]!r}, which the grammar does not know"
+                f"dead code has {statement[:40]!r}, which the grammar does not allow"
             )
     if shared := sorted((words_of(program) | JAVA_WORDS) & kinds.keys()):
         raise NotNeutral(f"dead code declares {shared[0]!r}, which the program has")
-    if own := sorted(words_of(snippet) & CLASSES & named_in(program)):
-        raise NotNeutral(f"dead code relies on {own[0]!r}, which the program declares")
+    if names := sorted(words_of(snippet) & CLASSES & named_in(program)):
+        raise NotNeutral(
+            f"dead code relies on {names[0]!r}, which the program declares"
+        )
 
 
 def _uses(statement: str, name: str, kind: str) -> bool:

@@ -10,7 +10,7 @@ from .trees import RULES
 Kind = Literal["OffByOne", "MisplacedReturn", "IncorrectBooleanLogic", "OperatorSwap"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SIGNS: dict[Kind, list[str]] = RULES["signs"]
-"""Operators that take each other's place, by the kind of fault that this makes."""
+"""Operators that a fault exchanges for one another, by the kind of fault."""
 
 
 @dataclass(frozen=True)

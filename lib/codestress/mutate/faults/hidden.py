@@ -36,12 +36,12 @@ def constructs(code: str, language: Language) -> frozenset[str]:
     if language == "python":
         return python_constructs(tree_of(code))
     node: Node
-    found = set[str]()
+    texts = set[str]()
     for node in nodes(java_root(code)):
         if node.type in ("identifier", "type_identifier", "string_fragment"):
-            found.add(text_of(node))
+            texts.add(text_of(node))
         elif node.type == "method_invocation":
-            given = node.child_by_field_name("arguments")
-            if given.named_children:
-                found.add(f"{field_text(node, 'name')}(…)")
-    return frozenset(found)
+            arguments = node.child_by_field_name("arguments")
+            if arguments.named_children:
+                texts.add(f"{field_text(node, 'name')}(…)")
+    return frozenset(texts)

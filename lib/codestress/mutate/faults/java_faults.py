@@ -26,7 +26,7 @@ CHAINED = ("binary_expression", "parenthesized_expression")
 def java_faults(code: str) -> Iterator[FaultSite]:
     """Yields all faults that can be made in a Java program, in no particular order, some twice;
     raises `NotNeutral` if it does not parse."""
-    lines = Lines.of(code)
+    lines = Lines(code)
     parts: list[Node] = list(nodes(java_root(code)))
     types, flow = Types(parts), JavaFlow(parts)
     dead = flow.dead()
@@ -35,7 +35,7 @@ def java_faults(code: str) -> Iterator[FaultSite]:
             continue
         if node.type in LOOPS:
             condition = node.child_by_field_name("condition")
-            for part in nodes(condition) if condition is not None else []:
+            for part in nodes(condition):
                 if part.id not in dead:
                     yield from _operator("OffByOne", part, lines)
         elif node.type in ("binary_expression", "assignment_expression"):

@@ -32,16 +32,16 @@ class JavaFlow:
         self.parts = parts
         self.constants = set[str]()
         """Names of variables that keep their first value, which is made of literals."""
-        given = Counter[str]()
+        writes = Counter[str]()
         for node in parts:
             if node.type in GIVING:
                 target = node.child_by_field_name(GIVING[node.type]) or node
-                given.update(map(text_of, nodes(target)))
+                writes.update(map(text_of, nodes(target)))
         for node in parts:
             value = node.child_by_field_name("value")
             if node.type == "variable_declarator" and value is not None:
                 name = field_text(node, "name")
-                if given[name] == 1 and self.decided(value):
+                if writes[name] == 1 and self.decided(value):
                     self.constants.add(name)
         self.stopping = set[str]()
         """Names of methods that end the program, or may never return."""
@@ -49,13 +49,15 @@ class JavaFlow:
         never = {"exit", "halt"}
         while never - self.stopping:
             self.stopping |= never
-            never = {field_text(one, "name") for one in methods if self.stops(one)}
+            never = {
+                field_text(method, "name") for method in methods if self.stops(method)
+            }
 
     def stops(self, method: Node) -> bool:
         """Whether a method may never return, by its body; False without a body."""
         body = method.child_by_field_name("body")
-        inside = [*nodes(body)] if body is not None else []
-        if any(one.type == "return_statement" for one in inside):
+        inside = list(nodes(body))
+        if any(node.type == "return_statement" for node in inside):
             return False
         return not self.passes(body) or any(map(self.is_doubtful, inside))
 
@@ -68,31 +70,32 @@ class JavaFlow:
             case name if name in SEQUENCES:
                 return all(map(self.passes, statements_of(node)[-1:]))
             case "if_statement":
-                names = ("consequence", "alternative")
-                return any(self.passes(node.child_by_field_name(one)) for one in names)
+                fields = ("consequence", "alternative")
+                return any(map(self.passes, map(node.child_by_field_name, fields)))
             case "while_statement" | "for_statement" | "enhanced_for_statement":
                 return not is_endless(node)
             case "expression_statement" | "local_variable_declaration":
                 return True
             case "try_statement":
                 kinds = ("block", "finally_clause")
-                parts = [one for one in node.named_children if one.type in kinds]
+                parts = [part for part in node.named_children if part.type in kinds]
                 return all(map(self.passes, parts))
         return False
 
     def is_doubtful(self, node: Node) -> bool:
-        """Whether a node calls a method of `stopping`, literals may decide which part of it is
-        evaluated, or it is a `try` that catches what nothing in it may throw."""
+        """Whether a node calls a method of `stopping`, is a choice that literals may decide, or is
+        a `try` that catches exceptions although nothing in it may throw one."""
         match node.type:
             case "method_invocation":
                 return called(node) in self.stopping
             case "enhanced_for_statement":
                 return bool(EMPTY.fullmatch(field_text(node, "value")))
             case "try_statement":
-                first = statements_of(node.child_by_field_name("body"))[:1]
-                parts = [*nodes(first[0])] if first else []
-                caught = any(one.type == "catch_clause" for one in node.children)
-                return caught and not any(one.type.endswith(RISKY) for one in parts)
+                body = statements_of(node.child_by_field_name("body"))
+                first = nodes(body[0] if body else None)
+                risky = any(part.type.endswith(RISKY) for part in first)
+                caught = any(part.type == "catch_clause" for part in node.children)
+                return caught and not risky
         if node.type not in CHOOSING or is_endless(node):
             return False
         logic = field_text(node, "operator") in ("&&", "||")
@@ -116,7 +119,7 @@ class JavaFlow:
         dead = set[int]()
         for node in self.parts:
             for part in [] if node.id in dead else self.refused(node):
-                dead.update(one.id for one in nodes(part))
+                dead.update(inner.id for inner in nodes(part))
         return dead
 
     def refused(self, node: Node) -> Iterator[Node]:
@@ -140,7 +143,7 @@ class JavaFlow:
         while node != method:
             parent = node.parent
             rest = statements_of(parent) if parent.type in SEQUENCES else []
-            rest = [one for one in rest if one.start_byte >= node.end_byte]
+            rest = [part for part in rest if part.start_byte >= node.end_byte]
             if rest:
                 return bool(DEFAULT.fullmatch(text_of(rest[0])))
             if parent.type in LOOPS:

@@ -32,7 +32,7 @@ def _python_variables(code: str) -> Spans:
     patterns; names that stand for a function, class, module or global somewhere."""
     tree = tree_of(code)
     names = names_of(tree)
-    lines = Lines.of(code)
+    lines = Lines(code)
     barred = set[str]()
     for node in ast.walk(tree):
         match node:
@@ -44,7 +44,7 @@ def _python_variables(code: str) -> Spans:
                 }
     spans: Spans = {}
     for occurrence in names.occurrences:
-        name, node, scope = occurrence.name, occurrence.node, names.binding(occurrence)
+        name, node, scope = occurrence.name, occurrence.node, occurrence.binding
         special = name.startswith("__")  # tools look for some: `__tracebackhide__`
         if special or scope is None or scope.kind not in ("function", "comprehension"):
             barred.add(name)
@@ -53,7 +53,9 @@ def _python_variables(code: str) -> Spans:
             spans.setdefault(name, []).append((start, start + len(name)))
         else:
             barred.add(name)
-    return {name: sorted(found) for name, found in spans.items() if name not in barred}
+    return {
+        name: sorted(places) for name, places in spans.items() if name not in barred
+    }
 
 
 DECLARING, OTHERWISE = RULES["java"]["declaring"], RULES["java"]["other_names"]
@@ -66,7 +68,7 @@ def _java_variables(code: str) -> Spans:
     for anything else in the file (fields, methods, types, labels, components of records, elements
     of annotations), that occur as whole texts, or that are used outside the scope of their
     declarations: perhaps an inherited field, as in every class inside the scope."""
-    lines = Lines.of(code)
+    lines = Lines(code)
     known: dict[str, list[tuple[Node, int]]] = {}
     others = set[str]()
     uses: dict[str, list[Node]] = {}
@@ -116,9 +118,9 @@ def _is_other(node: Node) -> bool:
 def _sees(node: Node, scope: Node, declared: int) -> bool:
     """Whether the identifier `node` stands in `scope` (a node) of a variable, not before the byte
     `declared` where the variable is declared, and in no class inside the scope."""
-    for one in around(node):
-        if one == scope:
+    for outer in around(node):
+        if outer == scope:
             return bool(node.start_byte >= declared)
-        if one.type in JAVA_TYPES:
+        if outer.type in JAVA_TYPES:
             return False
     return False

@@ -49,8 +49,8 @@ SPMS: tuple[Spm, ...] = get_args(Spm)
 right: dead code, then names, then comments."""
 Control = Literal["unchanged", "blank_line"]
 CONTROLS: tuple[Control, ...] = get_args(Control)
-"""Controls that change nothing, asked again like the mutations. Accuracy lost under a control is
-noise, which the paper counts as loss."""
+"""Controls, which keep the program: the same question asked again, and a program with one blank
+line more. Accuracy lost under a control is noise, which the paper counts as loss."""
 QUARTERS = 4
 T = TypeVar("T")
 
@@ -97,7 +97,7 @@ class FaultyProgram:
         """Returns the program with the replacements `edits` made, and the new number of the faulty
         line, which must stay in one piece. Of two edits at one place, the text of the later one
         stands first."""
-        start, line = Lines.of(self.code).starts[self.line - 1], self.line
+        start, line = Lines(self.code).starts[self.line - 1], self.line
         for edit in edits:
             if edit.start <= start:
                 line += edit.text.count("\n")
@@ -149,11 +149,11 @@ def mutate(
         raise NotNeutral("the label is no line of the program")
     if spm != "names":
         refuse_seen("lines", program.code, language)
-    making = _Making(
-        program, language, draw, strength, quarter, content, Lines.of(program.code)
+    change = _Change(
+        program, language, draw, strength, quarter, content, Lines(program.code)
     )
     mutated = (
-        making.reordered() if spm == "functions" else program.edited(making.edits(spm))
+        change.reordered() if spm == "functions" else program.edited(change.edits(spm))
     )
     if why := equivalence_error(program.code, mutated.code, spm, language):
         raise NotNeutral(f"{spm}: {why}")
@@ -173,8 +173,8 @@ TAKEN = {
 
 
 @dataclass(frozen=True)
-class _Making:
-    """Arguments of one call of `mutate`, with the program's lines; its methods make the edits."""
+class _Change:
+    """One call of `mutate`: its arguments, and the program's lines; the methods make the edits."""
 
     program: FaultyProgram
     language: Language
@@ -207,11 +207,11 @@ class _Making:
     def in_quarter(self, line: int) -> bool:
         return quarter_of(line, self.program.lines) == self.quarter
 
-    def taken(self, items: Sequence[T], count: int, what: str) -> list[T]:
-        """Returns `count` different ones of `items`, drawn by chance; raises `NotNeutral`, whose
-        message calls them `what`, if there are fewer."""
+    def drawn(self, items: Sequence[T], count: int, what: str) -> list[T]:
+        """Returns `count` different items of `items`, drawn at random; raises `NotNeutral` if there
+        are fewer. `what` names the items in its message."""
         if len(items) < count:
-            raise NotNeutral(f"only {len(items)} {what} for {count}")
+            raise NotNeutral(f"only {len(items)} {what}, {count} needed")
         return self.draw.sample(items, count)
 
     def places(self, lines: Sequence[int], count: int) -> list[int]:
@@ -223,11 +223,11 @@ class _Making:
         return self.nearest({line: line for line in near}, count, "places")
 
     def nearest(self, lines: Mapping[T, int], count: int, what: str) -> list[T]:
-        """Returns `count` of the keys of `lines`, drawn as by `taken` from those whose line is in
+        """Returns `count` of the keys of `lines`, drawn at random from those whose line is in
         the quarter; if these are fewer, also from the first ones of the others."""
-        near = sorted(lines, key=lambda one: not self.in_quarter(lines[one]))
+        near = sorted(lines, key=lambda item: not self.in_quarter(lines[item]))
         inside = sum(map(self.in_quarter, lines.values()))
-        return self.taken(near[: max(count, inside)], count, what)
+        return self.drawn(near[: max(count, inside)], count, what)
 
     def line_before(self, line: int, text: str) -> Edit:
         """Edit that inserts `text` in new lines before the line `line`, with that line's
@@ -237,7 +237,7 @@ class _Making:
         return Edit(start, start, f"{indented}\n")
 
     def dead(self) -> list[Edit]:
-        chosen = self.taken(self.content.dead_code, self.strength, "pieces of content")
+        chosen = self.drawn(self.content.dead_code, self.strength, "snippets")
         for snippet in chosen:
             check_snippet(snippet, self.program.code, self.language)
         places = self.places(self.statements(), self.strength)
@@ -253,7 +253,7 @@ class _Making:
             for text in self.content.comments
             if usable(text, self.language, accusing=accusing)
         ]
-        texts = self.taken(comments, self.strength, "pieces of content")
+        texts = self.drawn(comments, self.strength, "usable comments")
         above, below = (NEAR, NEAR + 1) if accusing else (0, 0)
         old: dict[int, Place] = {}
         if self.content.put == "replace":
@@ -288,7 +288,7 @@ class _Making:
         fresh = [name for name in names if name not in taken]
         firsts = {name: self.lines.line_of(spans[name][0][0]) for name in spans}
         chosen = self.nearest(firsts, self.strength, "variables")
-        new = self.taken(fresh, self.strength, "pieces of content")
+        new = self.drawn(fresh, self.strength, "new names")
         changes = list[Edit]()
         for old, name in zip(chosen, new, strict=True):
             changes += [Edit(*span, name) for span in spans[old]]
@@ -310,8 +310,8 @@ class _Making:
         lines = list(enumerate(self.program.code.split("\n"), start=1))
         new: list[tuple[int, str]] = []
         done = 0
-        for (first, last), taken in zip(group, order, strict=True):
-            start, end = group[taken]
+        for (first, last), index in zip(group, order, strict=True):
+            start, end = group[index]
             new += lines[done : first - 1] + lines[start - 1 : end]
             done = last
         numbers, texts = zip(*new, *lines[done:], strict=True)

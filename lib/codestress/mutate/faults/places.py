@@ -7,7 +7,7 @@ from functools import lru_cache
 from codestress.sandbox.runtimes import nodes
 from codestress.types import Language
 
-from ..edits import Lines, first_line
+from ..edits import Lines, first_line, is_alone
 from ..scopes import FunctionNode, blocks
 from .hidden import refuse_seen
 from .trees import (
@@ -29,13 +29,13 @@ def statement_lines(code: str, language: Language) -> list[int]:
     """Numbers, from 1, of the lines that begin with a statement inside a function, method or
     constructor, before which another statement may be inserted; in the order of the text. Raises
     `NotNeutral` if the program does not parse."""
-    found = _python_lines(code) if language == "python" else _java_lines(code)
-    return sorted(found)
+    search = _python_lines if language == "python" else _java_lines
+    return sorted(search(code))
 
 
 def _python_lines(code: str) -> set[int]:
-    lines = Lines.of(code)
-    found = set[int]()
+    lines = Lines(code)
+    numbers = set[int]()
     tree = tree_of(code)
     for block, owner in blocks(tree.body):
         if not isinstance(owner, FunctionNode):
@@ -44,16 +44,16 @@ def _python_lines(code: str) -> set[int]:
         for statement in block[documented:]:
             first = first_line(statement)
             indent = len(lines.indent(first))
-            alone = first < statement.lineno or statement.col_offset == indent
             barred = lines.text.startswith(NO_PLACE, lines.starts[first - 1] + indent)
-            if alone and not lines.continued(first) and not barred:
-                found.add(first)
-    return found
+            free = not barred and not lines.continued(first)
+            if free and is_alone(statement, lines):
+                numbers.add(first)
+    return numbers
 
 
 def _java_lines(code: str) -> set[int]:
-    lines = Lines.of(code)
-    found = set[int]()
+    lines = Lines(code)
+    numbers = set[int]()
     fixed = ("explicit_constructor_invocation", "line_comment", "block_comment")
     for node in nodes(java_root(code)):
         if node.type not in ("block", "constructor_body"):
@@ -64,8 +64,8 @@ def _java_lines(code: str) -> set[int]:
             row, column = child.start_point
             first = len(lines.indent(row + 1)) == column
             if first and child.type not in fixed:
-                found.add(row + 1)
-    return found
+                numbers.add(row + 1)
+    return numbers
 
 
 def movable(code: str, language: Language) -> list[Methods]:
@@ -76,7 +76,7 @@ def movable(code: str, language: Language) -> list[Methods]:
     if language == "python":
         raise NotNeutral("functions are shuffled in Java alone")
     refuse_seen("order", code, language)
-    lines = Lines.of(code)
+    lines = Lines(code)
     groups = []
     for node in nodes(java_root(code)):
         group = []

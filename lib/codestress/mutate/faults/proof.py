@@ -37,7 +37,7 @@ def equivalence_error(before: str, after: str, spm: str, language: Language) -> 
         same = form(before, parts) == form(after, parts)
     except NotNeutral as error:
         return str(error)
-    return "" if same else "the syntax tree is another"
+    return "" if same else "the syntax tree differs"
 
 
 @lru_cache(maxsize=256)

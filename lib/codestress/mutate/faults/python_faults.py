@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from ..edits import Lines, first_line
+from ..edits import Lines, first_line, is_alone
 from .fault_site import (
     FaultSite,
     Kind,
@@ -25,7 +25,7 @@ COLLECTIONS, OPERANDS, SUMS, PASSING = RULES["python_kinds"].values()
 def python_faults(code: str) -> Iterator[FaultSite]:
     """Yields all faults that can be made in a Python program, in no particular order, some twice;
     raises `NotNeutral` if it does not parse."""
-    tree, lines = tree_of(code), Lines.of(code)
+    tree, lines = tree_of(code), Lines(code)
     flow = PythonFlow(tree)
     dead = flow.dead()
     for node in ast.walk(tree):
@@ -40,10 +40,10 @@ def python_faults(code: str) -> Iterator[FaultSite]:
                         yield from _range_sites(part, lines)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for statement in node.body:
-                    if id(statement) not in dead and _is_alone(statement, lines):
+                    if id(statement) not in dead and is_alone(statement, lines):
                         yield from _return_before(statement, lines)
                 for block in flow.leaving(node.body):
-                    if id(block[-1]) not in dead and _is_alone(block[-1], lines):
+                    if id(block[-1]) not in dead and is_alone(block[-1], lines):
                         yield from _return_after(block[-1], lines)
 
 
@@ -140,11 +140,3 @@ def _return_after(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
     last = re.match(r"\s*(#|$)", lines.text[end : lines.end(line)])
     if last and not isinstance(statement, ast.Pass):
         yield return_behind(lines, line, first_line(statement), "return")
-
-
-def _is_alone(statement: ast.stmt, lines: Lines) -> bool:
-    """Whether neither another statement nor the head of its block stands in front of a statement on
-    its first line."""
-    first = first_line(statement)
-    start, end = lines.starts[first - 1], lines.at(first, statement.col_offset)
-    return not lines.text[start:end].strip("@ \t")

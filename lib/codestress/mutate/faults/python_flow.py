@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from itertools import chain
 
-from ..scopes import FunctionNode, blocks_in, own_blocks
+from ..scopes import FunctionNode, blocks_in, statements
 from .trees import RULES
 
 Loop = ast.For | ast.AsyncFor | ast.While
@@ -58,14 +58,15 @@ class PythonFlow:
         never: Set[str] = ENDING
         while never - self.stopping:
             self.stopping |= never
-            never = {one.name for one in functions if self.stops(one)}
+            never = {function.name for function in functions if self.stops(function)}
 
     def stops(self, function: ast.FunctionDef) -> bool:
         """Whether a function never returns, by its body."""
         if self.passes(function.body):
             return False
-        for node in chain(*own_blocks(function)):
-            if isinstance(node, ast.Return) and id(node) not in self.unreached:
+        for node, owner in statements(function.body):
+            reached = owner is None and id(node) not in self.unreached
+            if reached and isinstance(node, ast.Return):
                 return False
         return not yields(function)
 
@@ -124,7 +125,7 @@ class PythonFlow:
         if isinstance(node, ast.While):
             endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
             never = self.decided(node.test)
-            ends = ends and not never  # or it may have no end
+            ends = ends and not never  # it may have no end
         else:
             endless, never = self.called(node.iter) in ENDLESS, is_empty(node.iter)
         if endless:
@@ -225,15 +226,15 @@ class PythonFlow:
         for number, node in enumerate(block, start=1):
             if isinstance(node, FunctionNode | ast.ClassDef):
                 continue
-            here = _returns_at(block[number:], ends, broken)
+            returns = _returns_at(block[number:], ends, broken)
             loops = isinstance(node, Loop)
             if isinstance(node, Loop | ast.If) and self.passes(node.body):
-                yield from [] if here and not loops else [node.body]
+                yield from [] if returns and not loops else [node.body]
             split = loops or (isinstance(node, ast.Try) and node.orelse)
             for inner in blocks_in(node):
                 first = inner is getattr(node, "body", None)
-                inside = here and not (first and split)
-                yield from self.leaving(inner, inside, here if loops else broken)
+                inside = returns and not (first and split)
+                yield from self.leaving(inner, inside, returns if loops else broken)
 
 
 def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:

@@ -14,7 +14,7 @@ from codestress.validation import read_yaml
 Node = Any
 """Node of tree-sitter; its parent and its fields may be None."""
 RULES = read_yaml(Path(__file__).with_name("rules.yaml"))
-"""Words and constructs that the mutations go by (rules.yaml)."""
+"""Words and constructs that decide which mutations are made (rules.yaml)."""
 JAVA_METHODS, JAVA_CLASSES, JAVA_TYPES = map(tuple, RULES["java"]["members"].values())
 """Types of nodes: methods; bodies with the members of a class; all that enclose the members of a
 Java type (class, interface, enum, record, annotation)."""

@@ -109,26 +109,25 @@ def _first_calls(problem: Problem, seed: int) -> list[Call]:
 
 
 def _usable(problem: Problem, first: Execution, second: Execution) -> Problem:
-    """Returns the problem with the output that its call gives where none is recorded. Raises
-    `NotPerturbed` where the problem cannot be used, by two executions of its call: it returned no
-    value, not the recorded output, or not the same twice."""
+    """Returns the problem, with the output that its call gives where none is recorded. Raises
+    `NotPerturbed` where the problem cannot be used, by two executions of the call: no value was
+    returned, another output than the recorded one, or two different outputs."""
     if first.outcome is not Outcome.RETURNED:
         why = f"{first.outcome}: {first.detail}"
-        raise NotPerturbed(f"its call does not return a value: {why}")
+        raise NotPerturbed(f"the call does not return a value: {why}")
     if not _same(first, second):
-        both = f"{_shown(first)}, then {_shown(second)}"
-        raise NotPerturbed(f"not deterministic: {both}")
+        raise NotPerturbed(
+            f"not deterministic: {_summary(first)}, then {_summary(second)}"
+        )
     if not problem.output:
         try:
             return replace(problem, output=written_out(first.value))
         except NotLiteral as error:
-            why = f"what its call returns cannot be written out: {error}"
+            why = f"the returned value cannot be written out: {error}"
             raise NotPerturbed(why) from None
     if not same_value(first.value, parse_literal(problem.output).value):
-        recorded = f"{problem.output:.60}"
-        raise NotPerturbed(
-            f"its call returns {_shown(first)}, not the recorded {recorded}"
-        )
+        why = f"{_summary(first)}, not the recorded {problem.output:.60}"
+        raise NotPerturbed(f"the call returns {why}")
     return problem
 
 
@@ -172,24 +171,28 @@ def differences(
     A candidate with the same syntax tree, of a program that does not read its own text, differs on
     no input; it is run on the problem's own input alone.
     """
-    found = dict.fromkeys(candidates, "")
+    reasons = dict.fromkeys(candidates, "")
     calls: list[Call] = []
     expected: list[tuple[str, Execution]] = []
     for name, after in candidates.items():
-        one = checked[name]
+        before = checked[name]
         try:
-            tried = 1 if _differs_in_comments(one.problem, after) else None
-            texts = [_moved(one.problem, after, text) for text in one.inputs[:tried]]
+            tried = 1 if _differs_in_comments(before.problem, after) else None
+            texts = [
+                _moved(before.problem, after, text) for text in before.inputs[:tried]
+            ]
         except UNREADABLE as error:
-            found[name] = reason_of(error)
+            reasons[name] = reason_of(error)
             continue
         calls += [(after, text) for text in texts]
-        expected += [(name, before) for before in one.executions[:tried]]
+        expected += [(name, run) for run in before.executions[:tried]]
     runs = zip(calls, expected, run_calls(calls, executor), strict=True)
     for (_, text), (name, first), second in runs:
-        if not found[name] and not _same(first, second):
-            found[name] = f"on {text:.60}: {_shown(first)} became {_shown(second)}"
-    return found
+        if not reasons[name] and not _same(first, second):
+            reasons[name] = (
+                f"on {text:.60}: {_summary(first)} became {_summary(second)}"
+            )
+    return reasons
 
 
 def _same(first: Execution, second: Execution) -> bool:
@@ -202,7 +205,7 @@ def _same(first: Execution, second: Execution) -> bool:
     return first.detail.partition(":")[0] == second.detail.partition(":")[0]
 
 
-def _shown(execution: Execution) -> str:
+def _summary(execution: Execution) -> str:
     """Text of an execution for messages: its value, or how it ended."""
     if execution.outcome is Outcome.RETURNED:
         return shown_value(execution.value)[:60]

@@ -90,16 +90,14 @@ def stimuli(name: str) -> dict[str, Any]:
 def numbered(prefix: str, names: Iterable[str], taken: set[str]) -> dict[str, str]:
     """Returns a dictionary from each of `names` to `prefix` with a number: 1, 2, … in the order of
     the names; numbers whose result is in `taken` are skipped."""
-    numbers = itertools.count(1)
-    found = {}
-    for name in names:
-        found[name] = next(new for n in numbers if (new := f"{prefix}{n}") not in taken)
-    return found
+    candidates = (f"{prefix}{number}" for number in itertools.count(1))
+    free = (name for name in candidates if name not in taken)
+    return dict(zip(names, free, strict=False))
 
 
-def without(names: list[str], seen: set[str]) -> list[str]:
-    """The different ones of `names` that are not in `seen`, in their order."""
-    return [name for name in dict.fromkeys(names) if name not in seen]
+def without(names: list[str], excluded: set[str]) -> list[str]:
+    """The different ones of `names` that are not in `excluded`, in their order."""
+    return [name for name in dict.fromkeys(names) if name not in excluded]
 
 
 def unused(name: str, used: set[str]) -> str:

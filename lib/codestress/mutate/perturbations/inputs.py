@@ -26,7 +26,7 @@ def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
     """Returns up to `INPUTS` other inputs for a problem's function, as argument texts: small
     changes first, which `draw` decides, then values made from the program's constants and edge
     values. Empty where an argument is no plain data."""
-    found = other_inputs(problem, draw, NEAR)
+    texts = other_inputs(problem, draw, NEAR)
     with suppress(*UNREADABLE):
         own = argument_values(problem)
         constants = _constants(problem)
@@ -35,20 +35,20 @@ def trial_inputs(problem: Problem, draw: Draw) -> list[str]:
             for place, values in enumerate(edges):
                 if turn < len(values):
                     changed = [*own[:place], values[turn], *own[place + 1 :]]
-                    found.append(argument_text(problem, changed))
-    return [text for text in dict.fromkeys(found) if text != problem.arguments][:INPUTS]
+                    texts.append(argument_text(problem, changed))
+    return [text for text in dict.fromkeys(texts) if text != problem.arguments][:INPUTS]
 
 
 def _edges(value: Any, constants: list[Any]) -> list[Any]:
     """Other values of the type of `value`: those of the `constants`, and values such as zero or an
     empty list; empty for None and types that are no plain data."""
-    same = [one for one in constants if type(one) is type(value)]
+    same = [item for item in constants if type(item) is type(value)]
     same = [*dict.fromkeys(same)][:CONSTANTS]
     match value:
         case bool():
             return [not value]
         case int() | float():
-            beyond = [one + 1 for one in same]
+            beyond = [item + 1 for item in same]
             return [*beyond, *same, value * 0, -value - 1, value * 2 + 1]
         case str() | bytes() | list():
             return [*same, value[:0], value[::-1], value * 2]
@@ -62,13 +62,13 @@ def _edges(value: Any, constants: list[Any]) -> list[Any]:
 def _constants(problem: Problem) -> list[Any]:
     """Integers, booleans and texts of fewer than 12 characters that a Python program writes; empty
     for JavaScript."""
-    found = []
+    values = []
     code = problem.code if problem.language == "python" else ""
     for node in ast.walk(ast.parse(code)):
         match node:
             case ast.Constant(int() | str() as value) if len(str(value)) < 12:
-                found.append(value)
-    return found
+                values.append(value)
+    return values
 
 
 def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
@@ -79,19 +79,19 @@ def other_inputs(problem: Problem, draw: Draw, count: int) -> list[str]:
         own = argument_values(problem)
     except UNREADABLE:
         return []
-    found: dict[str, None] = {}
+    texts: dict[str, None] = {}
     for _ in range(3 * count if own else 0):
-        if len(found) == count:
+        if len(texts) == count:
             break
         values = list(own)
         with suppress(NoOtherValue):
-            for _ in range(1 + len(found) // 4):
+            for _ in range(1 + len(texts) // 4):
                 at = draw.integer(0, len(values) - 1)
                 values[at] = other_value(values[at], draw)
         if values != own:
             with suppress(*UNREADABLE):  # an integer may have too many digits by now
-                found[argument_text(problem, values)] = None
-    return list(found)
+                texts[argument_text(problem, values)] = None
+    return list(texts)
 
 
 def argument_text(problem: Problem, values: list[Any]) -> str:
@@ -160,7 +160,7 @@ def with_values(problem: Problem, texts: Sequence[str]) -> str:
     if problem.language == "javascript":
         return ", ".join(texts)
     call = call_of(problem)
-    keywords = [""] * len(call.args) + [f"{one.arg}=" for one in call.keywords]
+    keywords = [""] * len(call.args) + [f"{item.arg}=" for item in call.keywords]
     return ", ".join(
         f"{keyword}{text}" for keyword, text in zip(keywords, texts, strict=True)
     )
@@ -171,14 +171,14 @@ def call_of(problem: Problem) -> ast.Call:
     where these hold `**` or end the call early, as `1), (2` does; `SyntaxError` where they do not
     parse."""
     node = ast.parse(f"f({problem.arguments}\n)", mode="eval").body
-    if not isinstance(node, ast.Call) or any(one.arg is None for one in node.keywords):
+    if not isinstance(node, ast.Call) or any(not item.arg for item in node.keywords):
         raise NotLiteral("arguments that hold ** or end the call early")
     return node
 
 
 def argument_nodes(call: ast.Call) -> list[ast.expr]:
     """Expressions of a call's arguments, positional before keywords."""
-    return [*call.args, *(one.value for one in call.keywords)]
+    return [*call.args, *(item.value for item in call.keywords)]
 
 
 # --- another value --------------------------------------------------------------------------------------------------
@@ -252,8 +252,8 @@ def _elements(items: list[Any], draw: Draw, *, fixed: bool) -> list[Any]:
             return changed
     for place in (*range(at, len(items)), *range(at)):
         with suppress(NoOtherValue):
-            other = other_value(items[place], draw)
-            return [*items[:place], other, *items[place + 1 :]]
+            value = other_value(items[place], draw)
+            return [*items[:place], value, *items[place + 1 :]]
     if fixed:
         raise NoOtherValue("no other value of these elements")
     return items[:-1] or items * 2
@@ -267,4 +267,4 @@ def _mapping(value: dict[Any, Any], draw: Draw) -> dict[Any, Any]:
     if len(value) == 1 or not draw.chance(0.25):
         with suppress(NoOtherValue):
             return value | {key: other_value(value[key], draw)}
-    return {one: kept for one, kept in value.items() if one != key}
+    return {name: item for name, item in value.items() if name != key}

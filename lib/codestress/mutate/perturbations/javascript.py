@@ -53,7 +53,7 @@ class JavaScriptProgram:
         self.root = parser("javascript").parse(problem.code.encode()).root_node
         if self.root.has_error:
             raise NotPerturbed("the program does not parse as JavaScript")
-        self.lines = Lines.of(problem.code)
+        self.lines = Lines(problem.code)
         self.edits: list[Edit] = []
 
     def edit(self, start: int, end: int, text: str) -> None:
@@ -96,8 +96,8 @@ class JavaScriptProgram:
                 continue
             condition = part(node, "condition")
             inside = condition.named_children if condition else ()
-            inner = next((one for one in inside if one.type != "comment"), None)
-            if inner is None or any(one.type in NOT_MOVED for one in nodes(inner)):
+            inner = next((child for child in inside if child.type != "comment"), None)
+            if inner is None or any(child.type in NOT_MOVED for child in nodes(inner)):
                 continue
             kind = "general"
             if inner.type in ("true", "false"):
@@ -133,20 +133,20 @@ class JavaScriptProgram:
         self.edit(start, start, f"{text}\n".replace("\n", f"\n{indent}"))
 
     def hidden_names(self) -> tuple[list[str], list[str]]:
-        """Names that a global may have without effect: those of parameters, and those of local
-        variables. Names that a function, class, top-level declaration or global has are left
+        """Names that a new global variable may have without effect: names of parameters, and names
+        of local variables. Names of functions, classes, top-level declarations and globals are left
         out."""
-        kept = free_names(self.root)
-        given, local = list[str](), list[str]()
+        excluded = free_names(self.root)
+        params, local = list[str](), list[str]()
         for function in nodes(self.root):
             if function.type in FUNCTIONS:
-                given += parameters(function)
+                params += parameters(function)
         for name, kind, place in declared(self.root):
             if kind in ("function", "class") or place == self.root.id:
-                kept.add(name)
+                excluded.add(name)
             if kind == "variable":
                 local.append(name)
-        return without(given, kept), without(local, kept)
+        return without(params, excluded), without(local, excluded)
 
     def put_first(self, text: str) -> None:
         """Adds an edit that puts `text` on a line before the program."""
@@ -155,9 +155,9 @@ class JavaScriptProgram:
     # --- MCC, MPS, MHC
 
     def message_sites(self) -> Iterator[MessageSite]:
-        """Yields the places where a message may stand on a line of its own, in the order of the
+        """Returns the places where a message may stand on a line of its own, in the order of the
         text."""
-        yield from message_sites(self.root, self.problem.code)
+        return message_sites(self.root, self.problem.code)
 
     def returns(self) -> list[int]:
         """Numbers of the lines on which the called function's own return statements end, without
@@ -184,7 +184,7 @@ class JavaScriptProgram:
         """Returns the problem with tracing code and, in place of its call, a call that
         returns a record: JSON texts of the values of each return statement, and numbers of the
         places for messages that the run reached."""
-        returns = [one for one in nodes(self.root) if one.type == "return_statement"]
+        returns = [node for node in nodes(self.root) if node.type == "return_statement"]
         values = [node.named_children[0] for node in returns if node.named_children]
         for ordinal, value in enumerate(values):
             start, end = self.lines.span(value)

@@ -43,28 +43,28 @@ def script_constructs(problem: Problem) -> frozenset[str]:
             counts.update(_captured(capture, node))
     counts[f"function {problem.function}"] += 1
     identifiers = captures["name"]
-    found = {*counts, *_uses(identifiers, captures["plain"], counts)}
+    constructs = {*counts, *_uses(identifiers, captures["plain"], counts)}
     methods = Counter(map(text_of, captures["method"]))
     read = Counter(map(text_of, captures["read"]))
     run = Counter(map(text_of, captures["run"]))
     if methods & (read - run):
-        found.add("@kept")
-    for this in captures["this"]:
-        owner = around(this, ("class_body", *FUNCTIONS[:-1]))
+        constructs.add("@kept")
+    for node in captures["this"]:
+        owner = around(node, ("class_body", *FUNCTIONS[:-1]))
         if owner is None or owner.type not in ("method_definition", "class_body"):
-            found.add("this outside of classes")
+            constructs.add("this outside of classes")
     for name in free_names(root) - {problem.function}:
-        if f"bind {name}" in found:
-            found.add("a global's name")
+        if f"bind {name}" in constructs:
+            constructs.add("a global's name")
     fixed = set[str]()
     used = [*map(text_of, identifiers)]
-    if "arguments" not in found and used.count(problem.function) == 1:
+    if "arguments" not in constructs and used.count(problem.function) == 1:
         fixed = _arguments(root, problem.function)
     for construct, count in counts.items():
         kind, _, name = construct.partition(" ")
         if kind == "bind" and (count > 1 or name not in fixed):
-            found.add(f"write {name}")
-    return together(found, SYNTAX)
+            constructs.add(f"write {name}")
+    return together(constructs, SYNTAX)
 
 
 def _captured(capture: str, node: Node) -> Iterator[str]:
@@ -104,6 +104,6 @@ def _arguments(root: Node, function: str) -> set[str]:
     """Names of the parameters of the function `function` that have a value of the problem's
     call."""
     called = [node for node in root.named_children if text_at(node, "name") == function]
-    given = part(called[0], "parameters") if called else None
-    plain = given.named_children if given is not None else []
-    return {text_of(one) for one in plain if one.type == "identifier"}
+    parameters = part(called[0], "parameters") if called else None
+    plain = parameters.named_children if parameters is not None else []
+    return {text_of(node) for node in plain if node.type == "identifier"}

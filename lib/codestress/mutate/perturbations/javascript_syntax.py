@@ -5,11 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain
 
-import tree_sitter
-import tree_sitter_javascript
-from tree_sitter import Node
+from tree_sitter import Node, Query, QueryCursor
 
-from codestress.sandbox.runtimes import nodes, text_of
+from codestress.sandbox.runtimes import grammar, nodes, text_of
 
 from .edits import MessageSite, stimuli
 
@@ -23,11 +21,10 @@ ARITHMETIC, COMPARING = SYNTAX["operators"].values()
 
 
 @cache
-def query_cursor(*queries: str) -> tree_sitter.QueryCursor:
+def query_cursor(*queries: str) -> QueryCursor:
     """Returns a cursor that finds the nodes of some queries of javascript.yaml, made once."""
     text = "".join(SYNTAX[query] for query in queries)
-    language = tree_sitter.Language(tree_sitter_javascript.language())
-    return tree_sitter.QueryCursor(tree_sitter.Query(language, text))
+    return QueryCursor(Query(grammar("javascript"), text))
 
 
 def part(node: Node | None, *fields: str) -> Node | None:
@@ -81,10 +78,10 @@ def declared(root: Node) -> Iterator[tuple[str, str, int]]:
     which the name is known. A variable whose value is a function is yielded twice, with both
     kinds."""
     within = {"hoisted": (*FUNCTIONS, "program"), "block": BLOCKS}
-    for capture, found in query_cursor("declarations").captures(root).items():
+    for capture, captured in query_cursor("declarations").captures(root).items():
         kind, _, where = capture.partition("_")
         # The order of one capture's nodes differs between processes.
-        for node in sorted(found, key=lambda node: (node.start_byte, node.end_byte)):
+        for node in sorted(captured, key=lambda node: (node.start_byte, node.end_byte)):
             place = node.parent
             if where and place is not None:
                 place = around(place.parent, within[where])
@@ -101,10 +98,10 @@ def free_names(root: Node) -> set[str]:
     for node in nodes(root):
         if node.type in IDENTIFIERS:
             name = text_of(node)
-            here: Node | None = node
-            while here is not None and here.id not in scopes.get(name, ()):
-                here = here.parent
-            if here is None:
+            scope: Node | None = node
+            while scope is not None and scope.id not in scopes.get(name, ()):
+                scope = scope.parent
+            if scope is None:
                 free.add(name)
     return free
 
@@ -191,8 +188,8 @@ def _statement(node: Node) -> Node | None:
 def _header(statement: Node) -> int:
     """Number of the line on which a statement's head ends, before the block; of the statement's
     last line where it has no block."""
-    below = (one for one in nodes(statement) if one.type == "statement_block")
-    block = part(statement, "body", "consequence") or next(below, None)
+    blocks = (node for node in nodes(statement) if node.type == "statement_block")
+    block = part(statement, "body", "consequence") or next(blocks, None)
     return (block.start_point[0] if block is not None else statement.end_point[0]) + 1
 
 

@@ -76,13 +76,13 @@ def messages(which: Wording = "kit") -> Messages:
     content = {**stimuli("messages")}
     printed, methods = content.pop("printed"), content.pop("methods")
     del content["useless"]
-    found: Messages = {}
-    for kind, own in (methods | content).items():
+    by_kind: Messages = {}
+    for kind, kit in (methods | content).items():
         first = printed.get(kind, []) if which == "printed" else []
-        found[kind] = []
-        for message in [*first, *own[len(first) :]]:
-            found[kind] += message.items()
-    return found
+        by_kind[kind] = []
+        for message in [*first, *kit[len(first) :]]:
+            by_kind[kind] += message.items()
+    return by_kind
 
 
 def truth_of(claim: Claim, kind: str, number: int, trace: Trace) -> bool | None:
@@ -209,12 +209,12 @@ def _with_messages(
     return "\n".join(lines)
 
 
-def useless_value(seen: frozenset[str]) -> str:
-    """Literal of a wrong value for a return statement: none of the returned values `seen` (texts as
-    `repr` writes them), and where possible of the type of one of these."""
+def useless_value(returned: frozenset[str]) -> str:
+    """Literal of a wrong value for a return statement: none of the values `returned` there (texts as
+    `repr` writes them), and where possible of the type of one of them."""
     literals: dict[str, list[str]] = stimuli("messages")["useless"]
     values = []
-    for text in sorted(seen):
+    for text in sorted(returned):
         with suppress(NotLiteral):
             values.append(parse_literal(text).value)
     candidates = list[str]()
@@ -223,7 +223,7 @@ def useless_value(seen: frozenset[str]) -> str:
     return next(
         text
         for text in [*candidates, *literals["other"]]
-        if text not in seen and parse_literal(text).value not in values
+        if parse_literal(text).value not in values
     )
 
 

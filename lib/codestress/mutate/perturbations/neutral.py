@@ -1,10 +1,10 @@
 """NCC: neutral comments, which say nothing about the program and are as long as the misleading ones
 (a control of the kit, not of CodeCrash).
 
-A comment has a cost before it misleads: it is more to read, and stands between the lines. MCC
-(misleading comments) has both costs. NCC has the first alone: a comment at each place where MCC
-puts one, with as many characters, about nothing but the comment's own English. The sentences are
-the kit's own.
+A comment may cost accuracy before it misleads, since it adds text and separates lines of code. MCC
+(misleading comments) has this cost and that of the message. NCC has the first alone: a comment at
+each place where MCC puts one, with as many characters, about nothing but the comment's own English.
+The sentences are the kit's own.
 """
 
 import re
@@ -16,8 +16,8 @@ from .edits import stimuli
 HEADS, TAILS = stimuli("neutral").values()
 """Phrases that begin a neutral sentence, and phrases that may follow in this order."""
 RESERVED = frozenset({"this", "is", "in", "as", "with", "for"})
-"""Keywords of programming languages among the words of the sentences; a program that has them is
-not thereby spoken of."""
+"""Keywords of programming languages among the words of the sentences; a sentence that shares one
+with a program says nothing about the program."""
 LONGEST = 90
 """Most characters of one sentence; longer texts have several sentences."""
 PART = 60
@@ -27,8 +27,8 @@ NEUTRAL = rf"(?:(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+)"
 
 
 def neutral_text(length: int, draw: Draw, program: str) -> str:
-    """Returns a text of exactly `length` characters that speaks of itself alone, is true, and has
-    no word (but keywords) of the text `program`.
+    """Returns a text of exactly `length` characters about nothing but itself, which is true and
+    shares no word (but keywords) with the text `program`.
 
     The text is made of neutral sentences. Full stops take the place of a sentence where none is
     short enough, or where all have words of the program.

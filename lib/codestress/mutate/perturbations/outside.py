@@ -64,16 +64,17 @@ def perturbed_rows(
     with Executor() as executor:
         problems = [line.problem for line in lines.values() if not line.fault]
         checked, faults = check_problems(problems, executor, seed)
-        made = {
-            one: make_variants(checked, one, executor, seed=seed, truth=truth)
-            for one in conditions
-        }
+        variants = {}
+        for condition in conditions:
+            variants[condition] = make_variants(
+                checked, condition, executor, seed=seed, truth=truth
+            )
     rows = []
     for name, line in lines.items():
         why = f"{line.place}: {line.fault or faults.get(name)}"
         rejected = Variant(line.problem, "rejected", why=why)
         for condition in conditions:
-            variant = made[condition].get(name, rejected)
+            variant = variants[condition].get(name, rejected)
             rows.append(_row(name, condition, variant))
     return rows
 
@@ -99,12 +100,12 @@ def _read(path: Path, language: Language) -> dict[str, Line]:
         name, problem, fault = f"line {number}", Problem("", "", "", "", ""), ""
         try:
             row = parse_row(text)
-            own = name if row.get("id") is None else str(row["id"])
-            if own in lines:
+            row_id = name if row.get("id") is None else str(row["id"])
+            if row_id in lines:
                 raise ValueError(
-                    f"a second row with the id {own!r}; ids must be unique"
+                    f"a second row with the id {row_id!r}; ids must be unique"
                 )
-            name = own
+            name = row_id
             problem = _problem(row, name, language)
         except UNREADABLE as error:
             fault = reason_of(error)

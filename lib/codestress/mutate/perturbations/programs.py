@@ -29,8 +29,8 @@ def program_of(problem: Problem) -> Program:
 
 def vanilla(problem: Problem) -> Problem:
     """Returns a Python problem with its program parsed and written out again (CodeCrash, section
-    2.1), so that comments and layout give nothing away; a problem in another language as it is.
-    Raises `SyntaxError` for Python that does not parse."""
+    2.1), so that comments and layout give no hints; a problem in another language as it is. Raises
+    `SyntaxError` for Python that does not parse."""
     if problem.language != "python":
         return problem
     return replace(problem, code=ast.unparse(parse_program(problem.code)))
@@ -47,13 +47,14 @@ def why_refused(
     (both empty without one).
     """
     python = problem.language == "python"
-    found = problem_constructs(problem) if python else script_constructs(problem)
+    search = problem_constructs if python else script_constructs
+    constructs = search(problem)
     rules = stimuli("guards")
-    why = refusal(rules[problem.language], rewriting, found, para)
+    why = refusal(rules[problem.language], rewriting, constructs, para)
     if python and condition and not why:
         parts = python_constructs(ast.parse(f"({condition})", mode="eval"))
         names = {f"function {part.removeprefix('.')}" for part in parts}
-        if names & found:
+        if names & constructs:
             parts |= {"a function of the program"}
         why = refusal(rules["python conditions"], rewriting, parts)
     return why
@@ -64,8 +65,8 @@ def problem_constructs(problem: Problem) -> frozenset[str]:
     """Constructs of a Python problem's program and call, as `python_constructs` gives them; with
     the text `an unknown class` where values may be instances of other classes than those of Python
     and of plain modules (refusals.yaml)."""
-    found = python_constructs(PythonProgram(problem).tree)
-    modules = {one.removeprefix("import ") for one in found if "import " in one}
+    constructs = python_constructs(PythonProgram(problem).tree)
+    modules = {name.removeprefix("import ") for name in constructs if "import " in name}
     if modules - set(WORDS["plain_modules"].split()):
-        return found | {"an unknown class"}
-    return found
+        return constructs | {"an unknown class"}
+    return constructs

@@ -128,30 +128,29 @@ class PythonProgram:
         """Name for a loop variable in inserted code: `i`, with underscores where a function uses an
         `i` from the code around it."""
         shared = any(
-            one.name == "i"
-            and self.names.binding(one) not in (one.scope, outside(one.scope))
-            for one in self.names.occurrences
+            use.name == "i" and use.binding not in (use.scope, outside(use.scope))
+            for use in self.names.occurrences
         )
         return unused("i", self.used_names()) if shared else "i"
 
     def hidden_names(self) -> tuple[list[str], list[str]]:
-        """Names that a global may have without effect: those of parameters, and those of local
-        variables, that nowhere stand for a global or builtin. Left out are `self`, `cls` and names
-        that a class body reads and binds."""
-        seen = {"self", "cls"} | read_in_classes(self.names)
+        """Names that a new global variable may have without effect: names of parameters, and names
+        of local variables, that nowhere mean a global or a builtin. Left out are `self`, `cls` and
+        names that a class body reads and binds."""
+        excluded = {"self", "cls"} | read_in_classes(self.names)
         for occurrence in self.names.occurrences:
-            owner = self.names.binding(occurrence)
+            owner = occurrence.binding
             if owner is None or owner.kind == "module":
-                seen.add(occurrence.name)
-        given, local = list[str](), list[str]()
+                excluded.add(occurrence.name)
+        params, local = list[str](), list[str]()
         for node in ast.walk(self.tree):
             if isinstance(node, FunctionNode):
-                given += parameter_names(node)
+                params += parameter_names(node)
         for scope in self.names.scopes:
             if scope.kind in ("function", "comprehension"):
                 bound = scope.bound.items()
                 local += [name for name, kinds in bound if kinds <= {"variable"}]
-        return without(given, seen), without(local, seen)
+        return without(params, excluded), without(local, excluded)
 
     def put_first(self, text: str) -> None:
         """Puts the statements in `text` after the program's docstring and its imports from
@@ -179,9 +178,9 @@ class PythonProgram:
     # --- MCC, MPS, MHC
 
     def message_sites(self) -> Iterator[MessageSite]:
-        """Yields the places where a message may stand, in the order of the text. The program must
+        """Returns the places where a message may stand, in the order of the text. The program must
         be written as `ast.unparse` does: each statement on a line."""
-        yield from message_sites(self.tree.body[:-1])
+        return message_sites(self.tree.body[:-1])
 
     def returns(self) -> list[int]:
         """Numbers of the lines on which the called function's own return statements end, without
@@ -205,19 +204,19 @@ class PythonProgram:
         call that returns a record of the run: values of return statements, and places for messages
         reached."""
         add_notes(self.tree)
-        every = [node for node, _ in statements(self.tree.body)]
-        returns = [node for node in every if isinstance(node, ast.Return)]
+        pairs = statements(self.tree.body)
+        returns = [node for node, _ in pairs if isinstance(node, ast.Return)]
         for ordinal, node in enumerate(returns):
-            given = [ast.Constant(ordinal), node.value or ast.Constant(None)]
-            node.value = ast.Call(ast.Name("note_return", ast.Load()), given, [])
+            arguments = [ast.Constant(ordinal), node.value or ast.Constant(None)]
+            node.value = ast.Call(ast.Name("note_return", ast.Load()), arguments, [])
         self.put_first(self.texts["tracing"].replace("FUNCTION", self.problem.function))
         return replace(self.problem, code=self.code, function="traced_returns")
 
 
 def renamed_names(text: str, tree: ast.expr) -> str:
-    """Returns the expression `text` with the names that stand in `tree`, which may differ from the
-    text's syntax tree in names alone. Raises `NotPerturbed` where a name cannot be told from other
-    text."""
+    """Returns the expression `text` with the names of `tree`, which may differ from the text's
+    syntax tree in names alone. Raises `NotPerturbed` where a name cannot be found in the text with
+    certainty."""
     before = ast.parse(text, mode="eval").body
     for pair in zip(ast.walk(before), ast.walk(tree), strict=True):
         match pair:
@@ -233,19 +232,18 @@ def renamed_names(text: str, tree: ast.expr) -> str:
 def read_in_classes(names: Names) -> set[str]:
     """Names that a class body both reads and binds; as in `x = x`, such a read may come before the
     binding and see the module's name."""
-    found = set[str]()
-    for one in names.occurrences:
-        read = isinstance(getattr(one.node, "ctx", None), ast.Load)
-        if read and one.scope.kind == "class" and one.name in one.scope.bound:
-            found.add(one.name)
-    return found
+    class_names = set[str]()
+    for use in names.occurrences:
+        read = isinstance(getattr(use.node, "ctx", None), ast.Load)
+        if read and use.scope.kind == "class" and use.name in use.scope.bound:
+            class_names.add(use.name)
+    return class_names
 
 
 def _places(block: list[ast.stmt], function: FunctionNode) -> Iterator[Place]:
     """Yields the places where a statement may be put in `block`, one of the lists of statements in
     `function`: not before its docstring, `global` and `nonlocal`, nor behind a jump."""
-    named = parameter_names(function)
-    named = [name for name in named if name not in ("self", "cls")]
+    named = without(parameter_names(function), {"self", "cls"})
     first = int(block is function.body and ast.get_docstring(function) is not None)
     while first < len(block) and isinstance(block[first], ast.Global | ast.Nonlocal):
         first += 1

@@ -48,19 +48,19 @@ def _sites(statement: ast.stmt, kind: str, ordinal: int) -> Iterator[MessageSite
     if body:
         match body:
             case [ast.Expr(ast.Constant(str()))]:
-                return  # before it a message makes the docstring none
+                return  # nothing may stand before a docstring
             case [ast.Expr(ast.Constant()), first, *_] | [first, *_]:
                 inside = (first_line(first), first.col_offset)
         header_end = first_line(body[0]) - 1
     if kind:
         line = inside[0] if kind in ("while", "for") else header_end
         yield MessageSite(kind, line, *inside, ordinal=ordinal)
-    found = sorted(
+    calls = sorted(
         (method.end_lineno or 0, method.end_col_offset or 0, method.attr)
         for _, method in method_calls(statement)
     )
     start = inside if isinstance(statement, ast.If | ast.While) else above
-    for method in dict.fromkeys(name for *_, name in found):
+    for method in dict.fromkeys(name for *_, name in calls):
         yield MessageSite(method, header_end, *start)
 
 
@@ -76,14 +76,14 @@ def add_notes(tree: ast.Module) -> None:
 
 def _noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
     """Returns the statements `block` with the tracing code behind each `note_ran(NUMBER, KIND)`."""
-    found: list[ast.stmt] = []
+    body: list[ast.stmt] = []
     numbers: dict[str, int] = {}
     for statement in block:
         match statement:
             case ast.Expr(ast.Call(ast.Name("note_ran"), [place, kind])):
                 # The first place of a kind; in a block, a condition's may come before.
                 numbers.setdefault(ast.literal_eval(kind), ast.literal_eval(place))
-                found.append(statement)
+                body.append(statement)
                 continue
         for call, method in method_calls(statement):
             if method.attr in numbers:
@@ -93,14 +93,14 @@ def _noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
         number = numbers.get("operator", numbers.get("assignment"))
         target = _changed(statement)
         if number is None or not target:
-            found.append(statement)
+            body.append(statement)
         else:
             look = f"note_shown(lambda: {target})"
-            found += ast.parse(f"noted_{number} = {look}").body
-            found.append(statement)
-            found += ast.parse(f"note_kept({number}, noted_{number}, {look})").body
+            body += ast.parse(f"noted_{number} = {look}").body
+            body.append(statement)
+            body += ast.parse(f"note_kept({number}, noted_{number}, {look})").body
         numbers = {}
-    return found
+    return body
 
 
 def _changed(statement: ast.stmt) -> str:

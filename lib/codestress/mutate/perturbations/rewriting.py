@@ -14,9 +14,10 @@ text of its kind replaces a text that the rules refuse (guards.yaml).
 import ast
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Literal
 
 from codestress.problems.program import Problem
@@ -31,6 +32,7 @@ from .edits import (
     Site,
     numbered,
     unused,
+    without,
 )
 from .javascript import JavaScriptProgram
 from .javascript_syntax import (
@@ -68,7 +70,7 @@ def reformat_conditions(
     sites = list[Site]()
     for place in program.conditions():
         forms = list[str]()
-        for template in _turned(place.templates, draw):
+        for template in _rotated(place.templates, draw):
             forms += [template, template.replace("{para}", program.truths[0])]
         para = draw.choice([*place.named, *program.truths])
         for form in forms:
@@ -97,11 +99,11 @@ def insert_garbage(
     whose constructs the rules look at; `problem` itself if None.
     """
     program = program_of(problem)
-    # Before garbage is put in, whose own names are none of the program's.
-    given, local = program.hidden_names()
-    names = given or local
+    # Read before the garbage adds names of its own.
+    params, local = program.hidden_names()
+    names = params or local
     if globals_of == "both":
-        names = [*dict.fromkeys(given + local)]
+        names = [*dict.fromkeys(params + local)]
     sites = _insert_snippets(program, original or problem, draw)
     for name in draw.sample(names, math.ceil(len(names) / 2)):
         text = program.declared.format(name=name, value=draw.integer(1, 100))
@@ -122,13 +124,13 @@ def _insert_snippets(program: Program, original: Problem, draw: Draw) -> list[Si
     for number, template in enumerate(order):
         place = draw.choice(places)
         para = draw.choice(place.named) if place.named else true
-        conditions = _turned(texts["false_conditions"], draw)
+        conditions = _rotated(texts["false_conditions"], draw)
         if why_refused(original, template.replace("{para}", true)):
             continue
         if why_refused(original, "{para}", para=para):
             para = true
         false = next(
-            one for one in conditions if not why_refused(original, one, para=para)
+            text for text in conditions if not why_refused(original, text, para=para)
         )
         text = template.format(
             false=false.format(para=para),
@@ -143,8 +145,9 @@ def _insert_snippets(program: Program, original: Problem, draw: Draw) -> list[Si
     return sites
 
 
-def _turned(items: list[str], draw: Draw) -> list[str]:
-    """The list `items` turned so that it begins with one drawn: the items before it come last."""
+def _rotated(items: list[str], draw: Draw) -> list[str]:
+    """The list `items` rotated so that it begins with an item drawn at random: the items before it
+    come last."""
     at = items.index(draw.choice(items))
     return items[at:] + items[:at]
 
@@ -167,19 +170,19 @@ def rename(problem: Problem) -> Perturbed:
 
 def _renamed(
     program: Program,
-    functions: Iterable[str],
+    functions: list[str],
     occurrences: Sequence[Named],
-    kept: set[str],
+    reserved: set[str],
 ) -> Perturbed:
     """Returns the problem with all `occurrences` renamed: the function that the problem calls
-    becomes f, other `functions` f1, …, and variables Var_1, …; numbers that give a name in `kept`
-    are skipped."""
+    becomes f, other `functions` f1, …, and variables Var_1, …; numbers that give a name in
+    `reserved` are skipped."""
     called = program.problem.function
-    others = [name for name in dict.fromkeys(functions) if name != called]
+    others = without(functions, {called})
     variables = {name for _, name, kind, _ in occurrences if kind == "variable"}
     new = {
-        "function": numbered("f", others, kept) | {called: "f"},
-        "variable": numbered("Var_", sorted(variables), kept),
+        "function": numbered("f", others, reserved) | {called: "f"},
+        "variable": numbered("Var_", sorted(variables), reserved),
     }
     sites: dict[str, Site] = {}
     for line, old, kind, put in occurrences:
@@ -201,8 +204,8 @@ def _rename_script(problem: Problem) -> Perturbed:
     classes = kinds["class"]
     renamed: dict[str, Kind] = dict.fromkeys(kinds["variable"] - classes, "variable")
     renamed |= dict.fromkeys(kinds["function"], "function")
-    kept = classes | program.used_names() - set(renamed)
-    if "f" in kept:
+    reserved = classes | program.used_names() - set(renamed)
+    if "f" in reserved:
         raise NotPerturbed("the name f is taken")
     occurrences: list[Named] = []
     for node in nodes(program.root):
@@ -210,8 +213,8 @@ def _rename_script(problem: Problem) -> Perturbed:
         if node.type in IDENTIFIERS and name in renamed:
             occurrences.append((line_of(node), name, renamed[name], put))
     in_order = [name for _, name, kind, _ in occurrences if kind == "function"]
-    made = _renamed(program, in_order, occurrences, kept)
-    return replace(made, problem=replace(made.problem, function="f"))
+    result = _renamed(program, in_order, occurrences, reserved)
+    return replace(result, problem=replace(result.problem, function="f"))
 
 
 def _rename_python(problem: Problem) -> Perturbed:
@@ -222,7 +225,7 @@ def _rename_python(problem: Problem) -> Perturbed:
     in_call = {id(node) for node in ast.walk(program.call)}
     in_classes = read_in_classes(names)
     free = set[tuple[Scope, str]]()
-    kept = set[str]()
+    reserved = set[str]()
     for scope in names.scopes:
         fixed = scope.kind == "class" or id(scope.node) in in_call
         for name, kinds in scope.bound.items():
@@ -233,27 +236,27 @@ def _rename_python(problem: Problem) -> Perturbed:
                 or ("parameter" in kinds and name in opaque)
                 or name.startswith("__")
             ):
-                kept.add(name)
+                reserved.add(name)
             else:
                 free.add((scope, name))
     occurrences: list[Named] = []
     defined = list[str]()
-    in_order = sorted(names.occurrences, key=lambda one: getattr(one.node, "lineno", 0))
-    for one in [*in_order, *keywords]:
-        binding = names.binding(one)
-        if binding is None or (binding, one.name) not in free:
-            kept.add(one.name)
+    in_order = sorted(names.occurrences, key=attrgetter("node.lineno"))
+    for occurrence in [*in_order, *keywords]:
+        name, binding = occurrence.name, occurrence.binding
+        if binding is None or (binding, name) not in free:
+            reserved.add(name)
             continue
-        if isinstance(one.node, FunctionNode):
-            defined.append(one.name)
-        kind: Kind = "function" if one.name in binding.functions else "variable"
-        line = getattr(one.node, "lineno", 0)
-        occurrences.append((line, one.name, kind, one.rename))
-    if problem.function in defined and "f" in kept:
+        if isinstance(occurrence.node, FunctionNode):
+            defined.append(name)
+        kind: Kind = "function" if name in binding.functions else "variable"
+        line = getattr(occurrence.node, "lineno", 0)
+        occurrences.append((line, name, kind, occurrence.rename))
+    if problem.function in defined and "f" in reserved:
         raise NotPerturbed("the name f is taken by an import or a class")
     walked = ast.walk(program.tree)
-    kept |= {str(one.arg) for one in walked if isinstance(one, ast.keyword)}
-    return _renamed(program, defined, occurrences, kept)
+    reserved |= {str(node.arg) for node in walked if isinstance(node, ast.keyword)}
+    return _renamed(program, defined, occurrences, reserved)
 
 
 def _keywords(tree: ast.Module, names: Names) -> tuple[list[Occurrence], set[str]]:
@@ -274,16 +277,16 @@ def _keywords(tree: ast.Module, names: Names) -> tuple[list[Occurrence], set[str
             if function is None:
                 opaque.add(keyword.arg)
                 continue
-            given = [*function.args.args, *function.args.kwonlyargs]
-            if keyword.arg in [one.arg for one in given]:
+            parameters = [*function.args.args, *function.args.kwonlyargs]
+            if keyword.arg in [arg.arg for arg in parameters]:
                 scope, put = inner[id(function)], partial(setattr, keyword, "arg")
                 resolved.append(Occurrence(keyword, keyword.arg, scope, put))
     return resolved, opaque
 
 
 def _definition(name: str, scope: Scope) -> FunctionNode | None:
-    """Returns the definition of the function for which a name in `scope` stands; None where it may
-    stand for something else, or a decorator may look at keyword arguments."""
+    """Returns the definition of the function that a name in `scope` means; None where the name may
+    mean something else, or a decorator may look at keyword arguments."""
     owner = resolve(name, scope)
     if owner is None or owner.kind == "class" or owner.bound[name] != {"function"}:
         return None

@@ -1,10 +1,10 @@
 """Variants of problems: copies whose program a perturbation has changed. Each is run to check that
 it keeps its meaning, else drawn again, else rejected.
 
-The artifact of CodeCrash saves what fails unperturbed; here such a variant is `rejected` and
-counted, and one where nothing could change is `unchanged` and counted. Before any run, rules look
-for constructs that a perturbation refuses (guards.yaml): a program with such a construct is
-`refused`, or the variant is made all the same and counted as doubtful.
+CodeCrash's artifact saves the unperturbed program where a perturbation fails; here such a variant
+is `rejected` and counted, and one where nothing could change is `unchanged` and counted. Before any
+run, rules look for constructs that a perturbation refuses (guards.yaml): a program with such a
+construct is `refused`, or the variant is made all the same and counted as doubtful.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -52,7 +52,8 @@ PAPERS = ("VAN", "REN", "RTF", "GBC", "PSC-ALL", "MCC", "MPS", "MHC")
 """Conditions of CodeCrash: unchanged program (VAN); names (REN); conditions (RTF); garbage (GBC);
 all three (PSC-ALL); misleading comments (MCC), prints (MPS) and hints (MHC)."""
 CONTROLS = ("AGAIN", "BLANK")
-"""Controls that change nothing in a program: asked again, and with one blank line more."""
+"""Controls, which keep the program: the same question asked again (AGAIN), and a program with one
+blank line more (BLANK)."""
 NEUTRAL = "NCC"
 """Name of the control of MCC: neutral comments, as long as the misleading ones and at the same
 places."""
@@ -130,10 +131,9 @@ def make_variants(
     variant behaved like its vanilla program on all inputs (one that differs in comments alone: on
     the problem's own); others are drawn again, and rejected after `ATTEMPTS` draws.
 
-    `written_hints` are values by id for MHC to name instead of the kit's own; a right one is
-    rejected.
+    `written_hints` are values by id for MHC to name in place of the kit's; right ones are rejected.
     """
-    checked = {one.problem.id: one for one in problems}
+    by_id = {checked.problem.id: checked for checked in problems}
     if perturbation in TAGGED:
         perturbation, settings["truth"] = TAGGED[perturbation]
     wrong: Mapping[str, str] = {}
@@ -143,17 +143,18 @@ def make_variants(
     # Neutral comments stand where misleading ones would.
     stream = "MCC" if perturbation == NEUTRAL else perturbation
     variants: dict[str, Variant] = {}
-    pending = list(checked)
+    pending = list(by_id)
     for attempt in range(1, ATTEMPTS + 1):
         drawn = {}
         for name in pending:
             draw = Draw(rng(seed, "perturb", stream, name, attempt))
             text = wrong.get(name, "")
-            made = draw_variant(checked[name], perturbation, draw, text, **settings)
-            if written_hints is not None:  # what a file says stands in the program
-                made = replace(made, problem=from_stranger(made.problem))
-            drawn[name] = replace(made, attempts=attempt)
-        rejected = _rejected(drawn, checked, executor)
+            variant = draw_variant(by_id[name], perturbation, draw, text, **settings)
+            # A hint from a file makes the program untrusted.
+            if written_hints is not None:
+                variant = replace(variant, problem=from_stranger(variant.problem))
+            drawn[name] = replace(variant, attempts=attempt)
+        rejected = _rejected(drawn, by_id, executor)
         variants |= drawn | rejected
         pending = [*rejected]
     return variants
@@ -164,7 +165,9 @@ def _rejected(
 ) -> dict[str, Variant]:
     """Returns, by id, a rejection of each changed variant in `drawn` that does not behave like its
     vanilla program."""
-    changed = {name: one.problem for name, one in drawn.items() if one.sites}
+    changed = {
+        name: variant.problem for name, variant in drawn.items() if variant.sites
+    }
     rejected = {}
     for name, why in differences(changed, checked, executor).items():
         if why:
@@ -193,12 +196,12 @@ def draw_variant(
             doubt = why_refused(problem, perturbation)
         if doubt and settings.get("guard", "refuse") == "refuse":
             return Variant(problem, "refused", why=doubt)
-        made = _perturbed(checked, perturbation, draw, wrong, settings)
+        perturbed = _perturbed(checked, perturbation, draw, wrong, settings)
     except UNREADABLE as error:
         return Variant(problem, "rejected", why=reason_of(error))
-    if not made.sites:
+    if not perturbed.sites:
         return Variant(problem, "unchanged")
-    return Variant(made.problem, "applied", made.sites, doubt=doubt)
+    return Variant(perturbed.problem, "applied", perturbed.sites, doubt=doubt)
 
 
 def _perturbed(
@@ -210,7 +213,7 @@ def _perturbed(
 ) -> Perturbed:
     """Returns the problem after one draw of a perturbation; raises `NotPerturbed` where the
     perturbation cannot be made."""
-    problem = made = checked.problem
+    problem = changed = checked.problem
     if perturbation not in PERTURBATIONS:
         return own.rewrite(problem, perturbation, draw)
     if perturbation in STYLES:
@@ -229,17 +232,17 @@ def _perturbed(
         return messages.hint(problem, wrong, settings.get("task", "output"))
     if perturbation == "BLANK":
         return messages.add_blank_line(problem)
-    of = settings.get("globals_of", "parameters")
+    globals_of = settings.get("globals_of", "parameters")
     sites: tuple[Site, ...] = ()
     for step in STEPS if perturbation == "PSC-ALL" else (perturbation,):
         if step == "REN":
-            done = rename(made)
+            result = rename(changed)
         elif step == "RTF":
-            done = reformat_conditions(made, draw, problem)
+            result = reformat_conditions(changed, draw, problem)
         else:
-            done = insert_garbage(made, draw, problem, of)
-        made, sites = done.problem, sites + done.sites
-    return Perturbed(made, sites)
+            result = insert_garbage(changed, draw, problem, globals_of)
+        changed, sites = result.problem, sites + result.sites
+    return Perturbed(changed, sites)
 
 
 # --- wrong values that misleading hints name ---
@@ -255,24 +258,24 @@ def _wrong_values(
     """Returns by the problem's id a wrong output or, if `task` is `input`, an input that gives
     another output or, failing that, raises; missing or empty where none is found. `written` (values
     by id) replaces the kit's own candidates."""
-    if task == "output":
-        return {one.problem.id: _output(one.problem, seed, written) for one in problems}
     calls: list[Call] = []
-    for one in problems:
-        if written is None:
-            calls += [(one.problem, text) for text in _inputs(one.problem, seed)]
-        elif text := written.get(one.problem.id):
-            calls.append((from_stranger(one.problem), text))
-    right = {one.problem.id: one.executions[0].value for one in problems}
-    found: dict[str, str] = {}
+    wrong: dict[str, str] = {}
     raising: dict[str, str] = {}
+    for checked in problems:
+        problem = checked.problem
+        if task == "output":
+            wrong[problem.id] = _output(problem, seed, written)
+        elif written is None:
+            calls += [(problem, text) for text in _inputs(problem, seed)]
+        elif text := written.get(problem.id):
+            calls.append((from_stranger(problem), text))
     for (problem, text), run in zip(calls, run_calls(calls, executor), strict=True):
-        name, returned = problem.id, run.outcome is Outcome.RETURNED
+        right = parse_literal(problem.output).value
         if run.outcome is Outcome.RAISED:
-            raising.setdefault(name, text)
-        elif returned and not same_value(run.value, right[name]):
-            found.setdefault(name, text)
-    return raising | found
+            raising.setdefault(problem.id, text)
+        elif run.outcome is Outcome.RETURNED and not same_value(run.value, right):
+            wrong.setdefault(problem.id, text)
+    return raising | wrong
 
 
 def _inputs(problem: Problem, seed: int) -> Iterator[str]:
@@ -294,11 +297,11 @@ def _output(problem: Problem, seed: int, written: Mapping[str, str] | None) -> s
     no other."""
     right = parse_literal(problem.output).value
     draw = Draw(rng(seed, "wrong output", problem.id))
-    others: Iterable[Any] = (other_value(right, draw) for _ in range(CANDIDATES))
+    values: Iterable[Any] = (other_value(right, draw) for _ in range(CANDIDATES))
     with suppress(TypeError, *UNREADABLE):
         if written is not None:
-            others = [parse_literal(written.get(problem.id, "")).value]
-        for other in others:
-            if not same_value(other, right):
-                return literal_text(other, problem.language)
+            values = [parse_literal(written.get(problem.id, "")).value]
+        for value in values:
+            if not same_value(value, right):
+                return literal_text(value, problem.language)
     return ""
