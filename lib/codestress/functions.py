@@ -29,7 +29,7 @@ def load_function(name: str, source: str) -> Callable[..., Any]:
     """
     path = file_of(name)
     if not path.is_file():
-        raise ParameterError(f"{source}: {name!r}: {shown(path)} is not there")
+        raise ParameterError(f"{source}: {name!r}: {shown(path)} is missing")
     try:
         names = runpy.run_path(str(path), run_name=f"codestress_own_{path.stem}")
         function: Callable[..., Any] = names[name.rpartition(":")[2]]

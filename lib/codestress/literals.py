@@ -66,14 +66,14 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict[str, Any]()
     for name, value in pairs:
         if name in content:
-            raise ValueError(f"the key {name!r} stands twice")
+            raise ValueError(f"the key {name!r} appears twice")
         content[name] = value
     return content
 
 
 def reason_of(error: BaseException) -> str:
-    """Reason, in words, that one of the errors `UNREADABLE` gives, with the line of the program
-    where the error knows it; other errors as their own text."""
+    """Reason, in words, why a text cannot be read, from one of the errors `UNREADABLE`, with the line
+    of the program where the error has one; the message of any other error."""
     if isinstance(error, MemoryError | RecursionError):
         return "nested too deeply"
     if "integer string conversion" in str(error):

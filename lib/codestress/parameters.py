@@ -19,7 +19,7 @@ from .validation import Strict, check, nearest
 
 class Alike(NamedTuple):
     """Combinations of parameters (each a mapping of names to values) that all match one statement
-    of a paper, whose words are its `paper`."""
+    of a paper."""
 
     paper: str
     """The paper's statement, in words."""
@@ -109,9 +109,9 @@ class Facts(Strict):
         for name, value in values.items():
             if isinstance(value, str) and value.startswith("~"):
                 values[name] = cls.from_root(name, value, ROOT)
-        given = check(cls, values, sources)
-        given.check_single(sources)
-        return given
+        facts = check(cls, values, sources)
+        facts.check_single(sources)
+        return facts
 
     def check_single(self, sources: Mapping[str, str] | str) -> None:
         """Does nothing, because this base class has no settings of single models. In a subclass
@@ -194,8 +194,8 @@ class Asked(Seeded):
                 if name in type(self).model_fields and name not in self.SINGLE:
                     single = ", ".join(self.SINGLE) or "nothing"
                     raise ParameterError(
-                        f"{place}.{name} = {value!r}: is the same for all models of an "
-                        f"artefact; what one model may have of its own: {single}"
+                        f"{place}.{name} = {value!r}: must be the same for all models of "
+                        f"an artefact; one model may set: {single}"
                     )
             check(type(self), self._with(settings), place)
 
@@ -260,23 +260,23 @@ class Experiment(Asked):
         return ()
 
 
-def questions(given: Facts) -> Trials:
-    """Returns the trials of an experiment for `run`; those of models with settings of their own are
-    made with these. `ParameterError` where such settings are wrong. Parameters of another kind have
-    no trials."""
-    if not isinstance(given, Experiment):
-        return Trials([], lambda _: Prompt((), Sampling()), {}, not_run=given.not_run())
-    given.check_single("per_model")
-    own = {model: questions(given.of_model(model)) for model in given.per_model}
-    judges = {rule: partial(given.score, rule=rule) for rule in given.rules}
+def questions(study: Facts) -> Trials:
+    """Returns the trials of the parameters `study` for `run`; none unless they are an `Experiment`.
+    Models with settings of their own have trials made with these settings. `ParameterError` where
+    such settings are wrong."""
+    if not isinstance(study, Experiment):
+        return Trials([], lambda _: Prompt((), Sampling()), {}, not_run=study.not_run())
+    study.check_single("per_model")
+    own = {model: questions(study.of_model(model)) for model in study.per_model}
+    judges = {rule: partial(study.score, rule=rule) for rule in study.rules}
     return Trials(
-        list(given.trials()),
-        given.render,
+        list(study.trials()),
+        study.render,
         judges,
-        given.retry_temperatures,
-        given.follow_up,
-        given.steps,
-        given.not_run(),
+        study.retry_temperatures,
+        study.follow_up,
+        study.steps,
+        study.not_run(),
         own,
     )
 

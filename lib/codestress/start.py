@@ -1,5 +1,5 @@
-"""Start of the console script: without a person's settings of Python, Matplotlib, pandas, which
-would reach results.
+"""Start of the console script without a person's settings of Python, Matplotlib and pandas, which
+would change results.
 
 This module imports nothing that a folder in PYTHONPATH could replace.
 """

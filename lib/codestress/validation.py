@@ -31,15 +31,17 @@ class UniqueKeys(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     def construct_mapping(
         self, node: yaml.MappingNode, deep: bool = False
     ) -> dict[Any, Any]:
-        keys = []
+        keys = set[str]()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                keys.append(key.value)
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice", node.start_mark
-                )
+                if key.value in keys:
+                    raise yaml.constructor.ConstructorError(
+                        None,
+                        None,
+                        f"the key {key.value!r} appears twice",
+                        node.start_mark,
+                    )
+                keys.add(key.value)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
         return mapping
 
@@ -141,11 +143,11 @@ def check(
             if isinstance(sources, Mapping):
                 source = sources.get("".join(keys[:1]), "default")
             complaint = _complaint(problem["type"], problem["msg"], keys, model)
-            given = f" = {problem['input']!r}"
+            value = f" = {problem['input']!r}"
             if problem["type"] == "missing" or not keys:
-                given = ""
+                value = ""
             lines.append(
-                f"{source}: {'.'.join(keys) or 'the whole'}{given}: {complaint}"
+                f"{source}: {'.'.join(keys) or 'the whole'}{value}: {complaint}"
             )
         raise ParameterError("\n".join(lines)) from None
 
@@ -160,6 +162,6 @@ def _complaint(
     if kind != "extra_forbidden":
         message = message.removeprefix("Value error, ")
         return message[0].lower() + message[1:]
-    return "unknown key" + (
-        nearest(keys[0], model.model_fields) if len(keys) == 1 else ""
-    )
+    if len(keys) > 1:
+        return "unknown key"
+    return f"unknown key{nearest(keys[0], model.model_fields)}"
