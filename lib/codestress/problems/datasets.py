@@ -100,7 +100,7 @@ def data_file(name: str, path: str) -> Path:
         )
     copy = at_hand(path)
     if copy is None:
-        remedy = "it has no address of its own, so that only a copy serves: set"
+        remedy = "it has no address to fetch it from: set"
         if files[path].remote:
             remedy = f"run `codestress data fetch {name}` (needs a network), or set"
         raise DataError(
@@ -131,8 +131,8 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
     the network, and returns its new path. The content is verified before it is put in place.
     `DataError` when it cannot be fetched or has another size or hash."""
     target = DATA / file.path
-    given = os.environ.get("CODESTRESS_DATA")
-    local = Path(given) / file.path if given else None
+    folder = os.environ.get("CODESTRESS_DATA")
+    local = Path(folder) / file.path if folder else None
     if local and local.is_file():
         source, content = str(local), local.read_bytes()
     elif file.remote is None:

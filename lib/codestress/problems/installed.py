@@ -35,11 +35,11 @@ def installed_modules(package: str) -> dict[str, str]:
     Warns when the installed version is not the pinned one, because other source makes other
     prompts.
     """
-    pinned, here = pins()[package], version(package)
-    if here != pinned:
+    pinned, current = pins()[package], version(package)
+    if current != pinned:
         warnings.warn(
-            f"{package} {here} is installed, the kit's is {pinned}, and prompts are others; `rm -r .venv && make` "
-            "brings the kit's back",
+            f"{package} {current} is installed, not {pinned}, so that prompts differ; `rm -r .venv && make` "
+            f"installs {pinned}",
             stacklevel=2,
         )
     modules = {}

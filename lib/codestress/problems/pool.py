@@ -22,19 +22,18 @@ POOL = 2000
 
 
 def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
-    """Returns the first `count` problems of the pool, by seed 0 in its own order, by any other
-    `seed` in an order drawn by it. A problem has the same id in every order. `ParameterError` for
-    more than the pool has."""
+    """Returns the first `count` problems of the pool: in the order of its file for `seed` 0, in a
+    random order for any other seed. A problem has the same id in every order. `ParameterError` for
+    more problems than the pool has."""
     if count > POOL:
         raise ParameterError(
             f"n_problems = {count}: there are {POOL} generated problems; ask for at most as many"
         )
     pool = _pool()
-    return (
-        [pool[i] for i in rng(seed, "generated").permutation(POOL)[:count]]
-        if seed
-        else pool[:count]
-    )
+    if not seed:
+        return pool[:count]
+    order = rng(seed, "generated").permutation(POOL)
+    return [pool[number] for number in order[:count]]
 
 
 @cache

@@ -94,7 +94,7 @@ def opened(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
 
 
 def unpacked(path: Path) -> bytes:
-    """Content of the file at `path`, by `opened`. `OSError`, `EOFError` or `zlib.error` when it
+    """Content of the file at `path`, unpacked when it is packed by gzip. `OSError`, `EOFError` or `zlib.error` when it
     cannot be read, `ValueError` when it unpacks to more than `LARGEST` bytes."""
     most = max(LARGEST, path.stat().st_size)
     with opened(path) as file:
@@ -131,7 +131,7 @@ def parse_row(line: str) -> dict[str, Any]:
         )
     row = parse_json(line, unique=True)
     if not isinstance(row, dict):
-        raise ValueError(f"not an object but {type(row).__name__}")
+        raise ValueError(f"not a JSON object but {type(row).__name__}")
     return row
 
 
@@ -153,7 +153,8 @@ def read_problems(path: Path) -> ProblemFile:
         name = f"line {number}"
         try:
             row = parse_row(line)
-            name = name if row.get("id") is None else str(row["id"])
+            if row.get("id") is not None:
+                name = str(row["id"])
             problem = _problem(row, name)
         except UNREADABLE as error:
             faults[name] = f"{path}, line {number}: {reason_of(error)}"
@@ -167,7 +168,7 @@ def read_problems(path: Path) -> ProblemFile:
     if not problems:
         first = next(iter(faults.values()), "no rows")
         raise DataError(
-            f"{path}: no problem in it ({first}); give JSON Lines with code, input, output and id"
+            f"{path}: it has no problems ({first}); give JSON Lines with code, input, output and id"
         )
     return ProblemFile(problems, faults)
 
@@ -224,7 +225,7 @@ def own_problems(name: str) -> list[Problem]:
         first = "\n".join(f"  {fault}" for fault in list(file.faults.values())[:5])
         raise DataError(
             f"{shown(path)} ({shown(FILE)}: {name}): {len(file.faults)} rows are no problems, "
-            f"{len(file.problems)} are; mend them or take them out:\n{first}".rstrip()
+            f"{len(file.problems)} are; correct or remove them:\n{first}"
         )
     return file.problems
 

@@ -21,7 +21,7 @@ import re
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, compress
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field
@@ -166,8 +166,7 @@ def _blocks(*texts: str) -> list[int]:
     return blocks
 
 
-@dataclass(frozen=True)
-class Prospect:
+class Prospect(NamedTuple):
     """Segments of a prompt (its `pieces`), with the probability that a reader misses each (its
     `missed`, of the same length)."""
 
@@ -188,7 +187,7 @@ def prospect(prompt: Prompt, reader: Settings) -> Prospect:
     missed = 1 - keep_probability(reader, places, tokens)
     texts.append(prompt.prefill)
     if reader.style == "reasoning" or any("[THOUGHT]" in text for text in texts):
-        missed = missed**2  # who works step by step reads twice
+        missed = missed**2  # the reader reads twice
     return Prospect(pieces, lines, missed)
 
 
@@ -206,16 +205,16 @@ def read(request: Request, reader: Settings) -> Reading:
     if prompt.sampling.temperature > 0:
         names += [request.sample, request.attempt, prompt.sampling.temperature]
     random = rng(0, "reader", *names)
-    seen = prospect(prompt, reader)
-    kept = (random.random(len(seen.pieces)) >= seen.missed).tolist()
+    pieces, lines, missed = prospect(prompt, reader)
+    kept = (random.random(len(pieces)) >= missed).tolist()
     question = prompt.messages[-1].content.rstrip().rsplit("\n\n", 1)[-1]
-    pieces = list(compress(enumerate(seen.pieces), kept))
-    lines = list(compress(seen.lines, kept))
+    numbered = list(compress(enumerate(pieces), kept))
+    lines = list(compress(lines, kept))
     blocks = list[int]()
     if reader.thorough:
         texts = [message.content for message in prompt.messages]
         blocks = list(compress(_blocks(*texts), kept))
-    return Reading(pieces, question, reader, random, lines, prompt.source, blocks)
+    return Reading(numbered, question, reader, random, lines, prompt.source, blocks)
 
 
 def write(
