@@ -64,8 +64,8 @@ def test_every_factor_can_be_chosen_and_the_one_that_was_touched_last_counts() -
     trials = artefact.trials()
     controls = factor_controls(trials)
     assert {"problem", "perturbation"} <= set(controls)
-    wanted = {name: control.options[0][1] for name, control in controls.items()}
-    for _, value in controls["perturbation"].options:
+    wanted = {name: control.options[0] for name, control in controls.items()}
+    for value in controls["perturbation"].options:
         found = trials.items[
             nearest_trial(trials, {**wanted, "perturbation": value}, "perturbation")
         ]
@@ -84,7 +84,7 @@ def test_controls_show_what_the_prompt_has(name: str) -> None:
     asked = Questions(lambda: None)
     asked.of(artefact.trials())
     for touched in asked.controls.values():
-        for _, value in touched.options:
+        for value in touched.options:
             touched.value = value
             factors = factors_of(asked.trials.items[asked.index])
             assert touched.value == value
@@ -110,7 +110,7 @@ def test_a_factor_that_some_trials_lack_is_shown_as_none() -> None:
     items = [Trial("one", {}, 0), Trial("one", {"noise": 3}, 0)]
     asked = Questions(lambda: None)
     asked.of(Trials(items, render, judges))
-    assert [text for text, _ in asked.controls["noise"].options] == ["3", "None"]
+    assert list(asked.controls["noise"].options) == [3, None]
     asked.controls["noise"].value = None
     assert asked.index == 0
     asked.controls["noise"].value = 3
@@ -181,11 +181,11 @@ def test_a_twin_is_of_the_same_sample_of_the_same_problem(
     models = [model.name for model in artefact.models]
     results = run(artefact.trials(), models, store=tmp_path / "s.sqlite")
     monkeypatch.setattr(questions, "built", lambda *_: results)
-    browsed = questions._Browsed(name, "smoke")
+    browsed = questions._Answers(name, "smoke")
     paired = 0
     for number, answer in enumerate(browsed.rows):
         for _, (factor, value) in browsed.pairs():
-            for twin in browsed.twin(number, factor, value):
+            for twin in browsed.counterpart(number, factor, value):
                 other = browsed.rows[twin]
                 for name in ("model", "problem", "sample"):
                     assert other[name] == answer[name]
@@ -272,12 +272,12 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
     assert panes.value.count("<strong>answer</strong>") == 1
     assert "role='note'" in panes.value
     for control in (controls["problem"], controls["perturbation"]):
-        for _, value in reversed(control.options):
+        for value in reversed(control.options):
             control.value = value
             assert (chosen.value is None) == (not chosen.options)
     controls["model"].value, controls["problem"].value = (
-        controls["model"].options[1][1],
-        controls["problem"].options[1][1],
+        controls["model"].options[1],
+        controls["problem"].options[1],
     )
     controls["outcome"].value = "all"
     assert all(
@@ -323,7 +323,7 @@ def test_a_question_is_asked_and_has_one_verdict(
     problem = next(
         control for control in factors.children if control.description == "problem"
     )
-    problem.value = problem.options[-1][1]
+    problem.value = problem.options[-1]
     assert "role='note'" in shown.value
     button.click()
     assert f"problem = {problem.value}" in shown.value != before
@@ -332,7 +332,7 @@ def test_a_question_is_asked_and_has_one_verdict(
     chooser.value, model.value = "semtrace/sensitivity", "python"
     # The interpreter is asked a part of the questions: those that the controls then offer.
     for control in factors.controls.values():
-        control.value = control.options[-1][1]
+        control.value = control.options[-1]
     button.click()
     for name, control in factors.controls.items():
         names(shown.value, f"{name} = {control.value}")

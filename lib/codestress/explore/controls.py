@@ -51,12 +51,12 @@ def artefact_chooser(value: str) -> widgets.Dropdown:
 
 
 def side_by_side(
-    controls: Sequence[widgets.Widget], shown: Sequence[widgets.Widget]
+    controls: Sequence[widgets.Widget], views: Sequence[widgets.Widget]
 ) -> widgets.Box:
-    """Returns a box with two groups of widgets, `controls` and `shown` (the views that they
-    change): side by side on wide screens, controls above the views on a phone."""
+    """Returns a box with two groups of widgets, `controls` and the `views` that they change: side
+    by side on wide screens, controls above the views on a phone."""
     columns = []
-    for children, flex in ((controls, "1 1 300px"), (shown, "3 1 520px")):
+    for children, flex in ((controls, "1 1 300px"), (views, "3 1 520px")):
         layout = widgets.Layout(flex=flex, min_width="0", overflow="visible")
         columns.append(widgets.VBox(children, layout=layout))
     columns[0].layout.max_width = "420px"
@@ -126,11 +126,11 @@ def factors_of(trial: Trial) -> dict[str, Scalar]:
 def values_by_name(rows: Iterable[Mapping[str, Scalar]]) -> dict[str, list[Scalar]]:
     """Returns, for each name in the dictionaries `rows`, its different values in the order in which
     they occur."""
-    seen: dict[str, dict[Scalar, None]] = {}
+    distinct: dict[str, dict[Scalar, None]] = {}
     for row in rows:
         for name, value in row.items():
-            seen.setdefault(name, {})[value] = None
-    return {name: list(values) for name, values in seen.items()}
+            distinct.setdefault(name, {})[value] = None
+    return {name: list(values) for name, values in distinct.items()}
 
 
 def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:
@@ -144,8 +144,7 @@ def factor_controls(trials: Trials) -> dict[str, widgets.Dropdown]:
         if any(name not in row for row in rows):
             options.append(None)
         if len(options) > 1:
-            pairs = zip(map(str, options), options, strict=True)
-            controls[name] = dropdown(name, pairs)
+            controls[name] = dropdown(name, options)
     return controls
 
 
@@ -168,16 +167,16 @@ def nearest_trial(
 
 
 class Questions(widgets.VBox):  # type: ignore[misc]
-    """Widget that holds the controls for the factors of trials and names one trial by them.
-    `touched` is called when a control changes its value. It has no control until `of` is called."""
+    """Widget with controls for the factors of trials, which choose one trial. `touched` is called
+    when a person changes a control. There are no controls until `of` is called."""
 
     def __init__(self, touched: Callable[[], None]) -> None:
         super().__init__()
         self.touched, self.trials = touched, NOTHING
 
     def of(self, trials: Trials) -> None:
-        """Replaces the controls by those for the problem and the factors of `trials`, unless they
-        are the same ones."""
+        """Replaces the controls by those for the problem and the factors of `trials`, unless these
+        are the trials that the controls are for."""
         if trials is self.trials:
             return
         self.trials, self.controls = trials, factor_controls(trials)
@@ -193,7 +192,7 @@ class Questions(widgets.VBox):  # type: ignore[misc]
 
     def _choose(self, first: str) -> None:
         """Chooses the trial that agrees best with the controls, above all with that of the factor
-        `first`, and sets the controls to its values: they never show what its prompt has not."""
+        `first`, and sets all controls to the trial's values, so that they describe its prompt."""
         wanted = {name: box.value for name, box in self.controls.items()}
         self.index = nearest_trial(self.trials, wanted, first)
         """Index, among the trials given to `of`, of the chosen one."""
@@ -213,7 +212,7 @@ def on_change(controls: Sequence[widgets.Widget], act: Callable[[], None]) -> No
 def showing(pane: widgets.HTML, act: Callable[[], str]) -> Callable[..., None]:
     """Returns a function that shows the HTML that `act` returns in `pane`, or, if `act` raises
     `CodestressError` or `yaml.YAMLError`, the error's message as a paragraph. After a second,
-    `pane` shows that it is being worked on."""
+    `pane` shows a progress bar until `act` returns."""
 
     def show(*_: object) -> None:
         slow = Timer(1, setattr, (pane, "value", WORKING))

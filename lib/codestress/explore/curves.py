@@ -56,8 +56,7 @@ def factors_in(results: Results) -> list[str]:
 
 
 def is_number(values: pd.Series) -> bool:
-    """Returns whether `values` are numbers, none missing, so that they have an order and an
-    axis."""
+    """Whether all `values` are numbers, with none missing, so that they can have an axis."""
     kinds = pd.api.types
     number = kinds.is_numeric_dtype(values) and not kinds.is_bool_dtype(values)
     return bool(number and values.notna().all())
@@ -83,8 +82,8 @@ def share_figure(frame: pd.DataFrame, x: str, line: str, rule: str) -> Figure:
     and Wilson's 95 % intervals.
 
     Numbers have an axis and are joined by lines; more than `RANGES` of them are cut into as many
-    ranges, each at the mean of its values. What has no order is drawn as points, from the highest
-    accuracy on. More than `NAMED` series or places are grey, without names and intervals.
+    ranges, each at the mean of its values. Other values are drawn as points, the one with the highest
+    accuracy first. More than `NAMED` series or places are grey, without names and intervals.
     """
     right = frame[f"value_{rule}"].rename("right")
     number, groups = is_number(frame[x]), grouped(frame[x], RANGES)
@@ -151,14 +150,14 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
     """Returns a widget that draws the stored accuracies of a chosen artefact over one or two chosen
     factors. It begins with `artefact`, with the settings of `profile`."""
     chooser = artefact_chooser(artefact)
-    axes, shown = widgets.VBox(), widgets.HTML()
+    axes, pane = widgets.VBox(), widgets.HTML()
 
     def listed() -> str:
         results = built(chooser.value, profile)
         frame = results.answers
         factors = factors_in(results)
         if not factors:
-            return paragraph("Nothing tells its answers apart.")
+            return paragraph("All its answers have the same factors.")
         x = dropdown("along", factors)
         line = dropdown(
             "a series for each", [("nothing", ""), *zip(factors, factors, strict=True)]
@@ -167,17 +166,17 @@ def live_figure(artefact: str, profile: str) -> widgets.Widget:
 
         def drawn() -> str:
             readers = [SIMULATED_NOTE] if frame["simulated"].any() else []
-            seen = f"right answers along {x.value}"
-            seen += f", a series for each {line.value}" if line.value else ""
-            alt = description([*readers, seen])
+            topic = f"right answers along {x.value}"
+            topic += f", a series for each {line.value}" if line.value else ""
+            alt = description([*readers, topic])
             return picture(share_figure(frame, x.value, line.value, "strict"), alt)
 
         axes.children = (x, line)
-        on_change([x, line], showing(shown, drawn))
+        on_change([x, line], showing(pane, drawn))
         return drawn()
 
-    follow(chooser, [axes], shown, listed)
-    return side_by_side([chooser, axes], [shown])
+    follow(chooser, [axes], pane, listed)
+    return side_by_side([chooser, axes], [pane])
 
 
 def fit_of(
@@ -186,7 +185,7 @@ def fit_of(
     """Returns the exponential decay fitted to `shares` (0 to 1) at the places `x`, as if each share
     came from `asked` answers; with `floor`, the level to which it decays is fitted too, else it is
     0."""
-    # A problem each: so many of them right at each place, so that the band is that of real counts.
+    # A row for each problem: at each place, the share of them is right. The band is that of counts.
     right = 1.0 * (np.arange(asked)[:, None] < np.round(np.asarray(shares) * asked))
     places, rng = np.asarray(x, dtype=float), np.random.default_rng(0)
     counts = np.ones_like(right)

@@ -78,10 +78,8 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
     parameters to set, as a model gets it; lines that the first trial's prompt lacks are marked. It
     begins with `artefact`, with the settings of `profile`."""
     chooser = artefact_chooser(artefact)
-    knobs, shown = widgets.VBox(), widgets.HTML()
-    apply = widgets.Button(
-        description="apply parameters", tooltip="makes the trials anew"
-    )
+    knobs, pane = widgets.VBox(), widgets.HTML()
+    apply = widgets.Button(description="apply parameters", tooltip="makes new trials")
 
     def choose() -> str:
         knobs.children = tuple(parameter_controls(opened(chooser.value, profile)))
@@ -95,19 +93,20 @@ def prompt_explorer(artefact: str, profile: str) -> widgets.Widget:
 
     def rendered() -> str:
         trials = questions.trials
-        first = {name: box.options[0][1] for name, box in questions.controls.items()}
+        first = {name: box.options[0] for name, box in questions.controls.items()}
         trial = trials.items[questions.index]
-        other = trials.items[nearest_trial(trials, {**first, "problem": trial.problem})]
-        beside = trials.render(other) if other is not trial else None
+        wanted = {**first, "problem": trial.problem}
+        baseline = trials.items[nearest_trial(trials, wanted)]
+        beside = trials.render(baseline) if baseline is not trial else None
         return prompt_html(trials.render(trial), beside, factors_of(trial))
 
-    questions = Questions(showing(shown, rendered))
-    apply.on_click(showing(shown, renew))
-    follow(chooser, [knobs, questions], shown, choose)
+    questions = Questions(showing(pane, rendered))
+    apply.on_click(showing(pane, renew))
+    follow(chooser, [knobs, questions], pane, choose)
     parameters = widgets.Accordion(
         children=[widgets.VBox([knobs, apply])], titles=("parameters",)
     )
-    return side_by_side([chooser, questions, parameters], [shown])
+    return side_by_side([chooser, questions, parameters], [pane])
 
 
 def built(name: str, profile: str) -> Results:
@@ -124,7 +123,7 @@ def answer_html(results: Results, number: int) -> str:
     return str(_views().answer_view(explained(results, answer, "strict")))
 
 
-class _Browsed:
+class _Answers:
     """Stored answers of one artefact with their factors and strict outcomes, to filter and to pair.
     Raises `IncompleteError` when made if a response is missing."""
 
@@ -169,8 +168,8 @@ class _Browsed:
             if wanted.items() <= row.items()
         ]
 
-    def twin(self, number: int, factor: str, value: Scalar) -> list[int]:
-        """Returns, as a list, the index of the twin of answer `number`: the answer by the same
+    def counterpart(self, number: int, factor: str, value: Scalar) -> list[int]:
+        """Returns, as a list, the index of the counterpart of answer `number`: the answer by the same
         model to the same sample of the same problem that has the value `value` of `factor`, and as
         many other factors alike as possible; empty without such an answer, or where `number` itself
         has the value."""
@@ -186,22 +185,21 @@ class _Browsed:
 
 class _AnswerList:
     """Controls that list the answers of one artefact, with filters, and show the chosen answer in
-    `pane`, on request beside its twin."""
+    `pane`, on request beside its counterpart."""
 
-    def __init__(self, browsed: _Browsed, pane: widgets.HTML) -> None:
-        self.browsed = browsed
+    def __init__(self, answers: _Answers, pane: widgets.HTML) -> None:
+        self.answers = answers
         self.filters = {}
-        for name in browsed.filters:
-            values = [(str(value), value) for value in browsed.values[name]]
-            self.filters[name] = dropdown(name, [(ALL, ALL), *values])
-        self.beside = dropdown("beside", [("nothing", ()), *browsed.pairs()])
+        for name in answers.filters:
+            self.filters[name] = dropdown(name, [ALL, *answers.values[name]])
+        self.beside = dropdown("beside", [("nothing", ()), *answers.pairs()])
         self.chosen = control(widgets.Select, "", rows=10)
         self.chosen.layout.height = "14rem"  # also where its lines wrap
-        if "incorrect" in browsed.values["outcome"] and "outcome" in self.filters:
+        if "incorrect" in answers.values["outcome"] and "outcome" in self.filters:
             self.filters["outcome"].value = "incorrect"
         self.fill()
         on_change([*self.filters.values()], self.fill)
-        on_change([self.chosen, self.beside], showing(pane, self.shown))
+        on_change([self.chosen, self.beside], showing(pane, self.html))
         wrapped = widgets.HTML(WRAPPED, layout=widgets.Layout(display="none"))
         self.children = (wrapped, *self.filters.values(), self.beside, self.chosen)
 
@@ -211,30 +209,33 @@ class _AnswerList:
         for name, box in self.filters.items():
             if box.value != ALL:
                 wanted[name] = box.value
-        passing = self.browsed.passing(wanted)
-        lines = [(self.browsed.line(number), number) for number in passing[:MOST]]
+        passing = self.answers.passing(wanted)
+        lines = [(self.answers.line(number), number) for number in passing[:MOST]]
         self.chosen.description = f"{len(passing):,} answers"
         self.chosen.options = lines
         if passing:
             self.chosen.value = passing[0]
 
-    def shown(self) -> str:
-        """Returns the chosen answer as HTML, beside its twin where one is wanted."""
+    def html(self) -> str:
+        """Returns the chosen answer as HTML, beside its counterpart where the control `beside` asks
+        for one."""
         number = self.chosen.value
         if number is None:
-            return paragraph("No answer has all of that.")
+            return paragraph("No answer passes all filters.")
         if not self.beside.value:
             return self._columns([number])
         factor, value = self.beside.value
-        twin = self.browsed.twin(number, factor, value)
-        note = "" if twin else paragraph(f"It has no twin with {factor} = {value}.")
-        return note + self._columns([*twin, number])
+        numbers = self.answers.counterpart(number, factor, value)
+        columns = self._columns([*numbers, number])
+        if numbers:
+            return columns
+        return paragraph(f"No counterpart has {factor} = {value}.") + columns
 
     def _columns(self, numbers: Sequence[int]) -> str:
         """Returns the answers with the indices `numbers` as HTML columns, which stack on a narrow
         page."""
-        shown = [answer_html(self.browsed.results, number) for number in numbers]
-        return str(_views().columns(shown))
+        views = [answer_html(self.answers.results, number) for number in numbers]
+        return str(_views().columns(views))
 
 
 def answer_browser(artefact: str, profile: str) -> widgets.Widget:
@@ -245,9 +246,9 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
     options, pane = widgets.VBox(), widgets.HTML()
 
     def renew() -> str:
-        answers = _AnswerList(_Browsed(chooser.value, profile), pane)
+        answers = _AnswerList(_Answers(chooser.value, profile), pane)
         options.children = answers.children
-        return answers.shown()
+        return answers.html()
 
     follow(chooser, [options], pane, renew)
     return side_by_side([chooser, options], [pane])
@@ -269,12 +270,12 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
     `profile`."""
     registry = load_registry()
     chooser, model = artefact_chooser(artefact), dropdown("model", registry)
-    tip = "a real model costs what it costs"
+    tip = "requests to a real model may cost money"
     button = widgets.Button(description="ask", button_style="primary", tooltip=tip)
-    shown = widgets.HTML()
+    pane = widgets.HTML()
 
     def wait() -> None:
-        shown.value = paragraph("Press ask.")
+        pane.value = paragraph("Press ask.")
 
     questions, trials = Questions(wait), NOTHING
 
@@ -287,13 +288,13 @@ def ask_panel(artefact: str, profile: str) -> widgets.Widget:
         choice = opened(chooser.value, profile)
         trials, model.value = choice.trials(), choice.models[0].name
         turn()
-        return answered() if registry[model.value].local else shown.value
+        return answered() if registry[model.value].local else pane.value
 
     def answered() -> str:
         results = ask(chooser.value, model.value, questions.index, profile)
         return answer_html(results, 0)
 
-    button.on_click(showing(shown, answered))
+    button.on_click(showing(pane, answered))
     on_change([model], turn)
-    follow(chooser, [questions], shown, choose)
-    return side_by_side([chooser, model, questions, button], [shown])
+    follow(chooser, [questions], pane, choose)
+    return side_by_side([chooser, model, questions, button], [pane])
