@@ -21,16 +21,17 @@ from .plan import matches
 
 
 class Adopted(NamedTuple):
-    """Counts of what `adopt` took and left out."""
+    """Counts of the completions that `adopt` imported and left out."""
 
     taken: int
+    """Number of completions that are in the store now."""
     answered: int
     """Number of requests that already had a response from the model's own server; that response
     stays."""
     lacking: int
     """Number of requests for which the file has no completion."""
     unused: int
-    """Number of completions in the file that no request asks for."""
+    """Number of completions in the file that answer none of the requests."""
 
 
 def adopt(
@@ -42,7 +43,7 @@ def adopt(
     store: Path,
     form: str = "{}",
 ) -> Adopted:
-    """Imports a model's published completions into the store; returns counts.
+    """Imports a model's published completions into the store; returns their counts.
 
     `answers` are the completions of `file` by problem, one for each sample (None: no completion);
     of `file` itself only name and hash are used. `entry` is the model's registry row; `where` has
@@ -53,7 +54,7 @@ def adopt(
     """
     trials = artefact.trials().of(entry.name)
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-    said_by = f"{file.name} sha256 {sha256[:16]}, taken over"
+    origin = f"{file.name} sha256 {sha256[:16]}, taken over"
     chosen = [trial for trial in trials.items if matches(trial, entry.name, where)]
     pairs = list(_completed(chosen, answers))
     used = {(trial.problem, trial.sample) for trial, _ in pairs}
@@ -62,15 +63,15 @@ def adopt(
             f"{file}: no answer to any question of {artefact.name}: its problems are called "
             f"{trials.items[0].problem!r}, the file's {next(iter(answers), '')!r}"
         )
-    found: dict[str, Response] = {}
+    responses: dict[str, Response] = {}
     for trial, text in pairs:
         key = request_of(trials, trial, entry).key
         whole = form.replace("{}", text)
-        response = Response(whole, "stop", answered_by=said_by, answered_at=now())
-        found.setdefault(key, response)
-    with Store(store) as responses:
-        missing = responses.missing(list(found), belongs(entry))
-        responses.put_all((key, entry.name, found[key]) for key in missing)
+        response = Response(whole, "stop", answered_by=origin, answered_at=now())
+        responses.setdefault(key, response)
+    with Store(store) as stored:
+        missing = stored.missing(responses, belongs(entry))
+        stored.put_all((key, entry.name, responses[key]) for key in missing)
     taken, unused = len(missing), sum(map(len, answers.values())) - len(used)
     return Adopted(taken, len(pairs) - taken, len(chosen) - len(pairs), unused)
 
@@ -78,7 +79,7 @@ def adopt(
 def _completed(
     trials: Iterable[Trial], answers: Mapping[str, Sequence[str | None]]
 ) -> Iterator[tuple[Trial, str]]:
-    """Yields each of the `trials` that has a completion in `answers`, with it."""
+    """Yields each of the `trials` that has a completion in `answers`, with the completion."""
     for trial in trials:
         texts = answers.get(trial.problem, ())
         text = texts[trial.sample] if trial.sample < len(texts) else None

@@ -33,8 +33,8 @@ from .variants import (
     Change,
     parse_setting,
     short_name,
-    told,
     typed,
+    wording,
 )
 
 
@@ -94,7 +94,7 @@ class Artefact:
         if not self.changed:
             return {}
         return {
-            "told": told(self.profile, self.changed),
+            "told": wording(self.profile, self.changed),
             "unchanged": str(self.unchanged.relative_to(OUTPUTS)),
             "remove": f"rm -r {shlex.quote(shown(self.folder))}",
         }
@@ -192,24 +192,27 @@ def resolve(
     registry: Mapping[str, ModelEntry],
 ) -> list[Artefact]:
     """Artefacts of the `names` with complete and checked parameters: from their files, the profile
-    `profile_name`, then the command line (`overrides`), of which each takes what its schema has.
+    `profile_name`, then the command line (`overrides`); an artefact ignores parameters of the command
+    line that its schema does not have.
     `registry` has the known models by name. `ParameterError` for wrong values and names, and for a
     setting that no artefact takes."""
     profile = load_profile(profile_name)
-    given = [(*parse_setting(text), "--set") for text in overrides.settings]
+    settings = [(*parse_setting(text), "--set") for text in overrides.settings]
     if overrides.models:
-        given.insert(0, ("models", list(overrides.models), "--models"))
+        settings.insert(0, ("models", list(overrides.models), "--models"))
     artefacts = [
-        _resolved(name, profile, profile_name, given, registry) for name in names
+        _resolved(name, profile, profile_name, settings, registry) for name in names
     ]
-    valid = set[str]().union(*(type(one.parameters).model_fields for one in artefacts))
-    for key, value, option in given:
+    valid = set[str]()
+    for artefact in artefacts:
+        valid.update(type(artefact.parameters).model_fields)
+    for key, value, option in settings:
         if key not in valid:
             hint = nearest(key, valid)
             if key.startswith("per_model."):
                 hint = "; write --set 'per_model={MODEL: {PARAMETER: V}}'"
             raise ParameterError(
-                f"{option}: {key} = {value!r}: no chosen artefact has it{hint}"
+                f"{option}: {key} = {value!r}: no chosen artefact has this parameter{hint}"
             )
     return artefacts
 
@@ -218,19 +221,21 @@ def _resolved(
     name: str,
     profile: Profile,
     profile_name: str,
-    given: Sequence[tuple[str, Any, str]],
+    settings: Sequence[tuple[str, Any, str]],
     registry: Mapping[str, ModelEntry],
 ) -> Artefact:
-    """The artefact `name`, with those parameters of `given` (name, value, and the option that gave
-    it) that its schema has."""
+    """The artefact `name`, with those of the command line's `settings` that its schema has. A
+    setting is a parameter's name, its value, and the option that set it."""
     file = read_artefact(name)
     source = shown(artefact_path(name))
     schema = load_study(file.study, source)
     layers = file_layers(name, file, profile, profile_name)
     plain = dict(layers.values)
-    own = [row for row in given if row[0] in schema.model_fields]
-    for key, value, option in own:
-        layers.put({key: schema.from_root(key, value, Path())}, option)
+    keys = set[str]()
+    for key, value, option in settings:
+        if key in schema.model_fields:
+            keys.add(key)
+            layers.put({key: schema.from_root(key, value, Path())}, option)
     if not (NOTEBOOKS / file.notebook).is_file():
         files = visible(NOTEBOOKS, "**/*.ipynb")
         known = [str(path.relative_to(NOTEBOOKS)) for path in files]
@@ -241,16 +246,16 @@ def _resolved(
     parameters = schema.checked(layers.values, layers.sources)
     asked_by = layers.sources.get("models", source)
     models = find_models(parameters.models, dict(registry), asked_by)
-    changed = _changes(plain, parameters, {key for key, _, _ in own})
+    changed = _changes(plain, parameters, keys)
     return Artefact(name, file, parameters, models, profile_name, changed)
 
 
 def _changes(
     plain: Mapping[str, Any], parameters: Facts, keys: Iterable[str]
 ) -> tuple[Change, ...]:
-    """A `Change` for each parameter of `keys`, set on the command line, that has another value by
-    it, `models` first, then by name. `plain` holds the values before the command line,
-    `parameters` those after it."""
+    """A `Change` for each parameter of `keys` to which the command line gives another value,
+    `models` first, then by name. `plain` holds the values without the command line, `parameters`
+    the values with it."""
     changes = []
     for key in sorted(keys, key=lambda name: (name != "models", name)):
         field = type(parameters).model_fields[key]

@@ -135,9 +135,11 @@ def write(criteria: Sequence[Criterion]) -> Path:
     lines = ["# Artifact evaluation", f"Ready to submit for: {ready_for(criteria)}"]
     for badge in BADGES:
         lines.append(f"## {badge.capitalize()}")
-        checked = [criterion for criterion in criteria if criterion.badge == badge]
-        marks = {True: "x", False: " "}
-        rows = [f"- [{marks[one.met]}] {one.what}: {one.detail}" for one in checked]
+        rows = []
+        for criterion in criteria:
+            if criterion.badge == badge:
+                mark = "x" if criterion.met else " "
+                rows.append(f"- [{mark}] {criterion.what}: {criterion.detail}")
         lines.append("\n".join(rows))
     path = OUTPUTS / "badge.md"
     write_whole(path, "\n\n".join(lines) + "\n")

@@ -127,7 +127,7 @@ def _questions_of(
             trials = artefact.trials()
             if budget.until is None:
                 check_windows(artefact, trials)
-        except CodestressError as error:  # a data set that is not here, for instance
+        except CodestressError as error:  # such as a missing data set
             notebooks.fail(artefact, error)
         else:
             yield artefact, trials, programs_so_far() - before
@@ -143,7 +143,7 @@ def ask_all(
     Only `StoreError` is raised; other errors fail their artefact.
     """
     questions = list(_questions_of(artefacts, notebooks, budget))
-    totals = [trials.total(one.model_names) for one, trials, _ in questions]
+    totals = [trials.total(artefact.model_names) for artefact, trials, _ in questions]
     unreachable: dict[str, CodestressError] = {}
     with Progress(sum(totals), "build", budget.until) as progress:
         notebooks.show(progress)

@@ -75,12 +75,12 @@ def differences(first: Path, second: Path, parts: Sequence[str]) -> list[str]:
         for key in sorted(old.keys() | new.keys()):
             if old.get(key) != new.get(key):
                 name = f"{part}.{key}".strip(".")
-                lines.append(f"{name}: {_told(old.get(key))} -> {_told(new.get(key))}")
+                lines.append(f"{name}: {_text(old.get(key))} -> {_text(new.get(key))}")
     return lines + _diff_numbers(first, second)
 
 
-def _told(value: Any) -> str:
-    """Text of a `value` from a manifest by `str`, without the zero counts of a mapping."""
+def _text(value: Any) -> str:
+    """Text of a manifest's `value` by `str`; of a mapping the zero counts are left out."""
     if isinstance(value, dict):
         value = {name: count for name, count in value.items() if count}
     return str(value)

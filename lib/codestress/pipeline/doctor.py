@@ -45,11 +45,11 @@ class Finding(NamedTuple):
     detail: str
 
 
-def found(
+def finding(
     what: str, detail: str, fault: object = "", state: str = "missing"
 ) -> Finding:
-    """Finding that all is well, with its `detail`; or, where there is a `fault` in words, `state`
-    with the fault."""
+    """Finding on the part `what`: `ok` with the `detail`, or, where there is a `fault` (in words),
+    the `state` with the fault."""
     return Finding(what, state, str(fault)) if fault else Finding(what, "ok", detail)
 
 
@@ -58,7 +58,7 @@ def _programs() -> Iterator[Finding]:
     each language that programs may have."""
     try:
         with Executor(workers=1) as executor:
-            yield found("sandbox", f"{executor.backend}: {executor.described()}")
+            yield finding("sandbox", f"{executor.backend}: {executor.described()}")
             exposed = []
             for language in probe.ATTACKS:
                 if runtimes.missing(language):
@@ -68,19 +68,19 @@ def _programs() -> Iterator[Finding]:
                 why = "; ".join(f"{attack}: {way}" for attack, way in ways.items())
                 exposed += [name] if ways else []
                 detail = "files, network and processes are protected"
-                yield found(f"attacks in {name}", detail, why)
+                yield finding(f"attacks in {name}", detail, why)
             detail = "run: make, make test, every artefact of the demo"
-            yield found("the kit's own programs", detail)
+            yield finding("the kit's own programs", detail)
             fault = f"are refused in {', '.join(exposed)}: {NEEDS}\n  {remedy()}"
             if executor.unprotected:
                 fault = f"run unprotected, because {UNPROTECTED}=1: {NEEDS}"
             detail = f"run isolated: {NEEDS}"
-            yield found("programs of strangers", detail, exposed and fault)
+            yield finding("programs of strangers", detail, exposed and fault)
     except CodestressError as error:
-        yield found("sandbox", "", error, "broken")
+        yield finding("sandbox", "", error, "broken")
     why = runtimes.missing("javascript") or ""
     node = "" if why else runtimes.version(*runtimes.executables())
-    yield found("javascript", node, why)
+    yield finding("javascript", node, why)
 
 
 def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def _keys(registry: Mapping[str, ModelEntry]) -> Iterator[Finding]:
     users.pop("", None)
     for variable, names in sorted(users.items()):
         advice = f"not set; `export {variable}=…` to ask {', '.join(names)}"
-        yield found(f"key {variable}", "set", not os.environ.get(variable) and advice)
+        yield finding(f"key {variable}", "set", not os.environ.get(variable) and advice)
 
 
 def _network() -> Finding:
@@ -105,7 +105,7 @@ def _network() -> Finding:
     except EngineError as error:
         fault = f"servers elsewhere cannot be asked: {error}"
     way = through(address) or " directly"
-    return found("network", f"servers elsewhere are asked{way}", fault)
+    return finding("network", f"servers elsewhere are asked{way}", fault)
 
 
 def _data() -> Iterator[Finding]:
@@ -117,52 +117,52 @@ def _data() -> Iterator[Finding]:
         advice = f"{', '.join(faults)}; run `codestress data fetch {dataset.name}`"
         damaged = set(states.values()) - {"ok", "missing"}
         how = "broken" if damaged else "missing"
-        yield found(f"data {dataset.name}", "here", faults and advice, how)
+        yield finding(f"data {dataset.name}", "here", faults and advice, how)
 
 
 def _around() -> Iterator[Finding]:
     """Yields a `Finding` on the commit, on the folder of kernels' sockets, on each of a person's
-    settings that are left aside, or stop JupyterLab, and on the disk."""
+    settings that builds ignore or that stop JupyterLab, and on the disk."""
     known, why = commit()
-    yield found("commit", known, not known and f"not recorded: {why}")
+    yield finding("commit", known, not known and f"not recorded: {why}")
     try:
         with socket_folder() as folder:
-            yield found("sockets", f"TMPDIR is {gettempdir()}: in {folder}")
+            yield finding("sockets", f"TMPDIR is {gettempdir()}: in {folder}")
     except CodestressError as error:
         yield Finding("sockets", "broken", f"TMPDIR is {gettempdir()}: {error}")
     for setting in left_aside():
-        yield found("left aside by builds", setting)
+        yield finding("left aside by builds", setting)
     for fault in faulty_jupyter_settings():
         yield Finding("Jupyter's settings stop `make lab`", "broken", fault)
     free = shutil.disk_usage(OUTPUTS if OUTPUTS.exists() else OUTPUTS.parent).free
     detail = f"{free / 1e9:.1f} GB free"
-    yield found("disk", detail, free < 500e6 and f"{detail}; make room", "broken")
+    yield finding("disk", detail, free < 500e6 and f"{detail}; make room", "broken")
 
 
 def _project() -> Iterator[Finding]:
     """Yields a `Finding` on each of packages, parameters, notebooks, models, keys, data and
     store."""
     packages = [f"{name} {at}" for name, at in environment().items()]
-    yield found("packages", ", ".join(packages))
+    yield finding("packages", ", ".join(packages))
     profiles = profile_names()
     for profile in profiles:
         load_profile(profile)
     detail = f"{len(artefact_names())} artefacts, profiles {', '.join(profiles)}"
-    yield found("parameters", detail)
+    yield finding("parameters", detail)
     notebooks = schemas()
     for notebook, (schema, _) in notebooks.items():
         check_parameters_cell(notebook, schema)
-    yield found("notebooks", f"{len(notebooks)} notebooks agree with their schemas")
+    yield finding("notebooks", f"{len(notebooks)} notebooks agree with their schemas")
     registry = load_registry()
     simulated = sum(model.simulated for model in registry.values())
-    yield found("models", f"{len(registry)} in the registry, {simulated} simulated")
+    yield finding("models", f"{len(registry)} in the registry, {simulated} simulated")
     yield from _keys(registry)
     yield from _data()
     detail = "empty, made by the first build"
     if STORE.exists():
         with Store(STORE) as store:
             detail = f"{store.count():,} responses"
-    yield found("store", f"{shown(STORE)}: {detail}")
+    yield finding("store", f"{shown(STORE)}: {detail}")
 
 
 def examine() -> Iterator[Finding]:
@@ -171,11 +171,11 @@ def examine() -> Iterator[Finding]:
     files is a finding too (`broken`); the checks then go on at the network."""
     old = sys.version_info < (3, 11)
     version = f"{platform.python_version()} (3.11 or later)"
-    yield found("Python", version, old and version, "broken")
+    yield finding("Python", version, old and version, "broken")
     try:
         yield from _project()
     except CodestressError as error:
-        yield found("project", "", error, "broken")
+        yield finding("project", "", error, "broken")
     yield _network()
     yield from _programs()
     yield from _around()

@@ -1,7 +1,7 @@
 """Executes notebooks, each in its own kernel.
 
-Success needs more than papermill's: every code cell completed, no cell output an error (papermill
-accepts `sys.exit(0)` in a cell), and all files of the artefact exist.
+A notebook succeeds if every code cell was completed, no cell's output is an error, and all files of
+the artefact exist. papermill alone would accept a `sys.exit(0)` in a cell.
 """
 
 import json
@@ -48,8 +48,8 @@ class Provisioner(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:  # noqa: ARG002
         manager: Any = self.parent
         folder = kwargs.get("cwd") or str(Path.cwd())
-        given = manager.given, folder, manager.connection_file, manager.timeout_s
-        process = Kernel(target=become_kernel, args=given)
+        arguments = manager.environ, folder, manager.connection_file, manager.timeout_s
+        process = Kernel(target=become_kernel, args=arguments)
         process.start()
         self.process = process
         self.pid = self.pgid = process.pid
@@ -57,11 +57,12 @@ class Provisioner(LocalProvisioner):
 
 
 class Manager(AsyncKernelManager):
-    """Manager of a kernel that talks over Unix sockets in a folder of the build, for TCP ports
-    clash in parallel builds. Each notebook has a class of its own, with its attributes."""
+    """Manager of a kernel that talks over Unix sockets in a folder of the build, because TCP ports
+    clash in parallel builds. Each notebook has a subclass, whose attributes are its settings:
+    jupyter_client makes the manager without arguments."""
 
     folder: ClassVar[str]
-    given: ClassVar[dict[str, str]]
+    environ: ClassVar[dict[str, str]]
     """Environment of the kernel."""
     timeout_s: ClassVar[float | None]
 
@@ -89,20 +90,20 @@ def check_completed(notebook: nbformat.NotebookNode) -> None:
         if cell.cell_type == "code" and cell.source.strip()
     ]
     for number, cell in enumerate(cells, start=1):
-        errors = [output for output in cell.outputs if output.output_type == "error"]
         place = f"code cell {number} of {len(cells)}"
-        if errors:
-            ending = f"{errors[0].ename}: {errors[0].evalue}"
-            raise CodestressError(f"{place} ended with {ending}")
+        for output in cell.outputs:
+            if output.output_type == "error":
+                ending = f"{output.ename}: {output.evalue}"
+                raise CodestressError(f"{place} ended with {ending}")
         if cell.execution_count is None:
             raise CodestressError(f"{place} did not run: the kernel ended before it")
 
 
 def execute(
-    artefact: Artefact, staging: Path, manager: type[Manager], found: dict[str, Any]
+    artefact: Artefact, staging: Path, manager: type[Manager], record: dict[str, Any]
 ) -> None:
-    """Runs the notebook of `artefact` into the folder `staging`, with a kernel of `manager`, and
-    completes the manifest that the notebook published: `inputs` and `programs` are in `found`.
+    """Runs the notebook of `artefact` into the folder `staging`, with a kernel of `manager`, and adds
+    `record` (with the keys `inputs` and `programs`) to the manifest that the notebook published.
 
     Raises papermill's error of a failed cell, and `CodestressError` when a cell did not run or
     a file of the artefact is missing.
@@ -131,8 +132,8 @@ def execute(
             notebook.cells.append(nbformat.v4.new_markdown_cell(id="closing"))
         notebook.cells[-1].source = text
     nbformat.write(notebook, output)
-    found["build_seconds"] = round(time.monotonic() - started, 2)
-    manifest = _completed(artefact, staging, found)
+    record["build_seconds"] = round(time.monotonic() - started, 2)
+    manifest = _completed(artefact, staging, record)
     page = notebook_page(notebook, artefact.label, manifest)
     (staging / "notebook.html").write_text(page, "utf-8")
     manifest["sha256"] = sha256_of_files(staging)
@@ -141,17 +142,18 @@ def execute(
 
 
 def _completed(
-    artefact: Artefact, staging: Path, found: dict[str, Any]
+    artefact: Artefact, staging: Path, record: dict[str, Any]
 ) -> dict[str, Any]:
-    """Manifest of `artefact` in the folder `staging`, with what the notebook does not know: of
-    this, `found` has what the build counted. `CodestressError` where a file is missing."""
+    """Manifest of `artefact` in the folder `staging`, with the entries that the notebook cannot
+    make, such as those of `record`, which the build counted. `CodestressError` where a file is
+    missing."""
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
         raise CodestressError(
             f"the notebook ran, but did not publish {', '.join(missing)}"
         )
     manifest: dict[str, Any] = json.loads((staging / "manifest.json").read_bytes())
-    manifest["programs"]["while asking"] = found.pop("programs")
+    manifest["programs"]["while asking"] = record.pop("programs")
     changes = "+changes" if git("status", "--porcelain").stdout else ""
     manifest |= {
         "title": artefact.file.title,
@@ -162,7 +164,7 @@ def _completed(
         "environment": environment(),
         "commit": commit()[0] + changes,
         "built_at": now(),
-        **found,
+        **record,
     }
     if marks := artefact.marks:
         manifest["title"] += f" (changed: {marks['told']})"
@@ -184,21 +186,21 @@ def attempt(
 ) -> str:
     """Executes the notebook of `artefact` for at most `timeout_s` seconds; returns the error as
     text, empty when the artefact is complete in the folder `staging`. `folder` is for the kernel's
-    sockets, `inputs` and `programs` (counts of those that ran while it was asked) are for its
-    manifest."""
+    sockets, `inputs` and `programs` (counts of the programs that ran while models were
+    asked) are for the manifest."""
     started = time.monotonic()
-    given = {
+    environ = {
         **os.environ,
         **OWN,
         "CODESTRESS_STAGING": str(staging),
         "CODESTRESS_CHANGED": artefact.marks.get("told", ""),
         "CODESTRESS_LABEL": artefact.label,
     }
-    own = {"folder": folder, "given": given, "timeout_s": timeout_s}
+    own = {"folder": folder, "environ": environ, "timeout_s": timeout_s}
     try:
         manager = type("OwnManager", (Manager,), own)
-        found = {"inputs": inputs, "programs": count_rows(programs)}
-        execute(artefact, staging, manager, found)
+        record = {"inputs": inputs, "programs": count_rows(programs)}
+        execute(artefact, staging, manager, record)
     except Exception as error:  # whatever papermill, the kernel or the converter raise: reported, never lost
         if timeout_s and time.monotonic() - started >= timeout_s:
             file = f"params/profiles/{artefact.profile}.yaml"

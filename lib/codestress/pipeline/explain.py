@@ -29,7 +29,7 @@ def answers_of(artefact: Artefact, *, some: bool = False) -> Results:
     except BudgetReached:
         profile = shown(PROFILES / f"{artefact.profile}.yaml")
         raise IncompleteError(
-            f"{artefact.label}: {shown(STORE)} has no answer to some of the questions that it asks by {profile}; "
+            f"{artefact.label}: some of its questions in {profile} have no answer in {shown(STORE)}; "
             f"build it first: {artefact.command}"
         ) from None
 

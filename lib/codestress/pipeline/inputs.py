@@ -111,16 +111,14 @@ def closure(artefact: Artefact) -> dict[Path, str]:
 @cache
 def _closure(notebook: Path, modules: frozenset[str]) -> dict[Path, str]:
     waiting = _imports_of(notebook) | _files_of(modules)
-    seen: set[Path] = set()
+    files: set[Path] = set()
     while waiting:
-        seen |= waiting
-        waiting = frozenset().union(*map(_imports_of, waiting)) - seen
-    files = seen.union(
-        *(_data_files(folder) for folder in {path.parent for path in seen})
-    )
-    return {
-        path: _file_digest(path) for path in sorted(files, key=lambda path: path.parts)
-    }
+        files |= waiting
+        waiting = frozenset().union(*map(_imports_of, waiting)) - files
+    for folder in {path.parent for path in files}:
+        files |= _data_files(folder)
+    ordered = sorted(files, key=lambda path: path.parts)
+    return {path: _file_digest(path) for path in ordered}
 
 
 def modules_of(artefact: Artefact) -> list[str]:

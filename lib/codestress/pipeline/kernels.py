@@ -1,5 +1,5 @@
 """Kernels that start with the packages imported: each notebook's process is forked from one that
-has them (nursery.py).
+has them (preload.py).
 
 A kernel with pandas, matplotlib and scipy spends 2.3 CPU seconds on imports; a fork spends none.
 Notebooks do not see each other, because the process that is forked runs no notebook. Only on Linux:
@@ -15,7 +15,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable
-from multiprocessing import active_children, context, forkserver, get_context
+from multiprocessing import active_children, context, forkserver
 from pathlib import Path
 from unittest.mock import patch
 
@@ -54,14 +54,12 @@ class Kernel(BASE):  # type: ignore[misc, valid-type]
 
 
 def start(modules: Iterable[str], folder: str) -> None:
-    """Starts the process from which kernels are forked, so that it imports `modules`, and what
-    nearly every notebook needs, while this one goes on; its socket lies beside `folder`."""
+    """Starts the process from which kernels are forked. It imports `modules`, and what nearly every
+    notebook needs, while this process goes on. Its socket lies in the folder around `folder`."""
     # Each kernel would run this process's program again.
     vars(sys.modules["__main__"]).pop("__file__", None)
     if AVAILABLE:
-        get_context("forkserver").set_forkserver_preload(
-            ["codestress.pipeline.nursery"]
-        )
+        forkserver.set_forkserver_preload(["codestress.pipeline.preload"])
         own = OWN | {MODULES: " ".join(modules), "PYTHONSAFEPATH": "1"}
         beside = str(Path(folder).parent)
         with (
@@ -72,14 +70,15 @@ def start(modules: Iterable[str], folder: str) -> None:
 
 
 def kill_all() -> None:
-    """Kills all kernels that run."""
+    """Kills all running kernels."""
     for process in active_children():
         if isinstance(process, Kernel):
             process.kill()
 
 
 def quiet(errors: str = os.devnull) -> None:
-    """Sends what this process prints outside of its notebook to nowhere, errors to a file."""
+    """Discards what this process prints outside of its notebook; standard error goes to the file
+    `errors`."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT, 0o644), 2)
 

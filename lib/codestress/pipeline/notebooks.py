@@ -1,5 +1,5 @@
-"""The `parameters` cell of a notebook, made from its study's schema and the profile demo, so that
-none can drift."""
+"""The `parameters` cell of a notebook, made from its study's schema and the profile demo, so that it
+cannot differ from them."""
 
 import json
 import re
@@ -51,8 +51,8 @@ def schemas() -> dict[Path, tuple[type[Facts], str]]:
     The default is the artefact in the notebook's metadata, in a new notebook the first that uses
     it.
 
-    `ParameterError` when artefacts with different schemas share a notebook, or the default does not
-    use it.
+    `ParameterError` when artefacts with different schemas share a notebook, or the default artefact
+    has another notebook.
     """
     users: dict[Path, dict[str, type[Facts]]] = {}
     for name in artefact_names():
@@ -63,13 +63,13 @@ def schemas() -> dict[Path, tuple[type[Facts], str]]:
     for path, schema_of in users.items():
         if len(set(schema_of.values())) > 1:
             raise ParameterError(
-                f"{shown(path)}: artefacts with different schemas share it: {', '.join(schema_of)}"
+                f"{shown(path)}: artefacts with different schemas share this notebook: {', '.join(schema_of)}"
             )
         chosen = about(path).artefact or next(iter(schema_of))
         if chosen not in schema_of:
             hint = nearest(chosen, schema_of)
             raise ParameterError(
-                f"{shown(path)}: metadata.codestress.artefact = {chosen!r}: does not use it{hint}"
+                f"{shown(path)}: metadata.codestress.artefact = {chosen!r}: has another notebook{hint}"
             )
         defaults[path] = schema_of[chosen], chosen
     return defaults
@@ -90,35 +90,33 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
         line = next((line for line, right in pairs if line != right), written[-1])
         raise ParameterError(
             f"{shown(path)}: the parameters cell differs from the schema {schema.__name__} at {line!r}; "
-            "run `codestress sync` to write it anew"
+            "run `codestress sync` to rewrite it"
         )
 
 
 def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
-    """Prints, for each value in the parameters cell of a notebook of `artefacts` that is not the
-    demo's, a line with the files from which builds take it."""
+    """Prints a line for each value in the parameters cell of a notebook of `artefacts` that is not
+    the demo's, with the files from which builds take this parameter."""
     names = artefact_names()
-    for path, schema in {
-        one.notebook: type(one.parameters) for one in artefacts
-    }.items():
+    schema_of = {artefact.notebook: type(artefact.parameters) for artefact in artefacts}
+    for path, schema in schema_of.items():
         name = about(path).artefact
         if name not in names:
             continue
         demo, sources = _demo(schema, name)
         right = parameters_cell(schema, demo, _knobs(path, schema)).splitlines()
-        users = [
-            one for one in names if NOTEBOOKS / read_artefact(one).notebook == path
-        ]
-        files = ", ".join(shown(artefact_path(one)) for one in users)
+        files = []
+        for user in names:
+            if NOTEBOOKS / read_artefact(user).notebook == path:
+                files.append(shown(artefact_path(user)))
         for line in _read_cell(path).splitlines():
             key = line.partition(":")[0]
             if line not in right and key in demo and key != "artefact":
                 value = line.partition(" = ")[2].partition("  #")[0]
                 source = sources.get(key, shown(artefact_path(name)))
-                told = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
-                click.echo(
-                    printable(f"{told}; files of this notebook: {files}"), err=True
-                )
+                message = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
+                message += f"; files of this notebook: {', '.join(files)}"
+                click.echo(printable(message), err=True)
 
 
 def _demo(schema: type[Facts], artefact: str) -> tuple[dict[str, Any], dict[str, str]]:
@@ -138,7 +136,7 @@ def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
 
 
 def _shape(line: str) -> str:
-    """A `line` of the parameters cell, `name: type = value # comment`, without ` = value`."""
+    """The `line` of a parameters cell, `name: type = value # comment`, without ` = value`."""
     declared, _, rest = line.partition(" = ")
     return f"{declared}  #{rest.rpartition('  #')[2]}"
 
@@ -159,7 +157,7 @@ class _Cell(BaseModel):
 
 
 class _Notebook(BaseModel):
-    """Form of a notebook as far as the kit reads it; all else is nbformat's to check."""
+    """Form of the parts of a notebook that the kit reads; nbformat checks all other parts."""
 
     cells: list[_Cell]
     metadata: dict[str, Any] = {}
@@ -188,8 +186,8 @@ def is_parameters(cell: Any) -> bool:
 
 
 def read_notebook(path: Path) -> Any:
-    """Notebook at `path`, read by nbformat (version 4), where a cell without a valid id has its
-    number as one; `DataError` for a file that is no notebook."""
+    """Notebook at `path`, read by nbformat (version 4). A cell without a valid id gets an id with its
+    number. `DataError` for a file that is no notebook."""
     import nbformat
 
     whole = {"metadata": {}, "nbformat": 4, "nbformat_minor": 5}
@@ -223,8 +221,10 @@ def closing(artefact: Artefact) -> str:
         f"What is to be seen in the demo's `{written_of}`, what it does not show, and three things to try stand at the "
         f"end of `{shown(artefact.notebook)}`."
     )
-    seen = artefact.file.seen.strip() if demo else ""
-    return f"{SEEN}\n\n{seen}\n\n{elsewhere}" if seen else elsewhere
+    summary = artefact.file.seen.strip()
+    if demo and summary:
+        return f"{SEEN}\n\n{summary}\n\n{elsewhere}"
+    return elsewhere
 
 
 def sync(*, write: bool) -> list[Path]:
@@ -242,17 +242,15 @@ def sync(*, write: bool) -> list[Path]:
                 cell.source = parameters_cell(schema, demo, knobs)
             if cell.cell_type == "code":
                 cell.outputs, cell.execution_count = [], None
-        notebook.metadata = nbformat.from_dict(
-            {
-                "kernelspec": {
-                    "display_name": "Python 3",
-                    "language": "python",
-                    "name": "python3",
-                },
-                "language_info": {"name": "python"},
-                "codestress": {"artefact": artefact, "knobs": knobs},
-            }
-        )
+        notebook.metadata = {
+            "kernelspec": {
+                "display_name": "Python 3",
+                "language": "python",
+                "name": "python3",
+            },
+            "language_info": {"name": "python"},
+            "codestress": {"artefact": artefact, "knobs": knobs},
+        }
         text = nbformat.writes(notebook) + "\n"
         if text != path.read_text("utf-8"):
             if write:

@@ -1,5 +1,5 @@
 """Executes the notebooks of a build in parallel, each as soon as its responses are in the store, and
-tells the outcome of each artefact."""
+prints the outcome of each artefact."""
 
 import contextlib
 import os
@@ -107,8 +107,9 @@ class NotebookQueue:
         shelf.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(dir=shelf))
         inputs = self.inputs[artefact.label]
-        timeout_s = self.timeout_s
-        error = attempt(artefact, staging, self.folder, inputs, programs, timeout_s)
+        error = attempt(
+            artefact, staging, self.folder, inputs, programs, self.timeout_s
+        )
         if self.left:
             return
         kept = FAILED / artefact.shelf / artefact.label
@@ -116,7 +117,7 @@ class NotebookQueue:
         if error:
             (staging / "error.txt").write_text(error + "\n", "utf-8")
             replace_folder(staging, kept)
-            error += f"\nthe notebook as far as it came: {shown(kept)}"
+            error += f"\nthe notebook as far as it ran: {shown(kept)}"
             state = "failed"
         else:
             replace_folder(staging, artefact.folder)

@@ -1,5 +1,5 @@
-"""Surroundings of the kit that reach no result: a person's settings of other tools, folders that
-cannot hold sockets, other repositories."""
+"""Guards against the surroundings of the kit, so that they change no result: a person's settings of
+other tools, folders that cannot hold sockets, other repositories."""
 
 import os
 import subprocess
@@ -50,28 +50,26 @@ def environment_without(beginnings: tuple[str, ...]) -> dict[str, str]:
 
 
 def left_aside() -> list[str]:
-    """Settings of a person's that builds leave aside: NAME=VALUE of environment variables, and
-    paths of files of Matplotlib and IPython."""
-    found = os.environ.get(ASIDE, "").splitlines()
-    found += [
-        f"{name}={text}"
-        for name, text in os.environ.items()
-        if name.startswith(SETTINGS)
-    ]
+    """A person's settings that builds ignore: NAME=VALUE of environment variables, and paths of
+    files of Matplotlib and IPython."""
+    settings = os.environ.get(ASIDE, "").splitlines()
+    for name, text in os.environ.items():
+        if name.startswith(SETTINGS):
+            settings.append(f"{name}={text}")
     ipython = whole(os.environ.get("IPYTHONDIR") or "~/.ipython")
-    settings = whole(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "matplotlib"
+    config = whole(os.environ.get("XDG_CONFIG_HOME") or "~/.config") / "matplotlib"
     files = [
         folder / "matplotlibrc"
-        for folder in (whole(""), settings, whole("~/.matplotlib"))
+        for folder in (whole(""), config, whole("~/.matplotlib"))
     ]
     files += visible(ipython, "profile_default/**/*.*py")
-    return found + [str(file) for file in files if file.is_file()]
+    return settings + [str(file) for file in files if file.is_file()]
 
 
 def faulty_jupyter_settings() -> Iterator[str]:
-    """Yields, where JupyterLab does not start, the path of each file of Jupyter's settings with
-    which it does not, and the reason; the names of Jupyter's environment variables where it is no
-    file."""
+    """Yields the reasons why JupyterLab does not start: each file of Jupyter's settings with which
+    alone it does not start, or, where there is no such file, the names of Jupyter's environment
+    variables. Yields nothing where it starts."""
     from jupyter_core.paths import jupyter_config_path
 
     fault = _no_jupyterlab(dict(os.environ))
@@ -125,8 +123,9 @@ def socket_folder() -> tempfile.TemporaryDirectory[str]:
 
 
 def git(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Outcome of git with the `arguments`, run in the checkout. A repository around the checkout,
-    or named by the environment, does not count."""
+    """Finished process of git with the `arguments`, run in the checkout, with another exit status
+    than 0 where git is not installed. git ignores a repository around the checkout, and one that
+    the environment names."""
     environment = environment_without(GIT)
     environment["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
     command = ["git", *arguments]
@@ -139,6 +138,7 @@ def git(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def commit() -> tuple[str, str]:
-    """Pair of the checkout's commit (empty when not known) and what git says when it is not."""
+    """Pair of the checkout's commit (empty when not known), and git's message on why it is not
+    known."""
     done = git("rev-parse", "--verify", "HEAD")
     return done.stdout.strip(), " ".join(done.stderr.split())

@@ -27,7 +27,7 @@ def ask_by_turns(
 
     `questions` are the artefacts with their trials. A problem is asked in all its conditions, so that
     conditions have about equally many responses at any stop. Only `StoreError` is raised; any other
-    error ends the turns, and comes again when the build next asks for the same artefact.
+    error ends the turns, and is raised again when the build next asks for the same artefact.
     """
     before, end = 0, 1
     most = max((len(trials.items) for _, trials in questions), default=0)

@@ -82,15 +82,15 @@ def _plain(value: Any) -> bool:
     return isinstance(value, str | int | float) and bool(WORD.fullmatch(_text(value)))
 
 
-def told(profile: str, changes: Sequence[Change]) -> str:
+def wording(profile: str, changes: Sequence[Change]) -> str:
     """Text of `changes` in words, such as `seed 1 (demo: 0)`: the value now, and in parentheses the
-    name `profile` and the value there, if any."""
+    name `profile` and the value that the profile has, if any."""
     texts = []
     for change in changes:
-        before = (
-            "" if change.before is None else f" ({profile}: {_short(change.before)})"
-        )
-        texts.append(f"{change.key} {_short(change.now)}{before}")
+        text = f"{change.key} {_short(change.now)}"
+        if change.before is not None:
+            text += f" ({profile}: {_short(change.before)})"
+        texts.append(text)
     return ", ".join(texts)
 
 
