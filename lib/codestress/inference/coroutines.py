@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from concurrent.futures import wait
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 Result = TypeVar("Result")
@@ -18,12 +18,9 @@ def run_coroutine(coroutine: Coroutine[Any, Any, Result]) -> Result:
 
     from anyio.from_thread import start_blocking_portal  # few need it, and it is large
 
-    async def result() -> Result:
-        return await coroutine
-
     # An error in here, such as Ctrl-C, cancels the coroutine and waits for its end.
     with start_blocking_portal() as portal:
-        outcome = portal.start_task_soon(result)
+        outcome: Future[Result] = portal.start_task_soon(lambda: coroutine)
         while not wait([outcome], 0.2).done:
             # `asyncio.run` turns Ctrl-C into a cancellation.
             if outer is not None and outer.cancelling():

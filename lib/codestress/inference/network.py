@@ -1,8 +1,8 @@
-"""The way to a server: its address as typed, what a connection takes from the environment, and the
-key, which no text shows.
+"""Connections to servers: the address that a person typed, the proxy and the certificates from the
+environment, and the key, which messages, logs and completions do not show.
 
-A server on this machine is asked directly. Any other is asked by the proxy and with the
-certificates that the environment names; a name or password in ~/.netrc reaches no server.
+A server on this machine is asked directly, any other through the proxy and with the certificates
+that the environment names. A name or password in ~/.netrc is sent to no server.
 """
 
 import logging
@@ -27,11 +27,11 @@ from codestress.errors import EngineError
 LOADING_S = 60.0
 """Longest wait in seconds for a server that is loading its model."""
 PAUSE_S = 1.0
-"""Seconds between two requests to such a server."""
+"""Seconds between two requests to a server that is loading its model."""
 LOADING = re.compile(
     r"\bloading|warming|starting|initiali[sz]|not (yet )?ready|加载|加載", re.I
 )
-"""Regular expression for the words of such a server."""
+"""Regular expression for the replies of a server that is loading its model."""
 ENDPOINT = re.compile(
     r"/(chat/completions|completions|responses|embeddings|models(/[^/]+)?|api/(chat|generate|tags)|health|docs)$"
 )
@@ -41,32 +41,32 @@ AROUND = " \t\r\n\"'`<>“”„‘’«»"
 
 SHOWN = "[key]"
 SHORTEST = 6
-"""Minimum number of characters of a key that is replaced in answers, twice as many for a key of
-letters alone: a shorter key may be any word."""
+"""Smallest number of characters of a key that is replaced in answers; of a key of letters alone,
+twice as many. A shorter key may be an ordinary word of the answer."""
 SHOWN_CHARACTERS = 300
-"""Maximum number of characters of a server's words in a message."""
+"""Maximum number of characters of a server's text in a message."""
 LIBRARIES = ("openai", "httpx2", "httpcore2")
 """HTTP libraries, whose logs hold headers."""
 
 
 def base_of(typed: str) -> str:
-    """Returns the address of the server of which a person typed or pasted an address (`typed`):
-    without what stands around it, an endpoint's path and a query, in one spelling. Raises
-    `ValueError` where it is none."""
+    """Returns the address of a server from the text `typed`, which a person typed or pasted: without
+    quotation marks and spaces around it, an endpoint's path and a query, with the host in small
+    letters. Raises `ValueError` where `typed` is no address."""
     url = re.split("[?#]", str(HttpUrl(typed.strip(AROUND))))[0].rstrip("/")
     scheme, _, place = url.partition("://")
     return f"{scheme}://{ENDPOINT.sub('', place).rstrip('/')}"
 
 
 def sent_on(url: str, location: str) -> str:
-    """Returns the end of a message on a reply that redirects a request to `url` to `location`."""
+    """Returns the end of a message on a reply that redirects to `location` a request to `url`."""
     with suppress(ValueError):
         location = base_of(urljoin(url, location))
     return f"redirects are not followed; if the server is there, its URL (or base_url) is {location}"
 
 
 def is_openai(url: str) -> bool:
-    """Whether `url` is OpenAI's own address, which alone gets what is meant for it."""
+    """Whether `url` is OpenAI's own address: settings for OpenAI are sent to no other server."""
     parts = urlsplit(url)
     return parts.scheme == "https" and f".{parts.hostname}".endswith(".api.openai.com")
 
@@ -85,7 +85,7 @@ def only_for_openai(url: str) -> Iterator[None]:
         os.environ.update(hidden)
 
 
-def _is_here(host: str) -> bool:
+def _is_local(host: str) -> bool:
     name = host.rstrip(".").lower()
     own = socket.gethostname().lower()
     if name.rpartition(".")[2] == "localhost" or name in (own, own.partition(".")[0]):
@@ -93,22 +93,22 @@ def _is_here(host: str) -> bool:
     with suppress(OSError):  # of a name, and of an address that is another machine's
         numeric = socket.getaddrinfo(host, 0, flags=socket.AI_NUMERICHOST)
         family, kind, _, _, address = numeric[0]
-        with socket.socket(family, kind) as here:
-            here.bind(address)
+        with socket.socket(family, kind) as probe:
+            probe.bind(address)
         return True
     return host.startswith("127.")
 
 
 def proxy_of(url: str) -> tuple[str, str]:
-    """Returns the proxy by which the server at `url` is asked, as a pair: the name of the
+    """Returns the proxy through which the server at `url` is asked, as a pair: the name of the
     environment variable, and its value; both empty where the server is asked directly."""
-    # Here: it takes a hundredth of a second.
+    # Imported late: it takes a hundredth of a second.
     from urllib.request import getproxies, proxy_bypass
 
     parts = urlsplit(url)
     host = parts.hostname or ""
     proxies = getproxies()
-    if _is_here(host) or proxy_bypass(parts.netloc):
+    if _is_local(host) or proxy_bypass(parts.netloc):
         return "", ""
     exempt = re.split(r"[\s,]+", proxies.get("no", ""))
     if any(_names(entry, host) for entry in exempt):
@@ -130,15 +130,16 @@ def _names(entry: str, host: str) -> bool:
 
 
 def through(url: str) -> str:
-    """Returns the words that name the proxy by which the server at `url` is asked, to follow its
-    address in a message; empty where it is asked directly."""
+    """Returns words that follow the address `url` in a message: the proxy through which its server is
+    asked; empty where the server is asked directly."""
     variable, _ = proxy_of(url)
     return f" (through the proxy of {variable})" if variable else ""
 
 
 def connection(url: str) -> dict[str, Any]:
     """Returns the arguments with which an HTTP client of httpx2 asks the server at `url`. Raises
-    `EngineError`, which names the variable, where one that is needed cannot be used."""
+    `EngineError` where a proxy or certificates that the request needs cannot be used; the message
+    names their environment variable."""
     import httpx2
 
     variable, value = proxy_of(url)
@@ -151,7 +152,7 @@ def connection(url: str) -> dict[str, Any]:
                 raise ValueError
         except Exception:  # the library's words may hold a password
             raise EngineError(
-                f"{variable} names no proxy, such as http://HOST:PORT or socks5://HOST:PORT; set it right, or unset it"
+                f"{variable} names no proxy, such as http://HOST:PORT or socks5://HOST:PORT; correct it, or unset it"
             ) from None
         options["proxy"] = proxy
         schemes.add(proxy.url.scheme)
@@ -169,18 +170,18 @@ def _certificates() -> ssl.SSLContext:
 
     file = os.environ.get("SSL_CERT_FILE", "")
     folders = os.environ.get("SSL_CERT_DIR", "")
-    there = any(map(os.path.isdir, folders.split(os.pathsep)))
+    exists = any(map(os.path.isdir, folders.split(os.pathsep)))
     try:
-        if folders and not there and not file:
+        if folders and not exists and not file:
             raise OSError("no such folder")
         return httpx2.create_ssl_context()
     except OSError as error:  # ssl.SSLError among them
-        named = f"SSL_CERT_FILE={file}" if file else f"SSL_CERT_DIR={folders}"
-        raise EngineError(f"{named}: {error}; set it right, or unset it") from None
+        setting = f"SSL_CERT_FILE={file}" if file else f"SSL_CERT_DIR={folders}"
+        raise EngineError(f"{setting}: {error}; correct it, or unset it") from None
 
 
 def remedy_of(error: object) -> str:
-    """Returns a sentence with the remedy where `error`, of an HTTP client, says that a certificate
+    """Returns a sentence with the remedy where the `error` of an HTTP client says that a certificate
     cannot be verified; else empty."""
     if "CERTIFICATE_VERIFY_FAILED" not in str(error):
         return ""
@@ -191,9 +192,9 @@ def remedy_of(error: object) -> str:
 
 
 class Secret:
-    """A server's key, which is replaced by "[key]" in texts by its methods, and in all later log
-    records of the HTTP libraries (`LIBRARIES`). Only the key as it is written is found; an encoded
-    form of it (hexadecimal, Base64) is not."""
+    """A server's key. The methods replace it by "[key]" in texts; in all later log records of the
+    HTTP libraries (`LIBRARIES`) it is replaced too. An encoded form of the key (hexadecimal, Base64)
+    is not found."""
 
     def __init__(self, key: str) -> None:
         self._key = key
@@ -204,17 +205,17 @@ class Secret:
                 logging.getLogger(name).addFilter(self._cleaned)
 
     def out_of(self, text: str) -> str:
-        """Returns `text`, a server's, with the key replaced by "[key]"; a key too short to be told
-        from a word (see `SHORTEST`) stays."""
+        """Returns the completion `text` with the key replaced by "[key]", unless the key is so short
+        that it may be a word of the completion (see `SHORTEST`)."""
         return text if self._is_word else text.replace(self._key, SHOWN)
 
     def out_of_message(self, text: str) -> str:
-        """Returns `text`, which a message is to show, with the key replaced by "[key]", however
-        short the key is."""
+        """Returns `text`, a part of a message, with the key replaced by "[key]", however short the key
+        is."""
         return text.replace(self._key, SHOWN) if self._key else text
 
-    def shown(self, words: str | bytes) -> str:
-        """Returns `words`, a server's text, on one line: printable, cut to `SHOWN_CHARACTERS`, and
+    def quote(self, words: str | bytes) -> str:
+        """Returns the server's text `words` on one line: printable, cut to `SHOWN_CHARACTERS`, and
         with the key replaced."""
         if isinstance(words, bytes):
             words = words.decode("utf-8", "replace")
@@ -244,11 +245,12 @@ class Patience:
         self._until = 0.0
 
     def asks_again(self, status: int, content: bytes) -> bool:
-        """Whether to send a request again, after `PAUSE_S` seconds, to which the server replied with
-        the HTTP `status` and `content`; says so on the console at the first."""
+        """Whether a request is to be sent again after `PAUSE_S` seconds, because the server's reply,
+        with the HTTP `status` and `content`, says that it is loading its model. The first such reply
+        is reported on the console."""
         if status != 503:
             return False
-        words = self._secret.shown(content)
+        words = self._secret.quote(content)
         if not LOADING.search(words):
             return False
         now = time.monotonic()

@@ -55,8 +55,8 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
             f"{model}: its name {entry.name} is that of {known.id} at {_place(known)} in "
             f"{shown(SERVED)} or {shown(REGISTRY)}; rename that row, or remove it"
         )
-    keys = [row.settings.get("key_env") for row in (known, entry)]
-    if known.revision == entry.revision and keys[0] == keys[1]:
+    same_key = known.settings.get("key_env") == entry.settings.get("key_env")
+    if same_key and known.revision == entry.revision:
         entry = known  # with what an earlier try of the model found
     try:
         entry = checked(entry) if ask else entry

@@ -41,7 +41,8 @@ ANSWER_S = 10.0
 MOST_BYTES = 4_000_000
 """Largest list of models that is read from a server, in bytes."""
 WORDS: dict[str, list[str]] = read_yaml(Path(__file__).with_suffix(".yaml"))
-"""Fields of servers' lists and words in them, by what they say (served.yaml)."""
+"""Names of fields in servers' lists, and regular expressions for their words, by what they say of a
+model (served.yaml)."""
 LONGEST_NAME = 80
 """Largest number of characters in the name of a row that is made from a URL or a function."""
 USUAL = re.compile(r"http://[\w.-]+:\d+/v1|https://[\w.-]*[a-z]/v1", re.ASCII)
@@ -113,9 +114,9 @@ def _only_model(offers: dict[str, Offer], who: str) -> str:
 
 
 def _find_list(base: str, key: str, model_id: str) -> tuple[str, dict[str, Offer]]:
-    """Returns a server's address and the models that it offers, as a pair: `base`, or, unless this
-    names a version, the same with /v1, whichever has a list of models. Without any list the models
-    are unknown: none, where `model_id` names the model; else `NoList`."""
+    """Returns a server's address and the models that it offers, as a pair. The address is the one of
+    `base` and `base` with /v1 that has a list of models; an address with a version stays as it is.
+    Where there is no list, the models are empty if `model_id` names one; else raises `NoList`."""
     path = urlsplit(base).path
     places = [base, f"{base}/v1"]
     if not path:
@@ -138,8 +139,8 @@ def models_of(
 ) -> dict[str, Offer]:
     """Returns the models that the server at the address `base_url` offers (`Offer`), by their ids.
 
-    `key` is sent unless it is empty; `wait` says whether a server that loads its model is waited
-    for. Raises `EngineError` where no server answers within `timeout_s` seconds or it refuses, and
+    `key` is sent unless it is empty; with `wait`, a server that is loading its model is asked
+    again. Raises `EngineError` where no server answers within `timeout_s` seconds or it refuses, and
     `NoList` where it has no list of models.
     """
     url = f"{base_url}/models"
@@ -155,21 +156,21 @@ def models_of(
         raise EngineError(f"{base_url}: {error}") from None
     except Exception as error:  # whatever the client's libraries raise
         raise EngineError(
-            f"{base_url}{through(url)}: no server answers ({secret.shown(str(error))}); "
+            f"{base_url}{through(url)}: no server answers ({secret.quote(str(error))}); "
             f"start it, or correct the URL{remedy_of(error)}"
         ) from None
     status = reply.status_code
-    told = f"{url}{through(url)}: status {status}"
+    fault = f"{url}{through(url)}: status {status}"
     if reply.has_redirect_location:
-        there = sent_on(url, reply.headers["location"])
-        raise EngineError(f"{told}: {secret.shown(there)}")
+        advice = sent_on(url, reply.headers["location"])
+        raise EngineError(f"{fault}: {secret.quote(advice)}")
     if status in (401, 403) and not key:
-        raise EngineError(f"{told}; name the key's variable by KEY_ENV=…")
+        raise EngineError(f"{fault}; name the key's variable by KEY_ENV=…")
     with suppress(ValueError, KeyError, TypeError, AttributeError):
         if status == 200:
             return _offers(parse_json(content))
     raise NoList(
-        f"{told}, and no list of models: {secret.shown(content)[:100]}; the URL of most servers ends in "
+        f"{fault}, and no list of models: {secret.quote(content)[:100]}; the URL of most servers ends in "
         "/v1; with ID=… no list is needed"
     )
 
@@ -179,7 +180,8 @@ def _fetched(
 ) -> tuple[Any, bytes]:
     """Returns the reply to a GET of `url` with `options` of httpx2, and its body as it was sent;
     raises an HTTP error where it takes longer than the option `timeout`, in seconds, or is larger
-    than a list of models can need. With `patience`, a server that loads its model is waited for."""
+    than a list of models can need. With `patience`, a server that is loading its model is asked
+    again."""
     import httpx2
 
     while True:
@@ -197,7 +199,7 @@ def _fetched(
 
 def _offers(body: Any) -> dict[str, Offer]:
     """Returns the models in the list `body`: a bare one, or in the field `data` or `models`, where
-    null stands for none. An entry may be a name alone."""
+    null means an empty list. An entry may be a name alone."""
     rows = body
     if not isinstance(body, list):
         if not body.keys() & {"data", "models"}:
@@ -238,8 +240,8 @@ def _writes(name: str, row: dict[str, Any]) -> bool:
 
 
 def _words_in(value: Any) -> list[str]:
-    """Returns the words of a field's `value`: of a list its entries, of a mapping its texts and the
-    words that are true."""
+    """Returns the words of a field's `value`: the entries of a list; the text values of a mapping,
+    and its keys whose value is true."""
     if isinstance(value, dict):
         texts = [word if has is True else has for word, has in value.items()]
         value = [text for text in texts if isinstance(text, str)]

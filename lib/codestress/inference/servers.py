@@ -66,10 +66,10 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
     return check
 
 
-def _ports_of_this_machine(first: str, second: str) -> bool:
-    one, other = urlsplit(first), urlsplit(second)
+def _ports_of_this_machine(before: str, now: str) -> bool:
+    old, new = urlsplit(before), urlsplit(now)
     # Behind another path of a gateway is another server.
-    return one.hostname == other.hostname == "localhost" and one.path == other.path
+    return old.hostname == new.hostname == "localhost" and old.path == new.path
 
 
 def _address(base_url: str) -> str:

@@ -25,7 +25,7 @@ class Engine(Protocol):
 
     concurrency: int
     """Maximum number of requests in flight at the same time."""
-    submitted: set[str] = frozenset()  # type: ignore[assignment]
+    submitted: frozenset[str] = frozenset()
     """Keys of requests that were paid in an earlier run."""
 
     async def answer(self, request: Request) -> Response:
@@ -59,8 +59,8 @@ Outcomes = AsyncIterator[tuple[str, Response | RequestFailed]]
 
 class BatchEngine(Engine):
     """An engine that answers many requests for one model in one call: an engine in this process, a
-    cluster or a provider's batch mode. It hands on the requests that come together, at most
-    `concurrency` of them, one batch after the other.
+    cluster or a provider's batch mode. Requests that come within `GATHERING_S` seconds make a batch,
+    at most `concurrency` of them; one batch is answered after the other.
 
     No batch has a request twice. Only the first response to a request counts, one to a request that
     was not made is dropped, and a request without any fails (`RequestFailed`) with its last failure.
@@ -98,7 +98,7 @@ class BatchEngine(Engine):
             await self._ask({key: self._waiting.pop(key) for key in keys})
 
     async def _ask(self, batch: Waiting) -> None:
-        """Asks once for all requests of `batch`, and ends every future of it."""
+        """Asks once for all requests of `batch`, and gives each of its futures a response or an error."""
         who = self.entry.name
         nothing = RequestFailed(f"{who}: no answer came back for a request")
         failures: dict[str, Exception] = dict.fromkeys(batch, nothing)
@@ -111,8 +111,9 @@ class BatchEngine(Engine):
                 elif key in failures:
                     failures[key] = outcome
             if len(failures) == len(batch) >= FAILURES_IN_A_ROW:
+                *_, last = failures.values()
                 raise EngineError(
-                    f"{who}: none of {len(batch)} requests was answered; see the failures"
+                    f"{who}: none of {len(batch)} requests was answered; the last: {last}"
                 )
         except Exception as error:  # or those who wait would wait for ever
             failures = dict.fromkeys(failures, error)

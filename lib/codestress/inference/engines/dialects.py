@@ -28,20 +28,19 @@ class Dialect(NamedTuple):
 
     sign: str
     done: str
-    refusal: str = ""
+    refusal: str = "(?!)"  # matches nothing
     setting: str = ""
     endings: Mapping[str, FinishReason | None] = {}
 
     @property
     def line(self) -> str:
         """Sentence that reports the dialect, on the console and in manifests: what is done about it,
-        and the setting that fixes it."""
+        and the settings with which a registry row would have the same done from the start."""
         return f"{self.done} (settings.{self.setting})" if self.setting else self.done
 
     def is_in(self, words: str) -> bool:
         """Whether the `words` of a refusal bear the sign."""
-        found = re.search(self.refusal, words, re.I | re.S)
-        return bool(self.refusal and found)
+        return bool(re.search(self.refusal, words, re.I | re.S))
 
 
 DIALECTS = {
@@ -84,7 +83,7 @@ def applied(settings: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]
 
 def adapted(entry: ModelEntry, names: Iterable[str]) -> ModelEntry:
     """Returns a copy of the registry row `entry` whose requests are adapted to the dialects with
-    these `names` (unknown ones are left out), with what is said of each in its `adapted`."""
+    these `names` (unknown ones are left out), and whose `adapted` has the sentence on each."""
     known = [name for name in names if name in DIALECTS]
     settings = applied(own_settings(entry), known)
     if "worker" in entry.settings:
@@ -96,8 +95,8 @@ def adapted(entry: ModelEntry, names: Iterable[str]) -> ModelEntry:
 
 
 def shown_to(prompt: Prompt, roles: str) -> Prompt:
-    """Returns `prompt` with its messages as a server takes them whose setting `roles` is "any", or
-    "alternating" or "no system" (see `openai.Settings.roles`)."""
+    """Returns `prompt` with its messages in the form that a server with the setting `roles` takes:
+    "any", "alternating" or "no system" (see `openai.Settings.roles`)."""
     if roles == "any":
         return prompt
     messages = list[Message]()

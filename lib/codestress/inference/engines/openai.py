@@ -75,20 +75,20 @@ class Settings(Strict):
     @property
     def override(self) -> str:
         """Address that replaces `base_url`: the value of the environment variable that
-        `base_url_env` names; empty where none is named or the variable is not set."""
+        `base_url_env` names; empty where it names none or the variable is not set."""
         return os.environ.get(self.base_url_env or "", "")
 
     @property
     def address(self) -> str:
-        """Address of the server, without an endpoint's path; as given where it is none."""
-        given = self.override or self.base_url
+        """Address of the server, without an endpoint's path; an invalid address stays as it is."""
+        url = self.override or self.base_url
         with suppress(ValueError):
-            return base_of(given)
-        return given
+            return base_of(url)
+        return url
 
     @property
     def key_variable(self) -> str:
-        """Environment variable that holds the key; empty where none is sent."""
+        """Environment variable that holds the key; empty where no key is sent."""
         if self.key_env is None:
             return "OPENAI_API_KEY" if is_openai(self.address) else ""
         return self.key_env
@@ -130,15 +130,16 @@ def fault_of_address(url: str, key_env: str) -> str:
 
 
 def address_of(name: str, settings: Settings) -> str:
-    """Returns the address of the server by `settings` of the model `name`, and says on the console
-    where it differs from the given one. Raises `EngineError` for an invalid address."""
-    given = settings.override or settings.base_url
-    if fault := fault_of_address(given, "settings.key_env"):
+    """Returns the address at which the server of the model `name` is asked by its `settings`, and
+    prints it where it differs from the address in the settings. Raises `EngineError` for an invalid
+    address."""
+    url = settings.override or settings.base_url
+    if fault := fault_of_address(url, "settings.key_env"):
         # An environment variable may hold a secret by mistake: its value is never shown.
         variable = f"the environment variable {settings.base_url_env}"
         source = variable if settings.override else "settings.base_url"
         raise EngineError(f"{name}: {source} {fault}")
-    if settings.address != given.rstrip("/"):
+    if settings.address != url.rstrip("/"):
         tqdm.write(f"{name}: its server is asked at {settings.address}", sys.stderr)
     return settings.address
 
@@ -163,7 +164,7 @@ def request_body(
 ) -> dict[str, Any]:
     """Returns the JSON body, as a dictionary, that is sent for `request`: with messages for the
     chat endpoint, or, where `settings.endpoint` is `completions`, with one text rendered by the
-    chat template. `spoken` names dialects (`dialects`) to which it is adapted beside the settings.
+    chat template. `spoken` names dialects (`dialects`) to which the body is adapted, beyond the settings.
     Raises `EngineError` where the template fails."""
     if spoken:
         changed = dialects.applied(vars(settings), spoken)
@@ -208,7 +209,7 @@ def rendered(template: str, messages: list[dict[str, str]]) -> str:
 
 @cache
 def _templates() -> ImmutableSandboxedEnvironment:
-    # Here: few servers need Jinja.
+    # Imported late: few servers need Jinja.
     from jinja2 import FileSystemLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 

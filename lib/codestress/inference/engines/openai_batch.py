@@ -70,7 +70,7 @@ class OpenAIBatch(BatchEngine):
         self._file = OUTPUTS / "batches" / f"{entry.fingerprint}.json"
         self._batches = self._read()
         """Keys of the requests in each batch that is not known to have ended, by the batch's id."""
-        self.submitted = set().union(*self._batches.values())
+        self.submitted = frozenset().union(*self._batches.values())
 
     async def answers(self, requests: Sequence[Request]) -> Outcomes:
         """Yields responses and failures as batches end, from batches that were open before and from
@@ -115,8 +115,8 @@ class OpenAIBatch(BatchEngine):
         if lines:
             await self._send(lines)
         advice = "this may take a day, and may be stopped"
-        told = f"{self.entry.name}: {len(self._batches)} batches open; {advice}"
-        tqdm.write(told, sys.stderr)
+        message = f"{self.entry.name}: {len(self._batches)} batches open; {advice}"
+        tqdm.write(message, sys.stderr)
 
     async def _send(self, lines: Mapping[str, bytes]) -> None:
         """Opens a batch of requests, each a line of JSON by its key."""
@@ -144,7 +144,7 @@ class OpenAIBatch(BatchEngine):
         for each, which counts where the batch has no answer."""
         message = f"batch {batch.id} {batch.status} without an answer"
         if batch.errors:
-            message += f": {self._engine.secret.shown(batch.errors.to_json())}"
+            message += f": {self._engine.secret.quote(batch.errors.to_json())}"
         for key in keys:
             yield key, RequestFailed(f"{self.entry.name}: {message}")
         for file in (batch.error_file_id, batch.output_file_id):
@@ -164,7 +164,7 @@ class OpenAIBatch(BatchEngine):
             except ValueError as error:
                 return RequestFailed(f"{self.entry.name}: no chat completion: {error}")
         words = json.dumps(value_at(row, "error") or body, ensure_ascii=False)
-        message = f"status {status}: {self._engine.secret.shown(words)}"
+        message = f"status {status}: {self._engine.secret.quote(words)}"
         outcome = outcome_of(status or 0, words)
         return RequestFailed(f"{self.entry.name}: {message}", outcome)
 
@@ -178,8 +178,8 @@ class OpenAIBatch(BatchEngine):
             return {}
         except ValueError:
             raise EngineError(
-                f"{shown(self._file)}: does not name the batches that are under way; set "
-                "it right by the server's list of batches, or delete it and ask (and pay) "
+                f"{shown(self._file)}: does not name the batches that are under way; "
+                "correct it by the server's list of batches, or delete it and ask (and pay) "
                 "again"
             ) from None
 

@@ -34,8 +34,8 @@ no tokens."""
 NO_MONEY_LEFT = re.compile(
     rb':\s*"(insufficient_quota|exceeded_current_quota_error|billing_\w+)"'
 )
-"""Pattern of the codes and types of errors, some with the status of a rate limit, that say that the
-account has to pay before it may ask on."""
+"""Pattern of the codes and types of errors which say that the account has to pay before its next
+request; some come with the status of a rate limit."""
 NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
@@ -77,8 +77,9 @@ class Client(httpx2.AsyncClient):
         self._patience = Patience(entry.name, secret)
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Returns the reply to one try of `request`, read in full. An error that comes with status
-        200 gets its own status. Raises `BudgetReached` before a try that could cross a limit."""
+        """Returns the reply to one try of `request`, read in full. A reply of status 200 that holds an
+        error gets the status of this error. Raises `BudgetReached` before a try that could cross a
+        limit."""
         if self.budget.limited and request.method == "POST":
             reply = await self._paid(request, options)
         else:
@@ -92,8 +93,8 @@ class Client(httpx2.AsyncClient):
     async def _paid(
         self, request: httpx2.Request, options: dict[str, Any]
     ) -> httpx2.Response:
-        """Returns the reply to `request`. The most that the try can take is reserved before, and its
-        real cost counted after it."""
+        """Returns the reply to `request`. The largest cost of the try is reserved before it, and its
+        real cost is counted afterwards."""
         most = MOST.get()
         async with self.budget.paying(self.entry, most) as paid:
             try:
@@ -162,7 +163,7 @@ class Client(httpx2.AsyncClient):
         if isinstance(error, APIStatusError):
             return self._of_status(error)
         cause = error.__cause__ or error
-        words = self.secret.shown(str(cause)) or type(cause).__name__
+        words = self.secret.quote(str(cause)) or type(cause).__name__
         if remedy := remedy_of(cause):
             return EngineError(f"{self.who}: {words}{remedy}")
         if isinstance(cause, Cut):
@@ -184,17 +185,17 @@ class Client(httpx2.AsyncClient):
         words = value_at(error.body, "message")
         if not words or not isinstance(words, str):
             words = reply.text
-        message = f"status {error.status_code}: {self.secret.shown(words)}"
+        message = f"status {error.status_code}: {self.secret.quote(words)}"
         status = 402 if NO_MONEY_LEFT.search(reply.content) else error.status_code
         variable = self.settings.key_variable or "none"
         remedy = REMEDIES.get(status, "").format(variable)
         if not remedy and reply.is_redirect:
             location = reply.headers.get("location", "")
-            remedy = self.secret.shown(sent_on(str(error.request.url), location))
+            remedy = self.secret.quote(sent_on(str(error.request.url), location))
         if remedy:
             return EngineError(f"{self.who}: {message}\n{remedy}")
         if wait := reply.headers.get("retry-after"):
-            message += f" (Retry-After: {self.secret.shown(wait)})"
+            message += f" (Retry-After: {self.secret.quote(wait)})"
         return self.failed(message)
 
     def failed(

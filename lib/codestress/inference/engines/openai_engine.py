@@ -6,8 +6,9 @@ fails the request at once. Replies that the client would accept as answers (HTML
 answer to another request) are retried here. At most `settings.concurrency` requests are in flight
 at the same time, their waits between tries included.
 
-A refusal means a dialect of the protocol, which is searched for by changed requests, or a prompt or
-an answer that is too long, which a shorter prompt decides in doubt.
+A server refuses a request that is in another dialect of the protocol, or whose prompt or answer is
+too long. The engine finds the dialect by sending changed requests. Where a refusal does not show that
+the length is the reason, it sends a shorter prompt: an answer to it does.
 """
 
 import asyncio
@@ -80,7 +81,7 @@ class OpenAIEngine(Client, Engine):
                     http_client=self,
                 )
         except Exception as error:  # what the libraries read in the environment
-            fault = f"no connection can be set up: {secret.shown(str(error))}"
+            fault = f"no connection can be set up: {secret.quote(str(error))}"
             raise EngineError(f"{entry.name}: {fault}") from None
         self.concurrency = settings.concurrency
         self._slots = asyncio.Semaphore(settings.concurrency)
@@ -95,7 +96,7 @@ class OpenAIEngine(Client, Engine):
         self._answered = 0
         """Characters of the longest prompt that was answered."""
         self._unfit: dict[int, int] = {}
-        """Characters of the shortest prompt that proved too long, by the longest answer."""
+        """Characters of the shortest prompt that proved too long, by the request's `max_tokens`."""
 
     async def close(self) -> None:
         await self.client.close()
@@ -105,8 +106,8 @@ class OpenAIEngine(Client, Engine):
         server's refusal shows, where this request fails, `EngineError` where none can succeed, and
         `BudgetReached` before a limit is crossed.
 
-        An empty answer shows that a prompt is too long where it is longer than any that was
-        answered, while a shorter one has an answer.
+        An empty answer means that the prompt is too long if the prompt is longer than every prompt
+        that was answered, and the same prompt, shortened, is answered.
         """
         try:
             response = await self._in_dialect(request)
@@ -120,7 +121,7 @@ class OpenAIEngine(Client, Engine):
         ended = ended or response.usage.completion_tokens == 0
         if ended and length > self._answered and await self._fits_shorter(request):
             raise self.failed(
-                "the answer is empty, to a shorter prompt it is not",
+                "the answer is empty, that to a shorter prompt is not",
                 Outcome.DOES_NOT_FIT,
             )
         return response
@@ -160,9 +161,9 @@ class OpenAIEngine(Client, Engine):
         limit, length = prompt.sampling.max_tokens, prompt.characters
         if length >= self._unfit.get(limit, math.inf):
             return True
-        messages = [
-            replace(one, content=one.content[:SHORT]) for one in prompt.messages
-        ]
+        messages = []
+        for message in prompt.messages:
+            messages.append(replace(message, content=message.content[:SHORT]))
         shorter = replace(prompt, messages=tuple(messages))
         if 2 * shorter.characters >= length:
             return False
@@ -237,8 +238,8 @@ class OpenAIEngine(Client, Engine):
         ]
 
     async def _sent(self, request: Request, spoken: Spoken) -> Response:
-        """Returns the response to `request`, which is sent in the dialects `spoken`, again where
-        the reply is none. Raises the client's errors."""
+        """Returns the response to `request`, which is sent in the dialects `spoken`, and sent again
+        where the reply is no completion. Raises the client's errors."""
         if request.prompt.prefill and self.settings.endpoint == "chat":
             check = self._prefill or asyncio.create_task(self._check_prefill(request))
             self._prefill = check
@@ -252,7 +253,7 @@ class OpenAIEngine(Client, Engine):
                 return self._read(reply, request, spoken)
             except ValueError as error:
                 fault = error
-        words = self.secret.shown(reply.content)
+        words = self.secret.quote(reply.content)
         message = f"the reply is not a chat completion ({fault}): {words or 'nothing'}"
         raise self.failed(message, outcome_of_fault(fault)) from fault
 
@@ -266,7 +267,7 @@ class OpenAIEngine(Client, Engine):
         self, reply: httpx2.Response, request: Request, spoken: Spoken
     ) -> Response:
         """Returns the response in `reply` to `request`, with the dialects `spoken` and those of the
-        reply; raises `ValueError` where it is none, or the answer to another request."""
+        reply; raises `ValueError` where the reply is no completion, or answers another request."""
         content = parse_json(reply.content)
         prompt = request.prompt
         seconds = reply.elapsed.total_seconds()
@@ -278,8 +279,8 @@ class OpenAIEngine(Client, Engine):
             check_repeat(self._texts, reply, response.text, prompt.digest)
         spoken = (*spoken, *response.dialects)
         for name in sorted(set(spoken) - self._announced):
-            told = f"its server speaks a dialect: {DIALECTS[name].line}"
-            tqdm.write(f"{self.entry.name}: {told}", sys.stderr)
+            line = f"its server speaks a dialect: {DIALECTS[name].line}"
+            tqdm.write(f"{self.entry.name}: {line}", sys.stderr)
         self._announced.update(spoken)
         return replace(response, dialects=spoken)
 

@@ -1,10 +1,9 @@
 """Reading of replies of OpenAI-compatible servers: a response, token counts, an error that came
 with status 200, and the limit that a refused request crosses.
 
-Servers say which limit that is by signs: the limit of the prompt's length, that of the answer's
-length, or another one, such as a rate; or that something they do not name exceeds one. A sign is a
-regular expression for the words, codes and field names of a refusal, in the languages that servers
-speak (params/refusals.yaml).
+The limit is the prompt's length, the answer's length or another one, such as a rate; some refusals
+only say that something exceeds a limit. It is recognised by signs (params/refusals.yaml): regular
+expressions for the words, codes and field names of refusals, in the languages that servers speak.
 """
 
 import itertools
@@ -65,7 +64,7 @@ OUTCOMES = {
 """Outcome of a refused request by the limit that it crosses (`limit_of`); where it crosses another
 or none, it is a `harness error`."""
 REMEDIES: dict[Any, str] = read_yaml(Path(__file__).with_name("remedies.yaml"))
-"""Advice, by HTTP status or by name, for what no request can pass."""
+"""Advice on faults that fail every request, by HTTP status or by name (remedies.yaml)."""
 LONGEST_WORDS = 1000
 """Maximum number of characters of a refusal that are read; what follows may repeat the prompt."""
 SMALLEST_CONTEXT = 128
@@ -80,7 +79,7 @@ SIZE = re.compile(
     "|[长長]|超|[过過]|[范範]|макс|초과",
     re.I,
 )
-"""Regular expression for words of size; a refusal without any is none of an answer's length."""
+"""Regular expression for words of size; a refusal without any is not about an answer's length."""
 
 
 LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
@@ -88,7 +87,7 @@ LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 
 
 
 class NoTextError(ValueError):
-    """Raised for a reply without a text that gives no reason for it."""
+    """Raised for a reply that has no text and does not say why."""
 
 
 def response_of(
@@ -99,8 +98,8 @@ def response_of(
     reply or has another number of choices than one, and `NoTextError` where it has neither an
     answer nor a reason for it.
 
-    `most` is the largest number of tokens that was asked for: a completion of so many tokens is cut
-    off where the server does not say why it ended.
+    `most` is the request's `max_tokens`: a completion of at least as many tokens counts as cut off
+    where the server does not say why it ended.
     """
     if value_at(body, "error") is not None:
         raise ValueError("error")
@@ -145,13 +144,13 @@ def _text_and_reason(choice: Any) -> tuple[str, FinishReason]:
     content = message.get("content")
     text = _text_of(content, f"{MESSAGE}.content")
     refusal = _text_of(message.get("refusal"), f"{MESSAGE}.refusal")
-    said = choice.get("finish_reason")
-    word = str(next(filter(None, [said, *map(choice.get, ENDINGS)]), ""))
+    finish = choice.get("finish_reason")
+    word = str(next(filter(None, [finish, *map(choice.get, ENDINGS)]), ""))
     endings = DIALECTS["finish_reason"].endings.items()
     reason = next(end for sign, end in endings if re.search(sign, word, re.I))
-    problem = f"choices.0.finish_reason: {said!r}"
+    fault = f"choices.0.finish_reason: {finish!r}"
     if reason is None:
-        raise ValueError(problem)
+        raise ValueError(fault)
     if refusal:
         return refusal, "content_filter"
     if text.strip() or reason != "stop":
@@ -159,8 +158,8 @@ def _text_and_reason(choice: Any) -> tuple[str, FinishReason]:
     thought = message.get("reasoning_content") or message.get("reasoning")
     if thought or isinstance(content, list):
         return text, "reasoning"
-    if said != "stop":
-        raise NoTextError(problem)
+    if finish != "stop":
+        raise NoTextError(fault)
     return text, reason
 
 
@@ -241,7 +240,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 def limits_in(words: str) -> dict[str, int]:
     """Returns the limits that a server's `words` name by the table `SIGNS`, each with the place of
-    its first sign; of longer words the first `LONGEST_WORDS` characters count."""
+    its first sign. Only the first `LONGEST_WORDS` characters are read."""
     words = words[:LONGEST_WORDS]
     places = {}
     for limit, pattern in _patterns().items():
@@ -253,12 +252,13 @@ def limits_in(words: str) -> dict[str, int]:
 
 
 def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
-    """Returns the limit that a request crosses by the HTTP `status` and the text of its refusal:
-    `load`; `other`, `answer`, `prompt`, or `excess` where it does not say of what, by the table
-    `SIGNS` or by a number beside a smaller one that can be its limit; empty for none.
+    """Returns the limit that a request crosses, by the HTTP `status` and the text of its refusal:
+    `load`, `prompt`, `answer`, `other`, or `excess` where the refusal does not name the limit; empty
+    where it is about none. The limit is recognised by the table `SIGNS`, or by a number in the text
+    beside a smaller one that can be its limit.
 
-    Where the refusal names both lengths, that of `prompt`, which was refused, and that of the
-    answer, the longer of the two is to blame, or the one that is named first.
+    Where the refusal names both lengths, that of the refused `prompt` and that of the answer, the
+    longer of the two crosses the limit, or the one that is named first.
     """
     if status in OVERLOADED:
         return "load"
@@ -283,8 +283,8 @@ def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
 
 
 def _has_beyond(numbers: set[int], fewest: float, most: float) -> bool:
-    """Whether the largest of `numbers` from `fewest` to `most` tokens has a smaller one beside it
-    that can be its limit."""
+    """Whether `numbers` has one from `fewest` to `most`, which may be a length in tokens, and a smaller
+    one that may be the limit of this length."""
     tokens = max((n for n in numbers if fewest <= n <= most), default=0)
     return any(SMALLEST_CONTEXT <= number < tokens for number in numbers)
 
