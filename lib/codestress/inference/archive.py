@@ -3,7 +3,7 @@ figure without a model.
 
 The format is gzipped JSON Lines: a header, then one row for each request, sorted by key.
 Equal responses therefore give equal bytes, and `zdiff` compares two archives line by
-line. A file that was unpacked on its way is read too, whatever its name.
+line. A file that a browser has unpacked is read too, whatever its name.
 """
 
 import gzip
@@ -51,7 +51,7 @@ COPIED = (
 """Fields that a row and its response have in common, in the row's order."""
 KEYED = ("revision", "prompt", "sample", "attempt")
 """Fields of a request that, with its model, make its key."""
-Asked = dict[str, Any]
+Content = dict[str, Any]
 """A request's content by field, with one hash in place of all messages."""
 _imported: set[tuple[Path, Path]] = set()
 """Archives that this process has imported, each with the store's path."""
@@ -65,7 +65,7 @@ class Row(BaseModel):
     key: str = Field(pattern="^[0-9a-f]{32}$")
     model: str
     """The model's name in the registry."""
-    asked: Asked
+    asked: Content
     text: InstanceOf[str]
     """The completion. It may hold lone surrogates, which pydantic's own string
     type refuses."""
@@ -85,7 +85,7 @@ class Row(BaseModel):
         return Response(**fields | {"usage": Usage(*self.usage)})
 
 
-def asked_of(request: Request) -> Asked:
+def asked_of(request: Request) -> Content:
     """Return a request's content by field: `id` (the model), `revision`, `messages` (one
     hash of all), `prefill`, the sampling settings, `sample`, `attempt` and `prompt` (the
     prompt's digest)."""
@@ -103,10 +103,10 @@ def asked_of(request: Request) -> Asked:
     }
 
 
-def key_of(asked: Asked) -> str:
+def key_of(content: Content) -> str:
     """Return the key of the request with this content (see `asked_of`)."""
-    fields = {name: asked.get(name) for name in KEYED}
-    return digest_of({"model": asked.get("id"), **fields})
+    fields = {name: content.get(name) for name in KEYED}
+    return digest_of({"model": content.get("id"), **fields})
 
 
 def write_archive(
@@ -162,10 +162,10 @@ def read_archive(path: Path) -> Iterator[Row]:
                     raise ValueError(f"longer than {LONGEST_LINE:,} bytes")
                 row = Row.model_validate(parse_json(line))
                 if key_of(row.asked) != row.key:
-                    raise ValueError("the key is not that of what was asked")
+                    raise ValueError("the key is not that of the request")
                 if row.key <= before:
                     raise ValueError(
-                        "keys are not in order, or one stands twice; export it again"
+                        "keys are not in order, or one appears twice; export it again"
                     )
                 before = row.key
                 yield row
@@ -199,7 +199,7 @@ def import_archive(
 
     `models` is the registry. Raises `ArchiveError` for an invalid archive, and
     `EngineError` where archive or store have responses from another server than the
-    model's registry row names; of a model without a row no server is known.
+    model's registry row names; models without a row are not checked.
     """
     keys = defaultdict(list)
     for row in read_archive(path):

@@ -37,8 +37,8 @@ from .registry import (
     load_registry,
 )
 from .requests import (
-    Asked,
     Prompts,
+    Step,
     as_sent,
     chain,
     following,
@@ -54,7 +54,8 @@ FAILED = "failed"
 failures count as results: the same build does not send them again."""
 DOES_NOT_FIT = "the model has no room for such long prompts"
 LAST_S = 30.0
-"""Seconds to wait, after a build's time limit, for responses that are under way."""
+"""Seconds to wait, after a build's time limit, for the responses to requests that were
+sent before it."""
 
 
 def ask(
@@ -83,9 +84,9 @@ def ask(
     counted = failures == "count"
     total = trials.total(models)
     bar = Progress(total, "answers") if progress is None else nullcontext(progress)
-    with Store(store) as responses, bar as shown, ExitStack() as unless_complete:
+    with Store(store) as responses, bar as progress, ExitStack() as unless_complete:
         unless_complete.callback(budget.keep_sum)
-        coroutine = ask_each(trials, entries, responses, shown, budget, counted)
+        coroutine = ask_each(trials, entries, responses, progress, budget, counted)
         asked = run_coroutine(coroutine)
         if registry == REGISTRY:
             for entry in asked.models:
@@ -164,7 +165,7 @@ class _ModelRun:
 
     def __post_init__(self) -> None:
         self.rows: dict[tuple[str, ...], ModelEntry] = {(): self.entry}
-        """The registry row as adapted to dialects, by their names."""
+        """Registry row adapted to some dialects, by the names of these dialects."""
         self.belongs = belongs(self.entry)
         self.server = server_of(self.entry)
         self.locks = WeakValueDictionary[str, asyncio.Lock]()
@@ -183,13 +184,13 @@ class _ModelRun:
     async def ask_missing(self) -> None:
         """Send the requests that the store lacks; the engine is opened only for one.
 
-        A server gets them in the order of shared prefixes, an engine of this process as
-        they are made.
+        Requests to a server are sorted, so that prompts with the same beginning follow each
+        other; an engine in this process gets them in the order of the trials.
         """
         work = missing = self.missing()
         if not self.entry.local:
             # Prompts are made again when they are due: only hashes stay in memory.
-            chains = {asked.index: chain(asked.request.prompt) for asked in missing}
+            chains = {step.index: chain(step.request.prompt) for step in missing}
             order = sorted(chains, key=chains.__getitem__)
             work = (self.prompts.first(index, self.entry) for index in order)
         first = next(work, None)
@@ -208,52 +209,52 @@ class _ModelRun:
                 await engine.close()
         deque(missing, 0)  # after a stop, what the store answers is noted all the same
 
-    def missing(self) -> Iterator[Asked]:
-        """Yield the next request of each trial that the store does not answer in full, and
+    def missing(self) -> Iterator[Step]:
+        """Yield the next step of each trial that the store does not answer in full, and
         note the replies to the others. When the time is over none is yielded, and earlier
         failures of the build are noted."""
-        for answered, asked in looked_up(self.prompts, self.entry, self.store):
-            if asked is None:
+        for answered, step in looked_up(self.prompts, self.entry, self.store):
+            if step is None:
                 self.note(answered[-1][0])
             elif not self.budget.over:
-                yield asked
-            elif failure := self.failed_before(asked.request):
-                self.note(asked, failure)
+                yield step
+            elif failure := self.failed_before(step.request):
+                self.note(step, failure)
 
-    async def ask_all(self, engine: Engine, work: Iterator[Asked]) -> None:
-        for asked in work:
-            await self.ask_trial(engine, asked)
+    async def ask_all(self, engine: Engine, work: Iterator[Step]) -> None:
+        for step in work:
+            await self.ask_trial(engine, step)
             if self.stopped:
                 return
 
-    async def ask_trial(self, engine: Engine, asked: Asked) -> None:
+    async def ask_trial(self, engine: Engine, step: Step) -> None:
         """Send a trial's request and those that follow it, and note its reply."""
-        step: Asked | None = asked
+        pending: Step | None = step
         try:
-            while step is not None:
-                asked = step
-                asked, response = await self.respond(engine, asked)
-                step = following(self.prompts.trials, self.entry, asked, response)
+            while pending is not None:
+                step = pending
+                step, response = await self.respond(engine, step)
+                pending = following(self.prompts.trials, self.entry, step, response)
         except BudgetReached:
             self.stopped = True
         except RequestFailed as failure:
-            self.note(asked, failure)
+            self.note(step, failure)
             await self.check_server(engine, failure)
         else:
-            self.note(asked)
+            self.note(step)
 
-    async def respond(self, engine: Engine, asked: Asked) -> tuple[Asked, Response]:
-        """Return a request as it was sent, and its response: the stored one, else a new
-        one, which is on disk before this returns. Equal requests are sent once.
+    async def respond(self, engine: Engine, step: Step) -> tuple[Step, Response]:
+        """Return a step with its request as it was sent, and the response: the stored one,
+        else a new one, which is on disk before this returns. Equal requests are sent once.
 
         Raises `RequestFailed` where the request fails or has failed before, and
         `BudgetReached` where it could cross a limit.
         """
-        request = as_sent(asked.request, self.entry)
+        request = as_sent(step.request, self.entry)
         key = request.key
         async with self.locks.setdefault(key, asyncio.Lock()):
             if stored := self.store.get([key], self.belongs):
-                return replace(asked, request=request), stored[key]
+                return replace(step, request=request), stored[key]
             if known := self.failed_before(request):
                 raise known
             try:
@@ -274,7 +275,7 @@ class _ModelRun:
                 self.entry = adapted(self.entry, dialects)
             request = as_sent(request, self.rows[dialects])
             self.store.put(request.key, self.entry.name, response)
-            return replace(asked, request=request), response
+            return replace(step, request=request), response
 
     def failed_before(self, request: Request) -> RequestFailed | None:
         """Return the failure of a request earlier in this run or, where failures count,
@@ -285,29 +286,29 @@ class _ModelRun:
             known = remembered(FAILED, self.server, request.key)
         return known
 
-    def note(self, asked: Asked, failure: RequestFailed | None = None) -> None:
-        """Note the reply to a trial by its last request. Where time is limited, a prompt
+    def note(self, step: Step, failure: RequestFailed | None = None) -> None:
+        """Note the reply to a trial by its last step. Where time is limited, a prompt
         that is too long for the model counts as not asked."""
-        request = asked.request
-        earlier = tuple(key for key, _ in asked.earlier)
+        request = step.request
+        earlier = tuple(key for key, _ in step.earlier)
         left_out = ""
         if failure is None:
             self.answered = request
             self.progress.update()
         else:
             if failure.outcome is Outcome.DOES_NOT_FIT:
-                self.failed_in_a_row = 0  # the server is there, and says why
+                self.failed_in_a_row = 0  # the server works, and says why
                 left_out = "" if self.budget.until is None else DOES_NOT_FIT
             if self.counted:
                 remember(FAILED, self.server, request.key, failure)
             self.progress.failure()
         reply = Reply(request.key, request.attempt + 1, earlier, failure, left_out)
-        self.replies[asked.index] = reply
+        self.replies[step.index] = reply
 
     async def check_server(self, engine: Engine, failure: RequestFailed) -> None:
         """Raise `EngineError` where too many requests in a row have failed, the last by
-        this failure. Where failures count, they may be the requests' fault: the server is
-        well if it answers again what was answered before."""
+        this failure. Where failures count, the requests may be at fault: the engine first
+        repeats a request that it answered before, and raises nothing if it is answered."""
         if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(engine, BatchEngine):
             return
         self.failed_in_a_row = 0  # none of the requests under way asks again meanwhile
@@ -318,12 +319,12 @@ class _ModelRun:
         raise EngineError(
             f"{self.entry.name}: {FAILURES_IN_A_ROW} requests in a row failed; the last: "
             f"{failure}\nWhat was answered before is kept; run the same command again "
-            "once the server is well."
+            "once the server answers."
         )
 
     def line(self) -> str:
-        asked = len(self.prompts.trials.items)
-        return f"  {self.entry.name}: {len(self.replies):,} of {asked:,} answered\n"
+        total = len(self.prompts.trials.items)
+        return f"  {self.entry.name}: {len(self.replies):,} of {total:,} answered\n"
 
     def all_replies(self) -> list[Reply]:
         """Return the replies in the order of the trials; where the time was limited, a

@@ -55,7 +55,8 @@ UNTIL = "CODESTRESS_ASK_UNTIL"
 SUMS = "budget-*.json"
 """Pattern of the names of sums' files, after the store's name."""
 SUM_BYTES = 200
-"""Length of a sum's file: it is written in place, at once, and never empty between."""
+"""Length of a sum's file, which every write overwrites in full, so that a reader never
+finds it empty."""
 RESET = "codestress store budget --reset"
 _kept_sums: set[Path] = set()
 """Files of sums that outlive this process: not all its requests were answered."""
@@ -96,7 +97,7 @@ class Budget:
     """Amount that was spent or is reserved, by other processes that share the file and by
     earlier attempts of the command line too."""
     refused: Sum = field(default=Sum())
-    """Most that the last request could cost for which too little was left."""
+    """Most that the last request could cost that a limit stopped."""
     under_way: int = 0
     """Number of requests for which this process has reserved an amount."""
     _returned: asyncio.Event | None = field(default=None, repr=False)
@@ -231,8 +232,8 @@ class Budget:
         return exported(SUM, str(self.file)) if self.file else nullcontext()
 
     def check(self, entry: ModelEntry) -> None:
-        """`EngineError` where dollars are limited and a model that needs a key has no
-        price."""
+        """Raise `EngineError` where dollars are limited and the model of a registry row
+        needs a key and has no price."""
         if self.usd is not None and entry.price is None and entry.needs_key:
             raise EngineError(
                 f"{entry.name}: BUDGET_USD is set, and this model has no price. Add "
@@ -243,7 +244,7 @@ class Budget:
     def reached(self) -> str:
         """Return how much of each limit was spent, or that the time is over."""
         if self.over:
-            return "the minutes are over"
+            return "the build's minutes are over"
         parts = []
         limits = zip(LIMITS.items(), self.spent, self.limits, self.refused, strict=True)
         for (name, text), spent, limit, most in limits:
@@ -255,9 +256,9 @@ class Budget:
 
 def limit_of(name: str) -> float | None:
     """Return the limit in an environment variable; None where it is unset or empty."""
-    given = os.environ.get(name, "")
+    setting = os.environ.get(name, "")
     # A comma between thousands alone: 0,5 is no 5 dollars.
-    text = re.sub(r"(?<!\b0)\b,(?=\d{3}\b)", "", given).strip()
+    text = re.sub(r"(?<!\b0)\b,(?=\d{3}\b)", "", setting).strip()
     if not text:
         return None
     value = -1.0
@@ -265,14 +266,14 @@ def limit_of(name: str) -> float | None:
         value = float(text)
     if not 0 <= value < math.inf:
         raise ParameterError(
-            f"{name}={given!r}: must be a number from 0 on, for instance {name}=5"
+            f"{name}={setting!r}: must be a number from 0 on, for instance {name}=5"
         )
     return int(value) if value.is_integer() else value
 
 
 def minutes_from_now(minutes: float | None) -> AbstractContextManager[None]:
-    """Return a context that ends every budget made by `Budget.from_environment` within it,
-    in this process and its new children, so many minutes from now; None: no end."""
+    """Return a context in which every `Budget.from_environment`, of this process and of
+    those that it starts, has a time limit, `minutes` from now; None: no time limit."""
     if minutes is None:
         return nullcontext()
     return exported(UNTIL, str(time.monotonic() + 60 * minutes))
@@ -303,24 +304,27 @@ def read_sum(path: Path, content: bytes) -> Sum:
 
 
 def most_tokens(request: Request, text: str = "") -> tuple[int, int]:
-    """Return upper bounds of a request's tokens: of its prompt, by its characters or, where
-    it is sent as a text that a template made longer, by that text's; of its completion."""
+    """Return the largest possible numbers of tokens of a request's prompt and completion.
+
+    The first follows from the characters of the prompt, or of `text` where it has more: the
+    prompt as a chat template renders it.
+    """
     prompt = request.prompt
     characters = max(prompt.characters + len(prompt.prefill), len(text))
     return -(-characters // FEWEST_CHARACTERS_PER_TOKEN), prompt.sampling.max_tokens
 
 
 def spent_on(entry: ModelEntry, usage: Usage, most: tuple[int, int]) -> Sum:
-    """Return what one request spent on the tokens of its prompt and completion: each
-    number as the server said, at least 0, or the most where it said nothing."""
-    said = usage.prompt_tokens, usage.completion_tokens
-    pairs = zip(said, most, strict=True)
+    """Return the `Sum` that one request spent, by the server's counts of tokens (`usage`).
+    A negative count is 0, and a missing one the upper bound in `most` (`most_tokens`)."""
+    counts = usage.prompt_tokens, usage.completion_tokens
+    pairs = zip(counts, most, strict=True)
     tokens = [top if count is None else max(0, count) for count, top in pairs]
     return one_request(entry, *tokens)
 
 
 def one_request(entry: ModelEntry, prompt_tokens: int, answer_tokens: int) -> Sum:
-    """Return what one request with so many tokens spends."""
+    """Return the `Sum` that one request with these numbers of tokens spends."""
     usd = cost(entry, prompt_tokens, answer_tokens)
     return Sum(1, prompt_tokens + answer_tokens, usd)
 

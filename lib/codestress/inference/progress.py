@@ -39,8 +39,7 @@ class Progress(tqdm):  # type: ignore[type-arg]
         self.failed = 0
         self._words = ""
         # JupyterLab's standard error is of another type, and shows a widget.
-        file = isinstance(sys.stderr, io.TextIOWrapper) and not sys.stderr.isatty()
-        self._log = file
+        self._log = isinstance(sys.stderr, io.TextIOWrapper) and not sys.stderr.isatty()
         self._began = time.monotonic()
         self._next = self._began + QUIET_S
         """Time from which on the next line may be written to a file."""
@@ -57,8 +56,8 @@ class Progress(tqdm):  # type: ignore[type-arg]
             miniters=1,
             delay=QUIET_S,
             leave=False,
-            ncols=0 if file else None,
-            file=io.StringIO() if file else None,
+            ncols=0 if self._log else None,
+            file=io.StringIO() if self._log else None,
             disable=silent,
         )
 
@@ -68,14 +67,15 @@ class Progress(tqdm):  # type: ignore[type-arg]
             self.refresh()
         self.close()
 
-    def display(self, *given: Any, **options: Any) -> Any:
-        """Draw the bar; in a file, add a line where it is time for one."""
+    def display(self, *args: Any, **options: Any) -> Any:
+        """Draw the bar, or, where progress goes to a file, write a line if the last one is
+        `LOG_S` seconds old."""
         left = ""
         if self.until is not None:
             left = f", {in_minutes(self.until - time.monotonic())}"
         self.set_description(f"{self.label}{self._words}{left}", refresh=False)
         if not self._log:
-            return super().display(*given, **options)
+            return super().display(*args, **options)
         now = time.monotonic()
         if now >= self._next:
             self._next = now + LOG_S

@@ -15,9 +15,9 @@ from codestress.validation import Strict, check, nearest, read_yaml
 
 REGISTRY = PARAMS / "models.yaml"
 SERVED = OUTPUTS / "models.yaml"
-"""File of registry rows for models that a command line named by their URL, and of rows that were
-adapted to their server's dialect; `load_registry` adds the first, and takes the others as long as
-the registry's row is otherwise the same."""
+"""File of registry rows for models that a command line named by their URL, and of copies of rows
+that were adapted to their server's dialect. `load_registry` adds the former, and uses a copy as long
+as the registry's own row has not changed since."""
 
 ENGINES = {
     name: f"codestress.inference.engines.{name}"
@@ -64,11 +64,11 @@ class ModelEntry(Strict):
     settings: dict[str, Any] = {}
     """Settings of the model's engine, validated by the engine's own `Settings`."""
     adapted: dict[str, str] = {}
-    """Sentences on the dialects to which requests are adapted, by the dialect's name: the kit's
-    own note, for manifests. What it changes stands in `settings`."""
+    """Sentences on the dialects to which requests are adapted, by the dialect's name: the kit writes
+    them, for manifests. The settings that a dialect changes are in `settings`."""
     archive: Path | None = Field(default=None, strict=False, exclude=True)
-    """Archive of known responses, which are not asked for again; its file lies beside the
-    registry's."""
+    """Archive of known responses, which are not asked for again: a path relative to the registry's
+    folder."""
 
     @property
     def simulated(self) -> bool:

@@ -39,8 +39,8 @@ LOCK_PAUSE_S = 0.2
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request that a trial must send next."""
+class Step:
+    """A request of a trial: the first, a retry or a follow-up."""
 
     index: int
     """Index of the trial in `Trials.items`."""
@@ -58,18 +58,18 @@ class Prompts:
         self.room = room
         self.kept: dict[int, Prompt] = {}
 
-    def first(self, index: int, entry: ModelEntry) -> Asked:
+    def first(self, index: int, entry: ModelEntry) -> Step:
         """Return the first request of the trial at this index to a model."""
         trial = self.trials.items[index]
         prompt = self.kept.get(index) or self.trials.render(trial)
         if index not in self.kept and self.room > 0:
             self.room -= prompt.characters
             self.kept[index] = prompt
-        return Asked(index, request_for(entry, prompt, trial.sample))
+        return Step(index, request_for(entry, prompt, trial.sample))
 
 
 def request_for(entry: ModelEntry, prompt: Prompt, sample: int = 0) -> Request:
-    """Return the request that shows a prompt to the model of a registry row; `sample` is
+    """Return the request that sends a prompt to the model of a registry row; `sample` is
     its index among repeated samples of the prompt.
 
     A larger `max_tokens` of the row replaces the prompt's, in every paper alike: a model
@@ -96,35 +96,35 @@ def request_of(trials: Trials, trial: Trial, entry: ModelEntry) -> Request:
 
 
 def following(
-    trials: Trials, entry: ModelEntry, asked: Asked, response: Response
-) -> Asked | None:
-    """Return the request that a trial sends after a response; None when it is done.
+    trials: Trials, entry: ModelEntry, step: Step, response: Response
+) -> Step | None:
+    """Return the step that a trial makes after a response; None when the trial is done.
 
     A refusal leads to the same prompt at the next of the trials' retry temperatures, while
     one is left. Otherwise `Trials.follow_up` makes the next prompt from all responses.
     """
-    request = asked.request
+    request = step.request
     temperatures = trials.retry_temperatures
     if response.refused and request.attempt < len(temperatures):
         temperature = temperatures[request.attempt]
         sampling = replace(request.prompt.sampling, temperature=temperature)
         prompt = replace(request.prompt, sampling=sampling)
         retry = replace(request, prompt=prompt, attempt=request.attempt + 1)
-        return replace(asked, request=retry)
-    trial = trials.items[asked.index]
-    earlier = (*asked.earlier, (request.key, response))
-    step = trials.follow_up(trial, tuple(response for _, response in earlier))
-    if step is None:
+        return replace(step, request=retry)
+    trial = trials.items[step.index]
+    earlier = (*step.earlier, (request.key, response))
+    later = trials.follow_up(trial, tuple(response for _, response in earlier))
+    if later is None:
         return None
-    request = request_for(entry, step, trial.sample + step.repetition)
-    return Asked(asked.index, request, earlier)
+    request = request_for(entry, later, trial.sample + later.repetition)
+    return Step(step.index, request, earlier)
 
 
 def looked_up(
     prompts: Prompts, entry: ModelEntry, store: Store
-) -> Iterator[tuple[list[tuple[Asked, Response]], Asked | None]]:
-    """Yield, for each trial in order, its stored requests with their responses and its
-    first request without one (None when all are stored).
+) -> Iterator[tuple[list[tuple[Step, Response]], Step | None]]:
+    """Yield, for each trial in order, its steps with a stored response, each with the
+    response, and its first step without one (None when all are stored).
 
     Raises `StoreError` for a damaged response, and `EngineError` for one from another
     server than the row names.
@@ -133,17 +133,17 @@ def looked_up(
     indices = range(len(prompts.trials.items))
     firsts = (prompts.first(index, entry) for index in indices)
     for chunk in chunks(firsts):
-        stored = store.get([asked.request.key for asked in chunk], check)
+        stored = store.get([step.request.key for step in chunk], check)
         for first in chunk:
             answered = []
-            asked: Asked | None = first
-            while asked is not None and asked.request.key in stored:
-                response = stored[asked.request.key]
-                answered.append((asked, response))
-                asked = following(prompts.trials, entry, asked, response)
-                if asked is not None:
-                    stored |= store.get([asked.request.key], check)
-            yield answered, asked
+            step: Step | None = first
+            while step is not None and step.request.key in stored:
+                response = stored[step.request.key]
+                answered.append((step, response))
+                step = following(prompts.trials, entry, step, response)
+                if step is not None:
+                    stored |= store.get([step.request.key], check)
+            yield answered, step
 
 
 def stored_requests(
@@ -154,8 +154,8 @@ def stored_requests(
     `looked_up` does."""
     for entry in entries:
         for answered, _ in looked_up(Prompts(trials.of(entry.name)), entry, store):
-            for asked, response in answered:
-                yield entry, asked.request, response
+            for step, response in answered:
+                yield entry, step.request, response
 
 
 def chain(prompt: Prompt) -> bytes:

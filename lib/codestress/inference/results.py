@@ -31,7 +31,7 @@ REASONS = 3
 LONGEST_REASON = 200
 """Maximum number of characters of a reason."""
 NOTHING = Trials((), lambda _: Prompt((), Sampling()), {})
-"""The trials of a notebook that asks nobody."""
+"""The trials of a notebook that asks no model."""
 
 
 def number_read(counts: Mapping[str, int]) -> int:
@@ -41,8 +41,7 @@ def number_read(counts: Mapping[str, int]) -> int:
 
 def hardly_read(counts: Mapping[str, int]) -> str:
     """Returns, in words, how many answers could be read, where they are fewer than the share
-    `LEAST_READ`; empty where more could, or nothing was asked. `counts` are one model's, by
-    outcome."""
+    `LEAST_READ`; empty where more could be read, or nothing was asked. `counts` are one model's, by outcome."""
     asked = sum(counts.values()) - counts.get(Outcome.SKIPPED, 0)
     read = number_read(counts)
     if read >= LEAST_READ * asked:
@@ -55,7 +54,7 @@ class Results:
     """The scored answers of a run.
 
     `answers` is a table with one row for each trial and model that was asked, failed ones included,
-    by model and in the order of the trials; without columns where nobody was asked. Columns: model,
+    by model and in the order of the trials; without columns where no model was asked. Columns: model,
     simulated (bool), problem, sample, one for each of the trials' factors, for each scoring rule
     (RULE, such as `strict`) outcome_RULE, value_RULE, detail_RULE and unresolved_RULE,
     finish_reason, prompt_tokens, completion_tokens, seconds, attempts (number of times that the
@@ -77,7 +76,7 @@ class Results:
     out at a planned stop."""
 
     def column(self, name: str) -> pd.Series:
-        """Returns a column of `answers`; an empty one where nobody was asked."""
+        """Returns a column of `answers`; an empty one where no model was asked."""
         return self.answers[name] if len(self.answers) else pd.Series(dtype=object)
 
     def trial_of(self, answer: Mapping[str, Any]) -> Trial:
@@ -88,8 +87,7 @@ class Results:
     def prompt_of(
         self, answer: Mapping[str, Any], responses: Mapping[str, Response]
     ) -> Prompt:
-        """Returns the prompt of the request to which the text of `answer`, a row of `answers`,
-        replies.
+        """Returns the prompt of the request that got the text of `answer`, a row of `answers`.
 
         It is the first prompt of the answer's trial, or, where the trial made several requests, the
         one that `Trials.follow_up` makes from the earlier responses. `responses` has responses by
@@ -105,13 +103,12 @@ class Results:
         """Returns, by model, the sorted list of names and fingerprints that servers gave for it
         with its answers; an empty list where none was given. More than one means that the model
         changed."""
-        found: dict[str, set[str]] = {entry.name: set() for entry in self.models}
-        for model, name in zip(
-            self.column("model"), self.column("answered_by"), strict=True
-        ):
+        versions = {entry.name: set[str]() for entry in self.models}
+        names = self.column("answered_by")
+        for model, name in zip(self.column("model"), names, strict=True):
             if name:
-                found[model].add(name)
-        return {model: sorted(names) for model, names in found.items()}
+                versions[model].add(name)
+        return {model: sorted(known) for model, known in versions.items()}
 
     def requests_sha256(self) -> str:
         """Returns the SHA-256, in hexadecimal, over the sorted keys of the last request of each

@@ -1,5 +1,5 @@
-"""`run`: responses to all trials, requested where the store lacks them, then scored once
-each."""
+"""`run`: gets the responses to all trials, from the store or else from the models, and scores
+each once."""
 
 import math
 import sys

@@ -183,8 +183,9 @@ class Store(AbstractContextManager["Store"]):
     def rate(self, model: str) -> float | None:
         """Return the responses a second among the model's last 500; None where they are
         fewer than two or all came within one second."""
+        rate: float | None
         [[rate]] = self._query(RATE, [model])
-        return None if rate is None else float(rate)
+        return rate
 
     def _rows(self, columns: str, keys: Iterable[str]) -> Iterator[sqlite3.Row]:
         """Yield these columns of the rows with one of the keys, in no fixed order."""
@@ -199,8 +200,8 @@ class Store(AbstractContextManager["Store"]):
 
     @contextmanager
     def _connected(self) -> Iterator[sqlite3.Connection]:
-        """Hold the connection alone; what is written is written whole or not at all, and
-        what SQLite refuses becomes a `StoreError`."""
+        """Hold the connection, which no other thread uses meanwhile. All statements in the
+        context are written, or none; an error of SQLite becomes a `StoreError`."""
         try:
             with self._lock, self._connection:
                 yield self._connection
@@ -220,7 +221,7 @@ def stored_responses(keys: Iterable[str], store: Path = STORE) -> dict[str, Resp
 
 
 def chunks(items: Iterable[Item]) -> Iterator[list[Item]]:
-    """Yield the items in lists of `CHUNK`, the last one shorter."""
+    """Yield the items in lists of `CHUNK`; the last one may be shorter."""
     iterator = iter(items)
     while chunk := list(islice(iterator, CHUNK)):
         yield chunk
@@ -257,7 +258,7 @@ def checksum(key: str, model: str, text: bytes, *others: object) -> bytes:
 
 
 def intact(row: Sequence[Any]) -> bool:
-    """Whether a row is what was stored."""
+    """Whether a row has the checksum of its cells, so that it is as it was stored."""
     return isinstance(row[2], bytes) and row[-1] == checksum(*row[:-1])
 
 

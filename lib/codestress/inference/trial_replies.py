@@ -1,5 +1,5 @@
-"""The replies of a run: for each model, what came of each trial, and the error where requests
-failed."""
+"""The replies of a run: for each model and trial, the keys of the stored responses, or the reason
+why there are none; and the error where requests failed."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ class Replies:
 
 
 def raise_failures(asked: Replies) -> None:
-    """`IncompleteError` with the most frequent causes, where requests failed."""
+    """Raise `IncompleteError`, with the most frequent causes, where requests failed."""
     causes = Counter[str]()
     for entry, replies in zip(asked.models, asked.replies, strict=True):
         for reply in replies:

@@ -16,7 +16,7 @@ from codestress import __version__
 from codestress.errors import ParameterError
 from codestress.inference.engines.base import conversation
 from codestress.inference.registry import ModelEntry, load_registry
-from codestress.inference.requests import Asked, request_of
+from codestress.inference.requests import Step, request_of
 from codestress.paths import write_whole
 from codestress.types import Trials
 
@@ -32,7 +32,7 @@ def write_inspect_task(artefact: Artefact, folder: Path) -> tuple[Path, int]:
     in JSON Lines with an item for each trial. Returns the path of the Python file and the number of
     items: 0, and nothing is written, where the artefact asks nothing.
 
-    The items are what the first model of the artefact is asked. An item has the messages, a begun
+    The items are the trials of the artefact's first model. An item has the messages, a begun
     answer as the last of them, and as metadata the trial's problem and factors, and under
     `codestress` what `item_of` needs.
     """
@@ -71,7 +71,7 @@ def _trials(
     return artefact.trials().of(entry.name), entry
 
 
-def item_of(metadata: Mapping[str, Any]) -> tuple[Trials, ModelEntry, Asked]:
+def item_of(metadata: Mapping[str, Any]) -> tuple[Trials, ModelEntry, Step]:
     """Returns, for the item with `metadata` in an exported data set: the trials to which its trial
     belongs, the registry row of the model as which it is asked, and the trial's first request.
     Raises `ParameterError` where the kit asks another question now than when the item was
@@ -83,7 +83,7 @@ def item_of(metadata: Mapping[str, Any]) -> tuple[Trials, ModelEntry, Asked]:
     if index < len(trials.items):
         request = request_of(trials, trials.items[index], entry)
         if request.prompt.digest == kit["prompt"]:
-            return trials, entry, Asked(index, request)
+            return trials, entry, Step(index, request)
     raise ParameterError(
         f"an item of {name} is no question of this kit: its code, parameters or packages are others than when the "
         "item was written; write it again with `codestress export inspect`"

@@ -35,9 +35,9 @@ def questions() -> Solver:
     answer."""
 
     async def solve(state: TaskState, generate: Generate) -> TaskState:
-        trials, entry, asked = item_of(state.metadata)
+        trials, entry, step = item_of(state.metadata)
         while True:
-            prompt = asked.request.prompt
+            prompt = step.request.prompt
             wanted = prompt.sampling
             turns: Any = conversation(prompt, prompt.prefill)
             state.messages = await messages_from_openai(turns)
@@ -50,13 +50,12 @@ def questions() -> Solver:
                 max_tokens=max(wanted.max_tokens, get_model().config.max_tokens or 0),
                 stop_seqs=[*wanted.stop] or None,
             )
-            step = following(trials, entry, asked, response_of(state.output))
-            if step is None:
+            pending = following(trials, entry, step, response_of(state.output))
+            if pending is None:
                 break
-            asked = step
-        earlier = [response for _, response in asked.earlier]
+            step = pending
         state.metadata[EARLIER] = [
-            [response.text, response.finish_reason] for response in earlier
+            [response.text, response.finish_reason] for _, response in step.earlier
         ]
         return state
 

@@ -102,13 +102,13 @@ class Planning:
 
 def make_plan(artefacts: Sequence[Artefact], store: Path) -> Plan:
     """Return the `Plan` of a build of `artefacts`: a row of counts for each artefact and model,
-    from the trials and the responses in the file `store`. Nothing is asked.
+    from the trials and the responses in the file `store`. No model is asked.
 
     Prompts of large artefacts are rendered for a sample of problems only, the same problems in all
-    artefacts of a paper, so that shared requests are found. Repetitions after refusals are not
-    foreseen. While a request is missing, those that may follow it count as missing too, with the
-    same length. An artefact whose trials cannot be made, or whose stored responses are another
-    server's, is named in the plan's `errors`.
+    artefacts of a paper, so that shared requests are recognised. Retries after refusals are not
+    counted. Where a request has no response, the later requests of its trial count as missing too,
+    with the same length. The plan's `errors` names each artefact whose trials cannot be made, or
+    whose stored responses come from another server.
     """
     errors: dict[str, str] = {}
     asked: list[tuple[Artefact, Trials]] = []
@@ -189,7 +189,7 @@ def _rows(
 
 
 def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
-    """Gives `row` its price and its time."""
+    """Sets the price and the time of `row`."""
     if entry.price:
         tokens = row.characters / CHARACTERS_PER_TOKEN
         row.dollars_low = cost(entry, tokens, 0)
@@ -201,9 +201,9 @@ def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
 def _counts(
     artefact: Artefact, prompts: Prompts, entry: ModelEntry, planning: Planning
 ) -> Counter[str]:
-    """Return sums over the trials of `prompts`, asked of the model `entry`, by name: requests by
-    kind, characters, longest responses. Where stored responses are another server's, none counts,
-    and the error goes to `planning.errors`."""
+    """Return sums over the trials of `prompts`, asked of the model `entry`, by the names in
+    `COUNTED`, and `steps`, the number of requests when none fails. Where stored responses come
+    from another server, none counts, and the error goes to `planning.errors`."""
     items = prompts.trials.items
     try:
         stored = list(looked_up(prompts, entry, planning.responses))
@@ -212,19 +212,19 @@ def _counts(
         stored = [([], prompts.first(index, entry)) for index in range(len(items))]
     counts = Counter[str]()
     server = server_of(entry)
-    for trial, (replies, asked) in zip(items, stored, strict=True):
+    for trial, (replies, pending) in zip(items, stored, strict=True):
         steps = prompts.trials.steps(trial)
-        # A refused request that is asked again is one question still.
-        answered = sum(one.request.attempt == 0 for one, _ in replies)
+        # A retry after a refusal is not another request.
+        answered = sum(step.request.attempt == 0 for step, _ in replies)
         counts["steps"] += steps
         counts["answered"] += answered
-        if asked is None:
+        if pending is None:
             counts["requests"] += answered
             continue
         counts["requests"] += steps
         left = steps - answered
-        prompt = asked.request.prompt
-        first = (server, asked.request.key)
+        prompt = pending.request.prompt
+        first = (server, pending.request.key)
         # Trials may share their first request, not their later ones.
         whole = (server, hash((first, trial.problem, *trial.factors.values())))
         later = 0 if whole in planning.planned else left - 1
@@ -248,7 +248,7 @@ def beyond_window(prompt: Prompt, entry: ModelEntry) -> bool:
 
 def check_windows(artefact: Artefact, trials: Trials) -> None:
     """Raise `ParameterError` when a prompt of `trials` does not fit the context window of one of
-    the models of `artefact`; the message has the prompt as an example. Nothing is asked."""
+    the models of `artefact`; the message has the prompt as an example. No model is asked."""
     for entries in _groups(artefact, trials):
         smallest = min(entries, key=lambda entry: entry.context or math.inf)
         if smallest.context is None:
@@ -259,7 +259,7 @@ def check_windows(artefact: Artefact, trials: Trials) -> None:
             if beyond_window(prompt, smallest):
                 factors = listed(trial.factors)
                 raise ParameterError(
-                    f"{artefact.name}: a prompt has {prompt.characters:,} characters ({factors}); the window of "
+                    f"{artefact.name}: a prompt has {prompt.characters:,} characters ({factors}); the context of "
                     f"{smallest.name} has {smallest.context:,} tokens.\n"
                     "Make the prompts shorter (fewer distractors, for instance), or leave the model out with MODELS=…"
                 )
