@@ -1,5 +1,5 @@
-"""`ask`: sends the requests that the store lacks and keeps every response; it knows no
-scores."""
+"""`ask`: sends the requests that the store lacks and stores every response, without
+scoring it."""
 
 import asyncio
 import itertools
@@ -311,7 +311,7 @@ class _ModelRun:
         repeats a request that it answered before, and raises nothing if it is answered."""
         if self.failed_in_a_row < FAILURES_IN_A_ROW or isinstance(engine, BatchEngine):
             return
-        self.failed_in_a_row = 0  # none of the requests under way asks again meanwhile
+        self.failed_in_a_row = 0  # so that one request alone checks the server
         if self.counted and self.answered:
             with suppress(RequestFailed, BudgetReached):
                 await self.budget.answer(engine, self.entry, self.answered)

@@ -74,7 +74,7 @@ def _ports_of_this_machine(before: str, now: str) -> bool:
 
 def _address(base_url: str) -> str:
     """Returns the address `base_url`, in the spelling of `network.base_of`, with an explicit port,
-    and with `localhost` for every loopback address; a text that is no address unchanged."""
+    and with `localhost` for every loopback address; a text that is no address is returned unchanged."""
     try:
         parts = urlsplit(base_url)
         port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)

@@ -235,7 +235,7 @@ def row_of(key: str, model: str, response: Response) -> tuple[Any, ...]:
         response.text.encode("utf-8", "surrogatepass"),
         response.finish_reason,
         *map(held_count, astuple(response.usage)),
-        float(response.seconds) + 0.0,  # SQLite knows no -0.0
+        float(response.seconds) + 0.0,  # SQLite makes -0.0 0.0
         response.answered_by.encode("utf-8", "replace").decode(),
         response.answered_at,
         response.server,

@@ -1,5 +1,5 @@
-"""Sends the requests of a build's artefacts in turns, so that all artefacts are about equally far
-at any stop."""
+"""Sends the requests of a build's artefacts in turns, so that at any stop about as many problems of
+each artefact are answered."""
 
 import math
 from collections.abc import Sequence

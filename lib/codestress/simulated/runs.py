@@ -55,7 +55,7 @@ async def run_together(work: Callable[[], T]) -> T:
             [needed] = error.args
         finally:
             _gathering = False
-        await asyncio.sleep(0)  # the others come to what they need
+        await asyncio.sleep(0)  # other work names its programs
         if needed not in _ends:
             _run_waiting()
 

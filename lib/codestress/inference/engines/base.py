@@ -115,7 +115,7 @@ class BatchEngine(Engine):
                 raise EngineError(
                     f"{who}: none of {len(batch)} requests was answered; the last: {last}"
                 )
-        except Exception as error:  # or those who wait would wait for ever
+        except Exception as error:  # else all callers would wait for ever
             failures = dict.fromkeys(failures, error)
         for key, failure in failures.items():
             batch[key][1].set_exception(failure)

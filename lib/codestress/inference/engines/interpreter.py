@@ -43,8 +43,8 @@ class Interpreter(BatchEngine):
     def __init__(self, entry: ModelEntry) -> None:
         super().__init__(entry)
         settings = Settings.model_validate(entry.settings)
-        # The steps decide on every machine. The slowest version of a CRUXEval program was seen to
-        # need 6.4 seconds of CPU time for 100,000.
+        # The limit of steps ends a program first, on every machine. The slowest version of a
+        # CRUXEval program was seen to need 6.4 seconds of CPU time for 100,000.
         limits = Limits(settings.steps, cpu_s=60, wall_s=300.0)
         self.executor = Executor(limits=limits)
 

@@ -87,7 +87,7 @@ class Client(httpx2.AsyncClient):
         if reply.is_success and request.url.path.endswith("completions"):
             reply.status_code = status_in(reply.content) or reply.status_code
         if reply.is_error and NO_MONEY_LEFT.search(reply.content):
-            reply.headers["x-should-retry"] = "false"  # OpenAI's client heeds it
+            reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
         return reply
 
     async def _paid(

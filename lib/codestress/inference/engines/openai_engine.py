@@ -191,7 +191,7 @@ class OpenAIEngine(Client, Engine):
 
     async def _adapted(self, request: Request, refusal: APIStatusError) -> Response:
         """Returns the response to `request` in the first dialects that the server answers, which are
-        kept; raises `refusal`, the server's word on the request, where none are answered.
+        kept; raises `refusal`, with which the server refused the request, where none are answered.
 
         Where a change leads to a refusal with other signs, more changes are made to it at once;
         where it does not, several are made together after each was made alone.

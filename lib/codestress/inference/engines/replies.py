@@ -200,8 +200,8 @@ def _usage(body: Any) -> Usage:
 
 
 def usage_in(content: bytes) -> Usage:
-    """Returns the tokens that the reply `content` counts, whatever its other faults; none where it
-    is no JSON."""
+    """Returns the tokens that the reply `content` counts, also where it is invalid otherwise; no
+    counts where it is no JSON."""
     try:
         return _usage(parse_json(content))
     except ValueError:
