@@ -273,10 +273,10 @@ class OpenAIEngine(Client, Engine):
         seconds = reply.elapsed.total_seconds()
         most = prompt.sampling.max_tokens
         response = response_of(content, seconds, self.secret, most)
-        name = value_at(content, "id")
-        if response.text and name and isinstance(name, str):
-            reply = f"{name} {value_at(content, 'created')}"
-            check_repeat(self._texts, reply, response.text, prompt.digest)
+        number = value_at(content, "id")
+        if response.text and number and isinstance(number, str):
+            number += f" {value_at(content, 'created')}"
+            check_repeat(self._texts, number, response.text, prompt.digest)
         spoken = (*spoken, *response.dialects)
         for name in sorted(set(spoken) - self._announced):
             line = f"its server speaks a dialect: {DIALECTS[name].line}"

@@ -303,20 +303,20 @@ def outcome_of_fault(fault: ValueError) -> Outcome:
 
 
 Texts = dict[int, tuple[int | None, str]]
-"""For the hash of each reply's name, the hash of its text and the digest of its prompt."""
+"""By the hash of a reply's number: the hash of its text, and the digest of its prompt."""
 
 
-def check_repeat(texts: Texts, name: str, text: str, prompt: str) -> None:
-    """Raises `ValueError` where a reply with this `name` (its id and time) and `text` has answered
-    another prompt than that with the digest `prompt`, by `texts`: a cache or proxy mixes replies up.
+def check_repeat(texts: Texts, number: str, text: str, prompt: str) -> None:
+    """Raises `ValueError` where, by `texts`, a reply with this `number` (its id and time) and `text`
+    has answered another prompt than that with the digest `prompt`: a cache or proxy mixes replies up.
 
-    A name that comes with two texts names no reply: some servers give all replies one.
+    A number that comes with two texts is no reply's own: some servers give all replies one.
     """
-    key, reply = hash(name), (hash(text), prompt)
-    earlier = texts.setdefault(key, reply)
-    if earlier[0] != reply[0]:
+    key, answer = hash(number), (hash(text), prompt)
+    earlier = texts.setdefault(key, answer)
+    if earlier[0] != answer[0]:
         texts[key] = (None, "")
-    elif earlier != reply:
+    elif earlier != answer:
         raise ValueError(
             "it repeats, with its id and time, the answer to another request; each reply needs "
             "an id of its own, or none"
