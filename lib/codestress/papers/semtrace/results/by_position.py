@@ -1,6 +1,6 @@
 """Sense and Sensitivity: scores by the position of the target (Figures 1 to 4 and 7 to 10)."""
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ CURVE = ["model", *PANEL[:-1], "distractors"]
 """Columns that identify the curves of one metric."""
 SHARE = ["accuracy", "low", "high"]
 RELATIVE = ["relative", "relative_low", "relative_high"]
+"""Columns of a share with its interval, and of its part of the curve's maximum."""
 WORDS: dict[str, dict[Any, str]] = {
     "task": {},
     "dataset": {
@@ -70,7 +71,8 @@ def _relative_curves(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     for curve, cells, random in _cells(answers, given, "relative"):
         count = len(cells)
         weights = cluster_weights(count, given.resamples, random) / count
-        shares = cells.mean() / (cells.mean().max() or np.nan)
+        means = cells.mean()
+        shares = means / means.max()
         intervals = relative_to_best(cells.to_numpy(float), weights, given.confidence)
         for share, ends in zip(shares.items(), intervals, strict=True):
             rows.append((*curve, *share, *ends))
@@ -99,24 +101,30 @@ def position_points(table: pd.DataFrame, given: Positions) -> pd.DataFrame:
     are numbers of distractors, or numbers of digits when these differ.
     """
     varying = [name for name in WORDS if table[name].nunique() > 1] or ["task"]
-    counted = "digits" if table["digits"].nunique() > 1 else "distractors"
-    column = table[counted].map(lambda n: f"{n or 'no'} {counted}")
-    rows = [_panel_name(row, varying) for row in table.to_dict("records")]
-    points = with_cells(table, [*CURVE, "depth"]).assign(row=rows, column=column)
-    axes = ["model", "row", "column", "depth", "cell"]
-    drawn = RELATIVE if given.relative else SHARE
+    counted = "distractors"
+    if table["digits"].nunique() > 1:
+        counted = "digits"
+    points = with_cells(table, [*CURVE, "depth"])
+    points["row"] = [_panel_name(row, varying) for row in table.to_dict("records")]
+    points["column"] = [f"{count or 'no'} {counted}" for count in table[counted]]
+    drawn = SHARE
     if given.show == "unresolved":
         points = with_accuracy(points, "unresolved", "n", given.confidence)
-        drawn = SHARE
-    names = [*axes, "shown", "low", "high"]
-    return points[[*axes, *drawn]].set_axis(names, axis=1)
+    elif given.relative:
+        drawn = RELATIVE
+    points[["shown", "low", "high"]] = points[drawn]
+    axes = ["model", "row", "column", "depth", "cell"]
+    return points[[*axes, "shown", "low", "high"]]
 
 
-def _panel_name(row: dict[Hashable, Any], factors: Sequence[str]) -> str:
-    values = [(name, row[name]) for name in factors]
-    return ", ".join(
-        WORDS[name].get(value, str(value).replace("_", " ")) for name, value in values
-    )
+def _panel_name(row: dict[str, Any], factors: Sequence[str]) -> str:
+    """Words for a panel's values of the `factors`, separated by commas."""
+    words = []
+    for name in factors:
+        value = row[name]
+        plain = str(value).replace("_", " ")
+        words.append(WORDS[name].get(value, plain))
+    return ", ".join(words)
 
 
 DIP = [
@@ -154,7 +162,8 @@ def dips(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
             resamples=given.resamples,
             rng=random,
         )
-        rows.append((*curve, *(100 * np.hstack(dip[:-2])), dip.p_value, dip.items))
+        numbers = 100 * np.hstack(dip[:-2])
+        rows.append((*curve, *numbers, dip.p_value, dip.items))
     return pd.DataFrame(rows, columns=[*CURVE, "metric", *DIP, "p_value", "problems"])
 
 
@@ -177,9 +186,11 @@ def headline(dips: pd.DataFrame, queries: pd.DataFrame, *, relative: bool) -> st
     head = f"A clear loss in the middle of the context for {who}"
     if sure.empty:
         return head
-    most = sure["dip_relative_pct" if relative else "dip_points"].max()
-    unit = "% of the maximum" if relative else "points"
-    return f"{head}: up to {most:.0f} {unit}"
+    if relative:
+        most = sure["dip_relative_pct"].max()
+        return f"{head}: up to {most:.0f} % of the maximum"
+    most = sure["dip_points"].max()
+    return f"{head}: up to {most:.0f} points"
 
 
 def unresolved_headline(points: pd.DataFrame) -> str:
@@ -190,7 +201,7 @@ def unresolved_headline(points: pd.DataFrame) -> str:
 
 
 def factor_differences(
-    answers: pd.DataFrame, factor: str, by: Sequence[str], given: Questions
+    answers: pd.DataFrame, factor: str, by: list[str], given: Questions
 ) -> pd.DataFrame:
     """Comparison of the answers with the two values of the column that `factor` names, True minus
     False, on the same problems at the same positions: the query on both sides or not (`qac`,
@@ -201,18 +212,20 @@ def factor_differences(
     value of the factor. `given` has the level of the intervals, the resamples and the seed.
     """
     parts = []
-    for group, part in answers.groupby(list(by), sort=False):
-        part = part.sort_values(factor, kind="stable")
-        names = part["problem"] + " at " + part["position"].astype(str)
+    names = answers["problem"] + " at " + answers["position"].astype(str)
+    answers = answers.assign(target=answers["problem"], problem=names)
+    for group, part in answers.groupby(by, sort=False):
         differences = paired_differences(
-            part.assign(target=part["problem"], problem=names),
+            part.sort_values(factor, kind="stable"),
             factor,
             clusters="target",
             confidence=given.confidence,
             resamples=given.resamples,
             seed=given.seed,
         )
-        parts.append(differences.assign(**dict(zip(by, group, strict=True))))
+        for column, value in zip(by, group, strict=True):
+            differences[column] = value
+        parts.append(differences)
     return pd.concat(parts, ignore_index=True)
 
 
@@ -223,13 +236,14 @@ def contexts(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
 
     `given` are the parameters by which the contexts were made; the contexts are built anew.
     """
-    keys = ["distractors", "depth", "dataset", "digits", "problem", "position"]
+    by = ["distractors", "depth"]
+    places = answers.drop_duplicates([*by, "dataset", "digits", "problem", "position"])
     rows = []
-    for count, place, dataset, digits, name, position in (
-        answers[keys].drop_duplicates().itertuples(index=False)
-    ):
-        problem = given.table(dataset, int(digits))[name]
-        mixed = given.in_context(problem, int(count), int(position))
-        rows.append((count, place, mixed.granularity, mixed.concentration))
-    columns = [*keys[:2], "granularity", "concentration"]
-    return pd.DataFrame(rows, columns=columns).groupby(keys[:2], as_index=False).mean()
+    for row in places.itertuples():
+        problem = given.table(row.dataset, row.digits)[row.problem]
+        mixed = given.in_context(problem, row.distractors, row.position)
+        place = {"distractors": row.distractors, "depth": row.depth}
+        place["granularity"] = mixed.granularity
+        place["concentration"] = mixed.concentration
+        rows.append(place)
+    return pd.DataFrame(rows).groupby(by, as_index=False).mean()

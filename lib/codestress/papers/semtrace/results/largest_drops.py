@@ -13,31 +13,32 @@ from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import (
     Array,
     cluster_weights,
+    floats,
     normal_quantile,
     ratio,
 )
-from codestress.report.published import read_published
 from codestress.seeding import rng
 
 from ..positions import Questions
 from .by_position import PANEL
-from .tables import groups_of
+from .tables import groups_of, published_groups
 
 ANY = "any"
 """Context name of the largest drop over all numbers of distractors."""
 OWN = "mean of the models' largest drops"
 MEAN = "largest drop of the models' mean curve"
 MOST = "largest drop of any model"
+"""Readings of a group's largest drop; a single model has the first alone."""
 Curves = dict[tuple[str, int], Array]
 """Accuracies by model and number of distractors, shape (1 + resamples, positions): those of all
 problems, then those of each resample."""
 
 
 def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
-    """Table of the largest drop (best minus worst position) in `answers`, in points and in % of the
-    best, for each model and for each of the paper's groups whose models were all asked. `given` has
-    the metrics (the scores), the level of the intervals, the resamples and the seed. Problems are
-    resampled once for all models. Empty without answers.
+    """Table of the largest drop (best minus worst position) in `answers`, by exact matches, in points
+    and in % of the best, for each model and for each of the paper's groups whose models were all
+    asked. `given` has the level of the intervals, the resamples and the seed. Problems are resampled
+    once for all models. Empty without answers.
 
     Columns: model (or group), dataset, task, digits, qac, keys, metric, context (number of
     distractors, or `any`: the largest over all), reading (of "on average" and "up to": three for a
@@ -46,26 +47,24 @@ def largest_drops(answers: pd.DataFrame, given: Questions) -> pd.DataFrame:
     _without_effect (that noise).
     """
     rows = []
-    by = PANEL[:-1]
-    for metric in given.metrics:
-        for panel, part in answers.groupby(by, sort=False):
-            names = {"metric": metric, **dict(zip(by, panel, strict=True))}
-            names["problems"] = part["problem"].nunique()
-            random = rng(given.seed, "largest drops", metric, *map(str, panel))
-            curves = _curves(part, f"value_{metric}", given.resamples, random)
-            for row, chosen in _compared(curves):
-                for unit in ("points", "relative"):
-                    row |= numbers_of(chosen, unit, row["reading"], given.confidence)
-                rows.append(names | row)
+    for panel, part in answers.groupby(PANEL[:-1], sort=False):
+        names = dict(zip(PANEL, [*panel, "strict"], strict=True))
+        names["problems"] = part["problem"].nunique()
+        random = rng(given.seed, "largest drops", "strict", *map(str, panel))
+        curves = _curves(part, given.resamples, random)
+        for row, chosen in _compared(curves):
+            for unit in ("points", "relative"):
+                row |= numbers_of(chosen, unit, row["reading"], given.confidence)
+            rows.append(names | row)
+    if rows:
+        return pd.DataFrame(rows)
     columns = ["model", *PANEL, "context", "reading", "problems", "relative"]
-    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns)
+    return pd.DataFrame(columns=columns)
 
 
-def _curves(
-    part: pd.DataFrame, value: str, resamples: int, random: np.random.Generator
-) -> Curves:
-    """Accuracies in the column `value` of the answers `part`, with `resamples` of the problems.
-    They count the problems asked at all positions; a model with fewer than two has no curve.
+def _curves(part: pd.DataFrame, resamples: int, random: np.random.Generator) -> Curves:
+    """Accuracies of the answers `part`, with `resamples` of the problems. They count the problems
+    asked at all positions; a model with fewer than two has no curve.
 
     The resamples get as much noise as two problems make that are correct at only one position, so
     that positions with identical answers keep some uncertainty.
@@ -74,16 +73,18 @@ def _curves(
     weights = cluster_weights(len(problems), resamples, random)
     found: Curves = {}
     for curve, one in part.groupby(["model", "distractors"], sort=False):
-        cells = one.pivot_table(value, "problem", "position").dropna()
+        cells = one.pivot_table("value_strict", "problem", "position").dropna()
         scores = cells.to_numpy(float)
         count = len(cells)
-        drawn = weights[:, problems.get_indexer(cells.index)]
+        places = problems.get_indexer(cells.index)
+        drawn = weights[:, places]
         kept = drawn.sum(axis=1, keepdims=True)
         if count > 1 and kept.all():
+            means = scores.mean(axis=0)
             draws = drawn @ scores / kept
-            draws += random.normal(0, 1 / math.sqrt(count * (count + 2)), draws.shape)
-            both = np.vstack([scores.mean(axis=0), np.clip(draws, 0, 1)])
-            found[curve] = both
+            noise = 1 / math.sqrt(count * (count + 2))
+            draws += random.normal(0, noise, draws.shape)
+            found[curve] = np.vstack([means, np.clip(draws, 0, 1)])
     return found
 
 
@@ -95,17 +96,21 @@ def _compared(curves: Curves) -> Iterator[tuple[dict[str, Any], Array]]:
     names |= groups_of(names)
     every = sorted({count for _, count in curves})
     for name, models in names.items():
-        counts = [n for n in every if all((model, n) in curves for model in models)]
+        counts = [n for n in every if curves.keys() >= {*product(models, [n])}]
         own = [curves[key] for key in product(models, counts)]
-        if len(set(map(np.shape, own))) != 1:
+        shapes = {accuracies.shape for accuracies in own}
+        if len(shapes) != 1:
             continue
-        # [models, numbers of distractors, 1 + resamples, positions]
-        of = np.reshape(own, (len(models), len(counts), *own[0].shape))
-        contexts = {ANY: of} | {str(n): of[:, [i]] for i, n in enumerate(counts)}
-        readings = (OWN, MEAN, MOST) if len(models) > 1 else (OWN,)
-        for (context, chosen), reading in product(contexts.items(), readings):
+        whole = np.reshape(own, (len(models), len(counts), *shapes.pop()))
+        contexts = {ANY: whole}
+        for number, count in enumerate(counts):
+            contexts[str(count)] = whole[:, [number]]
+        readings = [OWN]
+        if len(models) > 1:
+            readings += [MEAN, MOST]
+        for context, reading in product(contexts, readings):
             row = {"model": name, "context": context, "reading": reading}
-            yield row, chosen
+            yield row, contexts[context]
 
 
 def numbers_of(
@@ -119,19 +124,19 @@ def numbers_of(
     """
     means = curves[:, :, :1]
     draws = curves[:, :, 1:]
-    flat = np.clip(draws - means + means.max(axis=-1, keepdims=True), 0, 1)
-    value = float(_largest(means, unit, reading)[0])
-    deviation = float(np.nanstd(_largest(draws, unit, reading)))
-    noise = float(np.nanmean(_largest(flat, unit, reading)))
+    best = means.max(axis=-1, keepdims=True)
+    flat = np.clip(draws - means + best, 0, 1)
+    value = _largest(means, unit, reading)[0]
+    deviation = np.nanstd(_largest(draws, unit, reading))
+    noise = np.nanmean(_largest(flat, unit, reading))
     half = normal_quantile(confidence) * deviation
+    numbers = {unit: value}
     # In this order, nan stays nan: of nothing right nothing is lost.
-    return {
-        unit: value,
-        f"{unit}_low": max(value - half - noise, 0.0),
-        f"{unit}_high": min(value + half, 100.0),
-        f"{unit}_deviation": deviation,
-        f"{unit}_without_effect": noise,
-    }
+    numbers[f"{unit}_low"] = max(value - half - noise, 0.0)
+    numbers[f"{unit}_high"] = min(value + half, 100.0)
+    numbers[f"{unit}_deviation"] = deviation
+    numbers[f"{unit}_without_effect"] = noise
+    return numbers
 
 
 def _largest(curves: Array, unit: str, reading: str) -> Array:
@@ -148,7 +153,9 @@ def _largest(curves: Array, unit: str, reading: str) -> Array:
         # Of nothing right, nothing can be lost.
         drops = drops / np.where(best > 0, best, np.nan)
     largest = 100 * drops.max(axis=1)
-    return np.asarray(largest.max(axis=0) if reading == MOST else largest.mean(axis=0))
+    if reading == MOST:
+        return floats(largest.max(axis=0))
+    return floats(largest.mean(axis=0))
 
 
 def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
@@ -158,8 +165,8 @@ def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
     `drops` is the table of `largest_drops`. Columns: dataset, relative (the median), problems (the
     fewest); a data set has a row when all of the models were asked.
     """
-    models = read_published("semtrace")["groups"]["all"]
-    over_all = (drops["context"] == ANY) & (drops["metric"] == "strict")
+    models = published_groups()["all"]
+    over_all = drops["context"] == ANY
     chosen = drops[over_all & drops["model"].isin(models)]
     groups = chosen.groupby("dataset", sort=False)
     found = groups.agg({"relative": "median", "problems": "min", "model": "nunique"})
@@ -179,14 +186,13 @@ def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     rows = []
     outputs = answers["task"] == "output_prediction"
     asked = answers[outputs & answers["dataset"].isin(["semtrace", "cruxeval"])]
-    for group, models in groups_of(asked["model"]).items():
-        own = asked[asked["model"].isin(models)]
-        for distractors, part in own.groupby("distractors"):
-            counts = part.groupby("dataset")[["model", "problem"]].nunique()
-            sizes = counts["problem"]
-            if counts["model"].tolist() == [len(models)] * 2:
-                for gain in _gains(part, sizes, confidence):
-                    rows.append((group, distractors, *gain, sizes.min()))
+    for distractors, part in asked.groupby("distractors"):
+        sets = part.groupby("model")["dataset"].nunique()
+        for group, models in groups_of(sets.index[sets == 2]).items():
+            own = part[part["model"].isin(models)]
+            sizes = own.groupby("dataset")["problem"].nunique()
+            for gain in _gains(own, sizes, confidence):
+                rows.append((group, distractors, *gain, sizes.min()))
     columns = ["group", "distractors", "reading", "gain", "low", "high", "problems"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -197,10 +203,9 @@ def _gains(
     """Yields each reading of "higher average accuracy" with its gain, low and high (at the level
     `confidence`), from the `answers` of one group. `sizes`: number of problems by data set."""
     # Problems of two data sets are different even if their ids are the same.
-    names = answers["dataset"] + "/" + answers["problem"].astype(str)
-    scores = answers["value_strict"].set_axis(names)
-    by = [answers[column].to_numpy() for column in ("dataset", "model")]
-    shares = scores.groupby(by).apply(share)
+    names = answers["dataset"] + "/" + answers["problem"]
+    groups = answers.set_axis(names).groupby(["dataset", "model"])
+    shares = groups["value_strict"].apply(share)
     old = shares["cruxeval"]
     new = shares["semtrace"]
     if not all(model.value for model in old):
@@ -209,12 +214,12 @@ def _gains(
     after = mean(list(new))
     first = before.value, before.interval(sizes["cruxeval"], confidence)
     second = after.value, after.interval(sizes["semtrace"], confidence)
-    times = after.value / before.value, *ratio(first, second)
-    yield "gain of the models' mean", *(100 * (end - 1) for end in times)
-    gains = {
-        "mean of the models' gains": mean(list(new / old)) - 1,
-        "gain of the models' mean, in points": after - before,
-    }
+    times = np.array([after.value / before.value, *ratio(first, second)])
+    yield "gain of the models' mean", *(100 * (times - 1))
+    gains = {}
+    gains["mean of the models' gains"] = mean(list(new / old)) - 1
+    gains["gain of the models' mean, in points"] = after - before
     for reading, gain in gains.items():
         percent = gain * 100
-        yield reading, percent.value, *percent.interval(sizes.sum(), confidence)
+        ends = percent.interval(sizes.sum(), confidence)
+        yield reading, percent.value, *ends

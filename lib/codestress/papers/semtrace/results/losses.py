@@ -1,7 +1,7 @@
 """Sense and Sensitivity: the accuracy that is lost with lines removed, as the paper states it
 (section 3.4): without half of the lines, for groups of models, and by Python (appendix B)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,20 +9,17 @@ import pandas as pd
 from codestress.fitting.exponential import ExponentialFit, curve, lost_shares
 from codestress.fitting.influence import NOTHING, mean, share
 from codestress.fitting.proportions import Array, Interval, percentile_interval
-from codestress.report.published import read_published
 
-from .removal import INTERPRETER, OUTPUTS, Curve
-from .tables import groups_of
+from .removal import INTERPRETER, OUTPUTS, Fits
+from .tables import groups_of, published_groups
 
 FITTED = "mean of the models' fitted losses"
 OF_MEAN = "loss of the models' mean fitted curve"
 OBSERVED = "mean of the models' losses as observed"
-ENDS = np.array([0.0, 0.5])
+"""Readings of the accuracy that a group of models loses."""
 
 
-def group_losses(
-    fits: Mapping[Curve, ExponentialFit], answers: pd.DataFrame, confidence: float
-) -> pd.DataFrame:
+def group_losses(fits: Fits, answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     """Table of the accuracy that is lost without half of the lines, for each of the paper's groups
     of models that were all asked, in each reading of the paper's words: the mean of the fitted
     losses, the loss of the mean fitted curve, and the mean of the observed losses, as shares (0 to
@@ -33,36 +30,34 @@ def group_losses(
     observed losses have no row when no version lacks exactly half of its lines.
     """
     rows = []
-    for task in dict.fromkeys(task for _, task in fits):
-        asked = [model for model, of in fits if of == task]
-        for group, models in groups_of(asked).items():
+    for task, part in answers.groupby("task", sort=False):
+        for group, models in groups_of(part["model"]).items():
             chosen = [fits[model, task] for model in models]
             programs = max(fit.items for fit in chosen)
-            own = answers[(answers["task"] == task) & answers["model"].isin(models)]
-            readings = _fitted_losses(chosen, confidence)
-            readings |= _observed_losses(own, programs, confidence)
-            for reading, (loss, ends) in readings.items():
+            own = part[part["model"].isin(models)]
+            losses = list(_fitted_losses(chosen, confidence))
+            losses += _observed_losses(own, programs, confidence)
+            for reading, loss, ends in losses:
                 rows.append((group, task, reading, loss, *ends, programs))
     columns = ["model", "task", "reading", "loss_at_half"]
     columns += ["loss_low", "loss_high", "programs"]
     return pd.DataFrame(rows, columns=columns).dropna(subset="loss_at_half")
 
 
-Loss = tuple[float, Interval]
+Reading = tuple[str, float, Interval]
+"""Name of a reading, its loss and the loss's interval."""
 
 
 def _fitted_losses(
     fits: Sequence[ExponentialFit], confidence: float
-) -> dict[str, Loss]:
-    """Losses of several fitted curves at half of the lines removed, by reading."""
-    ends = [curve(ENDS, np.vstack([fit.best, fit.draws])) for fit in fits]
+) -> Iterator[Reading]:
+    """Yields the losses of several fitted curves at half of the lines removed."""
+    yield _drawn(FITTED, mean_losses(fits), confidence)
+    x = np.array([0.0, 0.5])
+    ends = [curve(x, np.vstack([fit.best, fit.draws])) for fit in fits]
     start, half = np.mean(ends, axis=0).T
-    losses = {
-        FITTED: mean_losses(fits),
-        OF_MEAN: 1 - half / start,
-        f"{OF_MEAN}, in points": start - half,
-    }
-    return {reading: _drawn(draws, confidence) for reading, draws in losses.items()}
+    yield _drawn(OF_MEAN, 1 - half / start, confidence)
+    yield _drawn(f"{OF_MEAN}, in points", start - half, confidence)
 
 
 def mean_losses(fits: Sequence[ExponentialFit]) -> Array:
@@ -72,58 +67,58 @@ def mean_losses(fits: Sequence[ExponentialFit]) -> Array:
     return np.asarray(np.mean(losses, axis=0))
 
 
-def _drawn(draws: Array, confidence: float) -> Loss:
-    """Estimate, the first of `draws`, with the interval of its resamples, the others."""
-    value = float(draws[0])
-    return value, percentile_interval(draws[1:], confidence, value)
+def _drawn(name: str, draws: Array, confidence: float) -> Reading:
+    """Reading with this `name`: its loss, the first of `draws`, and the interval of the loss's
+    resamples, the others."""
+    loss = draws[0]
+    return name, loss, percentile_interval(draws[1:], confidence, loss)
 
 
 def _observed_losses(
     answers: pd.DataFrame, programs: int, confidence: float
-) -> dict[str, Loss]:
-    """Mean loss of the models in `answers` when half of the lines are removed, as a share of the
-    accuracy with all lines, and in points; programs are the clusters. nan when a model has no
-    answers at half, or no correct answer to complete programs."""
+) -> Iterator[Reading]:
+    """Yields the mean loss of the models in `answers` when half of the lines are removed, as a share
+    of the accuracy with all lines, and in points; programs are the clusters. nan when a model has
+    no answers at half, or no correct answer to complete programs."""
     relative = []
     points = []
     for _, part in answers.groupby("model"):
         scores = part.set_index("problem")
         value = scores["value_strict"].astype(float)
         removed = scores["share_removed"]
-        whole, half = (share(value[removed == end]) for end in ENDS)
+        whole = share(value[removed == 0])
+        half = share(value[removed == 0.5])
         if whole.value == 0:
             whole = NOTHING
         points.append(whole - half)
         relative.append(1 - half / whole)
     readings = {OBSERVED: mean(relative), f"{OBSERVED}, in points": mean(points)}
-    return {
-        reading: (loss.value, loss.interval(programs, confidence))
-        for reading, loss in readings.items()
-    }
+    for reading, loss in readings.items():
+        yield reading, loss.value, loss.interval(programs, confidence)
 
 
-def removal_orders(
-    fits: Mapping[Curve, ExponentialFit], confidence: float
-) -> pd.DataFrame:
+def removal_orders(fits: Fits, confidence: float) -> pd.DataFrame:
     """Table of comparisons of the losses in `fits` at half of the lines removed (differences of
     shares, -1 to 1): outputs minus inputs, larger models minus smaller. Columns: number (the
     comparison), model (`all`), value, low, high, programs. A row is missing unless all of its
     models were asked. Programs are resampled once for all curves."""
-    groups = read_published("semtrace")["groups"]
-    every = groups["all"]
-    larger = groups["larger"]
-    smaller = [model for model in every if model not in larger]
-    comparisons = {
-        "output - input, all models": ((every, OUTPUTS), (every, "input_prediction")),
-        "larger - smaller, output": ((larger, OUTPUTS), (smaller, OUTPUTS)),
-    }
+    groups = published_groups()
+    outputs = [(model, OUTPUTS) for model in groups["all"]]
+    inputs = [(model, "input_prediction") for model in groups["all"]]
+    larger = [(model, OUTPUTS) for model in groups["larger"]]
+    smaller = [curve for curve in outputs if curve not in larger]
+    comparisons = [
+        ("output - input, all models", outputs, inputs),
+        ("larger - smaller, output", larger, smaller),
+    ]
     rows = []
-    for number, sides in comparisons.items():
-        first, second = ([(m, task) for m in models] for models, task in sides)
+    for number, first, second in comparisons:
         if fits.keys() >= {*first, *second}:
-            one, other = ([fits[key] for key in keys] for keys in (first, second))
-            value, ends = _drawn(mean_losses(one) - mean_losses(other), confidence)
-            programs = max(fit.items for fit in one)
+            own = [fits[curve] for curve in first]
+            others = [fits[curve] for curve in second]
+            more = mean_losses(own) - mean_losses(others)
+            _, value, ends = _drawn(number, more, confidence)
+            programs = max(fit.items for fit in own)
             rows.append((number, "all", value, *ends, programs))
     columns = ["number", "model", "value", "low", "high", "programs"]
     return pd.DataFrame(rows, columns=columns)
@@ -147,16 +142,13 @@ def interpreter_numbers(answers: pd.DataFrame) -> pd.DataFrame:
     single = python[python["removed"] == 1]
     beyond = python[removed > 0.2]
     by_program = single.groupby("problem")["value_strict"].mean()
-    numbers = {
-        "share_removed": least,
-        "n": len(first),
-        "drop": 1 - first["value_strict"].mean(),
-        "versions": len(python),
-        "single": len(single),
-        "single_drop": 1 - single["value_strict"].mean(),
-        "single_drop_by_program": 1 - by_program.mean(),
-        "far": beyond["value_strict"].mean(),
-        "far_versions": len(beyond),
-        "far_programs": beyond["problem"].nunique(),
-    }
-    return pd.DataFrame([numbers])
+    row = {"share_removed": least, "n": len(first)}
+    row["drop"] = 1 - first["value_strict"].mean()
+    row["versions"] = len(python)
+    row["single"] = len(single)
+    row["single_drop"] = 1 - single["value_strict"].mean()
+    row["single_drop_by_program"] = 1 - by_program.mean()
+    row["far"] = beyond["value_strict"].mean()
+    row["far_versions"] = len(beyond)
+    row["far_programs"] = beyond["problem"].nunique()
+    return pd.DataFrame([row])

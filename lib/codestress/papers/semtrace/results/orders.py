@@ -12,25 +12,26 @@ import pandas as pd
 
 from codestress.fitting.influence import mean, share
 from codestress.fitting.proportions import normal_quantile
-from codestress.report.published import read_published
 
-from ..positions import RETRIEVAL
 from ..prompting import PREDICTIONS
-from .tables import groups_of
+from .tables import groups_of, published_groups
 
 FAMILIES = {
-    "DeepSeek Coder V2": ("deepseek-coder-v2-lite", "deepseek-coder-v2"),
-    "Gemma 3": ("gemma-3-12b", "gemma-3-27b"),
-    "Llama 3": ("llama-3.1-8b", "llama-3.3-70b"),
-    "Qwen 2.5 Coder": ("qwen2.5-coder-7b", "qwen2.5-coder-32b"),
+    "DeepSeek Coder V2": ["deepseek-coder-v2-lite", "deepseek-coder-v2"],
+    "Gemma 3": ["gemma-3-12b", "gemma-3-27b"],
+    "Llama 3": ["llama-3.1-8b", "llama-3.3-70b"],
+    "Qwen 2.5 Coder": ["qwen2.5-coder-7b", "qwen2.5-coder-32b"],
 }
 """Smaller and larger model of each family."""
 PANEL = ["dataset", "task", "digits", "qac"]
+"""Columns by which answers are compared."""
 COLUMNS = ["number", "model", *PANEL, "distractors", "value", "low", "high", "problems"]
 MIDDLE = "middle - ends"
 COUNT = "most distractors - fewest"
 ANY = "any"
+"""Number of distractors, or another factor, of a comparison over all of its values."""
 CELL = [*PANEL, "metric"]
+"""Columns by which largest drops are compared."""
 
 Numbers = dict[str, pd.Series]
 """Estimates (`Moved`), a series by model for each number's name."""
@@ -45,59 +46,70 @@ def by_order(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
     a comparison of these two retrieval tasks), digits, qac, distractors (their number, or `any`),
     value, low, high, problems. Problems are counted once for all sides of a number (`influence`).
     """
-    predicted = answers["task"].isin(PREDICTIONS)
-    answers = answers[~(answers["keys"].astype(bool) & predicted)]
     rows = []
-    for cell, numbers, problems in _cells(answers):
+    for cell, numbers, part in _cells(_unkeyed(answers)):
+        problems = part["problem"].nunique()
         for number, by_model in numbers.items():
             known = dict(by_model)
             for group, models in groups_of(known).items():
                 known[group] = mean(list(by_model[models]))
             for name, estimate in known.items():
-                if not math.isnan(estimate.value):
-                    ends = estimate.interval(problems, confidence)
-                    rows.append((number, name, *cell, estimate.value, *ends, problems))
-    return pd.DataFrame(rows, columns=COLUMNS)
+                ends = estimate.interval(problems, confidence)
+                rows.append((number, name, *cell, estimate.value, *ends, problems))
+    return pd.DataFrame(rows, columns=COLUMNS).dropna(subset="value")
+
+
+def _unkeyed(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `table` that the statements are about: no predictions from keyed lines."""
+    keyed = table["keys"].astype(bool) & table["task"].isin(PREDICTIONS)
+    return table[~keyed]
 
 
 def _cells(
     answers: pd.DataFrame,
-) -> Iterator[tuple[tuple[object, ...], Numbers, int]]:
-    """Yields the values of `PANEL` and of distractors, the numbers of these `answers`, and how many
+) -> Iterator[tuple[tuple[object, ...], Numbers, pd.DataFrame]]:
+    """Yields the values of `PANEL` and of distractors, their numbers, and the answers whose
     problems are behind them."""
     for panel, part in answers.groupby(PANEL, sort=False):
-        problems = part["problem"].nunique()
         for count, some in [(ANY, part), *part.groupby("distractors")]:
-            yield (*panel, str(count)), _numbers(some), problems
+            yield (*panel, str(count)), _numbers(some), part
     for (dataset, digits), part in answers.groupby(["dataset", "digits"], sort=False):
-        problems = part["problem"].nunique()
-        function, line = (part["task"] == task for task in RETRIEVAL)
-        apart = {"share": _shares(part, function) - _shares(part, line)}
-        yield (dataset, "function - line", digits, ANY, ANY), apart, problems
+        function = part["task"] == "function_retrieval"
+        line = part["task"] == "line_retrieval"
+        apart = {"share": _apart(part, function, line)}
+        yield (dataset, "function - line", digits, ANY, ANY), apart, part
         for task, some in part.groupby("task", sort=False):
-            yield (dataset, task, digits, ANY, ANY), _by_query(some), problems
+            yield (dataset, task, digits, ANY, ANY), _by_query(some), part
 
 
 def asked() -> dict[str, pd.DataFrame]:
     """Dict of tables by name, of the models that the paper's statements are about: `models` and
     `open` have the column model (`open` without GPT 4.1), `families` has the columns model (the
     family's name), smaller, larger."""
-    families = pd.DataFrame(FAMILIES, index=["smaller", "larger"]).T
+    families = pd.DataFrame(FAMILIES, ["smaller", "larger"]).T
     families = families.reset_index(names="model")
-    models = pd.DataFrame({"model": read_published("semtrace")["groups"]["all"]})
+    models = pd.DataFrame({"model": published_groups()["all"]})
     open_models = models[models["model"] != "gpt-4.1-2025-04-14"]
     return {"models": models, "open": open_models, "families": families}
 
 
 def _shares(
-    part: pd.DataFrame, mask: pd.Series | None = None, value: str = "value_strict"
+    part: pd.DataFrame, mask: pd.Series, value: str = "value_strict"
 ) -> pd.Series:
-    """Series by model of the mean of the column `value` over its answers under `mask`, or all."""
-    scores = part[value].astype(float)
-    if mask is not None:
-        scores = scores.where(mask)
+    """Series by model of the mean of the column `value` over its answers under `mask`."""
+    scores = part[value].astype(float).where(mask)
     models = part["model"].to_numpy()
     return scores.set_axis(part["problem"]).groupby(models, sort=False).apply(share)
+
+
+def _apart(
+    part: pd.DataFrame,
+    first: pd.Series,
+    second: pd.Series,
+    value: str = "value_strict",
+) -> pd.Series:
+    """Series by model of the mean under the mask `first` minus that under `second`."""
+    return _shares(part, first, value) - _shares(part, second, value)
 
 
 def _dips(
@@ -108,7 +120,7 @@ def _dips(
     depth = part["depth"]
     middle = depth.between(1 / 3, 2 / 3)
     ends = depth.isin([depth.min(), depth.max()])
-    return _shares(part, among & middle, value) - _shares(part, among & ends, value)
+    return _apart(part, among & middle, among & ends, value)
 
 
 def _numbers(part: pd.DataFrame) -> Numbers:
@@ -119,38 +131,36 @@ def _numbers(part: pd.DataFrame) -> Numbers:
     fourth = (5 * depth + 1e-9).astype(int) == 3
     first = depth == depth.min()
     last = depth == depth.max()
-    own = _shares(part)
+    own = _shares(part, depth >= 0)
     dips = _dips(part)
     larger = pd.Series(dtype=object)
     for name, (small, large) in FAMILIES.items():
         if {small, large} <= {*own.index}:
             larger[name] = own[large] - own[small]
-    numbers = {
-        "share": own,
-        MIDDLE: dips,
-        "fourth fifth - the rest": _shares(part, fourth) - _shares(part, ~fourth),
-        "beginning - end": _shares(part, first) - _shares(part, last),
-        "unresolved, middle - ends": _dips(part, value="unresolved_strict"),
-        "larger - smaller": larger,
-    }
+    numbers = {"share": own, MIDDLE: dips}
+    numbers["larger - smaller"] = larger
+    numbers["fourth fifth - the rest"] = _apart(part, fourth, ~fourth)
+    numbers["beginning - end"] = _apart(part, first, last)
+    numbers["unresolved, middle - ends"] = _dips(part, value="unresolved_strict")
     if counts.nunique() > 1:
         most = counts == counts.max()
         fewest = counts == counts.min()
-        numbers[COUNT] = _shares(part, most) - _shares(part, fewest)
+        numbers[COUNT] = _apart(part, most, fewest)
     if len(dips) > 1:
-        beside = {name: dip - mean(list(dips.drop(name))) for name, dip in dips.items()}
-        numbers[f"{MIDDLE}, beside the others"] = pd.Series(beside)
+        beside = dips.copy()
+        for name in dips.index:
+            beside[name] -= mean(list(dips.drop(name)))
+        numbers[f"{MIDDLE}, beside the others"] = beside
     return numbers
 
 
 def _by_query(part: pd.DataFrame) -> Numbers:
     """Differences between one task's answers `part` with and without the leading query."""
     leading = part["qac"].astype(bool)
-    if leading.nunique() < 2:
-        return {}
+    dips = _dips(part, leading) - _dips(part, ~leading)
     return {
-        "share, with - without": _shares(part, leading) - _shares(part, ~leading),
-        f"{MIDDLE}, with - without": _dips(part, leading) - _dips(part, ~leading),
+        "share, with - without": _apart(part, leading, ~leading),
+        f"{MIDDLE}, with - without": dips,
     }
 
 
@@ -164,20 +174,20 @@ def drop_orders(drops: pd.DataFrame, confidence: float) -> pd.DataFrame:
     leading query minus the drop with it, in points. A comparison without one of its models has no
     row.
     """
-    columns = ["number", "model", *CELL, "value", "low", "high", "problems"]
-    keyed = drops["keys"].astype(bool) & drops["task"].isin(PREDICTIONS)
-    group = drops["model"].isin(read_published("semtrace")["groups"])
-    drops = drops[(drops["context"] == ANY) & ~group & ~keyed]
+    group = drops["model"].isin(published_groups())
+    over_all = drops["context"] == ANY
+    drops = _unkeyed(drops[over_all & ~group])
     rows = []
     for number, model, unit, sides in _sides(drops):
-        *rest, last = sides[unit]
+        *others, own = sides[unit]
         *errors, error = sides[f"{unit}_deviation"]
-        scaled = [one / len(rest) for one in errors]
+        scaled = np.divide(errors, len(others))
         half = normal_quantile(confidence) * math.hypot(error, *scaled)
-        value = last - float(np.mean(rest))
+        value = own - np.mean(others)
         ends = value - half, value + half
         *cell, problems = sides.iloc[0][[*CELL, "problems"]]
         rows.append((f"{number}, {unit}", model, *cell, value, *ends, problems))
+    columns = ["number", "model", *CELL, "value", "low", "high", "problems"]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -189,10 +199,10 @@ def _sides(drops: pd.DataFrame) -> Iterator[tuple[str, str, str, pd.DataFrame]]:
         for name, pair in FAMILIES.items():
             if {*pair} <= {*own.index}:
                 for unit in ("points", "relative"):
-                    yield "larger - smaller", name, unit, own.loc[[*pair]]
+                    yield "larger - smaller", name, unit, own.loc[pair]
         for model in FAMILIES["Llama 3"]:
             others = own.index.drop(model, errors="ignore")
-            if model in own.index and len(others):
+            if 0 < len(others) < len(own):
                 yield "beside the others", model, "relative", own.loc[[*others, model]]
     by = ["dataset", "task", "digits", "metric", "model"]
     for (*_, model), part in drops.groupby(by, sort=False):

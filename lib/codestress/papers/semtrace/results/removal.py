@@ -23,9 +23,12 @@ from ..line_removal import LineRemoval, Sensitivity
 
 Curve = tuple[str, str]
 """Key of a curve: model and task."""
+Fits = Mapping[Curve, ExponentialFit]
+"""Exponential fits by model and task."""
 INTERPRETER = "python"
 """Name of the Python interpreter in the model registry."""
 OUTPUTS = "output_prediction"
+"""Task of the interpreter, which predicts no inputs."""
 
 
 def accuracy_by_share(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -50,24 +53,26 @@ def with_fifths_removed(answers: pd.DataFrame) -> pd.DataFrame:
     return answers.assign(share_removed=share.where(share.isin([0, 1]), between))
 
 
-def fit_removal(
-    answers: pd.DataFrame, given: LineRemoval
-) -> dict[Curve, ExponentialFit]:
+def fit_removal(answers: pd.DataFrame, given: LineRemoval) -> Fits:
     """Dict of exponential fits through the accuracies in `answers` at each share of lines removed,
     by model and task; programs are resampled, not their versions. `given` has the parameters of the
     fits: trend, weights, level of the intervals, resamples and seed.
     """
     fits = {}
+    weigh = equally
+    if given.weighted:
+        weigh = by_answers
     for curve, part in answers.groupby(["model", "task"], sort=False):
         cells = part.pivot_table(
             "value_strict", "problem", "share_removed", ["sum", "count"], fill_value=0
         )
+        right = cells["sum"]
         fits[curve] = fit_exponential(
-            cells["sum"].columns,
-            cells["sum"],
+            right.columns,
+            right,
             cells["count"],
             floor=given.trend == "exponential_with_floor",
-            weigh=by_answers if given.weighted else equally,
+            weigh=weigh,
             confidence=given.confidence,
             resamples=given.resamples,
             check=True,
@@ -77,7 +82,7 @@ def fit_removal(
     return fits
 
 
-def fit_table(fits: Mapping[Curve, ExponentialFit]) -> pd.DataFrame:
+def fit_table(fits: Fits) -> pd.DataFrame:
     """Table of `fits`, the dict of `fit_removal`, with a row for each model and task: height, rate
     and floor, each with _low and _high, loss_at_half (share of the curve's value at 0 that is lost
     when half of the lines are removed, section 3.4) with loss_low and loss_high, programs,
@@ -98,9 +103,7 @@ def fit_table(fits: Mapping[Curve, ExponentialFit]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def fitted_curves(
-    table: pd.DataFrame, fits: Mapping[Curve, ExponentialFit]
-) -> pd.DataFrame:
+def fitted_curves(table: pd.DataFrame, fits: Fits) -> pd.DataFrame:
     """Table of the figure's curves, from `fits`: model, task, share_removed (101 steps over the
     range of that column in `table`, that of `accuracy_by_share`), accuracy, low, high (pointwise
     band at the level of `fits`), lack_of_fit (p-value)."""
@@ -120,12 +123,10 @@ def fitted_curves(
 def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFrame:
     """Table of Equation 5 from `answers`, a row for each model and task: the mean over programs of
     (R(C) - R(C_inc)) / (R(C) + epsilon), a mean over incomplete versions C_inc of a program C.
-    `given` has epsilon, `complete_wrong` and the level of the intervals.
-
-    Columns: model, task, sensitivity, low, high, programs (behind the mean), complete_wrong (number
-    of programs that were answered incorrectly when complete); to_python, to_python_low,
-    to_python_high: the sensitivity minus the interpreter's, paired by program (nan for inputs, for
-    the interpreter, and when the interpreter was not asked).
+    `given` has epsilon, `complete_wrong` and the level of the intervals. Columns: model, task,
+    sensitivity, low, high, programs (behind the mean), complete_wrong (number of programs answered
+    incorrectly when complete); to_python, to_python_low, to_python_high: the sensitivity minus the
+    interpreter's, paired by program (nan for inputs, for the interpreter, and without it).
 
     When the complete program is answered incorrectly, the quotient is 0 or about -1/epsilon, which
     says nothing of recall. The program is then left out (`complete_wrong` = `left_out`) or counts 0
@@ -137,29 +138,33 @@ def recall_sensitivity(answers: pd.DataFrame, given: Sensitivity) -> pd.DataFram
     incomplete = answers[~whole].groupby(by, sort=False)["value_strict"].mean()
     lost = (complete - incomplete) / (complete + given.epsilon)
     nothing = 0.0 if given.complete_wrong == "zero" else np.nan
-    worth = lost.where(complete > 0, nothing)
-    each = pd.DataFrame({"complete": complete, "sensitivity": worth})
+    each = complete.to_frame("complete")
+    each["sensitivity"] = lost.where(complete > 0, nothing)
     each = each.reset_index(["model", "task"])
     python = each.loc[each["model"] == INTERPRETER, "sensitivity"]
     rows = []
     for (model, task), part in each.groupby(["model", "task"], sort=False):
         known = part["sensitivity"].dropna()
-        mean, ends, programs, _ = clustered_share(known, known.index, given.confidence)
-        wrong = int((part["complete"] == 0).sum())
+        mean = clustered_share(known, known.index, given.confidence)
+        row = {"model": model, "task": task}
+        row["sensitivity"] = mean.value
+        row["low"], row["high"] = mean.interval
+        row["programs"] = mean.clusters
+        row["complete_wrong"] = (part["complete"] == 0).sum()
         more = (known - python).dropna()
         if task != OUTPUTS or model == INTERPRETER:
             more = more[:0]
-        to_python = more.mean(), *paired_difference(more, confidence=given.confidence)
-        rows.append((model, task, mean, *ends, programs, wrong, *to_python))
-    columns = ["model", "task", "sensitivity", "low", "high", "programs"]
-    columns += ["complete_wrong", "to_python", "to_python_low", "to_python_high"]
-    return pd.DataFrame(rows, columns=columns)
+        ends = paired_difference(more, confidence=given.confidence)
+        row["to_python"] = more.mean()
+        row["to_python_low"], row["to_python_high"] = ends
+        rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def published_drop(artefact: str) -> tuple[float, float] | None:
     """Pair of the share of lines removed and the accuracy, both in %, at the one point that the
     paper states in numbers for the figure named `artefact`; None when it states none."""
-    numbers = published_numbers(artefact) or {}
+    numbers = published_numbers(artefact)
     if "drop_points" not in numbers:
         return None
     return numbers["smallest_share_removed_pct"], 100 - numbers["drop_points"]
@@ -169,13 +174,15 @@ def removal_title(sensitivity: pd.DataFrame) -> str:
     """Title of the figure: the mean loss by Equation 5, which needs no fit, of each task, over the
     models in `sensitivity`, the table of `recall_sensitivity`."""
     means = 100 * sensitivity.groupby("task", sort=False)["sensitivity"].mean()
-    names = [
-        f"{mean:.0f} % of right {task.removesuffix('_prediction')}s"
-        for task, mean in means.items()
-    ]
+    losses = []
+    for task, mean in means.items():
+        asked = task.removesuffix("_prediction")
+        losses.append(f"{mean:.0f} % of right {asked}s")
     models = sensitivity["model"].unique()
-    who = models[0] if len(models) == 1 else f"mean of {len(models)}"
-    return f"When lines are missing, {listed(names)} are lost ({who})"
+    who = f"mean of {len(models)}"
+    if len(models) == 1:
+        who = models[0]
+    return f"When lines are missing, {listed(losses)} are lost ({who})"
 
 
 def sensitivity_title(sensitivity: pd.DataFrame) -> str:

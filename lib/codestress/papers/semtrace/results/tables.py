@@ -15,6 +15,7 @@ from codestress.report.published import published_cells, read_published
 from codestress.types import Prompt
 
 PROBLEMS = 800
+"""Number of problems that most of the paper's models were asked."""
 FEWER = {"gpt-4.1-2025-04-14": 100}
 """Number of problems for models that were asked fewer than `PROBLEMS`."""
 COLUMNS = {
@@ -24,13 +25,22 @@ COLUMNS = {
     ("generated", "input_prediction"): "generated-I",
     ("generated", "output_prediction"): "generated-O",
 }
+"""Columns of Table 1 by data set and task, and those of the kit's own problems."""
+
+
+def published_groups() -> dict[str, list[str]]:
+    """Dict of the paper's groups of models by name, such as `all` and `larger`."""
+    return dict(read_published("semtrace")["groups"])
 
 
 def groups_of(models: Iterable[str]) -> dict[str, list[str]]:
     """Dict of the paper's groups of models of which all are among `models`, by name."""
     known = set(models)
-    groups: dict[str, list[str]] = read_published("semtrace")["groups"]
-    return {name: group for name, group in groups.items() if known.issuperset(group)}
+    groups = {}
+    for name, group in published_groups().items():
+        if known.issuperset(group):
+            groups[name] = group
+    return groups
 
 
 def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
@@ -41,27 +51,25 @@ def baseline_shares(table: pd.DataFrame) -> pd.DataFrame:
     is a summary of answers by model, dataset, task and keys; `KeyError` for a data set and task not
     in `COLUMNS`.
     """
-    keyed = table["keys"].nunique() > 1
-    conditions = [
-        COLUMNS[row.dataset, row.task]
-        + (f", with{'' if row.keys else 'out'} keys" if keyed else "")
-        for row in table.itertuples()
-    ]
-    shown = ["label", "condition", "accuracy", "low", "high", "items", "cell"]
-    cells = with_cells(table, ["model", "dataset", "task", "keys"])
-    return cells.assign(label=table["model"], condition=conditions)[shown]
+    points = with_cells(table, ["model", "dataset", "task", "keys"])
+    points["label"] = table["model"]
+    asked = zip(table["dataset"], table["task"], strict=True)
+    points["condition"] = [COLUMNS[question] for question in asked]
+    if table["keys"].nunique() > 1:
+        words = {True: ", with keys", False: ", without keys"}
+        points["condition"] += table["keys"].map(words)
+    return points[["label", "condition", "accuracy", "low", "high", "items", "cell"]]
 
 
 def published_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     """Table of the accuracies that the paper prints in the table named `artefact`: label (model),
     condition, percent (as printed), n, correct (count), accuracy, and Wilson's low and high (0 to
     1) from the paper's 800 problems (100 for GPT 4.1). Empty when `artefact` has no such table."""
-    cells = published_cells(artefact, "label", "condition").rename(
-        columns={"value": "percent"}
-    )
-    asked = cells["label"].map(FEWER).fillna(PROBLEMS).astype(int)
-    counted = cells.assign(n=asked, correct=(cells["percent"] * asked / 100).round())
-    table = with_accuracy(counted, "correct", "n", confidence)
+    cells = published_cells(artefact, "label", "condition")
+    cells = cells.rename(columns={"value": "percent"})
+    cells["n"] = cells["label"].map(FEWER).fillna(PROBLEMS).astype(int)
+    cells["correct"] = (cells["percent"] * cells["n"] / 100).round()
+    table = with_accuracy(cells, "correct", "n", confidence)
     return table.assign(accuracy=cells["percent"] / 100)
 
 
@@ -69,14 +77,14 @@ def drawn_baselines(artefact: str, confidence: float) -> pd.DataFrame:
     """Table like that of `published_baselines`, with what the figure of Table 2 shows: its numbers
     and, as the condition `without keys`, those of Table 1 for the same models and tasks."""
     printed = published_baselines(artefact, confidence)
-    if not printed["condition"].str.endswith(", with keys").any():
+    if artefact != "semtrace/tab02":
         return printed
     plain = published_baselines("semtrace/tab01", confidence)
     plain["condition"] += ", without keys"
     table = pd.concat([plain, printed], ignore_index=True)
     tasks = table["condition"].str.partition(", ")[0]
-    both = pd.concat([table["label"], tasks], axis="columns").duplicated(keep=False)
-    return table[both]
+    asked = table.assign(task=tasks)
+    return table[asked.duplicated(["label", "task"], keep=False)]
 
 
 def headline(
@@ -160,10 +168,14 @@ def architectures(models: Sequence[ModelEntry], context: int) -> pd.DataFrame:
         for name in ("positional", "moe", "sliding_window", "gqa"):
             row[name] = entry.architecture.get(name, unknown)
         base = entry.architecture.get("rope_theta")
-        reaches = unknown
-        if base is not None:
-            reaches = "yes" if float(base) >= bound else "no"
-        row |= {"rope_base": base, "context": entry.context, "reaches_bound": reaches}
+        reaches = "no"
+        if base is None:
+            reaches = unknown
+        elif float(base) >= bound:
+            reaches = "yes"
+        row["rope_base"] = base
+        row["context"] = entry.context
+        row["reaches_bound"] = reaches
         rows.append(row)
     return pd.DataFrame(rows).assign(smallest_base=round(bound))
 
@@ -197,7 +209,9 @@ def shares_by_reading(answers: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def prompt_files(tasks: Sequence[str], qac: Sequence[bool]) -> list[str]:
     """List of the names of the template files behind the prompts of `tasks`; their hashes go into
     the manifest. Files for a query before the code are among them if any of `qac` is True."""
-    parts = [".before", "", ".prefill"] if any(qac) else ["", ".prefill"]
+    parts = ["", ".prefill"]
+    if any(qac):
+        parts.insert(0, ".before")
     return ["".join(name) for name in product(tasks, parts)]
 
 
@@ -206,7 +220,8 @@ def template_table(prompts: Sequence[tuple[str, int, Prompt]]) -> pd.DataFrame:
     task, distractors, characters, tokens_at_4_characters (no model's tokenizer)."""
     rows = []
     for task, count, prompt in prompts:
-        size = prompt.characters
-        rows.append((task.replace("_", " "), count, size, round(size / 4)))
-    columns = ["task", "distractors", "characters", "tokens_at_4_characters"]
-    return pd.DataFrame(rows, columns=columns)
+        row = {"task": task.replace("_", " "), "distractors": count}
+        row["characters"] = prompt.characters
+        row["tokens_at_4_characters"] = round(prompt.characters / 4)
+        rows.append(row)
+    return pd.DataFrame(rows)

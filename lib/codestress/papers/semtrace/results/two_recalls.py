@@ -21,8 +21,10 @@ from codestress.seeding import rng
 from .tables import COLUMNS
 
 LEXICAL = ("line retrieval", "function retrieval")
+"""Measures of lexical recall; all others are compared with them."""
 SEMTRACE = "SemTrace"
 PARTIAL = "SemTrace, partial matches"
+"""Measures of semantic recall, by exact and by partial matches."""
 Scores = Mapping[str, pd.DataFrame]
 """Mean scores (0 to 1) by measure: problems (rows) by models (columns); nan when a problem was not
 asked."""
@@ -52,7 +54,7 @@ def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
         found[name] = part.pivot_table("value_strict", *axes, sort=False)
         if name == SEMTRACE:
             found[PARTIAL] = part.pivot_table("value_partial", *axes, sort=False)
-    if SEMTRACE not in found or not any(name in found for name in LEXICAL):
+    if SEMTRACE not in found or found.keys().isdisjoint(LEXICAL):
         raise ParameterError(
             "problems must have semtrace, and tasks a retrieval: two recalls are compared"
         )
@@ -66,11 +68,12 @@ def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
     for measure, table in measures.items():
         for model, column in table.items():
             known = column.dropna()
-            share, ends, count, _ = clustered_share(known, known.index, confidence)
-            rows.append((measure, model, share, *ends, count))
-    return pd.DataFrame(
-        rows, columns=["measure", "model", "accuracy", "low", "high", "problems"]
-    )
+            share = clustered_share(known, known.index, confidence)
+            row = {"measure": measure, "model": model, "accuracy": share.value}
+            row["low"], row["high"] = share.interval
+            row["problems"] = share.clusters
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
 def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame:
@@ -87,18 +90,25 @@ def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame
     for name, other in product(lexical, others):
         models = measures[name].columns.intersection(measures[other].columns)
         # What is equal but for rounding is tied.
-        x, y = (measures[one][models].mean().round(9) for one in (name, other))
-        test = kendall(x, y, confidence, rng(seed, "two recalls", name, other))
-        numbers = test.value, *test.interval, test.p_value
-        rows.append((name, other, len(models), *numbers))
-    columns = ["lexical", "other", "models", "tau", "low", "high", "p"]
-    return with_holm(pd.DataFrame(rows, columns=columns))
+        x = measures[name][models].mean().round(9)
+        y = measures[other][models].mean().round(9)
+        tau = kendall(x, y, confidence, rng(seed, "two recalls", name, other))
+        row = {"lexical": name, "other": other, "models": tau.models}
+        row["tau"] = tau.value
+        row["low"], row["high"] = tau.interval
+        row["p"] = tau.p_value
+        rows.append(row)
+    return with_holm(pd.DataFrame(rows))
 
 
 def headline(found: pd.DataFrame) -> str:
     """Title of the figure, from `found`, the table of `correlations()`: Kendall's tau of SemTrace
     with each lexical measure, and whether models enough were asked to decide it."""
     rows = found[found["other"] == SEMTRACE]
-    taus = listed([f"{row.tau:.2f} ({row.lexical})" for row in rows.itertuples()])
-    few = "" if rows["decided"].all() else "; too few models to decide"
-    return f"The rank correlation of retrieval and SemTrace is {taus}{few}"
+    taus = []
+    for row in rows.itertuples():
+        taus.append(f"{row.tau:.2f} ({row.lexical})")
+    title = f"The rank correlation of retrieval and SemTrace is {listed(taus)}"
+    if rows["decided"].all():
+        return title
+    return f"{title}; too few models to decide"
