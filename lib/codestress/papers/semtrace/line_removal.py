@@ -38,9 +38,11 @@ def without_lines(code: str, removed: int) -> str:
     """Text of the program `code` without the lines in the bit mask `removed` (0: none, to 2 **
     `removable(code)` - 1: all but the first): bit i, from 0, removes line i + 2, counted from 1."""
     first, *others = code.split("\n")
-    return "\n".join(
-        [first, *(line for i, line in enumerate(others) if not removed >> i & 1)]
-    )
+    kept = [first]
+    for bit, line in enumerate(others):
+        if not removed >> bit & 1:
+            kept.append(line)
+    return "\n".join(kept)
 
 
 class Sensitivity(Begun):
@@ -87,9 +89,11 @@ class Sensitivity(Begun):
 
         With `shown` "program", and for SemTrace, only outputs are asked for.
         """
-        both = self.shown == "prompt" and self.problems != "semtrace"
+        tasks = self.tasks
+        if self.shown == "program" or self.problems == "semtrace":
+            tasks = ["output_prediction"]
         table = self.table()
-        for task in self.tasks if both else ["output_prediction"]:
+        for task in tasks:
             for name in self.sampled(table):
                 factors: dict[str, Scalar] = {"task": task}
                 factors["lines"] = removable(table[name].code)
@@ -102,11 +106,14 @@ class Sensitivity(Begun):
         them drawn by the seed, among them always 0, the unchanged program; none for a program of
         one line."""
         lines = removable(problem.code)
-        count = 2**lines if lines else 0
+        if not lines:
+            return ()
+        count = 2**lines
         if not self.versions or self.versions >= count:
             return range(count)
         order = rng(self.seed, "versions", problem.id).permutation(count - 1)
-        return [0, *sorted(int(i) + 1 for i in order[: self.versions - 1])]
+        masks = 1 + order[: self.versions - 1]
+        return [0, *sorted(masks.tolist())]
 
     def table(self) -> dict[str, Problem]:
         """Returns the problems by id."""
@@ -125,7 +132,8 @@ class Sensitivity(Begun):
             message = Message("user", problem.code)
             sampling = Sampling(max_tokens=1)
             return Prompt((message,), sampling, problem.call, problem.source)
-        values = predicted(problem) | {"code_block": problem.code}
+        values = predicted(problem)
+        values["code_block"] = problem.code
         return self.prompt(str(trial.factors["task"]), values, problem.source)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002

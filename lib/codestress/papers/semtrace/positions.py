@@ -38,12 +38,17 @@ from .prompting import (
 )
 
 Task = Literal[Prediction, "function_retrieval", "line_retrieval"]
+"""Question about the target."""
 RETRIEVAL = ("function_retrieval", "line_retrieval")
+"""Tasks that ask for lines of the context by their keys."""
 Counts = Annotated[
     list[Annotated[int, Field(ge=0, le=1000)]],
     Field(min_length=1, description="unrelated functions around the target"),
 ]
 Matched = Literal["count", "tokens"]
+"""Quantity in which a context is as long as the paper's."""
+AVERAGE = {"matched": "tokens", "distractor_tokens": 200}
+"""Parameters of contexts as long as functions of the paper's average length make them."""
 
 
 class Contexts(Begun):
@@ -65,16 +70,8 @@ class Contexts(Begun):
         Alike(
             "functions of CodeSearchNet, of about 200 tokens",
             (
-                {
-                    "distractor_source": "cosqa",
-                    "matched": "tokens",
-                    "distractor_tokens": 200,
-                },
-                {
-                    "distractor_source": "codesearchnet",
-                    "matched": "tokens",
-                    "distractor_tokens": 200,
-                },
+                {"distractor_source": "cosqa", **AVERAGE},
+                {"distractor_source": "codesearchnet", **AVERAGE},
                 {"distractor_source": "codesearchnet", "matched": "count"},
             ),
         ),
@@ -149,7 +146,9 @@ class Contexts(Begun):
     @property
     def rules(self) -> tuple[str, ...]:
         """`strict`, and for SemTrace `partial`: a list's share of right elements."""
-        return ("strict", "partial") if "semtrace" in self.problems else ("strict",)
+        if "semtrace" in self.problems:
+            return "strict", "partial"
+        return ("strict",)
 
     def trials(self) -> Iterator[Trial]:
         """Yields the trials of every task on every problem, at every position in every context;
@@ -160,9 +159,12 @@ class Contexts(Begun):
         is one position.
         """
         for dataset in self.problems:
-            traced = dataset == "semtrace"
-            tasks = ["output_prediction"] if traced else self.tasks
-            for digits in self.digits if traced else self.digits[:1]:
+            tasks = self.tasks
+            sizes = self.digits[:1]
+            if dataset == "semtrace":
+                tasks = ["output_prediction"]
+                sizes = self.digits
+            for digits in sizes:
                 data: dict[str, Scalar] = {"dataset": dataset, "digits": digits}
                 conditions = [data | place for place in self.places_of(tasks)]
                 names = self.sampled(self.table(dataset, digits))
@@ -175,12 +177,17 @@ class Contexts(Begun):
         1)."""
         last = max(self.positions - 1, 1)
         for task, qac in product(tasks, self.qac):
-            # A line of a function is found by its key, so these tasks have keys in any case.
-            keys = [True] if task in RETRIEVAL else self.keys
+            keys = self.keys
+            if task in RETRIEVAL:
+                # A line of a function is found by its key.
+                keys = [True]
             for keyed, count in product(keys, self.distractors):
                 place: dict[str, Scalar] = {"task": task, "qac": qac, "keys": keyed}
                 place["distractors"] = count
-                for position in range(self.positions if count else 1):
+                positions = 1
+                if count:
+                    positions = self.positions
+                for position in range(positions):
                     yield place | {"position": position, "depth": position / last}
 
     def table(self, dataset: str, digits: int) -> dict[str, Problem]:
@@ -200,11 +207,13 @@ class Contexts(Begun):
         count = factors["distractors"]
         keyed = factors["keys"]
         mixed = self.in_context(problem, count, factors["position"], keyed=keyed)
-        values = self.query(problem, task) | {"code_block": mixed.text}
+        values = self.query(problem, task)
+        values["code_block"] = mixed.text
         # A reader may take a distractor's line for the target's, so the program is a stranger's
         # when they are.
-        foreign = count and self.distractor_source != "installed"
-        source = Source.STRANGER if foreign else problem.source
+        source = problem.source
+        if count and self.distractor_source != "installed":
+            source = Source.STRANGER
         return self.prompt(task, values, source, qac=factors["qac"])
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:
@@ -214,12 +223,11 @@ class Contexts(Begun):
             lines, keys = self.wanted(problem, task)
             separator = SEPARATORS[self.key_separator]
             return recall.score_retrieval(lines, keys, response, begun, separator)
+        answer = problem, response, begun, self.reading
         if rule == "partial" and trial.factors["dataset"] == "semtrace":
             any_length = self.wrong_length == "by_position"
-            return recall.score_partial_trace(
-                problem, response, begun, self.reading, any_length=any_length
-            )
-        return recall.SCORERS[task](problem, response, begun, self.reading)
+            return recall.score_partial_trace(*answer, any_length=any_length)
+        return recall.SCORERS[task](*answer)
 
     def in_context(
         self, problem: Problem, count: int, position: int, *, keyed: bool = False
@@ -230,8 +238,9 @@ class Contexts(Begun):
         drawn_for = problem.id
         if self.redrawn:
             drawn_for = f"{problem.id}, position {position}"
-        source = self.distractor_source
-        others = distractor_context(drawn_for, count, source, tokens, self.seed)
+        others = distractor_context(
+            drawn_for, count, self.distractor_source, tokens, self.seed
+        )
         codes = problem.code, *others
         functions = [Shown(code) for code in codes]
         if keyed:
@@ -250,15 +259,20 @@ class Contexts(Begun):
         `line_retrieval` one drawn by the seed), and their keys; the key of a blank line is empty
         unless `keyed_blank`."""
         lines = problem.code.split("\n")
-        keys = drawn_keys(problem.id, (problem.code,), self.seed)[0][: len(lines)]
-        shown = [number for number, line in enumerate(lines) if line.strip()]
-        if not self.keyed_blank:
-            keys = [key if n in shown else "" for n, key in enumerate(keys)]
+        [drawn] = drawn_keys(problem.id, (problem.code,), self.seed)
+        keys = drawn[: len(lines)]
+        shown = []
+        for number, line in enumerate(lines):
+            if line.strip():
+                shown.append(number)
+            elif not self.keyed_blank:
+                keys[number] = ""
         if task == "function_retrieval":
             return lines, keys
-        if self.line_asked == "body" and len(shown) > 1:
-            shown = shown[1:]
-        asked = shown[rng(self.seed, "line", problem.id).integers(len(shown))]
+        if self.line_asked == "body":
+            shown = shown[1:] or shown
+        place = rng(self.seed, "line", problem.id).integers(len(shown))
+        asked = shown[place]
         return [lines[asked]], [keys[asked]]
 
     def query(self, problem: Problem, task: str) -> dict[str, str]:

@@ -19,8 +19,10 @@ from codestress.types import Message, Prompt, Sampling, Source
 from .contexts import Sized, trace_problems
 
 Dataset = Annotated[str, known_source("generated", "cruxeval", "semtrace")]
+"""Source of problems: a data set, the kit's own, or the name of a custom set."""
 Prediction = Literal["input_prediction", "output_prediction"]
 PREDICTIONS = [*get_args(Prediction)]
+"""Tasks that ask for the input or the output of a call."""
 
 
 class Begun(Interval, Experiment):
@@ -58,7 +60,9 @@ class Begun(Interval, Experiment):
     def begun(self, task: str, values: Mapping[str, str]) -> str:
         """Returns the beginning of the assistant's turn for `task`, filled in by `values` (text by
         placeholder); empty where the model writes the beginning (`prefill` is "user")."""
-        return filled(f"{task}.prefill", values) if self.prefill == "assistant" else ""
+        if self.prefill == "user":
+            return ""
+        return filled(f"{task}.prefill", values)
 
     def prompt(
         self,
@@ -74,14 +78,18 @@ class Begun(Interval, Experiment):
         With `prefill` "user" the user's turn states how the answer begins; else the assistant's
         turn begins so. `source` is the program's origin.
         """
-        names = [f"{task}.before", task] if qac else [task]
+        names = [task]
+        if qac:
+            names.insert(0, f"{task}.before")
         if self.prefill == "user":
             names.append("begin_with")
             values = {**values, "begun": filled(f"{task}.prefill", values)}
         text = "\n\n".join(filled(name, values) for name in names)
-        # A function that is repeated whole needs more room than one line.
-        room = 2 if task == "function_retrieval" else 1
-        sampling = Sampling(max_tokens=room * self.max_tokens)
+        tokens = self.max_tokens
+        if task == "function_retrieval":
+            # A function that is repeated whole needs more room than one line.
+            tokens *= 2
+        sampling = Sampling(max_tokens=tokens)
         begun = self.begun(task, values)
         return Prompt((Message("user", text),), sampling, begun, source)
 
@@ -114,4 +122,5 @@ def problems_of(
 
 
 def predicted(problem: Problem) -> dict[str, str]:
+    """Values by which the templates of predictions are filled in for `problem`."""
     return {"input": problem.arguments, "output": problem.output}

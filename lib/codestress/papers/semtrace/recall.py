@@ -39,7 +39,9 @@ def score_output_completion(
     value = begun_value(without_thoughts(response.text), begun, rule)
     score = score_output(Answer(problem, value.text))
     if score.outcome is Outcome.UNPARSABLE:
-        return score if value.closed else unread(response, score.detail)
+        if value.closed:
+            return score
+        return unread(response, score.detail)
     if score.outcome is Outcome.INCORRECT and not value.closed:
         return replace(score, outcome=missed(response).outcome)
     return score
@@ -105,6 +107,7 @@ SCORERS = {
 
 
 def _ended(text: str) -> str:
+    """`text` with line feeds alone as line breaks, and none at its end."""
     return text.replace("\r\n", "\n").rstrip("\r\n")
 
 
@@ -130,5 +133,7 @@ def score_retrieval(
         return unread(response, "the block is not closed")
     pairs = zip(keys, lines, strict=True)
     keyed = [f"{key}{key and separator}{line}" for key, line in pairs]
-    right = found.rstrip("\n") in (_ended("\n".join(lines)), _ended("\n".join(keyed)))
-    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, float(right), found)
+    expected = [_ended("\n".join(own)) for own in (lines, keyed)]
+    if found.rstrip("\n") in expected:
+        return Score(Outcome.CORRECT, 1.0, found)
+    return Score(Outcome.INCORRECT, 0.0, found)
