@@ -43,9 +43,8 @@ def what_if(
     from .results.tables import shares_by_reading
 
     overrides = Overrides(tuple(models.replace(",", " ").split()), settings)
-    chosen, *others = resolve(
-        select([artefact], load_profile(profile)), profile, overrides, load_registry()
-    )
+    artefacts = select([artefact], load_profile(profile))
+    chosen, *others = resolve(artefacts, profile, overrides, load_registry())
     if others or "reading" not in type(chosen.parameters).model_fields:
         raise ParameterError(
             f"{artefact}: is no artefact with begun answers, as semtrace/tab01 and semtrace/fig01 are"
@@ -63,3 +62,4 @@ def what_if(
 
 
 COMMANDS = (what_if,)
+"""Commands that this paper adds to the console script."""

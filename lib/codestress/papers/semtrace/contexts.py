@@ -50,47 +50,49 @@ def trace_problems(
     The paper prints the range for two digits and leaves both numbers open for more (section 3.3).
     `digits_of` names the number with `digits` digits, "x", "y" (the other has two) or "both".
     """
-    x_digits = digits if digits_of != "y" else USUAL_DIGITS
-    y_digits = digits if digits_of != "x" else USUAL_DIGITS
-    return [
-        _problem(number, x_digits, y_digits, rng(seed, "semtrace", digits, number))
-        for number in range(count)
-    ]
+    x_digits = y_digits = digits
+    if digits_of == "x":
+        y_digits = USUAL_DIGITS
+    elif digits_of == "y":
+        x_digits = USUAL_DIGITS
+    problems = []
+    for number in range(count):
+        random = rng(seed, "semtrace", digits, number)
+        problems.append(_problem(number, x_digits, y_digits, random))
+    return problems
 
 
 def _problem(
     number: int, x_digits: int, y_digits: int, random: np.random.Generator
 ) -> Problem:
-    size = int(random.integers(FEWEST, MOST + 1))
+    """SemTrace problem with this `number`, its values drawn by `random`."""
+    size = random.integers(FEWEST, MOST + 1)
     x = int(random.integers(10 ** (x_digits - 1), 10**x_digits))
-    added = random.integers(-(10**y_digits), 10**y_digits, size).tolist()
-    order = random.permutation(size)
-    lines = [
-        f"    arr[{i}] = x {'-' if added[i] < 0 else '+'} {abs(added[i])}"
-        for i in order
-    ]
+    beyond = 10**y_digits
+    added = random.integers(-beyond, beyond, size).tolist()
     zeros = ", ".join("0" * size)
-    code = "\n".join(["def f(x):", f"    arr = [{zeros}]", *lines, "    return arr"])
-    return Problem(
-        f"semtrace_{number}",
-        code,
-        "f",
-        str(x),
-        str([x + y for y in added]),
-        source=Source.KIT,
-    )
+    lines = ["def f(x):", f"    arr = [{zeros}]"]
+    for index in random.permutation(size):
+        y = added[index]
+        sign = "+"
+        if y < 0:
+            sign = "-"
+        lines.append(f"    arr[{index}] = x {sign} {abs(y)}")
+    lines.append("    return arr")
+    code = "\n".join(lines)
+    output = str([x + y for y in added])
+    return Problem(f"semtrace_{number}", code, "f", str(x), output, source=Source.KIT)
 
 
 Distractors = Literal["installed", "cosqa", "codesearchnet"]
+"""Sources of the unrelated functions."""
 
 COSQA = "codesearchnet-python/cosqa_codesearchnet_python.jsonl.gz"
 CODESEARCHNET = "codexglue-python/test-00000-of-00001.parquet"
+"""Files of the two data sets."""
 USES_F = re.compile(r"\bf\b(?!['\"])")
 """Pattern of the name `f`, which every target function has; the prefix of an f-string does not
 match."""
-QUARTILES = (0.25, 0.75)
-"""Quantiles of the length in characters between which distractors lie; the paper treats shorter and
-longer functions as outliers."""
 
 
 @cache
@@ -102,10 +104,15 @@ def distractors(source: Distractors) -> tuple[str, ...]:
     Left out are functions that use the name `f`, which every target has, functions that do not
     parse, and duplicates. `DataError` when the source's data set is not at hand.
     """
-    codes = _installed() if source == "installed" else _written_alike(source)
+    codes = _written_alike(source)
+    if source == "installed":
+        codes = _installed()
     functions = [code for code in dict.fromkeys(codes) if not USES_F.search(code)]
     lengths = sorted(map(len, functions))
-    low, high = (lengths[int(share * (len(lengths) - 1))] for share in QUARTILES)
+    last = len(lengths) - 1
+    # The paper treats shorter and longer functions as outliers.
+    low = lengths[int(0.25 * last)]
+    high = lengths[int(0.75 * last)]
     return tuple(code for code in functions if low <= len(code) <= high)
 
 
@@ -128,14 +135,14 @@ def _written_alike(source: Distractors) -> Iterator[str]:
 
 
 def _installed() -> Iterator[str]:
+    """Yields the functions and methods of the packages that the lock file pins."""
     for package in PACKAGES:
         for text in installed_modules(package).values():
             lines = text.split("\n")
             for node in ast.walk(ast.parse(text)):
                 if isinstance(node, ast.FunctionDef) and not node.decorator_list:
-                    yield textwrap.dedent(
-                        "\n".join(lines[node.lineno - 1 : node.end_lineno])
-                    )
+                    own = lines[node.lineno - 1 : node.end_lineno]
+                    yield textwrap.dedent("\n".join(own))
 
 
 @lru_cache(maxsize=256)
@@ -155,10 +162,9 @@ def distractor_context(
     functions = [pool[i] for i in order]
     wanted = count
     if tokens is not None:
+        characters = count * tokens * CHARACTERS_PER_TOKEN
         lengths = np.cumsum([len(code) + 2 for code in functions])
-        wanted = 1 + int(
-            np.searchsorted(lengths, count * tokens * CHARACTERS_PER_TOKEN)
-        )
+        wanted = 1 + int(np.searchsorted(lengths, characters))
     if wanted > len(pool):
         raise ParameterError(
             f"distractors = {count}: {source} has only {len(pool)} functions of a fitting length; "
@@ -171,6 +177,7 @@ BLANK = ""
 """Text of the line between two functions; the paper prints no context."""
 
 MOST_FRAGMENTS = 20
+"""Largest number of parts that a target is cut into."""
 
 
 class Shown(NamedTuple):
@@ -191,6 +198,7 @@ class Mixture(NamedTuple):
 
     @property
     def text(self) -> str:
+        """Source text of the whole context."""
         return "\n".join(self.pieces)
 
     @property
@@ -207,6 +215,7 @@ class Mixture(NamedTuple):
         return self._size(self.target) / self._size(span)
 
     def _size(self, numbers: Iterable[int]) -> int:
+        """Characters of the pieces with these `numbers`, each with its line break."""
         return sum(len(self.pieces[number]) + 1 for number in numbers)
 
 
@@ -214,7 +223,9 @@ def target_index(position: int, positions: int, distractors: int) -> int:
     """Number of the `distractors` (a count) that stand before the target at the position with index
     `position` (0 first) among `positions` equally spaced ones: round(i * n / 10) for index i of 11;
     0 when there is one position."""
-    return round(position * distractors / (positions - 1)) if positions > 1 else 0
+    if positions == 1:
+        return 0
+    return round(position * distractors / (positions - 1))
 
 
 def mix(
@@ -239,17 +250,20 @@ def mix(
     steps = range(parts + 1)
     cuts = [round(part * len(lines) / parts) for part in steps]
     stretches = [round(part * len(others) / parts) for part in steps]
-    before = [
-        first + target_index(position, positions, last - first)
-        for first, last in pairwise(stretches)
-    ]
+    before = []
+    for first, last in pairwise(stretches):
+        before.append(first + target_index(position, positions, last - first))
     pieces: list[str] = []
     places: list[int] = []
     for index, function in enumerate([*others, None]):
-        if here := [part for part in range(parts) if before[part] == index]:
+        here = [part for part in range(parts) if before[part] == index]
+        if here:
+            first = here[0]
+            last = here[-1]
+            own = lines[cuts[first] : cuts[last + 1]]
             places.append(len(pieces))
-            pieces.append("\n".join(lines[cuts[here[0]] : cuts[here[-1] + 1]]))
-            pieces += blank_between * [target.behind[here[-1]]]
+            pieces.append("\n".join(own))
+            pieces += blank_between * [target.behind[last]]
         if function:
             pieces += [function.text, *function.behind[:blank_between]]
     return Mixture(pieces[: len(pieces) - blank_between], places)
@@ -265,7 +279,9 @@ def line_keys(random: np.random.Generator, functions: Sequence[str]) -> list[lis
     taken = {""}
     keys = []
     for number, code in enumerate(functions):
-        behind = 1 if number else MOST_FRAGMENTS
+        behind = 1
+        if number == 0:
+            behind = MOST_FRAGMENTS
         own = []
         for _ in range(code.count("\n") + 1 + behind):
             key = ""
@@ -304,7 +320,8 @@ def with_keys(
         last = len(lines)
         texts = []
         for key, line in zip_longest(own, lines, fillvalue=BLANK):
-            keyed = blank or line.strip()
-            texts.append(f"{key}{SEPARATORS[separator]}{line}" if keyed else line)
+            if blank or line.strip():
+                line = f"{key}{SEPARATORS[separator]}{line}"
+            texts.append(line)
         shown.append(Shown("\n".join(texts[:last]), texts[last:]))
     return shown

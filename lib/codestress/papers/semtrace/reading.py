@@ -2,7 +2,7 @@
 predicted outputs and inputs. A `Reading` holds the segments of the prompt that the reader kept."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import islice, product
 from typing import Any
@@ -20,9 +20,11 @@ TRIES = 40
 def _keyed_lines(reading: Reading) -> dict[str, str]:
     """Kept lines of the context as a dict by their keys, in order and without the keys; lines
     without a key are left out."""
-    return {
-        text[:6]: KEYED.sub("", text) for _, text in reading.kept if KEYED.match(text)
-    }
+    lines = {}
+    for _, text in reading.kept:
+        if KEYED.match(text):
+            lines[text[:6]] = KEYED.sub("", text)
+    return lines
 
 
 def retrieve_line(reading: Reading, prefill: str) -> str | None:
@@ -49,10 +51,11 @@ def retrieve_function(reading: Reading, prefill: str) -> str | None:
     if not asked:
         return None
     lines = _keyed_lines(reading)
-    first, last = (
-        list(lines).index(key) if key in lines else None for key in asked.groups()
-    )
-    kept = [] if first is None else [*lines.values()][first : (last or first) + 1]
+    places = {key: place for place, key in enumerate(lines)}
+    first, last = map(places.get, asked.groups())
+    kept = []
+    if first is not None:
+        kept = [*lines.values()][first : (last or first) + 1]
     return "\n".join(["", *kept, "```"])
 
 
@@ -68,22 +71,29 @@ def predict_output(reading: Reading, prefill: str) -> str | None:
     asked = re.search(r"assert f\((.*)\) ==$", prefill, re.S)
     if not asked:
         return None
+    arguments = asked[1]
     lines = kept_function(reading)
     code = "\n".join(lines)
     zeros = re.search(r"^ +arr = \[(0(?:, 0)*)\]$", code, re.M)
     if zeros:
         elements = zeros[1].split(", ")
         unresolved = reading.reader.style == "verbose" and reading.random.random() < 0.3
-        for index, sign, y in re.findall(
-            r"^ +arr\[(\d+)\] = x ([+-]) (\d+)$", code, re.M
-        ):
-            if int(index) < len(elements):
-                total = f"{asked[1]} {sign} {y}"
-                value = int(asked[1]) + int(sign + y)
-                elements[int(index)] = total if unresolved else str(value)
+        sums = re.findall(r"^ +arr\[(\d+)\] = x ([+-]) (\d+)$", code, re.M)
+        for index, sign, y in sums:
+            place = int(index)
+            if place < len(elements):
+                elements[place] = str(int(arguments) + int(sign + y))
+                if unresolved:
+                    elements[place] = f"{arguments} {sign} {y}"
         return f" [{', '.join(elements)}]\n```"
-    run = run_piece(_call(lines, asked[1], reading.source)) if lines else None
-    returned = _first_argument(asked[1]) if run is None else repr(run)
+    values = _value(f"({arguments},)")
+    returned = arguments
+    if values:
+        returned = repr(values[0])
+    if lines:
+        run = run_piece(_call(lines, arguments, reading.source))
+        if run is not None:
+            returned = repr(run)
     return f" {returned}\n```"
 
 
@@ -95,16 +105,20 @@ def predict_input(reading: Reading, prefill: str) -> str | None:
     asked = re.search(r"assert (.*) == f\($", prefill, re.S)
     if not asked:
         return None
+    written = asked[1]
+    output = _value(written)
     lines = kept_function(reading)
-    output = _value(asked[1])
-    tries = likely_inputs(asked[1], parameters(lines), thorough=reading.reader.thorough)
+    tries = likely_inputs(written, parameters(lines), thorough=reading.reader.thorough)
     programs = []
     if lines:
         programs = [_call(lines, arguments, reading.source) for arguments in tries]
     found = first_right(
         programs, lambda value: value is not None and same_value(value, output)
     )
-    return f"{asked[1] if found is None else tries[found]})\n```"
+    guess = written
+    if found is not None:
+        guess = tries[found]
+    return f"{guess})\n```"
 
 
 @lru_cache(maxsize=1000)
@@ -118,13 +132,19 @@ def likely_inputs(written: str, parameters: int, *, thorough: bool) -> list[str]
     likely = [written, *map(repr, values)]
     if thorough:
         parameters = min(parameters, 3)
-        likely = list(dict.fromkeys([*map(repr, made_of(output)), *likely]))
-    numbers = product(range(len(likely)), repeat=parameters)
-    places = sorted(numbers, key=sum)[:TRIES] if thorough else islice(numbers, TRIES)
-    return [", ".join(likely[number] for number in chosen) for chosen in places]
+        made = map(repr, made_of(output))
+        likely = list(dict.fromkeys([*made, *likely]))
+    places: Iterable[tuple[int, ...]] = product(range(len(likely)), repeat=parameters)
+    if thorough:
+        places = sorted(places, key=sum)
+    lists = []
+    for numbers in islice(places, TRIES):
+        lists.append(", ".join(likely[number] for number in numbers))
+    return lists
 
 
 def _value(written: str) -> Any:
+    """Value of the literal `written`; None where it is no literal."""
     try:
         return parse_literal(written).value
     except NotLiteral:
@@ -134,14 +154,17 @@ def _value(written: str) -> Any:
 def made_of(output: Any) -> list[Any]:
     """List of values from which a program may have made the value `output`: the output reversed, in
     another case, split, joined, its keys or values, and strings related to its length."""
-    size = len(output) if isinstance(output, str | list | tuple | dict) else 0
+    size = 0
     if isinstance(output, int):
         size = output
+    elif isinstance(output, str | list | tuple | dict):
+        size = len(output)
     sizes = [n for n in (size, size + 1, 2 * size) if 0 < n <= 50]
     return _related(output) + [("abcdefghij" * 5)[:n] for n in sizes]
 
 
 def _related(output: Any) -> list[Any]:
+    """Values of which `output` may be a rearrangement."""
     if isinstance(output, str):
         back = output[::-1]
         cases = [output.upper(), output.lower(), output.swapcase(), back.swapcase()]
@@ -152,29 +175,34 @@ def _related(output: Any) -> list[Any]:
         if output and all(isinstance(part, str) for part in output):
             values += ["".join(output), " ".join(output)]
             values += [" ".join(turned), "".join(turned)]
-            for parts in (output, turned):
-                values.append(
-                    [int(part) for part in parts if part.lstrip("-").isdigit()]
-                )
+            numbers = [int(part) for part in output if part.lstrip("-").isdigit()]
+            values += [numbers, numbers[::-1]]
         return values
     if isinstance(output, dict):
         values = [list(output), list(output.values())]
         if all(isinstance(key, str) for key in output):
-            pairs = output.items()
-            parts = [key * n if isinstance(n, int) else key for key, n in pairs]
-            values.append("".join(parts))
+            text = ""
+            for key, times in output.items():
+                if isinstance(times, int):
+                    key *= times
+                text += key
+            values.append(text)
         return values
-    return [output, str(output)] if isinstance(output, int) else []
+    if isinstance(output, int):
+        return [output, str(output)]
+    return []
 
 
 def _call(lines: Sequence[str], arguments: str, source: Source) -> Program:
+    """Program of the function with these `lines` that calls it with `arguments`."""
     return Program("\n".join(lines), call=f"f({arguments})", source=source)
 
 
 def parameters(function: Sequence[str]) -> int:
     """Number of parameters in the head of a function, the first of its lines `function` (commas +
     1, so 1 for `f()`); 1 without lines."""
-    return function[0].partition("(")[2].count(",") + 1 if function else 1
+    _, _, written = "".join(function[:1]).partition("(")
+    return written.count(",") + 1
 
 
 def kept_function(reading: Reading) -> list[str]:
@@ -188,24 +216,19 @@ def kept_function(reading: Reading) -> list[str]:
         if not function and "def f(" not in text:
             continue
         line = KEYED.sub("", text)
-        block = reading.blocks[number] if reading.blocks else 0
+        block = 0
+        if reading.blocks:
+            block = reading.blocks[number]
         if not function:
             if line.startswith("def f("):
                 function = [line]
                 last = block
-        elif block > last or not (line.startswith(" ") or not line.strip()):
+        elif block > last or (line.strip() and not line.startswith(" ")):
             break
         else:
             function.append(line)
     return function
 
 
-def _first_argument(arguments: str) -> str:
-    try:
-        values = parse_literal(f"({arguments},)").value
-    except NotLiteral:
-        return arguments
-    return repr(values[0])
-
-
 TASKS = (retrieve_line, retrieve_function, predict_output, predict_input)
+"""Functions that answer the paper's four questions; each returns None for the other three."""
