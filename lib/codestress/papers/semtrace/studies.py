@@ -38,26 +38,28 @@ class Templates(Unjudged, Seeded):
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """List of triples of task, number of distractors and prompt, for all four templates on the
     problem with the number `given.problem`, with the target in the middle of its distractors."""
-    values = {
-        "artefact": given.artefact,
-        "models": given.models,
-        "seed": given.seed,
-        "tasks": [*get_args(Task)],
-        "problems": [given.problems],
-        "n_problems": given.problem + 1,
-        "positions": 3,
-        "distractors": given.distractors,
-        "distractor_source": given.distractor_source,
-        "matched": given.matched,
-    }
-    contexts = Contexts.model_validate(values)
+    contexts = Contexts.model_validate(
+        dict(
+            artefact=given.artefact,
+            models=given.models,
+            seed=given.seed,
+            tasks=[*get_args(Task)],
+            problems=[given.problems],
+            n_problems=given.problem + 1,
+            positions=3,
+            distractors=given.distractors,
+            distractor_source=given.distractor_source,
+            matched=given.matched,
+        )
+    )
     trials = list(contexts.trials())
     prompts = []
     for trial in trials:
         count = int(trial.factors["distractors"] or 0)
         middle = trial.factors["position"] == 1 or not count
         if trial.problem == trials[-1].problem and middle:
-            prompts.append((str(trial.factors["task"]), count, contexts.render(trial)))
+            task = str(trial.factors["task"])
+            prompts.append((task, count, contexts.render(trial)))
     return prompts
 
 

@@ -5,7 +5,6 @@ The paper publishes accuracies, not single answers: intervals are marginal, and 
 is lost.
 """
 
-import math
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -18,11 +17,15 @@ from codestress.fitting.significance import (
     two_shares_p,
     with_holm,
 )
-from codestress.report.published import read_published
 from codestress.seeding import rng
 
+from ..contexts import FEWEST
 from .orders import FAMILIES
-from .tables import published_baselines
+from .tables import published_baselines, published_groups
+
+TESTED = "SemTrace"
+Share = tuple[float, int]
+"""A printed share (0 to 1) and its number of problems."""
 
 
 def scores(confidence: float) -> pd.DataFrame:
@@ -45,16 +48,16 @@ def with_keys(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     (bool)."""
     rows = []
     both = table[~table["keys"]].merge(table[table["keys"]], on=["model", "task"])
-    for row in both.itertuples():
-        before = row.share_x
-        after = row.share_y
-        sides = before, row.n_x, after, row.n_y
-        ends = newcombe(*sides, confidence)
-        p_value = two_shares_p(*sides)
-        change = after - before
-        rows.append((row.model, row.task, before, after, change, *ends, p_value))
-    columns = ["model", "task", "plain", "keyed", "difference", "low", "high", "p"]
-    return with_holm(pd.DataFrame(rows, columns=columns))
+    for pair in both.itertuples():
+        sides = pair.share_x, pair.n_x, pair.share_y, pair.n_y
+        row = {"model": pair.model, "task": pair.task}
+        row["plain"] = pair.share_x
+        row["keyed"] = pair.share_y
+        row["difference"] = pair.share_y - pair.share_x
+        row["low"], row["high"] = newcombe(*sides, confidence)
+        row["p"] = two_shares_p(*sides)
+        rows.append(row)
+    return with_holm(pd.DataFrame(rows))
 
 
 def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
@@ -63,12 +66,14 @@ def over_models(keys: pd.DataFrame, confidence: float) -> pd.DataFrame:
     (Student), p (exact sign flips), models (their number), p_holm, decided (bool)."""
     rows = []
     for task, part in keys.groupby("task", sort=False):
-        found = mean_difference(part["difference"], confidence)
-        rows.append((task, found.value, *found.interval, found.p_value, found.models))
-    frame = pd.DataFrame(
-        rows, columns=["task", "difference", "low", "high", "p", "models"]
-    )
-    return with_holm(frame)
+        mean = mean_difference(part["difference"], confidence)
+        row = {"task": task}
+        row["difference"] = mean.value
+        row["low"], row["high"] = mean.interval
+        row["p"] = mean.p_value
+        row["models"] = mean.models
+        rows.append(row)
+    return with_holm(pd.DataFrame(rows))
 
 
 def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
@@ -83,18 +88,22 @@ def orders(table: pd.DataFrame, confidence: float, seed: int) -> pd.DataFrame:
     rows = []
     for first, second in combinations(wide.columns, 2):
         draws = rng(seed, "orders", first, second)
-        found = kendall(wide[first], wide[second], confidence, draws)
-        rows.append((first, second, found.value, *found.interval, found.p_value))
-    columns = ["first", "second", "correlation", "low", "high", "p"]
-    return with_holm(pd.DataFrame(rows, columns=columns))
+        tau = kendall(wide[first], wide[second], confidence, draws)
+        row = {"first": first, "second": second}
+        row["correlation"] = tau.value
+        row["low"], row["high"] = tau.interval
+        row["p"] = tau.p_value
+        rows.append(row)
+    return with_holm(pd.DataFrame(rows))
 
 
 def orders_title(order: pd.DataFrame) -> str:
     """Title of the figure of published accuracies, from `order`, the table of `orders()`: the pairs
     of benchmarks that are decided to order the models alike."""
     alike = order[order["decided"] & (order["correlation"] > 0)]
-    pairs = [f"{row.first} and {row.second}" for row in alike.itertuples()]
-    return f"{' or '.join(pairs) or 'No two benchmarks'} clearly order the models alike"
+    pairs = alike["first"] + " and " + alike["second"]
+    names = " or ".join(pairs) or "No two benchmarks"
+    return f"{names} clearly order the models alike"
 
 
 def printed(
@@ -105,64 +114,59 @@ def printed(
     model, task, value (differences of shares, or counts), low, high (Newcombe; nan for a count),
     problems."""
     plain = table[~table["keys"]]
-    rows = [*_differences(plain), *_counts(plain, keys, means)]
-    columns = ["number", "reading", "model", "task", "value", "low", "high", "problems"]
-    return pd.DataFrame(rows, columns=columns)
+    rows = []
+    row: dict[str, object]
+    for number, model, task, first, second in _differences(plain):
+        row = {"number": number, "reading": "", "model": model, "task": task}
+        row["value"] = first[0] - second[0]
+        row["low"], row["high"] = newcombe(*second, *first)
+        row["problems"] = min(first[1], second[1])
+        rows.append(row)
+    for number, reading, count in _counts(plain, keys, means):
+        row = {"number": number, "reading": reading, "model": "all", "task": ""}
+        rows.append(row | {"value": count, "problems": 0})
+    return pd.DataFrame(rows)
 
 
-def _differences(plain: pd.DataFrame) -> Iterator[tuple[object, ...]]:
-    known = plain.set_index(["model", "task"])[["share", "n"]]
-    own = {name: (share, n) for name, share, n in known.itertuples()}
+def _differences(plain: pd.DataFrame) -> Iterator[tuple[str, str, str, Share, Share]]:
+    """Yields the differences that the text states: number, model (or family), task, and the two
+    shares in `plain`, of which the second is subtracted."""
+    own = {}
+    for row in plain.itertuples():
+        own[row.model, row.task] = row.share, row.n
     for task in plain["task"].unique():
         for name, (small, large) in FAMILIES.items():
-            apart = _apart(own[large, task], own[small, task])
-            yield ("larger - smaller", "", name, task, *apart)
+            yield "larger - smaller", name, task, own[large, task], own[small, task]
     for model in FAMILIES["Gemma 3"]:
-        apart = _apart(own[model, "CRUXEval-I"], own[model, "CRUXEval-O"])
-        yield ("input - output", "", model, "", *apart)
-    groups = read_published("semtrace")["groups"]
-    smaller = [model for model in groups["all"] if model not in groups["larger"]]
-    low = min(own[model, TESTED] for model in groups["larger"])
-    high = max(own[model, TESTED] for model in smaller)
-    number = "least of the larger - most of the smaller"
-    yield (number, "", "all", TESTED, *_apart(low, high))
+        inputs = own[model, "CRUXEval-I"]
+        outputs = own[model, "CRUXEval-O"]
+        yield "input - output", model, "", inputs, outputs
+    groups = published_groups()
+    larger = groups["larger"]
+    low = min(own[model, TESTED] for model in larger)
+    high = max(own[model, TESTED] for model in groups["all"] if model not in larger)
+    yield "least of the larger - most of the smaller", "all", TESTED, low, high
     gemma = "gemma-3-27b"
-    better = min(own[model, TESTED] for model in groups["larger but GPT 4.1"])
-    apart = _apart(own[gemma, TESTED], better)
-    yield ("Gemma 3 27B - the larger", "", gemma, TESTED, *apart)
-
-
-def _apart(
-    first: tuple[float, int], second: tuple[float, int]
-) -> tuple[float, float, float, int]:
-    interval = newcombe(*second, *first)
-    return first[0] - second[0], *interval, min(first[1], second[1])
+    least = min(own[model, TESTED] for model in groups["larger but GPT 4.1"])
+    yield "Gemma 3 27B - the larger", gemma, TESTED, own[gemma, TESTED], least
 
 
 def _counts(
     plain: pd.DataFrame, keys: pd.DataFrame, means: pd.DataFrame
-) -> Iterator[tuple[object, ...]]:
+) -> Iterator[tuple[str, str, float]]:
+    """Yields the counts that the text states: number, reading and count."""
     wide = plain.pivot_table("share", "model", "task", sort=False)
+    yield "models", "", len(wide)
+    outputs = wide["CRUXEval-O"] > wide["CRUXEval-I"]
+    yield "more on output than on input", "", outputs.sum()
     qwen = wide.loc["qwen2.5-coder-32b"]
     best = qwen == wide.drop(index="gpt-4.1-2025-04-14").max()
+    yield "tasks of Qwen 32B", "best but for GPT 4.1", best.sum()
     better = qwen > wide.loc[["deepseek-coder-v2", "llama-3.3-70b"]].max()
+    yield "tasks of Qwen 32B", "better than two larger models", better.sum()
     lite = wide.rank(method="min").loc["deepseek-coder-v2-lite"]
-    outputs = wide["CRUXEval-O"] > wide["CRUXEval-I"]
-    counts = [
-        ("models", "", len(wide)),
-        ("more on output than on input", "", outputs.sum()),
-        ("tasks of Qwen 32B", "best but for GPT 4.1", best.sum()),
-        ("tasks of Qwen 32B", "better than two larger models", better.sum()),
-        ("tasks of DeepSeek Lite", "", (lite <= 3).sum()),
-        ("keys matter", "models and tasks, corrected", keys["decided"].sum()),
-        ("keys matter", "tasks, mean over models", means["decided"].sum()),
-        ("chance of a guess", "", GUESSES**FEWEST * 1e10),
-    ]
-    for number, reading, value in counts:
-        yield (number, reading, "all", "", float(value), math.nan, math.nan, 0)
-
-
-TESTED = "SemTrace"
-GUESSES, FEWEST = 1 / 200, 4
-"""Probability of guessing one of SemTrace's 200 addends, and the fewest addends of a function (section
-2.3)."""
+    yield "tasks of DeepSeek Lite", "", (lite <= 3).sum()
+    yield "keys matter", "models and tasks, corrected", keys["decided"].sum()
+    yield "keys matter", "tasks, mean over models", means["decided"].sum()
+    # A guess is right for one of 200 addends (section 2.3).
+    yield "chance of a guess", "", (1 / 200) ** FEWEST * 1e10
