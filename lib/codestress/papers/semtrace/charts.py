@@ -7,6 +7,7 @@ from itertools import product
 from typing import Any
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from codestress.report.curves import (
@@ -36,17 +37,22 @@ def position_curve(points: pd.DataFrame, *, ylabel: str) -> Figure:
     A panel for each row and column, a curve with its interval for each model, all panels on one
     scale.
     """
-    rows, columns, models = (
-        list(points[name].unique()) for name in ("row", "column", "model")
-    )
-    titles = [*columns] + [""] * len(columns) * (len(rows) - 1)
+    models = points["model"].unique()
+    rows = points["row"].unique()
+    columns = points["column"].unique()
+    places = list(product(rows, columns))
     height = 1.0 + min(1.65 * len(rows), 7.0)
-    figure, axes = panels(titles, len(columns), height, sharex=True, sharey="row")
-    for ax, (row, column) in zip(axes, product(rows, columns), strict=True):
+    figure, axes = panels(
+        [""] * len(places), len(columns), height, sharex=True, sharey="row"
+    )
+    for ax, (row, column) in zip(axes, places, strict=True):
         part = points[(points["row"] == row) & (points["column"] == column)]
         draw_curves(ax, part, models, "depth", value="shown", scale=100, size=3)
+        if row == rows[0]:
+            ax.set_title(column)
         if column == columns[0]:
-            ax.set_ylabel("\n".join([*row.split(", "), ylabel]))
+            factors = row.replace(", ", "\n")
+            ax.set_ylabel(f"{factors}\n{ylabel}")
         ax.set(ylim=(-4, 104), xticks=[0, 50, 100])
     figure.supxlabel(
         "depth of the target in the context (% of the distractors before it)",
@@ -66,30 +72,27 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     parts = [regenerated.assign(paper=False), published.assign(paper=True)]
     table = pd.concat(parts, ignore_index=True)
     words = table["condition"].str.partition(", ")
+    table["data"] = words[0]
+    table["keys"] = words[2]
     # Data sets share the kinds of their questions.
-    kinds = words[0].str.replace(r".*(?=-[IO]$)", "", regex=True)
-    table = table.assign(data=words[0], keys=words[2], kind=kinds)
-    names, kinds, keys = (
-        list(table[name].unique()) for name in ("label", "kind", "keys")
-    )
-    height = 1.1 + len(names) * (0.2 if len(keys) == 1 else 0.28)
+    table["kind"] = words[0].str.replace(r".*(?=-[IO]$)", "", regex=True)
+    names = list(table["label"].unique())
+    keys = list(table["keys"].unique())
+    kinds = table["kind"].unique()
+    room = 0.28
+    if len(keys) == 1:
+        room = 0.2
+    height = 1.1 + len(names) * room
     figure, axes = panels(kinds, len(kinds), height, sharex=True, sharey=True)
     for ax, kind in zip(axes, kinds, strict=True):
         shown = table[table["kind"] == kind]
-        for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
-            colour, marker = look(keys.index(key))
-            style: Any = {"color": colour, "label": key or "here"}
+        _draw_dots(ax, shown, names, keys)
+        titles = []
+        for data, paper in shown.groupby("data", sort=False)["paper"].all().items():
             if paper:
-                label = f"published {key}".strip()
-                style = {"color": PUBLISHED, "label": label, "mfc": "white"}
-            rows = part["label"].map(names.index) + 0.1 * bool(paper)
-            rows += 0.3 * keys.index(key) - 0.15 * (len(keys) - 1)
-            share, reach = interval(part)
-            ax.errorbar(share, rows, None, reach, marker, ms=4, elinewidth=0.9, **style)
-            mark(ax, part, share, rows, published=bool(paper))
-        sources = shown.groupby("data", sort=False)["paper"].all().items()
-        title = [f"published: {name}" if paper else name for name, paper in sources]
-        ax.set_title("\n".join(title), fontsize=8)
+                data = f"published: {data}"
+            titles.append(data)
+        ax.set_title("\n".join(titles), fontsize=8)
         ax.set_xlim(-4, 104)
         name_rows(ax, names)
     figure.supxlabel("right answers (%), without distractors", fontsize=8)
@@ -97,21 +100,43 @@ def baseline_dots(regenerated: pd.DataFrame, published: pd.DataFrame) -> Figure:
     return figure
 
 
+def _draw_dots(
+    ax: Axes, shown: pd.DataFrame, names: list[str], keys: list[str]
+) -> None:
+    """Draw the accuracies `shown` of one kind of question into the panel `ax`: the models `names`
+    as rows, and in each row a dot for whether lines have `keys`, and for the paper."""
+    for (paper, key), part in shown.groupby(["paper", "keys"], sort=False):
+        number = keys.index(key)
+        colour, marker = look(number)
+        style: Any = {"color": colour, "label": key or "here"}
+        rows = part["label"].map(names.index)
+        if paper:
+            rows += 0.1
+            label = f"published {key}".strip()
+            style = {"color": PUBLISHED, "label": label, "mfc": "white"}
+        rows += 0.3 * number - 0.15 * (len(keys) - 1)
+        share, reach = interval(part)
+        ax.errorbar(share, rows, None, reach, marker, ms=4, elinewidth=0.9, **style)
+        mark(ax, part, share, rows, published=paper)
+
+
 def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
     """Figure of filled-in prompt templates side by side, each with the fewest distractors
     (unrelated functions around the target). `prompts` is a list of triples: task, number of
     distractors, prompt."""
     least = min(count for _, count, _ in prompts)
-    pages = {task: _page(prompt) for task, count, prompt in prompts if count == least}
-    titles = [task.replace("_", " ") for task in pages]
-    lengths = [text.count("\n") + 2 for text in pages.values()]
+    pages = {}
+    for task, count, prompt in prompts:
+        if count == least:
+            pages[task.replace("_", " ")] = _page(prompt)
+    lengths = [page.count("\n") + 2 for page in pages.values()]
     heights = [max(lengths[row : row + 2]) for row in range(0, len(pages), 2)]
     height = 0.45 * len(heights) + 0.112 * sum(heights)
-    figure, axes = panels(titles, 2, height, height_ratios=heights)
-    for ax, text in zip(axes, pages.values(), strict=True):
+    figure, axes = panels([*pages], 2, height, height_ratios=heights)
+    for ax, page in zip(axes, pages.values(), strict=True):
         say(
             ax,
-            text,
+            page,
             (0, 1),
             (3, -3),
             va="top",
@@ -128,9 +153,13 @@ def template_pages(prompts: Sequence[tuple[str, int, Prompt]]) -> Figure:
 def _page(prompt: Prompt) -> str:
     """Text of the last message of `prompt`, long lines wrapped at 58 characters, followed by its
     `prefill` (the given beginning of the answer) unless that is empty."""
-    begun = f"\n--- the answer, begun ---\n{prompt.prefill}" if prompt.prefill else ""
-    lines = (prompt.messages[-1].content + begun).split("\n")
-    return "\n".join(textwrap.fill(line, 58, subsequent_indent="  ") for line in lines)
+    text = prompt.messages[-1].content
+    if prompt.prefill:
+        text += f"\n--- the answer, begun ---\n{prompt.prefill}"
+    lines = []
+    for line in text.split("\n"):
+        lines.append(textwrap.fill(line, 58, subsequent_indent="  "))
+    return "\n".join(lines)
 
 
 def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:
@@ -141,19 +170,21 @@ def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:
     table of `two_recalls.correlations`.
     """
     found = found[found["other"] == "SemTrace"]
-    titles = [
-        f"Kendall's tau {row.tau:.2f} {span(row.low, row.high, 1, 2)}\n"
-        f"p {row.p:.3f}, {row.models} models"
-        for row in found.itertuples()
-    ]
+    titles = []
+    for row in found.itertuples():
+        ends = span(row.low, row.high, 1, 2)
+        titles.append(
+            f"Kendall's tau {row.tau:.2f} {ends}\np {row.p:.3f}, {row.models} models"
+        )
     figure, axes = panels(titles, len(titles), 3.9, sharey=True)
     measures = with_cells(shares, ["model"]).set_index(["measure", "model"])
     semtrace = measures.loc["SemTrace"]
     for ax, name in zip(axes, found["lexical"], strict=True):
         lexical = measures.loc[name]
         for model, (colour, marker) in looks(semtrace.index).items():
+            own = semtrace.loc[[model]]
             x, xerr = interval(lexical.loc[[model]])
-            y, yerr = interval(semtrace.loc[[model]])
+            y, yerr = interval(own)
             ax.errorbar(
                 x,
                 y,
@@ -165,8 +196,9 @@ def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:
                 ms=5,
                 elinewidth=0.8,
             )
-            mark(ax, semtrace.loc[[model]], x, y)
-        ax.set(xlabel=f"{name} (%)", xlim=(-3, 103), ylim=(-3, 103))
+            mark(ax, own, x, y)
+        ax.axis((-3, 103, -3, 103))
+        ax.set_xlabel(f"{name} (%)")
     axes[0].set_ylabel("SemTrace (%)")
     legend_above(figure, axes[0])
     return figure
@@ -180,27 +212,30 @@ def published_chart(table: pd.DataFrame, keys: pd.DataFrame) -> Figure:
     high (0 to 1); the table `keys` has model, task, difference (with keys minus without), low, high
     (-1 to 1), decided (bool). Differences that are not decided are hollow points.
     """
-    sides = ["CRUXEval-I", "CRUXEval-O"]
-    titles = ["without distractors", "with keys - without", *sides]
+    tasks = ["CRUXEval-I", "CRUXEval-O"]
+    titles = ["without distractors", "with keys - without", *tasks]
     figure, axes = panels(titles, 2, 6.4, sharey="row", height_ratios=[1.2, 1])
+    left, right, *below = axes
     plain = table[~table["keys"]]
-    semtrace = plain[plain["task"] == "SemTrace"].set_index("model")
-    models = semtrace["share"].sort_values(ascending=False).index.tolist()
+    by_task = plain.set_index(["task", "model"])
+    semtrace = by_task.loc["SemTrace"]
+    models = list(semtrace["share"].sort_values(ascending=False).index)
     options: Any = {"label": "model", "scale": 100, "series": "task", "published": True}
-    left, right = axes[:2]
     forest(left, plain, models, (-2, 102), value="share", **options)
     left.set_xlabel("accuracy (%)")
     forest(right, keys, models, (-16, 16), value="difference", decided=True, **options)
     right.axvline(0, color="#999999", linewidth=0.6)
     right.set_xlabel("accuracy (points); filled: decided (Holm)")
     y, yerr = interval(semtrace, "share")
-    for number, (ax, task) in enumerate(zip(axes[2:], sides, strict=True)):
-        own = plain[plain["task"] == task].set_index("model").loc[semtrace.index]
+    for number, task in enumerate(tasks):
+        ax = below[number]
+        own = by_task.loc[task].loc[semtrace.index]
         x, xerr = interval(own, "share")
         colour, marker = look(number)
         ax.errorbar(x, y, yerr, xerr, marker, color=colour, elinewidth=0.8)
         mark(ax, own, x, y, published=True)
-        ax.set(xlabel=f"{task} (%)", xlim=(0, 100), ylim=(-3, 103))
-    axes[2].set_ylabel("SemTrace (%)")
+        ax.axis((0, 100, -3, 103))
+        ax.set_xlabel(f"{task} (%)")
+    below[0].set_ylabel("SemTrace (%)")
     legend_above(figure, left)
     return figure

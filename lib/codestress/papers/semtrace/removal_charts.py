@@ -1,5 +1,7 @@
 """Sense and Sensitivity's charts of programs with lines removed (Figures 5 and 6, Equation 5)."""
 
+import math
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -20,35 +22,35 @@ def removal_curve(
     """Figure of accuracy against the share of lines removed, with a panel for each model and a
     curve for each task (Figures 5 and 6); a single curve is as wide as a column.
 
-    The table `points` has the columns model, task, share_removed, n, accuracy, low, high; the table
-    `curves` has model, task, share_removed, accuracy, low, high, lack_of_fit (p-value); shares from
-    0 to 1. Areas of points grow with the column `n`, the number of versions behind them; bands are
-    the curves' intervals, at the level `confidence`. A curve that does not describe its points is
-    dotted, without a band. `published` is a pair, lines removed and accuracy in % of the one point
-    that the paper states in numbers, or None: no such point.
+    The table `points` has the columns model, task, share_removed, n, accuracy, low, high; `curves`
+    has model, task, share_removed, accuracy, low, high, lack_of_fit (p-value); shares from 0 to 1.
+    Areas of points grow with `n`, their number of versions; bands are intervals at the level
+    `confidence`. A curve that does not describe its points is dotted, without a band. `published`:
+    lines removed and accuracy, in %, of the one point that the paper states, or None.
     """
     models = list(points["model"].unique())
     tasks = list(points["task"].unique())
-    height = 0.9 + min(2.0 * -(-len(models) // 3), 7.0)
     width = 3.3 if len(models) == len(tasks) == 1 else 7.0
+    height = 0.9 + min(2.0 * math.ceil(len(models) / 3), 7.0)
     figure, axes = panels(models, 3, height, width, sharex=True, sharey=True)
+    first = axes[0]
+    fitted = curves.groupby(["model", "task"])
     for (model, task), part in points.groupby(["model", "task"], sort=False):
+        ax = axes[models.index(model)]
         colour, marker = look(tasks.index(task))
-        curve = curves[(curves["model"] == model) & (curves["task"] == task)]
-        _draw_task(axes[models.index(model)], part, curve, colour, marker)
+        _draw_task(ax, part, fitted.get_group((model, task)), colour, marker)
         label = task.replace("_", " ")
-        axes[0].scatter([], [], color=colour, marker=marker, label=label)
+        first.scatter([], [], color=colour, marker=marker, label=label)
     if published:
         words = "published: one line removed"
-        axes[0].plot(
-            *published, "D", label=words, color=PUBLISHED, mfc="none", zorder=4
-        )
-        mark(axes[0], pd.DataFrame(index=["published"]), *published, published=True)
-    axes[0].set(xlim=(-2, 102), ylim=(-3, 103), yticks=range(0, 101, 25))
+        first.plot(*published, "D", label=words, color=PUBLISHED, mfc="none", zorder=4)
+        mark(first, pd.DataFrame(index=["published"]), *published, published=True)
+    first.set_yticks(range(0, 101, 25))
+    first.axis((-2, 102, -3, 103))
     figure.supxlabel("lines removed (%)", fontsize=8)
     figure.supylabel("right answers (%)", fontsize=8)
     title = f"area: versions; band: {confidence:.0%} interval; dotted: rejected fit"
-    legend_above(figure, axes[0], title=title, title_fontsize=7)
+    legend_above(figure, first, title=title, title_fontsize=7)
     return figure
 
 
@@ -63,12 +65,13 @@ def _draw_task(
     ax.scatter(removed, accuracy, areas, colour, marker=marker, alpha=0.75, zorder=3)
     mark(ax, part, removed, accuracy)
     x = 100 * curve["share_removed"]
-    doubted = (curve["lack_of_fit"] < DOUBTED).any()
-    ax.plot(x, 100 * curve["accuracy"], color=colour, ls=":" if doubted else "-")
-    if not doubted:
+    style = ":"
+    if not (curve["lack_of_fit"] < DOUBTED).any():
+        style = "-"
         low = 100 * curve["low"]
         high = 100 * curve["high"]
         ax.fill_between(x, low, high, color=colour, alpha=0.22, linewidth=0)
+    ax.plot(x, 100 * curve["accuracy"], color=colour, ls=style)
 
 
 def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure:
@@ -79,35 +82,24 @@ def sensitivity_chart(points: pd.DataFrame, sensitivity: pd.DataFrame) -> Figure
     The table `points` has the columns model, task, share_removed, accuracy, low, high; the table
     `sensitivity` has model, task, sensitivity, low, high; all shares from 0 to 1.
     """
-    tasks = list(points["task"].unique())
-    models = list(points["model"].unique())
-    titles = [task.replace("_", " ") for task in tasks]
+    tasks = points["task"].unique()
+    models = points["model"].unique()
     height = max(3.0, 1.2 + 0.14 * len(tasks) * len(models))
-    figure, axes = panels([*titles, "sensitivity (Equation 5)"], len(tasks) + 1, height)
-    for ax, task in zip(axes, tasks, strict=False):
+    titles = [task.replace("_", " ") for task in tasks]
+    titles.append("sensitivity (Equation 5)")
+    figure, (*axes, last) = panels(titles, len(titles), height)
+    for ax, task in zip(axes, tasks, strict=True):
+        part = points[points["task"] == task]
         draw_curves(
-            ax,
-            points[points["task"] == task],
-            models,
-            "share_removed",
-            value="accuracy",
-            scale=100,
-            size=3.5,
+            ax, part, models, "share_removed", value="accuracy", scale=100, size=3.5
         )
-        ax.set(xlabel="lines removed (%)", xlim=(-4, 104), ylim=(-4, 104))
+        ax.axis((-4, 104, -4, 104))
+        ax.set_xlabel("lines removed (%)")
     axes[0].set_ylabel("correct (%)")
     rows = with_cells(sensitivity, ["model", "task"])
     rows["label"] = rows["task"].str.replace("_", "\n")
-    names = [title.replace(" ", "\n") for title in titles]
-    forest(
-        axes[-1],
-        rows,
-        names,
-        (-4, 104),
-        value="sensitivity",
-        scale=100,
-        series="model",
-        xlabel="accuracy lost (%)",
-    )
-    legend_above(figure, *axes[:-1])
+    names = [task.replace("_", "\n") for task in tasks]
+    last.set_xlabel("accuracy lost (%)")
+    forest(last, rows, names, (-4, 104), value="sensitivity", scale=100, series="model")
+    legend_above(figure, *axes)
     return figure
