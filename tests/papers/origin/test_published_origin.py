@@ -89,11 +89,11 @@ def test_blocks_change_sides_together(pairs: pd.DataFrame, model: str) -> None:
     both = zip(OUTCOMES["fig02"][model], OUTCOMES["fig10"][model], strict=True)
     change = np.array([int(shuffled) - int(ordered) for ordered, shuffled in both])
     row = pairs.loc[(published.SHUFFLING, model)]
-    for size in published.BLOCKS:
+    for column, size in published.BLOCKS.items():
         blocks = np.add.reduceat(change, np.arange(0, len(change), size))
         signs = np.random.default_rng(0).choice([-1, 1], (200_000, len(blocks)))
         simulated = (np.abs(signs @ blocks) >= abs(blocks.sum())).mean()
-        assert row[f"p_{size}"] == pytest.approx(simulated, abs=0.004)
+        assert row[column] == pytest.approx(simulated, abs=0.004)
 
 
 def test_counts_hold_for_neighbours_too(pairs: pd.DataFrame) -> None:

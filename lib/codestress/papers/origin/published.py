@@ -14,9 +14,9 @@ from codestress.fitting.proportions import paired_difference
 from codestress.fitting.significance import LEVEL, holm, sign_flips
 from codestress.report.published import read_published
 
-BLOCKS = (3, 6)
-"""Numbers of neighbouring sizes that change sides together, in tests that do not take sizes as
-independent."""
+BLOCKS = {"p": 1, "p_3": 3, "p_6": 6}
+"""Numbers of neighbouring sizes that change sides together in each test, by the column of its
+p-values; the first takes sizes as independent."""
 LISTS = {
     "d = 1": "fig01",
     "d = 15": "fig02",
@@ -64,11 +64,10 @@ def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
     Columns: comparison, model, first, second (correct of `sizes`), sizes, only_second, only_first
     (sizes at which one list alone is correct), difference, low, high (second - first, -1 to 1),
-    p (McNemar, exact), p_holm, decided (whether p_holm is below `LEVEL`); for each size of `BLOCKS`
-    the test on blocks, such as p_3 and p_3_holm.
+    p (McNemar, exact), p_holm, decided (whether p_holm is below `LEVEL`); for each test of `BLOCKS`
+    its p-value, such as p_3, and p_3_holm.
     """
     rows = []
-    tests = ["p", *(f"p_{block}" for block in BLOCKS)]
     for comparison, names in PAIRED.items():
         for model, part in table.groupby("model", sort=False):
             wide = part.pivot_table("right", "size", "list")[[*names]].dropna()
@@ -82,16 +81,14 @@ def paired_by_size(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
             row["only_first"] = (change < 0).sum()
             row["difference"] = change.mean()
             row |= paired_difference(change, confidence=confidence)._asdict()
-            for name, block in zip(tests, (1, *BLOCKS), strict=True):
-                row[name] = sign_flips(
-                    np.bincount(np.arange(len(change)) // block, weights=change)
-                )
+            for name, block in BLOCKS.items():
+                blocks = np.arange(len(change)) // block
+                row[name] = sign_flips(np.bincount(blocks, weights=change))
             rows.append(row)
     comparisons = pd.DataFrame(rows)
-    for name in tests:
-        comparisons[f"{name}_holm"] = comparisons.groupby("comparison")[name].transform(
-            holm
-        )
+    families = comparisons.groupby("comparison")
+    for name in BLOCKS:
+        comparisons[f"{name}_holm"] = families[name].transform(holm)
     return comparisons.assign(decided=comparisons["p_holm"] < LEVEL)
 
 
@@ -99,8 +96,8 @@ def headline(pairs: pd.DataFrame) -> str:
     """Title of the figure of `pairs`, the table of `paired_by_size`: how many models shuffling
     helps, and how many a longer distance between the links harms: those that are decided on single
     sizes and on blocks of neighbouring ones."""
-    tests = [f"p_{block}_holm" for block in BLOCKS]
-    robust = pairs["decided"] & (pairs[tests] < LEVEL).all(axis=1)
+    tests = [f"{name}_holm" for name in BLOCKS]
+    robust = (pairs[tests] < LEVEL).all(axis=1)
     known = pairs[robust].set_index("comparison")["difference"]
     helped = (known[[SHUFFLING]] > 0).sum()
     harmed = (known[[APART]] < 0).sum()
@@ -108,13 +105,3 @@ def headline(pairs: pd.DataFrame) -> str:
         f"Shuffling helps {helped} of {pairs['model'].nunique()} models, "
         f"15 lines between the links harm {harmed}"
     )
-
-
-def by_distance() -> pd.DataFrame:
-    """Table of the counts that Figures 6 to 9 publish, a row for each model and d: model, d,
-    correct (answers), n (answers in all)."""
-    parts = []
-    for name in ("fig06", "fig07", "fig08", "fig09"):
-        figure = read_published("origin")[name]
-        parts.append(pd.DataFrame(figure["rows"]).assign(model=figure["model"]))
-    return pd.concat(parts, ignore_index=True)[["model", "d", "correct", "n"]]

@@ -1,7 +1,7 @@
 """Tables of Find the Origin's figures, with the paper's own numbers beside the regenerated
 numbers."""
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,9 @@ from codestress.types import Outcome
 from .curves import Sides, fit_decay, reach_of
 from .published import by_size
 
+CORRECT = Outcome.CORRECT.value
+"""Outcome of a right answer, as tables hold it."""
+
 
 def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     """Table of the published accuracies of the figure `artefact` (params/published/origin.json), a
@@ -27,20 +30,25 @@ def published_shares(artefact: str, confidence: float) -> pd.DataFrame:
     characters, depth and bar (in %; each of these four nan where the figure lacks it), condition,
     published (True), accuracy, low, high (0 to 1; Wilson, from the counts), percent.
     """
-    numbers = published_numbers(artefact) or {}
-    counted = [row for row in numbers.get("rows", []) if "n" in row]
-    rows = [{"label": numbers["model"]} | row for row in counted]
+    numbers = published_numbers(artefact)
+    rows = []
+    for point in numbers.get("rows", []):
+        if "n" in point:
+            rows.append({"label": numbers["model"], **point})
     for model, bits in numbers.get("outcomes", {}).items():
         rows.append({"label": model, "correct": bits.count("1"), "n": len(bits)})
     for model, right in numbers.get("correct", {}).items():
-        bar = {"label": model, "bar": numbers["bar_percent"][model]}
-        rows.append(bar | {"correct": right, "n": numbers["n"]})
+        bar = {"label": model, "correct": right, "n": numbers["n"]}
+        bar["bar"] = numbers["bar_percent"][model]
+        rows.append(bar)
     columns = ["label", "correct", "n", "d", "characters", "depth", "bar"]
     frame = pd.DataFrame(rows, columns=columns)
     frame = with_accuracy(frame, "correct", "n", confidence)
     frame["model"] = frame["label"].map(published_models("origin"))
-    percent = 100 * frame["accuracy"]
-    return frame.assign(condition="the paper's runs", published=True, percent=percent)
+    frame["condition"] = "the paper's runs"
+    frame["published"] = True
+    frame["percent"] = 100 * frame["accuracy"]
+    return frame
 
 
 OUTCOMES_OF = {"fig04": "fig02", "fig05": "fig03", "fig11": "fig10", "nano": "fig02"}
@@ -51,7 +59,8 @@ def _outcomes_of(artefact: str) -> pd.DataFrame:
     """Table of the published outcomes at single sizes (`by_size`) that `artefact` is compared
     with."""
     name = artefact.partition("/")[2]
-    return by_size(OUTCOMES_OF.get(name, name))
+    figure = OUTCOMES_OF.get(name, name)
+    return by_size(figure)
 
 
 PUBLISHED = "published (the paper's own runs)"
@@ -67,15 +76,18 @@ def with_pairs(
     does not show the outcome of each size, or if other sizes were asked."""
     shown = _outcomes_of(artefact).set_index("lines")
     names = shown["model"].map(published_models("origin"))
-    theirs = dict(list(shown.groupby(names)["right"]))
     here = answers.groupby(["model", "lines"])[f"value_{rule}"].mean()
-    ends = []
+    intervals = []
     for model in summary["model"]:
         ours = here[model]
-        same = model in theirs and set(ours.index) == set(theirs[model].index)
-        ends.append(paired_difference(ours - theirs[model]) if same else UNKNOWN)
-    low, high = np.reshape(ends, (-1, 2)).T
-    return summary.assign(pair_low=low, pair_high=high)
+        theirs = shown["right"][names == model]
+        interval = UNKNOWN
+        if set(ours.index) == set(theirs.index):
+            interval = paired_difference(ours - theirs)
+        intervals.append(interval)
+    paired = summary.copy()
+    paired[["pair_low", "pair_high"]] = np.reshape(intervals, (-1, 2))
+    return paired
 
 
 def beside_published(
@@ -85,12 +97,14 @@ def beside_published(
     (`summary`): label, published (bool), the column that `by` names (d or characters), accuracy,
     low, high, and cell (column values that select a regenerated point's answers; missing for
     published ones)."""
-    theirs = published.assign(label=published["label"] + " (published)").sort_values(by)
-    ours = summary.rename(columns={"model": "label"}).assign(published=False)
     columns = ["label", by, "accuracy", "low", "high", "published"]
+    ours = summary.rename(columns={"model": "label"})
+    ours["published"] = False
     points = ours[[*columns, "cell"]]
-    if len(theirs):
-        points = pd.concat([theirs[columns], points])
+    if len(published):
+        theirs = published[columns].sort_values(by)
+        theirs["label"] += " (published)"
+        points = pd.concat([theirs, points])
     return points.reset_index(drop=True)
 
 
@@ -114,50 +128,60 @@ def outcome_cells(artefact: str, answers: pd.DataFrame, rule: str) -> pd.DataFra
 
     Published cells go as far as the longest list asked.
     """
-    shown = _outcomes_of(artefact)
-    shown = shown[shown["lines"] <= answers["lines"].max()]
-    outcome = shown["right"].map({1: Outcome.CORRECT.value, 0: Outcome.INCORRECT.value})
-    parts = [shown.assign(source="published", outcome=outcome)]
-    several = answers["shuffled"].nunique() > 1
-    for (shuffled, model), part in answers.groupby(["shuffled", "model"], sort=False):
-        order = ", shuffled" if shuffled else ", in order"
-        row = part.groupby("lines")[f"outcome_{rule}"].agg(_most)
-        row = row.rename("outcome").reset_index()
-        row = row.assign(model=model, shuffled=shuffled)
-        row = with_cells(row, ["model", "shuffled", "lines"])
-        parts.append(row.assign(source=f"regenerated{order if several else ''}"))
-    cells = pd.concat(parts, ignore_index=True)
-    correct = cells["outcome"] == Outcome.CORRECT.value
+    published = _outcomes_of(artefact)
+    published["outcome"] = published["right"].map(
+        {1: CORRECT, 0: Outcome.INCORRECT.value}
+    )
+    published["source"] = "published"
+    asked = published["lines"] <= answers["lines"].max()
+    factors = ["model", "shuffled", "lines"]
+    outcomes = answers.groupby(factors, sort=False)[f"outcome_{rule}"].agg(_most)
+    here = with_cells(outcomes.reset_index(name="outcome"), factors)
+    here["source"] = "regenerated"
+    if here["shuffled"].nunique() > 1:
+        here["source"] += here["shuffled"].map(
+            {True: ", shuffled", False: ", in order"}
+        )
+    cells = pd.concat([published[asked], here], ignore_index=True)
+    correct = cells["outcome"] == CORRECT
     right = correct.groupby([cells["source"], cells["model"]]).transform("sum")
-    order = cells["source"].map(list(SOURCES).index)
-    cells = cells.iloc[np.lexsort([-right, order])].reset_index(drop=True)
+    source = cells["source"].map(list(SOURCES).index)
+    ranks = np.lexsort([-right, source])
+    cells = cells.iloc[ranks].reset_index(drop=True)
     return cells[["source", "model", "lines", "outcome", "cell"]]
 
 
 def _most(outcomes: pd.Series) -> str:
-    right = outcomes == Outcome.CORRECT.value
+    """Outcome of a size that was asked several times."""
+    right = outcomes == CORRECT
     if right.mean() > 0.5:
-        return Outcome.CORRECT.value
-    return str(outcomes[~right].mode().iloc[0])
+        return CORRECT
+    failures = outcomes[~right]
+    return str(failures.mode().iloc[0])
 
 
 def largest(values: pd.Series, where: str) -> str:
     """Largest of `values`, without decimals, with `where` it is found, its label, and how many more
     have it."""
-    top = values.index[values == values.max()].unique()
-    more = f" and {len(top) - 1} more" if len(top) > 1 else ""
-    return f"{values.max():.0f} {where} ({''.join(top[:1])}{more})"
+    most = values.max()
+    labels = values.index[values == most].unique()
+    best = "".join(labels[:1])
+    if len(labels) > 1:
+        best += f" and {len(labels) - 1} more"
+    return f"{most:.0f} {where} ({best})"
 
 
-def outcomes_headline(table: pd.DataFrame, d: Sequence[int]) -> str:
+def outcomes_headline(table: pd.DataFrame, d: list[int]) -> str:
     """Title of an outcome map of lists with the distances `d`, from `table` (columns source, model,
     correct): the most sizes at which a model is right, in the paper and here."""
     ends = []
     for source, where in (("published", "sizes in the paper"), ("regenerated", "here")):
         own = table[table["source"].str.startswith(source)]
         if len(own):
-            ends.append(largest(own.set_index("model")["correct"], where))
-    return f"d = {', '.join(map(str, d))}: at best right at {', '.join(ends)}"
+            correct = own.set_index("model")["correct"]
+            ends.append(largest(correct, where))
+    distances = ", ".join(map(str, d))
+    return f"d = {distances}: at best right at {', '.join(ends)}"
 
 
 # --- Figures 4, 5, 11: shares -------------------------------------------------------------------------------------
@@ -167,19 +191,24 @@ def condition_label(row: pd.Series) -> str:
     """Label of the condition in `row`, which tells the bars of a model apart, such as `d = 15,
     other lines shuffled`. `row` holds d, shuffled (bool) and wording (as_run, or else `prompt as
     printed` is added)."""
-    order = "other lines shuffled" if row["shuffled"] else "in order"
-    wording = "" if row["wording"] == "as_run" else ", prompt as printed"
-    return f"d = {row['d']}, {order}{wording}"
+    order = "in order"
+    if row["shuffled"]:
+        order = "other lines shuffled"
+    label = f"d = {row['d']}, {order}"
+    if row["wording"] != "as_run":
+        label += ", prompt as printed"
+    return label
 
 
 def best_first(shares: pd.DataFrame) -> pd.DataFrame:
     """Copy of the table `shares` (columns label, condition, accuracy) sorted by label (the model),
     the model with the largest accuracy under the condition of the first row first, one without an
     answer under it last."""
-    first = shares[shares["condition"] == shares["condition"].iloc[0]]
-    share = first.set_index("label")["accuracy"].reindex(shares["label"].unique())
-    order = share.sort_values(ascending=False, kind="stable").index
-    return shares.set_index("label").loc[order].reset_index()
+    condition = shares["condition"]
+    first = shares[condition == condition.iloc[0]]
+    best = first.sort_values("accuracy", ascending=False, kind="stable")["label"]
+    labels = dict.fromkeys([*best, *shares["label"]])
+    return shares.set_index("label").loc[list(labels)].reset_index()
 
 
 def share_panels(
@@ -189,11 +218,15 @@ def share_panels(
     here (`regenerated`). Those of the paper's own models stand in the rows of its shares."""
     names = dict(zip(published["model"], published["label"], strict=True))
     if not set(regenerated["label"]) <= set(names):
-        panels = {PUBLISHED: published, "regenerated here": regenerated}
-        return {title: rows for title, rows in panels.items() if len(rows)}
+        panels = {}
+        if len(published):
+            panels[PUBLISHED] = published
+        panels["regenerated here"] = regenerated
+        return panels
     theirs = published.assign(condition="published")
     own = regenerated.assign(label=regenerated["label"].map(names))
-    return {"regenerated and published": pd.concat([theirs, own], ignore_index=True)}
+    both = pd.concat([theirs, own], ignore_index=True)
+    return {"regenerated and published": both}
 
 
 def shares_headline(
@@ -208,9 +241,11 @@ def shares_headline(
     ends = []
     for where, part in (("% right in the paper", published), ("% here", regenerated)):
         if len(part):
-            ends.append(largest(100 * part.set_index("label")["accuracy"], where))
-    of = str(regenerated["condition"].iloc[0]).removesuffix(", in order")
-    return f"{of}: at most {', '.join(ends)}"
+            percent = 100 * part.set_index("label")["accuracy"]
+            ends.append(largest(percent, where))
+    condition = str(regenerated["condition"].iloc[0])
+    lists = condition.removesuffix(", in order")
+    return f"{lists}: at most {', '.join(ends)}"
 
 
 def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
@@ -230,46 +265,67 @@ def share_table(published: pd.DataFrame, summary: pd.DataFrame) -> pd.DataFrame:
 # --- Figures 6 to 9: shares against d -----------------------------------------------------------------------------
 
 
+class FittedSide(NamedTuple):
+    """Row of the table of fits: the curve of one model for d > 0 or for d < 0."""
+
+    model: str
+    side: str
+    """`d > 0` or `d < 0`."""
+    top: float
+    """Share at |d| = 1."""
+    reach_lines: float
+    """Number of lines over which the share falls to 1/e."""
+    top_low: float
+    top_high: float
+    """Ends of the interval of `top`, by a bootstrap over items."""
+    reach_low: float
+    reach_high: float
+    failed_fits: int
+    """Number of resamples without a fit."""
+    lack_of_fit: float
+    """p-value of the curve's lack of fit."""
+
+
 def fit_sides(answers: pd.DataFrame, given: Parameters) -> tuple[Sides, pd.DataFrame]:
     """Fits share = top * exp(-(|d| - 1) / reach) to the `answers` of each model, for d > 0 and for
     d < 0; `given` has the scoring rule, the level of the intervals, the resamples and the seed.
 
-    Returns the curves by model and sign of d, and a table with a row for each: model, side, top
-    (share at |d| = 1), reach_lines, the ends of both intervals (bootstrap over items), failed_fits
-    (resamples), lack_of_fit (p-value). A side with fewer than three distances is not fitted.
+    Returns the curves by model and sign of d, and their table, a `FittedSide` each. A side with
+    fewer than three distances is not fitted.
     """
     fits = {}
     rows = []
-    for model, part in answers.groupby("model", sort=False):
+    for model in answers["model"].unique():
+        own = answers[answers["model"] == model]
         for sign, side in ((1, "d > 0"), (-1, "d < 0")):
-            apart = part.assign(x=sign * part["d"]).query("x > 0")
+            apart = own.assign(x=sign * own["d"]).query("x > 0")
             wide = apart.pivot_table(f"value_{given.rule}", "problem", "x")
             if wide.shape[1] < 3:
                 continue
-            fit = fits[str(model), sign] = fit_decay(
-                wide.columns.to_numpy(float),
-                wide.to_numpy(float),
+            fit = fit_decay(
+                wide.columns,
+                wide,
                 confidence=given.confidence,
                 resamples=given.resamples,
-                rng=rng(given.seed, "decay", str(model), sign),
+                rng=rng(given.seed, "decay", model, sign),
             )
-            reach, ends = reach_of(fit)
-            row = str(model), side, fit.height, reach, *fit.interval("height"), *ends
-            rows.append((*row, fit.failed, fit.lack))
-    return fits, pd.DataFrame(rows, columns=FIT_COLUMNS)
-
-
-FIT_COLUMNS = ["model", "side", "top", "reach_lines", "top_low", "top_high"]
-FIT_COLUMNS += ["reach_low", "reach_high", "failed_fits", "lack_of_fit"]
+            fits[model, sign] = fit
+            reach, reach_ends = reach_of(fit)
+            top = fit.interval("height")
+            row = (model, side, fit.height, reach, *top, *reach_ends)
+            rows.append(FittedSide(*row, fit.failed, fit.lack))
+    return fits, pd.DataFrame(rows, columns=FittedSide._fields)
 
 
 def distances_headline(points: pd.DataFrame) -> str:
     """Title of a figure of accuracy against d: what the longest distance costs each series of
     `points` (label, published, d, accuracy), up and down together, beside the shortest."""
-    far = points["d"].abs()
-    ends = points.assign(far=far)[far.isin([far.min(), far.max()])]
-    wide = 100 * ends.pivot_table("accuracy", "label", "far", sort=False)
-    loss = (wide[far.min()] - wide[far.max()]).dropna()
-    loss.index = loss.index.str.partition(" (").get_level_values(0)
-    cost = ", ".join(f"{model} {lost:.0f}" for model, lost in loss[::-1].items())
-    return f"Points lost with links {far.max()} lines apart, not {far.min()}: {cost}"
+    lines = points["d"].abs()
+    near, far = lines.min(), lines.max()
+    percent = 100 * points.pivot_table("accuracy", "label", lines, sort=False)
+    loss = percent[near] - percent[far]
+    costs = []
+    for label, lost in loss.dropna()[::-1].items():
+        model = str(label).removesuffix(" (published)")
+        costs.append(f"{model} {lost:.0f}")
+    return f"Points lost with links {far} lines apart, not {near}: {', '.join(costs)}"

@@ -6,13 +6,13 @@ which take one, three or six neighbouring sizes as one item. The number of items
 blocks of three sizes.
 """
 
-import hashlib
 import importlib.util
 import math
 import os
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,8 @@ from codestress.inference.registry import load_registry
 from codestress.parameters import Experiment
 from codestress.report.published import read_published
 
-from .published import BLOCKS, LISTS, by_distance
+from .published import BLOCKS, LISTS
+from .results import published_shares
 
 COLUMNS = ["number", "list", "model", "value", "low", "high", "items"]
 ADJACENT, DOWN, UP, SHUFFLED = LISTS
@@ -31,29 +32,26 @@ FAMILY = ("Llama3.1-8b", "Llama3.1-70b", "Llama3.1-405b")
 """Models whose numbers of parameters are published, smallest first."""
 GEMINI = ("Gemini-Pro", "Gemini-Flash")
 GPT4O = "GPT4o"
+"""Models that the paper sets apart from all others."""
 SHORT = 12
 """Number of sizes that count as the shortest of a list: about a tenth, up to some 1,300 tokens."""
 
-Named = Iterator[tuple[str, str, str, Moved]]
-"""Estimates with the number's name, the list and the model."""
+Named = Iterator[tuple[tuple[str, str, str], Moved]]
+"""Estimates, each after the number's name, the list and the model."""
 
 
 def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """Table of the numbers behind the claims of section 5, from `table`, that of `outcomes()`:
     number (its name), list, model, value, low, high, items. Values are differences of shares (-1 to
     1), and counts and shares without an interval (nan)."""
-    blocks = (1, *BLOCKS)
-    found: list[list[tuple[str, str, str, Moved]]] = []
-    for block in blocks:
-        found.append(list(_estimates(table, block)))
-    rows: list[tuple[object, ...]] = []
-    for same in zip(*found, strict=True):
-        *names, estimate = same[0]
+    by_block = {block: dict(_estimates(table, block)) for block in BLOCKS.values()}
+    rows = []
+    for names, estimate in by_block[1].items():
         sizes = len(estimate.moved)
-        ends: list[float] = []
-        for block, (*_, moved) in zip(blocks, same, strict=True):
-            ends += moved.interval(math.ceil(sizes / block))
-        items = sizes // BLOCKS[0]
+        ends = list[float]()
+        for block, estimates in by_block.items():
+            ends += estimates[names].interval(math.ceil(sizes / block))
+        items = sizes // BLOCKS["p_3"]
         rows.append((*names, estimate.value, min(ends), max(ends), items))
     numbers = pd.DataFrame(rows, columns=COLUMNS)
     counts = pd.DataFrame(_counts(table, numbers), columns=COLUMNS[:4])
@@ -69,53 +67,50 @@ def _by_model(part: pd.DataFrame, block: int) -> pd.Series:
 def _estimates(table: pd.DataFrame, block: int) -> Named:
     """Yields the differences of shares, with `block` neighbouring sizes as one item."""
     own = dict(list(table.groupby("list")))
-    shares = {name: _by_model(part, block) for name, part in own.items()}
-    of_models = []
+    shares = {name: _by_model(own[name], block) for name in LISTS}
+    differences = {}
     for name in LISTS:
         part = own[name]
         longer = part["size"] >= part["size"].median()
         halves = _by_model(part[longer], block) - _by_model(part[~longer], block)
-        of_models.append(("longer half - shorter half", name, halves))
+        differences["longer half - shorter half", name] = halves
     # Adjacent links at the sizes that the other lists have too.
     common = own[ADJACENT]["size"].isin(own[DOWN]["size"])
     adjacent = _by_model(own[ADJACENT][common], block)
-    apart = {name: shares[name] - adjacent for name in (DOWN, UP)}
-    for name, lost in apart.items():
-        of_models.append(("15 lines - adjacent", name, lost))
-    gained = shares[SHUFFLED] - shares[DOWN]
-    of_models.append(("shuffled - in order", SHUFFLED, gained))
-    of_models.append(("up - down", UP, shares[UP] - shares[DOWN]))
+    for name in (DOWN, UP):
+        differences["15 lines - adjacent", name] = shares[name] - adjacent
+    differences["shuffled - in order", SHUFFLED] = shares[SHUFFLED] - shares[DOWN]
+    differences["up - down", UP] = shares[UP] - shares[DOWN]
     for model in adjacent.index:
-        for number, name, estimates in of_models:
-            yield number, name, model, estimates[model]
-    for name in LISTS:
-        every = shares[name]
+        for names, of_models in differences.items():
+            yield (*names, model), of_models[model]
+    for name, every in shares.items():
         for smaller, larger in pairwise(FAMILY):
-            yield "larger - smaller", name, larger, every[larger] - every[smaller]
-        beside = every[GPT4O] - mean(list(every.drop(GPT4O)))
-        yield "share - mean of the others", name, GPT4O, beside
-        if name in apart:
-            others = mean(list(apart[name].drop([*GEMINI])))
+            yield ("larger - smaller", name, larger), every[larger] - every[smaller]
+        others = mean(list(every.drop(GPT4O)))
+        yield ("share - mean of the others", name, GPT4O), every[GPT4O] - others
+        lost = differences.get(("15 lines - adjacent", name))
+        if lost is not None:
+            others = mean(list(lost.drop([*GEMINI])))
+            number = "15 lines - adjacent, beside the others"
             for model in GEMINI:
-                number = "15 lines - adjacent, beside the others"
-                yield number, name, model, apart[name][model] - others
+                yield (number, name, model), lost[model] - others
     both = own[SHUFFLED].merge(own[DOWN], on=["model", "size"])
-    change = both.assign(right=both["right_x"] - both["right_y"])
-    short = change["size"] < change["size"].min() + SHORT
-    beyond = _by_model(change[~short], block) - _by_model(change[short], block)
+    both["right"] = both["right_x"] - both["right_y"]
+    short = both["size"] < both["size"].min() + SHORT
+    beyond = _by_model(both[~short], block) - _by_model(both[short], block)
     number = "shuffling, beyond the shortest - shortest"
-    yield number, SHUFFLED, "mean", mean(list(beyond))
+    yield (number, SHUFFLED, "mean"), mean(list(beyond))
 
 
 def _counts(table: pd.DataFrame, numbers: pd.DataFrame) -> Iterator[tuple[object, ...]]:
     """Yields counts and shares, from the outcomes `table` and the differences `numbers`: number,
     list, model, value."""
     yield "models", "", "all", table["model"].nunique()
-    lost = numbers[
-        (numbers["number"] == "15 lines - adjacent") & (numbers["value"] < 0)
-    ]
+    apart = numbers[numbers["number"] == "15 lines - adjacent"]
+    losing = apart["list"][apart["value"] < 0]
     for name in (DOWN, UP):
-        yield "models that lose", name, "all", (lost["list"] == name).sum()
+        yield "models that lose", name, "all", (losing == name).sum()
     least = table.pivot_table("right", "model", "list", "min")[[DOWN, UP]]
     yield "models that fail", "", "all", (least == 0).all(axis="columns").sum()
     longest = read_published("origin")["sec62"]["rows"][-1]["tokens"]
@@ -123,27 +118,41 @@ def _counts(table: pd.DataFrame, numbers: pd.DataFrame) -> Iterator[tuple[object
     yield "share of the context", "", "GPT4-turbo", longest / context
 
 
+class Slope(NamedTuple):
+    """Slope of accuracy over the distance |d|, of one model on one side of Figures 6 to 9."""
+
+    model: str
+    side: str
+    """`down` or `up`."""
+    value: float
+    """Percentage points a line."""
+    low: float
+    high: float
+    """Ends of the interval of the slope."""
+    items: int
+    """Answers at a distance, the fewest."""
+
+
 def slopes(confidence: float) -> pd.DataFrame:
-    """Table of the slope of accuracy over the distance |d|, for each model and side of Figures 6 to
-    9: model, side (`down` or `up`), value (percentage points a line), low, high (at the level
-    `confidence`), items (answers at a distance, the fewest). The figures give totals, so sizes
-    count as independent."""
+    """Table of every `Slope` of Figures 6 to 9, with intervals at the level `confidence`. The
+    figures give totals, so sizes count as independent."""
     rows = []
-    table = by_distance()
-    for (model, sign), part in table.groupby(
-        ["model", np.sign(table["d"])], sort=False
-    ):
+    figures = [f"origin/fig0{number}" for number in range(6, 10)]
+    table = pd.concat([published_shares(figure, confidence) for figure in figures])
+    sides = ["label", np.sign(table["d"])]
+    for (model, sign), part in table.groupby(sides, sort=False):
         away = part["d"].abs() - part["d"].abs().mean()
         factors = 100 * away / (away**2).sum()
-        doubted = (part["correct"] + 1) / (part["n"] + 2)
-        error = math.sqrt((factors**2 * doubted * (1 - doubted) / part["n"]).sum())
-        value = (factors * part["correct"] / part["n"]).sum()
+        correct, n = part["correct"], part["n"]
+        doubted = (correct + 1) / (n + 2)
+        error = math.sqrt((factors**2 * doubted * (1 - doubted) / n).sum())
+        value = (factors * correct / n).sum()
         half = normal_quantile(confidence) * error
-        side = "down" if sign > 0 else "up"
-        rows.append((model, side, value, value - half, value + half, part["n"].min()))
-    return pd.DataFrame(
-        rows, columns=["model", "side", "value", "low", "high", "items"]
-    )
+        side = "up"
+        if sign > 0:
+            side = "down"
+        rows.append(Slope(model, side, value, value - half, value + half, n.min()))
+    return pd.DataFrame(rows)
 
 
 def token_steps() -> pd.DataFrame:
@@ -152,8 +161,9 @@ def token_steps() -> pd.DataFrame:
     tokens = read_published("origin")["tokens"]
     rows = []
     for figure in ("fig01", "fig02", "fig03"):
-        first, *_, last = labels = tokens[figure]
-        rows.append((figure, (last - first) / (tokens["every"] * (len(labels) - 1))))
+        labels = tokens[figure]
+        steps = tokens["every"] * (len(labels) - 1)
+        rows.append((figure, (labels[-1] - labels[0]) / steps))
     return pd.DataFrame(rows, columns=["figure", "tokens"])
 
 
@@ -167,11 +177,11 @@ def token_counts(given: Experiment, size: str = "lines") -> pd.DataFrame:
         encoding = importlib.import_module("tiktoken").get_encoding("cl100k_base")
         for trial in given.trials():
             text = given.render(trial).messages[-1].content
-            rows.append((trial.factors[size], len(encoding.encode(text))))
+            tokens = encoding.encode(text)
+            rows.append((trial.factors[size], len(tokens)))
     return pd.DataFrame(rows, columns=[size, "tokens"])
 
 
-VOCABULARY = hashlib.sha1(
-    b"https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken"
-).hexdigest()
-"""File name under which tiktoken keeps the vocabulary: the hash of the vocabulary's address."""
+VOCABULARY = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
+"""File name under which tiktoken keeps the vocabulary: the SHA-1 hash of the vocabulary's address,
+https://openaipublic.blob.core.windows.net/encodings/cl100k_base.tiktoken."""
