@@ -14,6 +14,8 @@ from codestress.seeding import rng
 
 TARGET = ("workbench", "dad", "admire")
 """The paper's own chain: workbench -> dad -> admire."""
+LINK = re.compile(r'"([^"]+)" is connected to "([^"]+)"')
+"""Pattern of a line, with both words."""
 LINES = 4002
 """Number of lines in the whole list, as in the authors' list; a prompt shows a window of the
 list."""
@@ -23,7 +25,9 @@ class Link(NamedTuple):
     """Record of one line of the list: its `origin` is connected to its `destination`."""
 
     origin: str
+    """Word from which the link leads."""
     destination: str
+    """Word to which it leads, the origin of the chain's next link."""
 
     def __str__(self) -> str:
         return f'"{self.origin}" is connected to "{self.destination}"'
@@ -39,12 +43,13 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
     chains = LINES // hops
     pool = [word for word in words if word not in TARGET]
     drawn = iter(rng(seed, "words", hops, index).permutation(pool).tolist())
-    target = [*TARGET[:-1], *(next(drawn) for _ in range(hops - 2)), TARGET[-1]]
+    between = [next(drawn) for _ in range(hops - 2)]
     links = []
     for chain in range(chains):
-        vertices = (
-            target if chain == chains // 2 else [next(drawn) for _ in range(hops + 1)]
-        )
+        if chain == chains // 2:
+            vertices = [*TARGET[:-1], *between, TARGET[-1]]
+        else:
+            vertices = [next(drawn) for _ in range(hops + 1)]
         links += [Link(*pair) for pair in pairwise(vertices)]
     return links
 
@@ -52,9 +57,7 @@ def make_links(words: Sequence[str], *, hops: int, seed: int, index: int) -> lis
 def parse_links(text: str) -> list[Link]:
     """List of the links in those lines of `text` that have the form `"A" is connected to "B"`, as
     in the authors' list, a data set checked by its hash; other lines are passed over."""
-    return [
-        Link(*pair) for pair in re.findall(r'"([^"]+)" is connected to "([^"]+)"', text)
-    ]
+    return [Link(*words) for words in LINK.findall(text)]
 
 
 def lay_out(links: Sequence[Link], *, d: int, hops: int) -> list[Link]:
@@ -87,12 +90,15 @@ def window(
     span = abs(d) * (hops - 1)
     origin = _target(laid_out)
     top = origin if d > 0 else origin - span
-    start = max(0, top - min(int((lines - span) * depth), lines - span - 1))
-    if start + lines > len(laid_out):
+    others = lines - span
+    above = min(int(others * depth), others - 1)
+    start = max(0, top - above)
+    end = start + lines
+    if end > len(laid_out):
         raise DataError(
             f"a window of {lines} lines from line {start} passes the list's end ({len(laid_out)} lines)"
         )
-    return list(laid_out[start : start + lines])
+    return list(laid_out[start:end])
 
 
 def shuffle_around_target(

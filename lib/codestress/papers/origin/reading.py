@@ -2,11 +2,11 @@
 decrypts, takes a hint. A `Reading` holds the segments of the prompt that the reader kept."""
 
 import re
+from itertools import pairwise
 
 from codestress.simulated.reading import Reading, follow_probability, summary, write
 
-LINK = re.compile(r'"([^"]+)" is connected to "([^"]+)"')
-_ASKED = re.compile(r'find the origin of "([^"]+)"')
+from .connections import LINK
 
 
 def find_origin(reading: Reading, prefill: str) -> str | None:
@@ -17,7 +17,7 @@ def find_origin(reading: Reading, prefill: str) -> str | None:
     A reader that loses the thread names the word reached so far. A reader without the first link to
     follow guesses an origin that was kept, or says that there is none.
     """
-    asked = _ASKED.search(reading.question)
+    asked = re.search(r'find the origin of "([^"]+)"', reading.question)
     if not asked:
         return None
     back: dict[str, tuple[int, str]] = {}
@@ -29,10 +29,10 @@ def find_origin(reading: Reading, prefill: str) -> str | None:
     here: int | None = None
     while word in back and len(steps) <= len(back):
         number, origin = back[word]
-        if here is not None and reading.random.random() >= follow_probability(
-            reading.reader, here - number
-        ):
-            break
+        if here is not None:
+            follows = follow_probability(reading.reader, here - number)
+            if reading.random.random() >= follows:
+                break
         steps.append(f'"{origin}" is connected to "{word}".')
         word = origin
         here = number
@@ -58,22 +58,24 @@ def review_code(reading: Reading, prefill: str) -> str | None:
             functions.append((defined[1], []))
         elif functions:
             functions[-1][1].append(text.strip())
-    found = [f"- {name}: {flaw}" for name, lines in functions if (flaw := _flaw(lines))]
-    found = found or [f"- {name}: could be simplified" for name, _ in functions[:2]]
-    return write(
-        ["These functions could be improved:", *found[:6]], "", "", reading, prefill
-    )
+    findings = ["These functions could be improved:"]
+    for name, lines in functions:
+        if flaw := _flaw(lines):
+            findings.append(f"- {name}: {flaw}")
+    if len(findings) == 1:
+        for name, _ in functions[:2]:
+            findings.append(f"- {name}: could be simplified")
+    return write(findings[:7], "", "", reading, prefill)
 
 
 def _flaw(lines: list[str]) -> str | None:
+    """Wasted work in the lines of a function, in words; None without any."""
     code = "\n".join(lines)
     if re.search(r"for (\w+) in range\(2, (\w+)\):[\s\S]*?\2 % \1 == 0", code):
         return "tries every divisor up to the number itself"
-    if any(
-        re.search(rf"^{m[1]} -= {m[2]}$", code, re.M)
-        for m in re.finditer(r"^(\w+) \+= (\w+)$", code, re.M)
-    ):
-        return "adds and subtracts the same value"
+    for total, value in re.findall(r"^(\w+) \+= (\w+)$", code, re.M):
+        if re.search(rf"^{total} -= {value}$", code, re.M):
+            return "adds and subtracts the same value"
     return None
 
 
@@ -92,9 +94,11 @@ def decrypt(reading: Reading, prefill: str) -> str | None:
         unread = "The text ends with a ciphertext, but I see nothing that tells how to read it."
         return write([unread], "", "", reading, prefill)
     shift = int(clue[1])
-    plain = "".join(
-        chr((ord(letter) - ord("a") - shift) % 26 + ord("a")) for letter in cipher[1]
-    )
+    first = ord("a")
+    plain = ""
+    for letter in cipher[1]:
+        place = (ord(letter) - first - shift) % 26
+        plain += chr(first + place)
     steps = [
         "The leader of the apes is called Caesar, which points to a Caesar cipher.",
         f"The shift is {clue[1]}.",
@@ -102,18 +106,15 @@ def decrypt(reading: Reading, prefill: str) -> str | None:
     return write(steps, plain, "Decrypted text:", reading, prefill)
 
 
-_HINT = re.compile(r"if used as (?:a )?response for this text")
-"""Pattern of the hint: the paper's short prompt has the article, the authors' long prompt does
-not."""
-
-
 def take_hint(reading: Reading, prefill: str) -> str | None:
     """Returns the answer's text: of the sentences that `reading` kept, the one before the hint. The
     hint is a sentence that promises money for its predecessor as a response. None if no hint was
     kept, or nothing before the hint. `prefill` is the answer's given beginning."""
-    kept = [text for _, text in reading.kept]
-    hint = next((number for number, text in enumerate(kept) if _HINT.search(text)), 0)
-    return write([], kept[hint - 1], "", reading, prefill) if hint else None
+    for (_, before), (_, text) in pairwise(reading.kept):
+        # The paper's short prompt has the article, the authors' long prompt does not.
+        if re.search(r"if used as (?:a )?response for this text", text):
+            return write([], before, "", reading, prefill)
+    return None
 
 
 TASKS = (find_origin, review_code, decrypt, take_hint)
