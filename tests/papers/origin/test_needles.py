@@ -14,7 +14,7 @@ from codestress.errors import DataError
 from codestress.inference.registry import load_registry
 from codestress.papers.origin import needle_results, results as origin_results
 from codestress.papers.origin.needles import (
-    LONG_PROMPTS,
+    NEEDLES,
     article,
     chapter,
     listing,
@@ -225,7 +225,7 @@ def test_the_paper_profile_asks_the_papers_prompts(
         characters for _, characters, _ in found
     ]
     printed = (papers_texts / "origin-paper/paper.md").read_text(encoding="utf-8")
-    long = (papers_texts / LONG_PROMPTS[given.test]).read_text(encoding="utf-8")
+    long = (papers_texts / NEEDLES[given.test].long_prompt).read_text(encoding="utf-8")
     *short, last = [trials.render(trial).messages[0].content for trial in shortest]
     assert last == long
     assert all(f"\n{text}\n```\n" in printed for text in short)

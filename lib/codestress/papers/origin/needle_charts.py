@@ -1,6 +1,5 @@
 """Chart of Find the Origin's section 6, on parts planted in long texts: outcomes against length."""
 
-from collections.abc import Sequence
 from textwrap import fill
 
 import numpy as np
@@ -26,16 +25,18 @@ def length_curve(shares: pd.DataFrame, outcomes: pd.DataFrame) -> Figure:
     rows = -(-len(labels) // MOST_ACROSS)
     height = min(0.8 + 1.6 * rows, TALLEST - 0.6)
     figure, axes = panels(titles, MOST_ACROSS, height, sharey=True)
-    found = set(outcomes["outcome"])
-    order = [name for name in OUTCOMES if name in found]
-    order += sorted(found.difference(OUTCOMES))
+    occurred = set(outcomes["outcome"])
+    order = [name for name in OUTCOMES if name in occurred]
+    order += sorted(occurred.difference(OUTCOMES))
     for label, panel in zip(labels, axes, strict=True):
         _outcome_bars(panel, outcomes[outcomes["label"] == label], order)
         _right_interval(panel, shares[shares["label"] == label])
     for panel in axes[::MOST_ACROSS]:
         panel.set_ylabel("outcomes (%)")
-    about = ", the kit's own texts" if (outcomes["text"] == "own").any() else ""
-    figure.supxlabel(f"characters in the prompt{about}", fontsize=8)
+    lengths = "characters in the prompt"
+    if (outcomes["text"] == "own").any():
+        lengths += ", the kit's own texts"
+    figure.supxlabel(lengths, fontsize=8)
     legend_above(figure, axes[0])
     return figure
 
@@ -44,14 +45,14 @@ MOST_ACROSS = 6
 """Maximum number of models beside each other."""
 
 
-def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None:
+def _outcome_bars(panel: Axes, part: pd.DataFrame, order: list[str]) -> None:
     """Draws in `panel` a bar for each length in `part`, the outcomes of one label, stacked in
     `order`."""
     wide = part.pivot(index="outcome", columns="characters", values="share")
-    wide = 100 * wide.reindex(order).astype(float).fillna(0)
+    percent = 100 * wide.reindex(order).astype(float).fillna(0)
     places = range(wide.shape[1])
-    bottom = np.zeros(wide.shape[1])
-    for outcome, height in wide.iterrows():
+    bottom = np.zeros(len(places))
+    for outcome, height in percent.iterrows():
         colour, hatch = OUTCOMES.get(str(outcome), (OTHER, HATCHES[5]))
         panel.bar(
             places,
@@ -72,7 +73,8 @@ def _outcome_bars(panel: Axes, part: pd.DataFrame, order: Sequence[str]) -> None
 def _right_interval(panel: Axes, mine: pd.DataFrame) -> None:
     """Draws in `panel`, over the bars of its lengths, the interval of the right answers in
     `mine`."""
-    mine = mine.sort_values("characters").reset_index(drop=True)
+    published = bool(mine["published"].any())
+    mine = mine.sort_values("characters", ignore_index=True)
     share, reach = interval(mine)
     panel.errorbar(
         mine.index,
@@ -84,7 +86,6 @@ def _right_interval(panel: Axes, mine: pd.DataFrame) -> None:
         capsize=2,
         label="interval of the right answers",
     )
-    published = bool(mine["published"].any())
     mark(panel, mine, mine.index, share / 2, 0.8, share, published=published)
 
 

@@ -1,6 +1,8 @@
 """Tables of Find the Origin's section 6, on parts planted in long texts, with the paper's own
 numbers beside the regenerated numbers."""
 
+from typing import NamedTuple
+
 import pandas as pd
 
 from codestress.fitting.proportions import newcombe
@@ -26,17 +28,31 @@ def outcome_shares(answers: pd.DataFrame) -> pd.DataFrame:
     outcome, count, share."""
     failed = answers["finish_reason"] == ""
     outcome = answers["detail_strict"].where(~failed, answers["outcome_strict"])
-    cell = ["label", *CELL]
     labelled = answers.assign(label=answers["model"], outcome=outcome)
+    cell = ["label", *CELL]
     counts = labelled.groupby([*cell, "outcome"], sort=False).size()
-    share = counts / counts.groupby(cell).transform("sum")
-    return pd.DataFrame({"count": counts, "share": share}).reset_index()
+    table = counts.rename("count").reset_index()
+    table["share"] = table["count"] / table.groupby(cell)["count"].transform("sum")
+    return table
+
+
+class Fall(NamedTuple):
+    """Accuracy of a model on the longest of the paper's texts minus that on the shortest."""
+
+    model: str
+    short: int
+    """Characters of the shortest text."""
+    long: int
+    difference: float
+    low: float
+    high: float
+    """Ends of Newcombe's interval of the difference."""
+    n: float
+    """Number of independent answers on the smaller side."""
 
 
 def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    """Table of accuracy on the longest of the paper's texts minus that on the shortest, a row for
-    each model that was asked both: model, short, long (characters), difference, low, high
-    (Newcombe; -1 to 1), n (of the smaller side).
+    """Table of the `Fall` of each model that was asked the paper's shortest and longest text.
 
     `counts` is a summary of paired cells with the columns model, text, characters, accuracy and
     independent, the number of answers that count as independent.
@@ -50,9 +66,9 @@ def falls(counts: pd.DataFrame, confidence: float) -> pd.DataFrame:
         first, last = part["accuracy"].iloc[[0, -1]]
         first_n, last_n = part["independent"].iloc[[0, -1]]
         ends = newcombe(first, first_n, last, last_n, confidence)
-        rows.append((model, short, long, last - first, *ends, min(first_n, last_n)))
-    columns = ["model", "short", "long", "difference", "low", "high", "n"]
-    return pd.DataFrame(rows, columns=columns)
+        fewest = min(first_n, last_n)
+        rows.append(Fall(str(model), short, long, last - first, *ends, fewest))
+    return pd.DataFrame(rows, columns=Fall._fields)
 
 
 def noticed(outcomes: pd.DataFrame, confidence: float) -> pd.DataFrame:

@@ -25,11 +25,11 @@ from codestress.problems.datasets import data_file
 from codestress.prompts import filled, prompt_text
 
 PlantedText = Literal["printed", "authors", "own"]
+"""Source of a text: printed in the paper, the authors' data set, or the kit."""
 
 
 class NeedleCell(NamedTuple):
-    """Record that identifies one text of section 6 by its source, length, depth and variant (number
-    of the own text of that length, 0 for a published text)."""
+    """Record that identifies one text of section 6 by its source, length, depth and variant."""
 
     text: PlantedText
     """Source of the text: `printed`, `authors` or `own`."""
@@ -41,38 +41,55 @@ class NeedleCell(NamedTuple):
     paired: bool
     """Whether length and depth are those of a cell of the paper."""
     variant: int
+    """Number of the own text of that length; 0 for a published text."""
 
     def __str__(self) -> str:
         return f"{self.text}, {self.characters} characters, depth {self.depth}, variant {self.variant}"
 
 
-LONG_PROMPTS = {
-    "inefficient_code": "additionaltests/highlight-inefficient-code-long.txt",
-    "clue": "additionaltests/decrypting-cryptography-long.txt",
-    "unlock": "additionaltests/unlock-100-long.txt",
+class Needle(NamedTuple):
+    """What is published of a test, and the part that is planted in its texts."""
+
+    section: str
+    """Number of the paper's section on the test, with the space after it."""
+    long_prompt: str
+    """The authors' long prompt, a file of the data set origin-long-prompts."""
+    planted: str
+    """Beginning of the planted part."""
+
+
+NEEDLES = {
+    "inefficient_code": Needle(
+        "6.1 ", "additionaltests/highlight-inefficient-code-long.txt", "def is_prime"
+    ),
+    "clue": Needle(
+        "6.2 ", "additionaltests/decrypting-cryptography-long.txt", prompt_text("clue")
+    ),
+    "unlock": Needle(
+        "6.3 ", "additionaltests/unlock-100-long.txt", "Microbes are small"
+    ),
 }
-"""The authors' long prompt of each test, a file of the data set origin-long-prompts."""
 
 
 def published_texts(test: str, sources: Sequence[PlantedText]) -> dict[NeedleCell, str]:
     """Published prompts of `test` (inefficient_code, clue or unlock) by cell, from those of
     `sources` that are published. Raises `DataError` if a data set is not at hand."""
-    texts: list[tuple[PlantedText, str]] = []
+    prompts = list[tuple[PlantedText, str]]()
     if "printed" in sources:
-        paper = data_file("origin-paper", "origin-paper/paper.md").read_text("utf-8")
-        texts += [("printed", text) for text in printed_prompts(paper, test)]
+        paper = data_file("origin-paper", "origin-paper/paper.md")
+        for text in printed_prompts(paper.read_text("utf-8"), test):
+            prompts.append(("printed", text))
     if "authors" in sources:
-        path = data_file("origin-long-prompts", LONG_PROMPTS[test])
-        texts.append(("authors", path.read_text("utf-8")))
-    found = {}
-    for source, text in texts:
+        path = data_file("origin-long-prompts", NEEDLES[test].long_prompt)
+        prompts.append(("authors", path.read_text("utf-8")))
+    texts = {}
+    for source, text in prompts:
         depth = round(needle_depth(text, test), 3)
-        found[NeedleCell(source, len(text), depth, True, 0)] = text
-    return found
+        cell = NeedleCell(source, len(text), depth, True, 0)
+        texts[cell] = text
+    return texts
 
 
-_SECTIONS = {"inefficient_code": "6.1 ", "clue": "6.2 ", "unlock": "6.3 "}
-_HEADING = re.compile(r"^#{2,3} ", re.M)
 _PRINTED = re.compile(r"^\*\*.* tokens\)?:\*\*\n\n```\w*\n((?s:.*?))\n```$", re.M)
 """Pattern of a prompt as the paper prints prompts: a fenced block below a line in bold that ends
 with the prompt's number of tokens. Answers are fenced too, but no such line stands above them."""
@@ -82,8 +99,8 @@ def printed_prompts(paper: str, test: str) -> list[str]:
     """List of the short prompts that `paper`, the text of the paper, prints for a test of section
     6, word for word, in the paper's order (shortest first). `test`: inefficient_code, clue or
     unlock. `StopIteration` if `paper` lacks the test's section."""
-    number = _SECTIONS[test]
-    sections = _HEADING.split(paper)
+    number = NEEDLES[test].section
+    sections = re.split(r"^#{2,3} ", paper, flags=re.M)
     section = next(part for part in sections if part.startswith(number))
     return _PRINTED.findall(section)
 
@@ -92,9 +109,7 @@ def needle_depth(text: str, test: str) -> float:
     """Depth (0 to 1) at which the planted part of `test` begins in `text`, as a share of the text;
     for section 6.1, that of `is_prime`. `test`: inefficient_code, clue or unlock. `ValueError` for
     a text without the part."""
-    planted = {"inefficient_code": "def is_prime", "unlock": "Microbes are small"}
-    planted["clue"] = prompt_text("clue")
-    return text.index(planted[test]) / len(text)
+    return text.index(NEEDLES[test].planted) / len(text)
 
 
 # --- The kit's own texts ---
@@ -104,9 +119,12 @@ def needle_depth(text: str, test: str) -> float:
 def own_text(test: str, cell: NeedleCell) -> str:
     """The kit's own prompt for `test` with the length, depth and variant of `cell`."""
     if test == "inefficient_code":
-        return filled(test, {"code": listing(cell.characters, cell.variant)})
-    text = chapter if test == "clue" else article
-    return text(cell.characters, cell.depth, cell.variant)
+        code = listing(cell.characters, cell.variant)
+        return filled(test, {"code": code})
+    prose = article
+    if test == "clue":
+        prose = chapter
+    return prose(cell.characters, cell.depth, cell.variant)
 
 
 LISTING_PLACES = (0.35, 0.73)
@@ -115,30 +133,34 @@ LISTING_PLACES = (0.35, 0.73)
 
 
 @cache
-def _library() -> tuple[list[str], list[int], list[int]]:
-    """Three lists: the lines of the library's source, the line numbers after which it may be cut
-    (0, before or after a function or class, the end), and the indices in these of the cuts at which
-    a listing may begin."""
-    lines = Path(click.core.__file__).read_text("utf-8").rstrip("\n").split("\n")
-    tree = ast.parse("\n".join(lines))
+def _library() -> tuple[list[list[str]], list[int]]:
+    """Pair: the pieces of the library's source, each the lines between two places where it may be
+    cut (before or after a function or class), and the indices of those with which a listing may
+    begin."""
+    source = Path(click.core.__file__).read_text("utf-8").rstrip("\n")
+    lines = source.split("\n")
+    tree = ast.parse(source)
     tops = []
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             tops.append(first_line(node) - 1)
     ends = [function.end_lineno or 0 for function in _functions(tree)]
     cuts = sorted({0, *tops, *ends, len(lines)})
-    return lines, cuts, [0, *map(cuts.index, tops)]
+    pieces = [lines[start:end] for start, end in pairwise(cuts)]
+    return pieces, [0, *map(cuts.index, tops)]
 
 
 def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
+    """All functions in `tree`, methods and inner ones too."""
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
 
 
 def paragraphs(name: str) -> list[str]:
     """List of the paragraphs of one of the kit's own texts, title first. `name` names the text:
     harbour_chapter or microbiology."""
-    text = (files(__package__) / "texts" / f"{name}.txt").read_text("utf-8")
-    return text.strip().split("\n\n")
+    path = files(__package__) / "texts" / f"{name}.txt"
+    text = path.read_text("utf-8").strip()
+    return text.split("\n\n")
 
 
 def _run_of(
@@ -164,8 +186,9 @@ def _run_of(
         away = abs(sizes - wanted)
         count = int(away.argmin())
         runs.append((away[count], begin, count + 1))
-    _, begin, count = sorted(runs)[variant % len(runs)]
-    return begin, count
+    runs.sort()
+    _, first, pieces = runs[variant % len(runs)]
+    return first, pieces
 
 
 def listing(characters: int, variant: int = 0) -> str:
@@ -177,17 +200,19 @@ def listing(characters: int, variant: int = 0) -> str:
     """
     planted = prompt_text("inefficient_functions").split("\n\n")
     wanted = characters - sum(map(len, planted))
-    source, cuts, begins = _library()
-    pieces = [sum(len(line) + 1 for line in source[a:b]) for a, b in pairwise(cuts)]
-    if not 1000 <= wanted <= sum(pieces):
+    pieces, begins = _library()
+    lengths = [sum(len(line) + 1 for line in piece) for piece in pieces]
+    most = sum(lengths)
+    if not 1000 <= wanted <= most:
         raise DataError(
-            f"a listing can have 1500 to {sum(pieces)} characters, not {characters}"
+            f"a listing can have 1500 to {most} characters, not {characters}"
         )
-    first, count = _run_of(pieces, wanted, variant, begins)
-    around = [*source, "", "", *source]
-    begin = cuts[first]
-    end = cuts[(first + count) % len(pieces)] or len(source)
-    shown = around[begin : end if end > begin else len(source) + 2 + end]
+    first, count = _run_of(lengths, wanted, variant, begins)
+    shown = list[str]()
+    for number in range(first, first + count):
+        if number == len(pieces):
+            shown += ["", ""]
+        shown += pieces[number % len(pieces)]
     return "\n".join(_plant(shown, planted))
 
 
@@ -200,15 +225,15 @@ def _plant(shown: list[str], planted: Sequence[str]) -> list[str]:
         indents[(node.end_lineno or 0) + 1] = node.col_offset
         indents[first_line(node)] = node.col_offset
     length = list(accumulate((len(line) + 1 for line in shown), initial=0))
-    chosen = []
+    insertions = {}
     for function, place in zip(planted, LISTING_PLACES, strict=True):
         wanted = place * length[-1]
         start = min(indents, key=lambda line: abs(length[line - 1] - wanted))
-        lines = textwrap.indent(function, " " * indents.pop(start)).split("\n")
-        chosen.append((start, [*lines, ""]))
+        indent = " " * indents.pop(start)
+        insertions[start] = textwrap.indent(f"{function}\n", indent).split("\n")
     # From the end, so that places above stay what they are.
-    for start, lines in sorted(chosen, reverse=True):
-        shown[start - 1 : start - 1] = lines
+    for start in sorted(insertions, reverse=True):
+        shown[start - 1 : start - 1] = insertions[start]
     return shown
 
 
@@ -223,29 +248,36 @@ def chapter(characters: int, depth: float, variant: int = 0) -> str:
     for paragraph in rest:
         begins.append(len(pieces))
         pieces += re.split(r"(?<=[.!?] )(?=[A-Z])", f"{paragraph}\n\n")
-    clue = f"{prompt_text('clue')}\n\n"
+    heading = f"{title}\n\n"
+    clue = prompt_text("clue") + "\n\n"
     ciphertext = prompt_text("ciphertext")
-    wanted = characters - len(f"{title}\n\n{clue}{ciphertext}")
-    first, count = _run_of(list(map(len, pieces)), wanted, variant, begins)
+    wanted = characters - len(heading + clue + ciphertext)
+    lengths = list(map(len, pieces))
+    first, count = _run_of(lengths, wanted, variant, begins)
     chosen = [*pieces, *pieces][first : first + count]
-    text = f"{title}\n\n{''.join(chosen).rstrip()} {ciphertext}"
-    places = list(accumulate(map(len, chosen[:-1]), initial=len(title) + 2))
+    sentences = "".join(chosen).rstrip()
+    text = f"{heading}{sentences} {ciphertext}"
+    places = accumulate(map(len, chosen[:-1]), initial=len(heading))
     begin = depth * (len(text) + len(clue))
     at = min(places, key=lambda place: abs(place - begin))
     before = text[:at].rstrip(" \n")
     return f"{before}\n\n{clue}{text[at:]}"
 
 
-def article(characters: int, place: float, variant: int = 0) -> str:
+def article(characters: int, depth: float, variant: int = 0) -> str:
     """Article of about `characters` characters, which begins at another paragraph for each
     `variant` (0, 1, …). The planted sentences of section 6.3 follow the first sentence of the
-    paragraph at `place`, a share of all paragraphs (0 to 1). Raises `DataError` if the kit's text
+    paragraph at `depth`, a share of all paragraphs (0 to 1). Raises `DataError` if the kit's text
     is too short."""
     title, *every = paragraphs("microbiology")
     lengths = [len(piece) + 2 for piece in every]
-    begin, count = _run_of(lengths, characters - len(title), variant, range(len(every)))
-    pieces = [title, *[*every, *every][begin : begin + max(2, count)]]
-    at = min(max(1, int(place * len(pieces))), len(pieces) - 1)
+    wanted = characters - len(title)
+    begin, count = _run_of(lengths, wanted, variant, range(len(every)))
+    end = begin + max(2, count)
+    pieces = [title, *[*every, *every][begin:end]]
+    at = max(1, int(depth * len(pieces)))
+    at = min(at, len(pieces) - 1)
     first, separator, rest = pieces[at].partition(". ")
-    pieces[at] = f"{first}{separator}{prompt_text('unlock')} {rest}".rstrip()
+    unlock = prompt_text("unlock")
+    pieces[at] = f"{first}{separator}{unlock} {rest}".rstrip()
     return "\n\n".join(pieces)
