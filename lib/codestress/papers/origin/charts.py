@@ -1,7 +1,6 @@
 """Charts of Find the Origin's lists of links: outcomes at every size, accuracy by model and against
 distance, and the findings from the published outcomes."""
 
-from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -35,26 +34,14 @@ from codestress.report.style import (
 
 from .curves import Sides
 
+UNANSWERED = "no answer: cut off, declined, not readable, failed"
+"""Kind of all outcomes but correct and incorrect, as the legend says it."""
 LOOKS: dict[str, Any] = {
-    "correct": {
-        "label": "correct",
-        "facecolor": RIGHT,
-        "edgecolor": RIGHT,
-        "hatch": "",
-    },
-    "incorrect": {
-        "label": "incorrect",
-        "facecolor": WRONG,
-        "edgecolor": "#B0431A",
-        "hatch": "////",
-    },
-    "other": {
-        "label": "no answer: cut off, declined, not readable, failed",
-        "facecolor": OTHER,
-        "edgecolor": "#555555",
-        "hatch": "....",
-    },
+    "correct": {"facecolor": RIGHT, "edgecolor": RIGHT, "hatch": ""},
+    "incorrect": {"facecolor": WRONG, "edgecolor": "#B0431A", "hatch": "////"},
+    UNANSWERED: {"facecolor": OTHER, "edgecolor": "#555555", "hatch": "...."},
 }
+"""Looks of the cells of a map by their kind."""
 
 
 def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
@@ -65,39 +52,56 @@ def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
     Correct is dark and plain, incorrect light and hatched, all else (truncated, refused, …) grey
     and dotted. Numbers of correct answers stand on the right.
     """
-    heights = [cells["model"].nunique() for cells in sources.values()]
-    height = min(0.19 * sum(heights) + 0.5 * len(heights) + 0.5, TALLEST - 0.6)
-    figure, axes = panels(list(sources), 1, height, height_ratios=heights, sharex=True)
+    rows = [cells["model"].nunique() for cells in sources.values()]
+    height = 0.5 + 0.19 * sum(rows) + 0.5 * len(rows)
+    height = min(height, TALLEST - 0.6)
+    figure, axes = panels(list(sources), 1, height, height_ratios=rows, sharex=True)
     seen = set[str]()
     for ax, (title, cells) in zip(axes, sources.items(), strict=True):
-        kind = cells["outcome"].where(cells["outcome"].isin(list(LOOKS)), "other")
+        outcome = cells["outcome"]
+        kind = outcome.where(outcome.isin(list(LOOKS)), UNANSWERED)
         seen.update(kind)
-        rows = dict(list(cells.assign(kind=kind).groupby("model", sort=False)))
-        counts = []
-        for y, row in enumerate(rows.values()):
-            _outcome_row(ax, row, y, published=title.startswith("published"))
-            counts.append(f"{row['kind'].eq('correct').sum()}/{len(row)}")
-        name_rows(ax, list(rows))
-        _on_the_right(ax, counts)
-        ax.margins(x=0)
-        ax.grid(False)
-        ax.spines[["left", "bottom"]].set_visible(False)
+        _outcome_panel(ax, cells.assign(kind=kind), title.startswith("published"))
     axes[-1].set_xlabel("lines in the list")
-    handles = [Patch(**shown) for kind, shown in LOOKS.items() if kind in seen]
+    handles = []
+    for kind, shown in LOOKS.items():
+        if kind in seen:
+            handles.append(Patch(label=kind, **shown))
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
 
 
-def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, *, published: bool) -> None:
+def _outcome_panel(ax: Axes, cells: pd.DataFrame, published: bool) -> None:
+    """Draws in the panel `ax` a row for each model in `cells`, with its number of correct
+    answers."""
+    models = list(cells["model"].unique())
+    counts = []
+    for y, model in enumerate(models):
+        row = cells[cells["model"] == model]
+        _outcome_row(ax, row, y, published)
+        correct = (row["kind"] == "correct").sum()
+        counts.append(f"{correct}/{len(row)}")
+    name_rows(ax, models)
+    _on_the_right(ax, counts)
+    ax.margins(x=0)
+    ax.grid(False)
+    ax.spines[["left", "bottom"]].set_visible(False)
+
+
+def _outcome_row(ax: Axes, row: pd.DataFrame, y: int, published: bool) -> None:
     """Draws in the panel `ax` the cells of one model, the table `row`, at the height `y`. A click
     on a published row opens its source, one on another cell the answers behind it."""
     lines = row["lines"]
-    step = int(lines.iloc[1] - lines.iloc[0]) if len(row) > 1 else 8
+    step = 8
+    if len(row) > 1:
+        step = int(lines.iloc[1] - lines.iloc[0])
     left = lines.iloc[0] - step / 2
     # Neighbouring cells of one kind are one bar.
     for kind, same in groupby(row["kind"]):
         width = step * len(list(same))
-        edge = 0.0 if kind == "correct" else 0.3
+        edge = 0.3
+        if kind == "correct":
+            edge = 0.0
         ax.broken_barh([(left, width)], (y - 0.38, 0.76), linewidth=edge, **LOOKS[kind])
         left += width
     if published:
@@ -122,53 +126,78 @@ def share_rows(sources: dict[str, pd.DataFrame], *, xlabel: str) -> Figure:
         [""] * len(rows), 1, height, WIDTHS["column"], height_ratios=rows, sharex=True
     )
     for ax, (title, frame) in zip(axes, sources.items(), strict=True):
-        labels = list(frame["label"].unique())
-        conditions = list(frame["condition"].unique())
-        wide = frame.pivot(index="label", columns="condition", values="accuracy")
-        values = wide.loc[labels, conditions].map(lambda value: f"{100 * value:.0f}")
-        for number, name in enumerate(conditions):
-            part = frame[frame["condition"] == name].set_index("label").reindex(labels)
-            published = "published" in (title[:9], name[:9])
-            _draw_shares(ax, part, (number, len(conditions)), name, published)
-        name_rows(ax, labels)
-        _on_the_right(ax, list(values.agg(" / ".join, axis=1)))
-        ax.set(xlim=(0, 101), xticks=range(0, 101, 20))
-        pad = 4
-        if len(conditions) > 1:
-            pad += 12 * len(conditions)
-            ax.legend(
-                borderpad=0, borderaxespad=0.3, loc="lower left", bbox_to_anchor=(0, 1)
-            )
-        # Long names of models leave a title no room to the right of them.
-        ax.set_title(title, loc="right", pad=pad)
+        _share_panel(ax, frame, title)
     axes[-1].set_xlabel(xlabel)
     return figure
 
 
+def _share_panel(ax: Axes, frame: pd.DataFrame, title: str) -> None:
+    """Draws in the panel `ax` the accuracies of the table `frame` under each condition."""
+    labels = list(frame["label"].unique())
+    conditions = list(frame["condition"].unique())
+    percents = []
+    for number, name in enumerate(conditions):
+        part = frame[frame["condition"] == name]
+        part = part.set_index("label").reindex(labels)
+        published = "published" in (title[:9], name[:9])
+        _draw_shares(ax, part, number, conditions, published)
+        percents.append([f"{100 * share:.0f}" for share in part["accuracy"]])
+    name_rows(ax, labels)
+    _on_the_right(ax, list(map(" / ".join, zip(*percents, strict=True))))
+    ax.set_xlim(0, 101)
+    ax.set_xticks(range(0, 101, 20))
+    pad = 4
+    if len(conditions) > 1:
+        pad += 12 * len(conditions)
+        ax.legend(
+            borderpad=0, borderaxespad=0.3, loc="lower left", bbox_to_anchor=(0, 1)
+        )
+    # Long names of models leave a title no room to the right of them.
+    ax.set_title(title, loc="right", pad=pad)
+
+
 def _draw_shares(
-    ax: Axes, part: pd.DataFrame, place: tuple[int, int], name: str, published: bool
+    ax: Axes, part: pd.DataFrame, number: int, conditions: list[str], published: bool
 ) -> None:
-    """Draws in the panel `ax` the accuracies `part` of the condition `name`, a row for each label;
-    `place` has the condition's number, from 0, and the number of conditions."""
-    number, conditions = place
+    """Draws in the panel `ax` the accuracies `part` of a condition, by its `number` in
+    `conditions`, a row for each label."""
     colour, marker = look(number)
     if published:
         colour = PUBLISHED
-    places = np.arange(len(part)) + 0.7 * ((number + 0.5) / conditions - 0.5)
+    rows = np.arange(len(part))
     share, reach = interval(part)
-    ends: Any = {"xerr": reach, "elinewidth": 0.9}
-    if conditions > 1:
-        ends["mfc"] = "white" if number % 2 else colour
-        ends["markersize"] = 3.5
-        ax.errorbar(share, places, fmt=marker, color=colour, label=name, **ends)
-        mark(ax, part, share, places, published=published)
-    else:
-        ax.barh(places, share, 0.7, color=colour)
-        ax.errorbar(share, places, fmt="none", ecolor="#111111", capsize=2, **ends)
-        mark(ax, part, share / 2, places, share, 0.7, published=published)
+    if len(conditions) == 1:
+        ax.barh(rows, share, 0.7, color=colour)
+        ax.errorbar(
+            share,
+            rows,
+            xerr=reach,
+            fmt="none",
+            ecolor="#111111",
+            elinewidth=0.9,
+            capsize=2,
+        )
+        mark(ax, part, share / 2, rows, share, 0.7, published=published)
+        return
+    places = rows + 0.7 * ((number + 0.5) / len(conditions) - 0.5)
+    face = colour
+    if number % 2:
+        face = "white"
+    ax.errorbar(
+        share,
+        places,
+        xerr=reach,
+        fmt=marker,
+        color=colour,
+        mfc=face,
+        markersize=3.5,
+        elinewidth=0.9,
+        label=conditions[number],
+    )
+    mark(ax, part, share, places, published=published)
 
 
-def _on_the_right(ax: Axes, words: Sequence[str]) -> None:
+def _on_the_right(ax: Axes, words: list[str]) -> None:
     """Writes one of `words` on the right of each row of the panel `ax`."""
     right = ax.secondary_yaxis("right")
     right.set_yticks(range(len(words)), words)
@@ -186,21 +215,11 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     """
     figure, [ax] = panels([""], 1, 2.9, WIDTHS["column"])
     draw_points(ax, shares, _beside, line="")
-    own = looks(shares["label"].unique())
-    places = sorted(shares["d"].unique())
-    x = np.linspace(1, max(map(abs, places)), 200)
-    halvings: dict[str, list[str]] = {}
-    for (label, sign), fit in fits.items():
-        way = "down" if sign > 0 else "up"
-        halvings.setdefault(label, []).append(f"{_halving(fit)} {way}")
-        if np.isfinite(fit.half_life):
-            y = 100 * fit.at(x - 1)
-            ax.plot(sign * x, y, ls="--", lw=1.0, color=own[label].colour)
-    for label, words in halvings.items():
-        named = f"fit to {label},\nlines to halve: {', '.join(words)}"
-        ax.plot([], [], ls="--", lw=1.0, color=own[label].colour, label=named)
+    _draw_fits(ax, shares, fits)
     ax.axvline(0, color="#999999", linewidth=0.6)
-    ax.set(xticks=places, ylim=(-3, 105), ylabel="right answers (%)")
+    ax.set_xticks(sorted(shares["d"].unique()))
+    ax.set_ylim(-3, 105)
+    ax.set_ylabel("right answers (%)")
     ax.set_xlabel(
         "lines down to the second link, d (negative: up)\n"
         "intervals: sizes taken as independent"
@@ -210,7 +229,26 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     return figure
 
 
+def _draw_fits(ax: Axes, shares: pd.DataFrame, fits: Sides) -> None:
+    """Draws the curves `fits` in the panel `ax`, each in the colour of its label in `shares`."""
+    own = looks(shares["label"].unique())
+    apart = np.linspace(1, shares["d"].abs().max(), 200)
+    halvings: dict[str, list[str]] = {}
+    for (label, sign), fit in fits.items():
+        way = "up"
+        if sign > 0:
+            way = "down"
+        halvings.setdefault(label, []).append(f"{_halving(fit)} {way}")
+        if np.isfinite(fit.half_life):
+            percent = 100 * fit.at(apart - 1)
+            ax.plot(sign * apart, percent, ls="--", lw=1.0, color=own[label].colour)
+    for label, lines in halvings.items():
+        name = f"fit to {label},\nlines to halve: {', '.join(lines)}"
+        ax.plot([], [], ls="--", lw=1.0, color=own[label].colour, label=name)
+
+
 def _beside(number: int, part: pd.DataFrame) -> pd.Series:
+    """Places of the points `part` of a series by its `number`, so that no two series overlap."""
     return part["d"] + 0.5 * (number - 0.5)
 
 
@@ -219,7 +257,9 @@ def _halving(fit: ExponentialFit) -> str:
     it does not describe its points."""
     if fit.lack < DOUBTED:
         return "rejected"
-    return "no fit" if np.isnan(fit.half_life) else f"{fit.half_life:,.0f}"
+    if np.isnan(fit.half_life):
+        return "no fit"
+    return f"{fit.half_life:,.0f}"
 
 
 def published_chart(pairs: pd.DataFrame) -> Figure:
