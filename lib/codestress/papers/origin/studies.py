@@ -31,16 +31,16 @@ from .scoring import (
     score_unlock,
 )
 
-Wording = Literal["as_run", "as_printed"]
-
 
 def _nonzero(d: int) -> int:
+    """The distance `d`; `ValueError` for 0."""
     if d == 0:
         raise ValueError("two links cannot stand on one line: use -15 to -1 or 1 to 15")
     return d
 
 
 Depth = Annotated[float, Field(ge=0, le=1)]
+"""Place in a text or a list, as a share of its length from the beginning."""
 Distance = Annotated[int, Field(ge=-200, le=200), AfterValidator(_nonzero)]
 
 
@@ -67,7 +67,7 @@ class Chains(Interval, Experiment):
     shuffled: list[bool] = Field(
         [False], description="the target's lines stay in place, the others are shuffled"
     )
-    wording: list[Wording] = Field(
+    wording: list[Literal["as_run", "as_printed"]] = Field(
         ["as_run"],
         description="as_run: what the published token counts prove; as_printed: section 4's template",
     )
@@ -85,8 +85,8 @@ class Chains(Interval, Experiment):
         1, ge=1, description="times that each prompt is asked (the paper: 1)"
     )
     hops: int = Field(2, ge=2, le=6, description="links in a chain (the paper: 2)")
-    depth: float = Field(
-        0.5, ge=0, le=1, description="depth of the target in the list, 0 first, 1 last"
+    depth: Depth = Field(
+        0.5, description="depth of the target in the list, 0 first, 1 last"
     )
     words: Literal["embedded", "authors"] = Field(
         "embedded", description="the kit's words or the authors' list"
@@ -115,6 +115,7 @@ class Chains(Interval, Experiment):
 
     @model_validator(mode="after")
     def _one_list(self) -> Self:
+        """The parameters, if the authors' list can give all lists that they name."""
         if self.words == "authors" and (self.lists > 1 or self.hops != 2):
             raise ValueError(
                 "words = 'authors' is one list of chains with 2 links: use lists = 1 and hops = 2"
@@ -123,10 +124,12 @@ class Chains(Interval, Experiment):
 
     @property
     def rules(self) -> tuple[str, ...]:
+        """Names of the scoring rules: the kit's own, and that of the authors' harness."""
         return ("strict", "reference")
 
     @property
     def retry_temperatures(self) -> tuple[float, ...]:
+        """Temperatures at which a refused answer is asked again, one after the other."""
         return (self.retry_temperature,) * self.retries
 
     def trials(self) -> Iterator[Trial]:
@@ -151,16 +154,22 @@ class Chains(Interval, Experiment):
                     yield Trial(problem, factors, self.seed, sample)
 
     def render(self, trial: Trial) -> Prompt:
+        """Returns a prompt of the system message, if there is one, and the list with its question."""
         shown = "\n".join(map(str, self.links(trial)))
         values = {"connections": shown, "destination": connections.TARGET[-1]}
-        text = filled(f"find_the_origin.{trial.factors['wording']}", values)
-        opening = (Message("system", self.system),) if self.system else ()
+        wording = trial.factors["wording"]
+        question = Message("user", filled(f"find_the_origin.{wording}", values))
         sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
-        return Prompt((*opening, Message("user", text)), sampling)
+        if self.system:
+            return Prompt((Message("system", self.system), question), sampling)
+        return Prompt((question,), sampling)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
-        scorer = score_strict if rule == "strict" else score_reference
-        return scorer(response, connections.TARGET[0])
+        """Returns the score of the origin that `response` names."""
+        origin = connections.TARGET[0]
+        if rule == "strict":
+            return score_strict(response, origin)
+        return score_reference(response, origin)
 
     def links(self, trial: Trial) -> list[connections.Link]:
         """Returns the links that the prompt of `trial` shows, in order: the window of the drawn
@@ -200,6 +209,7 @@ def _links(
 
 
 def _as_list(value: object) -> object:
+    """List of a single word, so that `text=own` is enough; other values unchanged."""
     return [value] if isinstance(value, str) else value
 
 
@@ -244,6 +254,7 @@ class NeedleInHaystack(Interval, Experiment):
 
     @model_validator(mode="after")
     def _texts(self) -> Self:
+        """The parameters, if they name texts that can be asked together."""
         if not self.grid and len(self.depth) != len(self.characters):
             raise ValueError(
                 "grid = false: each of characters needs its own depth: as many of one as of the other"
@@ -272,9 +283,12 @@ class NeedleInHaystack(Interval, Experiment):
         return Prompt((Message("user", self.shown_text(trial)),), sampling)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002
+        """Returns the score of what `response` notices, by the rules of its section."""
         if self.test == "inefficient_code":
             return score_inefficient_code(response, self.shown_text(trial))
-        return score_clue(response) if self.test == "clue" else score_unlock(response)
+        if self.test == "clue":
+            return score_clue(response)
+        return score_unlock(response)
 
     def shown_text(self, trial: Trial) -> str:
         """Returns the text that the prompt of `trial` shows."""
@@ -295,8 +309,10 @@ class NeedleInHaystack(Interval, Experiment):
         depth), as in the paper, whose longer texts have the clue nearer to the beginning. Only such
         cells, unless `grid`: all lengths at all depths.
         """
+        if "own" not in self.text:
+            return
         places = product(enumerate(self.characters), enumerate(self.depth))
-        for (number, length), (own, depth) in places if "own" in self.text else ():
+        for (number, length), (own, depth) in places:
             paired = len(self.depth) == 1 or number == own
             if self.grid or number == own:
                 for variant in range(self.variants):
