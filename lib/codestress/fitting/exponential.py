@@ -28,11 +28,13 @@ HIGHEST = np.array([2.0, 1e4, 1.0])
 """Upper bounds of height, rate and floor; the lower ones are 0. A height above 1 means
 an accuracy above 100 %, only at an x without answers."""
 NAMES = ("height", "rate", "floor")
+"""Parameters of a curve, in the order of the columns of `ExponentialFit.draws`."""
 GRID = np.geomspace(1e-3, 1e4, 71)
 """Rates that are tried first, times the largest x."""
 HALVINGS = 30
 """Number of bisections between two rates of the grid."""
 LACK_RESAMPLES = 400
+"""Number of resamples behind a p-value of `lack_of_fit`."""
 Weigh = Callable[[Array, Array], Array]
 """Function that returns the weights of squared errors, from mean accuracies and numbers
 of answers, all (m, k); 0 where nothing was asked."""
@@ -107,7 +109,7 @@ class ExponentialFit:
     def loss_at(self, x: float) -> tuple[float, Interval]:
         """Return the share of the accuracy at x = 0 that is lost at the one value `x`,
         and its interval from the resamples. nan where the accuracy at 0 is 0."""
-        loss = float(lost_shares(x, self.best)[0])
+        loss = lost_shares(x, self.best)[0]
         draws = lost_shares(x, self.draws)
         return loss, percentile_interval(draws, self.confidence, loss)
 
@@ -116,17 +118,18 @@ class ExponentialFit:
         each of the values `x` (k,), from the resamples, and around the curve; nan where
         no resample has a fit."""
         draws = curve(floats(x), self.draws).T
-        ends = [
-            percentile_interval(each, self.confidence, value)
-            for each, value in zip(draws, self.at(x), strict=True)
-        ]
+        ends = []
+        for each, value in zip(draws, self.at(x), strict=True):
+            ends.append(percentile_interval(each, self.confidence, value))
         low, high = np.reshape(ends, (-1, 2)).T
         return low, high
 
 
 def half_life(rate: float) -> float:
     """Return ln 2 / `rate`; inf without decay, nan for nan."""
-    return math.inf if rate <= 1e-9 else math.log(2) / rate
+    if rate <= 1e-9:
+        return math.inf
+    return math.log(2) / rate
 
 
 def curve(x: Array, parameters: Array) -> Array:
@@ -141,7 +144,8 @@ def lost_shares(x: float, parameters: Array) -> Array:
     """Return the shares (m,) of the value at 0 that m curves lose at the one value `x`;
     nan where the value at 0 is 0. `parameters` are those of `curve`."""
     start, end = curve(np.array([0.0, x]), parameters).T
-    return floats(1 - end / np.where(start > 0, start, np.nan))
+    start[start <= 0] = np.nan
+    return floats(1 - end / start)
 
 
 def fit_exponential(
@@ -170,7 +174,6 @@ def fit_exponential(
     best = fitted(means, weights)[0]
     if np.isnan(best[0]):
         return ExponentialFit(np.full((resamples, 3), math.nan), confidence)
-
     drawn, counted = resampled(scores, numbers, cluster_weights(items, resamples, rng))
     noisy = smoothed(drawn, numbers, rng)
     # Noise alone must not let a resample without a right answer be fitted.
@@ -190,8 +193,10 @@ def explained(values: Array, fitted: Array) -> float:
     """Return R², the share of the variance of `values` (k,) that the `fitted` ones
     explain; nan where all values are equal."""
     spread = values.var()
+    if not spread > 0:
+        return math.nan
     residual = ((values - fitted) ** 2).mean()
-    return float(1 - residual / spread) if spread > 0 else math.nan
+    return float(1 - residual / spread)
 
 
 def resampled(right: Array, asked: Array, copies: Array) -> tuple[Array, Array]:
@@ -264,7 +269,8 @@ def distances(means: Array, expected: Array, problems: Array) -> Array:
     `problems` (k,)."""
     expected = np.clip(expected, 0, 1)
     variance = expected * (1 - expected) / problems + 1 / (problems * (problems + 2))
-    return floats(((means - expected) ** 2 / variance).sum(axis=1))
+    squares = (means - expected) ** 2 / variance
+    return floats(squares.sum(axis=1))
 
 
 def fit_curves(
@@ -332,7 +338,8 @@ def fit_line(
     the floor is 0 unless `floor`.
     """
     falling = np.exp(-rate * x)
-    product, squares = total(weighted, falling), total(weights, falling**2)
+    product = total(weighted, falling)
+    squares = total(weights, falling**2)
     height, error = slope(product, squares, highest)
     level = 0 * height
     if floor:
@@ -348,7 +355,8 @@ def fit_line(
         error = np.where(held, error, free_error - count * mean**2)
         level = np.maximum(level, 0)
     steep = falling * x
-    residual = total(weighted, steep) - level * total(weights, steep)
+    residual = total(weighted, steep)
+    residual -= level * total(weights, steep)
     residual -= height * total(weights, falling * steep)
     return height, level, error, height * residual
 
@@ -373,8 +381,10 @@ def valley(errors: Array, start: int) -> NDArray[np.intp]:
     to the left or right of the column `start`."""
     before = np.diff(errors, axis=1, prepend=np.inf)
     after = np.diff(errors, axis=1, append=np.inf)
-    left = start - (before[:, start::-1] < 0).argmax(axis=1)
-    right = start + (after[:, start:] >= 0).argmax(axis=1)
+    falls = before[:, start::-1] < 0
+    rises = after[:, start:] >= 0
+    left = start - falls.argmax(axis=1)
+    right = start + rises.argmax(axis=1)
     rows = np.arange(len(errors))
     lower = errors[rows, right] < errors[rows, left]
     return np.asarray(np.where(lower, right, left))

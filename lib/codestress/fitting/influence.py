@@ -29,6 +29,7 @@ class Moved:
     """
 
     value: float
+    """The estimate; nan where it is unknown."""
     moved: pd.Series
     """Influence of each cluster on the estimate, indexed by cluster; sums to 0."""
     scale: float
@@ -36,20 +37,25 @@ class Moved:
     uncertainty."""
 
     def __add__(self, other: Moved | float) -> Moved:
+        """Return the sum with another estimate or a number."""
         if not isinstance(other, Moved):
             return replace(self, value=self.value + other)
         return total([self, other])
 
     def __mul__(self, factor: float) -> Moved:
+        """Return the product with a number."""
         return Moved(factor * self.value, factor * self.moved, abs(factor) * self.scale)
 
     def __sub__(self, other: Moved | float) -> Moved:
+        """Return the difference from another estimate or a number."""
         return self + other * -1.0
 
     def __rsub__(self, other: float) -> Moved:
+        """Return the difference of a number from this estimate."""
         return self * -1.0 + other
 
     def __truediv__(self, other: Moved | float) -> Moved:
+        """Return the quotient by a number, or by another estimate (delta method)."""
         if not isinstance(other, Moved):
             return self * (1 / other)
         value = self.value / other.value
@@ -68,6 +74,7 @@ class Moved:
 
 
 NOTHING = Moved(math.nan, pd.Series(dtype=float), math.nan)
+"""Estimate without answers."""
 
 
 def share(parts: pd.Series, wholes: pd.Series | None = None) -> Moved:
@@ -76,7 +83,8 @@ def share(parts: pd.Series, wholes: pd.Series | None = None) -> Moved:
     is 0."""
     if wholes is None:
         wholes = parts.notna().astype(float)
-    sums, sizes = parts.groupby(level=0).sum(), wholes.groupby(level=0).sum()
+    sums = parts.groupby(level=0).sum()
+    sizes = wholes.groupby(level=0).sum()
     total = float(sizes.sum())
     if not total:
         return NOTHING
@@ -95,4 +103,6 @@ def total(estimates: Sequence[Moved]) -> Moved:
 def mean(estimates: Sequence[Moved]) -> Moved:
     """Return, as an estimate, the mean of `estimates`; `NOTHING` (nan) without any, or
     when one is nan."""
-    return total(estimates) / len(estimates) if estimates else NOTHING
+    if not estimates:
+        return NOTHING
+    return total(estimates) / len(estimates)

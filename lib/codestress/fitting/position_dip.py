@@ -35,22 +35,26 @@ class PositionDip(NamedTuple):
     dip: float = math.nan
     """Mean of both ends minus the mean of the middle third: positive for a U-shape."""
     dip_interval: Interval = UNKNOWN
+    """Interval from paired differences."""
     relative_dip: float = math.nan
     """The dip as a share of the best position's mean."""
     drop: float = math.nan
     """Mean of the best position minus mean of the worst. Never negative, so noise alone
     makes it positive."""
     drop_interval: Interval = UNKNOWN
+    """Interval of `largest_drop`."""
     drop_without_effect: float = math.nan
     """Average drop that noise alone would produce if all positions were alike."""
     relative_drop: float = math.nan
     """Drop as a share of the best position's mean: the paper's loss relative to the
     maximum."""
     relative_drop_interval: Interval = UNKNOWN
+    """Interval of `largest_relative_drop`."""
     p_value: float = math.nan
     """p-value of the test that both ends are better than the middle: the larger p-value
     of two one-sided sign-flip tests on items."""
     items: int = 0
+    """Number of items, such as programs, behind all numbers."""
 
 
 def position_dip(
@@ -78,9 +82,10 @@ def position_dip(
     dips = (table[:, 0] + table[:, -1]) / 2 - middle
     weights = cluster_weights(items, resamples, rng) / items
     means = table.mean(axis=0)
-    best = float(means.max()) or math.nan
-    dip, drop = float(dips.mean()), float(np.ptp(means))
-    noise = float(np.ptp(weights @ table - means, axis=1).mean())
+    best = means.max() or math.nan
+    dip = dips.mean()
+    drop = np.ptp(means)
+    noise = np.ptp(weights @ table - means, axis=1).mean()
     p_value = max(greater(table[:, end] - middle, resamples, rng) for end in (0, -1))
     of_dip = of_drop = of_relative = UNKNOWN
     if items > 1:
@@ -98,7 +103,8 @@ def greater(differences: Array, resamples: int, rng: np.random.Generator) -> flo
     (items,) is not above zero, by `resamples` random flips of the items' signs."""
     signs = rng.integers(0, 2, (resamples, len(differences))) * 2 - 1
     flipped = signs @ differences
-    return float((1 + (flipped >= differences.sum() - 1e-12).sum()) / (1 + resamples))
+    as_large = (flipped >= differences.sum() - 1e-12).sum()
+    return float((1 + as_large) / (1 + resamples))
 
 
 def largest_drop(table: Array, weights: Array, confidence: float) -> Interval:
@@ -114,9 +120,9 @@ def largest_drop(table: Array, weights: Array, confidence: float) -> Interval:
     if table.shape[1] == 1:
         return Interval(0.0, 0.0)
     pairs = Pairs(table, weights, every_pair(table))
-    lower = (pairs.drop - pairs.reach(confidence) * pairs.error).max()
-    upper = (pairs.drop + normal_quantile(confidence) * pairs.error).max()
-    return Interval(max(0.0, float(lower)), min(1.0, float(upper)))
+    lower = pairs.drop - pairs.reach(confidence) * pairs.error
+    upper = pairs.drop + normal_quantile(confidence) * pairs.error
+    return Interval(max(0.0, lower.max()), min(1.0, upper.max()))
 
 
 def largest_relative_drop(
@@ -189,8 +195,8 @@ class Pairs:
         """Return the number of standard errors that the largest deviation among all
         pairs' drops reaches: its quantile, at (1 + `confidence`) / 2, over
         resamples."""
-        greatest = ((self.drawn - self.drop) / self.error).max(axis=1)
-        return float(np.quantile(greatest, (1 + confidence) / 2))
+        largest = ((self.drawn - self.drop) / self.error).max(axis=1)
+        return float(np.quantile(largest, (1 + confidence) / 2))
 
     def ratios(self, errors: float) -> tuple[Array, Array]:
         """Return, for each pair, the largest and the smallest ratio of means second /
@@ -200,11 +206,14 @@ class Pairs:
         A ratio of means is skewed, so its own standard error would be too small for a
         position that is best by luck.
         """
-        a = self.first**2 - errors**2 * self.one
-        b = self.first * self.second - errors**2 * self.both
-        c = self.second**2 - errors**2 * self.other
+        square = errors**2
+        a = self.first**2 - square * self.one
+        b = self.first * self.second - square * self.both
+        c = self.second**2 - square * self.other
         root = np.sqrt(np.maximum(b**2 - a * c, 0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            most = np.where(a > 0, (b + root) / a, np.inf)
-            least = np.where((a > 0) & (c > 0), c / (b + root), 0.0)
+            most = (b + root) / a
+            least = c / (b + root)
+        most[a <= 0] = np.inf
+        least[(a <= 0) | (c <= 0)] = 0.0
         return most, least

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+"""Array of real numbers."""
 DOUBTED = 0.05
 """Level for lack of fit: a curve with a smaller p-value is reported as not describing
 its points."""
@@ -24,22 +25,30 @@ class Interval(NamedTuple):
     """Both ends of an interval, in the unit of the estimate; nan if unknown."""
 
     low: float
+    """Lower end."""
     high: float
+    """Upper end."""
 
 
 UNKNOWN = Interval(math.nan, math.nan)
+"""Interval of an estimate without answers, or with too few."""
 
 
 class Estimate(NamedTuple):
     """A mean with its interval, and the numbers of clusters and answers behind it."""
 
     value: float
+    """Mean of all answers; nan without any."""
     interval: Interval
+    """Interval of the mean."""
     clusters: int
+    """Number of groups of answers that depend on each other, such as those to one item."""
     n: int
+    """Number of answers."""
 
 
 NO_ESTIMATE = Estimate(math.nan, UNKNOWN, 0, 0)
+"""Estimate without answers."""
 
 
 def normal_quantile(confidence: float) -> float:
@@ -78,11 +87,14 @@ def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interva
     centre = (share + z * z / (2 * trials)) * shrink
     variance = share * (1 - share) / trials + z * z / (4 * trials * trials)
     half = z * shrink * math.sqrt(variance)
+    low = centre - half
+    high = centre + half
     # Exact at the ends, where rounding could put the share itself outside.
-    return Interval(
-        0.0 if successes == 0 else centre - half,
-        1.0 if successes == trials else centre + half,
-    )
+    if successes == 0:
+        low = 0.0
+    if successes == trials:
+        high = 1.0
+    return Interval(low, high)
 
 
 def effective_number(clusters: ArrayLike) -> float:
@@ -94,7 +106,9 @@ def effective_number(clusters: ArrayLike) -> float:
     worth 800.
     """
     _, sizes = np.unique(clusters, return_counts=True)
-    return float(sizes.sum() ** 2 / (sizes**2).sum()) if sizes.size else 0.0
+    if not sizes.size:
+        return 0.0
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 def clustered_share(
@@ -133,7 +147,8 @@ def newcombe(
     second_low, second_high = wilson(second * second_n, second_n, confidence)
     down = math.hypot(second - second_low, first_high - first)
     up = math.hypot(second_high - second, first - first_low)
-    return Interval(second - first - down, second - first + up)
+    difference = second - first
+    return Interval(difference - down, difference + up)
 
 
 def clustered_mean(
@@ -167,8 +182,9 @@ def clustered_mean(
     t = student_quantile(confidence, len(sizes))
     a = skewness(away, 1e-9 * value) / (6 * math.sqrt(len(sizes)))
     longer = 1 + (a * (1 + 2 * t**2) + 4 * a**2 * (t + 2 * t**3)) / t
-    down = math.exp(min(t * error / value, 50))
-    up = math.exp(min(t * error * longer / value, 50))
+    half = t * error
+    down = math.exp(min(half / value, 50))
+    up = math.exp(min(half * longer / value, 50))
     ends = Interval(value / down, value * up)
     return Estimate(value, ends, len(sizes), numbers.size)
 
@@ -176,11 +192,12 @@ def clustered_mean(
 def skewness(away: Array, least: float) -> float:
     """Return the skewness, at least 0, of deviations `away` (n,) from a mean; 0 if
     their spread is at most `least`."""
-    n, spread = len(away), math.sqrt((away**2).mean())
+    n = len(away)
+    spread = math.sqrt((away**2).mean())
     if spread <= least:
         return 0.0
-    third = max(float((away**3).mean()) / spread**3, 0.0)
-    return third * math.sqrt(n * (n - 1)) / max(n - 2, 1)
+    third = float((away**3).mean()) / spread**3
+    return max(third, 0.0) * math.sqrt(n * (n - 1)) / max(n - 2, 1)
 
 
 def paired_difference(
@@ -197,17 +214,20 @@ def paired_difference(
     numbers = floats(differences)
     if numbers.size == 0:
         return UNKNOWN
-    names = np.arange(numbers.size) if clusters is None else clusters
-    _, index = np.unique(names, return_inverse=True)
+    if clusters is None:
+        clusters = np.arange(numbers.size)
+    _, index = np.unique(clusters, return_inverse=True)
     sizes = np.bincount(index).astype(float)
     typical = sizes.mean()
     sums = np.append(np.bincount(index, weights=numbers), [typical, -typical])
     sizes = np.append(sizes, [typical, typical])
     mean = sums.sum() / sizes.sum()
-    error = math.sqrt(((sums - mean * sizes) ** 2).sum()) / sizes.sum()
+    squares = (sums - mean * sizes) ** 2
+    error = math.sqrt(squares.sum()) / sizes.sum()
     half = normal_quantile(confidence) * error
-    value = float(numbers.mean())
-    low, high = min(mean - half, value), max(mean + half, value)
+    value = numbers.mean()
+    low = min(mean - half, value)
+    high = max(mean + half, value)
     return Interval(max(-1.0, low), min(1.0, high))
 
 
@@ -260,8 +280,13 @@ def ratio_roots(
     under = base_end * (2 * base - base_end)
     root = math.sqrt(max(product**2 - over * under, 0.0))
     # The smaller root of the quadratic is written so that nothing cancels.
-    smaller = max(0.0, over / (product + root)) if product + root > 0 else 0.0
-    larger = (product + root) / under if under > 0 else math.inf
+    both = product + root
+    smaller = 0.0
+    larger = math.inf
+    if both > 0:
+        smaller = max(0.0, over / both)
+    if under > 0:
+        larger = both / under
     return smaller, larger
 
 
@@ -296,4 +321,4 @@ def percentile_interval(draws: Array, confidence: float, value: float) -> Interv
     if known.size == 0 or math.isnan(value):
         return UNKNOWN
     low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return Interval(float(min(low, value)), float(max(high, value)))
+    return Interval(min(low, value), max(high, value))

@@ -29,7 +29,9 @@ sums; 20 other numbers have about a million."""
 ORDERS = 50_000
 """Number of orders that are drawn for more than eight models (40,320 orders)."""
 KENDALL_GRID = np.linspace(-1, 1, 81)
+"""Population taus among which `kendall_interval` seeks its ends."""
 KENDALL_DRAWS = 4000
+"""Number of samples that are drawn for each of them."""
 
 
 def holm(p_values: ArrayLike) -> Array:
@@ -68,7 +70,8 @@ def sign_flips(differences: ArrayLike) -> float:
     whole numbers.
     """
     given = floats(differences)
-    sums, chances = np.zeros(1), np.ones(1)
+    sums = np.zeros(1)
+    chances = np.ones(1)
     for step in given[given != 0]:
         both = np.concatenate([sums + step, sums - step])
         sums, place = np.unique(np.round(both, 9), return_inverse=True)
@@ -87,7 +90,8 @@ def two_shares_p(first: float, first_n: float, second: float, second_n: float) -
     variance = max(pooled * (1 - pooled), 0.0) * (1 / first_n + 1 / second_n)
     if not variance > 0:
         return 1.0
-    return math.erfc(abs(second - first) / math.sqrt(variance) / math.sqrt(2))
+    z = abs(second - first) / math.sqrt(variance)
+    return math.erfc(z / math.sqrt(2))
 
 
 class OpenRanks(NamedTuple):
@@ -112,15 +116,18 @@ def open_ranks(shares: ArrayLike, numbers: ArrayLike, level: float) -> OpenRanks
     pairs, is below `level`. The test assumes independent shares; for shares of the same
     items it is conservative.
     """
-    values, n = floats(shares), floats(numbers)
-    pairs = np.triu_indices(len(values), 1)
+    values = floats(shares)
+    n = floats(numbers)
+    count = len(values)
+    pairs = np.triu_indices(count, 1)
     p_values = []
     for a, b in zip(*pairs, strict=True):
         p_values.append(two_shares_p(values[a], n[a], values[b], n[b]))
-    apart = np.zeros((len(values), len(values)), dtype=bool)
+    apart = np.zeros((count, count), dtype=bool)
     apart[pairs] = holm(p_values) < level
     larger = (apart | apart.T) & (values[:, None] > values)
-    low, high = 1 + larger.sum(axis=0), len(values) - larger.sum(axis=1)
+    low = 1 + larger.sum(axis=0)
+    high = count - larger.sum(axis=1)
     return OpenRanks(low, high, np.argwhere(larger))
 
 
@@ -128,9 +135,13 @@ class OverModels(NamedTuple):
     """An estimate over models, with interval, p-value and number of models."""
 
     value: float
+    """Correlation or mean difference; nan where it is not defined."""
     interval: Interval
+    """Interval of the value, for these models only."""
     p_value: float
+    """Two-sided p-value of the hypothesis that the value is 0."""
     models: int
+    """Number of models, each one observation."""
 
 
 def pair_signs(values: ArrayLike) -> Array:
@@ -154,8 +165,9 @@ def kendall(
     """
     from scipy.stats import permutation_test  # here: a second that most can do without
 
-    signs, others = pair_signs(x), pair_signs(y)
-    scale = math.sqrt(float((signs**2).sum() * (others**2).sum()))
+    signs = pair_signs(x)
+    others = pair_signs(y)
+    scale = math.sqrt((signs**2).sum() * (others**2).sum())
     models = len(floats(y))
     if not scale > 0:
         return OverModels(math.nan, UNKNOWN, math.nan, models)
@@ -192,7 +204,7 @@ def kendall_interval(
     models, because tau then has few values.
     """
     known_x, known_y = np.sort([floats(x), floats(y)])
-    value = float(pair_signs(x) @ pair_signs(y))
+    value = pair_signs(x) @ pair_signs(y)
     first, noise = rng.normal(size=(2, KENDALL_DRAWS, len(known_x)))
     signs = pair_signs(tied(first, known_x))
     inside = []
@@ -203,7 +215,9 @@ def kendall_interval(
         least = min((drawn >= value).mean(), (drawn <= value).mean())
         if least > (1 - confidence) / 2:
             inside.append(float(tau))
-    return Interval(inside[0], inside[-1]) if inside else UNKNOWN
+    if not inside:
+        return UNKNOWN
+    return Interval(inside[0], inside[-1])
 
 
 def tied(draws: Array, known: Array) -> Array:
@@ -219,8 +233,9 @@ def mean_difference(differences: ArrayLike, confidence: float) -> OverModels:
     """Return the mean of `differences` (n,), one for each model, two or more, with
     Student's interval and the p-value by exact sign flips (`sign_flips`)."""
     given = floats(differences)
-    models, value = len(given), float(given.mean())
-    error = float(given.std(ddof=1)) / math.sqrt(models)
+    models = len(given)
+    value = given.mean()
+    error = given.std(ddof=1) / math.sqrt(models)
     half = student_quantile(confidence, models) * error
     interval = Interval(value - half, value + half)
     return OverModels(value, interval, sign_flips(given), models)

@@ -24,10 +24,12 @@ def with_accuracy(
     """Return the table with added columns: `accuracy`, the counts in the column named
     by `correct` over those in the column named by `n`, and `low` and `high`, the ends
     of Wilson's interval (nan for 0 answers), in which `alike` answers count as one."""
-    pairs = zip(table[correct] / alike, table[n] / alike, strict=True)
-    ends = np.array([wilson(*pair, confidence) for pair in pairs]).reshape(-1, 2)
-    low, high = ends.T
-    return table.assign(accuracy=table[correct] / table[n], low=low, high=high)
+    ends = []
+    for right, asked in zip(table[correct] / alike, table[n] / alike, strict=True):
+        ends.append(wilson(right, asked, confidence))
+    shares = table.assign(accuracy=table[correct] / table[n])
+    shares[["low", "high"]] = np.reshape(ends, (-1, 2))
+    return shares
 
 
 class PairedComparison(NamedTuple):
@@ -44,9 +46,11 @@ class PairedComparison(NamedTuple):
     """p-value of McNemar's exact test when every item was asked once, else of a
     sign-flip permutation test on clusters."""
     items: int
+    """Number of items with an answer in both conditions."""
     only_first: int
     """Number of items on which the first condition did better."""
     only_second: int
+    """Number of items on which the second condition did better."""
     unpaired: int
     """Number of items with an answer in only one condition; they do not enter the
     comparison."""
@@ -68,28 +72,29 @@ def compare(
     each. With several answers to an item, or several items in one cluster (such as
     faults of one program), the test instead flips the signs of whole clusters'
     differences, by `resamples` random choices. `clusters` has each item's cluster, by
-    item; without it each item is its own. With one cluster alone the interval is
-    `UNKNOWN` and the p-value 1.
+    item; without it each item is its own.
     """
     means = [side.groupby(level=0).mean() for side in (first, second)]
     differences = means[1] - means[0]
     both = differences.dropna()
+    items = len(both)
     names = both.index if clusters is None else clusters[both.index]
     groups, known = pd.factorize(names)
-    once = len(known) == len(both) and max(map(len, (first, second))) == len(both)
-    better, worse = int((both > 0).sum()), int((both < 0).sum())
+    better = int((both > 0).sum())
+    worse = int((both < 0).sum())
+    counts = (items, worse, better, len(differences) - items)
     # A single cluster's sign says nothing.
-    interval, p_value = UNKNOWN, 1.0 if len(both) else math.nan
+    interval = UNKNOWN
+    p_value = 1.0 if items else math.nan
     if len(known) > 1:
         interval = paired_difference(both, groups, confidence)
-        if once:
+        if len(known) == items == max(len(first), len(second)):
             half = bdtr(min(better, worse), better + worse, 0.5)
             p_value = min(1.0, 2 * float(half))
         elif better + worse:
             sums = both.groupby(groups).sum().to_numpy()
             p_value = flipped_signs(sums, resamples, rng)
-    counts = (len(both), worse, better, len(differences) - len(both))
-    return PairedComparison(float(both.mean()), *interval, p_value, *counts)
+    return PairedComparison(both.mean(), *interval, p_value, *counts)
 
 
 def flipped_signs(sums: Array, resamples: int, rng: np.random.Generator) -> float:
@@ -127,13 +132,13 @@ def paired_differences(
     for model, part in answers.groupby("model", sort=False):
         first, *others = part[condition].dropna().unique()
         scores = part.set_index("problem")[f"value_{rule}"]
-        of = part.drop_duplicates("problem").set_index("problem", drop=False)[clusters]
+        of_problem = part.drop_duplicates("problem").set_index("problem", drop=False)
         of_way = scores.groupby(part[condition].to_numpy()).get_group
         for second in others:
             result = compare(
                 of_way(first),
                 of_way(second),
-                clusters=of,
+                clusters=of_problem[clusters],
                 confidence=confidence,
                 resamples=resamples,
                 rng=rng(seed, "paired", str(model), str(first), str(second)),

@@ -29,15 +29,20 @@ class Verdict(StrEnum):
     inconclusive (the interval leaves both open)."""
 
     REPRODUCED = "reproduced"
+    """The number lies within the margin."""
     DIFFERS = "differs"
+    """The number lies on one side of the published one, perhaps beyond the margin."""
     INCONCLUSIVE = "inconclusive"
+    """The interval leaves both open, or has too few clusters behind it."""
 
 
 def margin_of(effect: float | None) -> float:
     """Returns the largest distance from the published share at which a share counts as
     reproduced: half of `effect`, the effect that the paper's statement claims, at most
     `LARGEST_MARGIN`; `USUAL_MARGIN` when `effect` is None."""
-    return USUAL_MARGIN if effect is None else min(abs(effect) / 2, LARGEST_MARGIN)
+    if effect is None:
+        return USUAL_MARGIN
+    return min(abs(effect) / 2, LARGEST_MARGIN)
 
 
 def judge(interval: Interval, margin: float, clusters: float) -> Verdict:
@@ -49,13 +54,14 @@ def judge(interval: Interval, margin: float, clusters: float) -> Verdict:
     for nan, inconclusive.
     """
     low, high = interval
-    if math.isnan(low) or math.isnan(high):
+    if math.isnan(low + high):
         return Verdict.INCONCLUSIVE
     if -margin <= low and high <= margin:
-        return (
-            Verdict.REPRODUCED if clusters >= FEWEST_CLUSTERS else Verdict.INCONCLUSIVE
-        )
-    return Verdict.DIFFERS if low > 0 or high < 0 else Verdict.INCONCLUSIVE
+        if clusters >= FEWEST_CLUSTERS:
+            return Verdict.REPRODUCED
+    elif low > 0 or high < 0:
+        return Verdict.DIFFERS
+    return Verdict.INCONCLUSIVE
 
 
 class Measured(NamedTuple):
@@ -65,7 +71,9 @@ class Measured(NamedTuple):
     value: float
     low: float
     high: float
+    """Ends of the number's interval, at 95 %."""
     items: float
+    """Number of independent items."""
     student: bool = False
     """Whether the interval already uses Student's quantile."""
 
@@ -93,17 +101,20 @@ class Measured(NamedTuple):
         return Measured(value, low, high, items, self.student)
 
     def _wider(self, half: float) -> float:
+        """Return the `half` of an interval, by Student's quantile."""
         if self.items <= 1:
             return math.inf
-        return half if self.student else half * _stretch(self.items)
+        if self.student:
+            return half
+        return half * _stretch(self.items)
 
 
 def _stretch(items: float) -> float:
     """Returns the factor by which a normal interval must be lengthened for `items`
     items, two or more: Student's quantile over the normal one, 1 above 1,000 items."""
-    return (
-        1.0 if items > 1000 else student_quantile(0.95, items) / normal_quantile(0.95)
-    )
+    if items > 1000:
+        return 1.0
+    return student_quantile(0.95, items) / normal_quantile(0.95)
 
 
 def difference(ours: Measured, theirs: Measured) -> Interval:
@@ -129,8 +140,10 @@ def of_noise(
     hidden, so each side of the paper's interval is longer by `without_effect`.
     """
     half = normal_quantile(0.95) * deviation
-    hidden = without_effect if theirs < 2 * without_effect else 0.0
     ours = Measured(value, value - half, value + half, items)
+    hidden = 0.0
+    if theirs < 2 * without_effect:
+        hidden = without_effect
     return ours, Measured(theirs, theirs - half - hidden, theirs + half + hidden, items)
 
 
@@ -147,8 +160,11 @@ def clusters_to_decide(
     """
     if theirs >= margin:
         return math.inf
-    wanted = max(abs(difference), margin - abs(difference))
-    room = wanted if wanted > theirs else margin
+    away = abs(difference)
+    wanted = max(away, margin - away)
+    room = margin
+    if wanted > theirs:
+        room = wanted
     return max(FEWEST_CLUSTERS, math.ceil(clusters * ours**2 / (room**2 - theirs**2)))
 
 
