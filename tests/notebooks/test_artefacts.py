@@ -36,6 +36,14 @@ def test_everything_an_artefact_leaves_is_there(smoke: Path) -> None:
         assert r"\toprule" in (folder / "table.tex").read_text()
 
 
+def test_no_notebook_shows_a_library_s_warning(smoke: Path) -> None:
+    for name in smoke_names():
+        notebook = (smoke / "smoke" / name / "notebook.ipynb").read_text()
+        for cell in json.loads(notebook)["cells"]:
+            streams = [output.get("name") for output in cell.get("outputs", [])]
+            assert "stderr" not in streams, (name, cell["outputs"])
+
+
 def test_counts_add_up_and_every_number_can_be_traced(smoke: Path) -> None:
     for name in smoke_names():
         manifest = json.loads((smoke / "smoke" / name / "manifest.json").read_text())
