@@ -203,7 +203,7 @@ def _gains(
     """Yields each reading of "higher average accuracy" with its gain, low and high (at the level
     `confidence`), from the `answers` of one group. `sizes`: number of problems by data set."""
     # Problems of two data sets are different even if their ids are the same.
-    names = answers["dataset"] + "/" + answers["problem"]
+    names = answers["dataset"] + "/" + answers["problem"].astype(str)
     groups = answers.set_axis(names).groupby(["dataset", "model"])
     shares = groups["value_strict"].apply(share)
     old = shares["cruxeval"]
