@@ -48,7 +48,7 @@ class NeedleCell(NamedTuple):
 
 
 class Needle(NamedTuple):
-    """What is published of a test, and the part that is planted in its texts."""
+    """Section and long prompt of a published test, and the part planted in its texts."""
 
     section: str
     """Number of the paper's section on the test, with the space after it."""
