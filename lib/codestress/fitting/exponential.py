@@ -34,7 +34,10 @@ GRID = np.geomspace(1e-3, 1e4, 71)
 HALVINGS = 30
 """Number of bisections between two rates of the grid."""
 LACK_RESAMPLES = 400
-"""Number of resamples behind a p-value of `lack_of_fit`."""
+"""Number of resamples behind a p-value of `lack_of_fit`. In simulations, a true curve is
+rejected in about 5 of 100 studies."""
+Line = Callable[[Array], tuple[Array, Array, Array, Array]]
+"""Function of rates (m, 1) that returns what `fit_line` returns."""
 Weigh = Callable[[Array, Array], Array]
 """Function that returns the weights of squared errors, from mean accuracies and numbers
 of answers, all (m, k); 0 where nothing was asked."""
@@ -163,9 +166,8 @@ def fit_exponential(
 ) -> ExponentialFit:
     """Return the fit of a decay to mean accuracies at `x` (k,), from sums of scores
     `right` and numbers of answers `asked`, both (problems, k). `floor`: fit the floor
-    too. `weigh` gives the weights of squared errors; `highest` are the upper bounds of
-    height, rate and floor. Intervals are quantiles of a bootstrap of problems,
-    `smoothed` and `stretched`. `check`: test by `lack_of_fit`."""
+    too. `weigh` gives the errors' weights; `highest` bounds height, rate and floor.
+    Intervals: a bootstrap of problems, `smoothed`, `stretched`. `check`: `lack_of_fit`."""
     places, scores, numbers = map(floats, (x, right, asked))
     items = len(scores)
     fitted = partial(fit_curves, places, floor=floor, highest=highest)
@@ -174,12 +176,14 @@ def fit_exponential(
     best = fitted(means, weights)[0]
     if np.isnan(best[0]):
         return ExponentialFit(np.full((resamples, 3), math.nan), confidence)
-    drawn, counted = resampled(scores, numbers, cluster_weights(items, resamples, rng))
+    copies = cluster_weights(items, resamples, rng)
+    drawn, counted = resampled(scores, numbers, copies)
     noisy = smoothed(drawn, numbers, rng)
     # Noise alone must not let a resample without a right answer be fitted.
     noisy[~drawn.any(axis=1)] = 0
     fits = fitted(noisy, weigh(noisy, counted), start=best[1])
-    draws = np.clip(stretched(fits, best, items, confidence), 0, highest)
+    draws = stretched(fits, best, items, confidence)
+    draws = np.clip(draws, 0, highest)
     lack = math.nan
     if check:
         lack = lack_of_fit(places, scores, numbers, best, weights[0], rng, floor=floor)
@@ -218,7 +222,8 @@ def smoothed(means: Array, asked: Array, rng: np.random.Generator) -> Array:
     uncertainty. `asked` has the numbers of answers, shape (problems, k).
     """
     problems = np.maximum((asked > 0).sum(axis=0), 1)
-    noise = rng.normal(0, 1 / np.sqrt(problems * (problems + 2)), means.shape)
+    deviation = 1 / np.sqrt(problems * (problems + 2))
+    noise = rng.normal(0, deviation, means.shape)
     return np.clip(means + noise, 0, 1)
 
 
@@ -239,15 +244,13 @@ def lack_of_fit(
     `right` and `asked` are (problems, k), `best` (3,) the curve that was fitted with
     `weights` (k,). The statistic is `distances`. Its reference distribution comes from
     resampled problems whose means are moved onto the curve and fitted again (a
-    bootstrap under the hypothesis, Davison and Hinkley 1997, 4.4), so that answers on
-    one problem stay together. In simulations, a true curve is rejected in about 5 of
-    100 studies.
+    bootstrap under the hypothesis, Davison and Hinkley 1997, 4.4).
     """
     used = weights > 0
     problems = len(right)
     if used.sum() <= 2 + floor or problems < 2:
         return math.nan
-    x, right, asked, weights = x[used], right[:, used], asked[:, used], weights[used]
+    x, right, asked = x[used], right[:, used], asked[:, used]
     behind = (asked > 0).sum(axis=0)
     means = right.sum(axis=0) / asked.sum(axis=0)
     copies = cluster_weights(problems, LACK_RESAMPLES, rng)
@@ -256,11 +259,14 @@ def lack_of_fit(
     change *= math.sqrt(problems / (problems - 1))
     expected = curve(x, best[None])
     moved = np.clip(expected + change, 0, 1)
-    fits = fit_curves(x, moved, np.broadcast_to(weights, moved.shape), floor=floor)
-    reference = distances(moved, curve(x, fits), behind)[~np.isnan(fits[:, 0])]
+    same = np.broadcast_to(weights[used], moved.shape)
+    fits = fit_curves(x, moved, same, floor=floor)
+    fitted = ~np.isnan(fits[:, 0])
+    reference = distances(moved, curve(x, fits), behind)[fitted]
     # Rounding must not count a curve through answers that are all right as too far.
     observed = distances(means, expected, behind) - 1e-6
-    return float((1 + (reference >= observed).sum()) / (1 + len(reference)))
+    as_far = (reference >= observed).sum()
+    return float((1 + as_far) / (1 + len(reference)))
 
 
 def distances(means: Array, expected: Array, problems: Array) -> Array:
@@ -268,7 +274,8 @@ def distances(means: Array, expected: Array, problems: Array) -> Array:
     `expected`, (m, k), each over the variance that is expected of its place's
     `problems` (k,)."""
     expected = np.clip(expected, 0, 1)
-    variance = expected * (1 - expected) / problems + 1 / (problems * (problems + 2))
+    variance = expected * (1 - expected) / problems
+    variance += 1 / (problems * (problems + 2))
     squares = (means - expected) ** 2 / variance
     return floats(squares.sum(axis=1))
 
@@ -295,24 +302,37 @@ def fit_curves(
     fitted &= (weights > 0).sum(axis=1) >= 2 + floor
     if not fitted.any():
         return parameters
-    y, weights = y[fitted], weights[fitted]
+    y = y[fitted]
+    weights = weights[fitted]
     line = partial(fit_line, x, weights, weights * y, floor, highest[0])
     rates = rate_grid(x, highest[1])
     errors = np.hstack([line(rate)[2] for rate in rates[:, None, None]])
     # Of rates that fit as well, the smallest: at a steep fall all larger ones do.
-    errors = np.round(errors / (weights * y**2).sum(axis=1, keepdims=True), 12)
+    errors /= (weights * y**2).sum(axis=1, keepdims=True)
+    errors = np.round(errors, 12)
     best = errors.argmin(axis=1)
     if start is not None:
-        best = valley(errors, int(np.abs(rates - start).argmin()))
+        nearest = np.abs(rates - start).argmin()
+        best = valley(errors, int(nearest))
+    rate = stationary(line, rates, best)
+    height, level, *_ = line(rate)
+    parameters[fitted] = np.hstack([height, rate, level])
+    return parameters
+
+
+def stationary(line: Line, rates: Array, best: NDArray[np.intp]) -> Array:
+    """Return the rates (m, 1) at which the errors of the lines stop falling, by
+    bisection between the neighbours of each row's `best` column (m,) in the grid
+    `rates` (g,)."""
     edges = np.pad(rates, 1, mode="edge")[:, None]
-    low, high = edges[best], edges[best + 2]
+    low = edges[best]
+    high = edges[best + 2]
     for _ in range(HALVINGS):
         rate = (low + high) / 2
         rises = line(rate)[3] >= 0
-        low, high = np.where(rises, low, rate), np.where(rises, rate, high)
-    height, level, *_ = line(low)
-    parameters[fitted] = np.hstack([height, low, level])
-    return parameters
+        low = np.where(rises, low, rate)
+        high = np.where(rises, rate, high)
+    return low
 
 
 def rate_grid(x: Array, highest: float) -> Array:
@@ -347,7 +367,8 @@ def fit_line(
         mean = weighted.sum(axis=1, keepdims=True) / count
         middle = total(weights, falling) / count
         about_mean = product - count * middle * mean
-        free, free_error = slope(about_mean, squares - count * middle**2, highest)
+        spread = squares - count * middle**2
+        free, free_error = slope(about_mean, spread, highest)
         level = mean - free * middle
         # A line that would start below 0 is best held at 0: the error is convex.
         held = level < 0
@@ -387,4 +408,5 @@ def valley(errors: Array, start: int) -> NDArray[np.intp]:
     right = start + rises.argmax(axis=1)
     rows = np.arange(len(errors))
     lower = errors[rows, right] < errors[rows, left]
-    return np.asarray(np.where(lower, right, left))
+    column: NDArray[np.intp] = np.where(lower, right, left)
+    return column

@@ -69,8 +69,7 @@ def position_dip(
     positions or no items; a single item has no intervals (`UNKNOWN`).
 
     The dip is the mean of both ends minus that of the middle third, the drop the best
-    position's mean minus the worst's. A U-shape needs both ends to be better than the
-    middle. Testing each end and taking the larger p-value holds the level
+    position's mean minus the worst's. The larger of both ends' p-values holds the level
     (intersection-union test, Berger 1982).
     """
     table = floats(scores)
@@ -78,15 +77,17 @@ def position_dip(
     if table.ndim != 2 or table.shape[1] < 3 or items == 0:
         return PositionDip(items=items)
     places = np.linspace(0, 1, table.shape[1])
-    middle = table[:, np.abs(places - 0.5) <= 1 / 6 + 1e-9].mean(axis=1)
-    dips = (table[:, 0] + table[:, -1]) / 2 - middle
+    inner = np.abs(places - 0.5) <= 1 / 6 + 1e-9
+    middle = table[:, inner].mean(axis=1)
+    ends = table.T[[0, -1]]
+    dips = ends.mean(axis=0) - middle
     weights = cluster_weights(items, resamples, rng) / items
     means = table.mean(axis=0)
     best = means.max() or math.nan
     dip = dips.mean()
     drop = np.ptp(means)
     noise = np.ptp(weights @ table - means, axis=1).mean()
-    p_value = max(greater(table[:, end] - middle, resamples, rng) for end in (0, -1))
+    p_value = max(greater(end - middle, resamples, rng) for end in ends)
     of_dip = of_drop = of_relative = UNKNOWN
     if items > 1:
         of_dip = paired_difference(dips, confidence=confidence)
@@ -103,7 +104,8 @@ def greater(differences: Array, resamples: int, rng: np.random.Generator) -> flo
     (items,) is not above zero, by `resamples` random flips of the items' signs."""
     signs = rng.integers(0, 2, (resamples, len(differences))) * 2 - 1
     flipped = signs @ differences
-    as_large = (flipped >= differences.sum() - 1e-12).sum()
+    least = differences.sum() - 1e-12
+    as_large = (flipped >= least).sum()
     return float((1 + as_large) / (1 + resamples))
 
 
@@ -122,7 +124,8 @@ def largest_drop(table: Array, weights: Array, confidence: float) -> Interval:
     pairs = Pairs(table, weights, every_pair(table))
     lower = pairs.drop - pairs.reach(confidence) * pairs.error
     upper = pairs.drop + normal_quantile(confidence) * pairs.error
-    return Interval(max(0.0, lower.max()), min(1.0, upper.max()))
+    ends = np.clip([lower.max(), upper.max()], 0, 1)
+    return Interval(*ends.tolist())
 
 
 def largest_relative_drop(
@@ -167,7 +170,8 @@ def relative_to_best(table: Array, weights: Array, confidence: float) -> list[In
 
 def every_pair(table: Array) -> Chosen:
     """Return all ordered pairs of two positions, the columns of `table`."""
-    return np.argwhere(~np.eye(table.shape[1], dtype=bool)).T
+    same = np.eye(table.shape[1], dtype=bool)
+    return np.argwhere(~same).T
 
 
 class Pairs:
@@ -195,7 +199,8 @@ class Pairs:
         """Return the number of standard errors that the largest deviation among all
         pairs' drops reaches: its quantile, at (1 + `confidence`) / 2, over
         resamples."""
-        largest = ((self.drawn - self.drop) / self.error).max(axis=1)
+        errors = (self.drawn - self.drop) / self.error
+        largest = errors.max(axis=1)
         return float(np.quantile(largest, (1 + confidence) / 2))
 
     def ratios(self, errors: float) -> tuple[Array, Array]:
@@ -210,7 +215,8 @@ class Pairs:
         a = self.first**2 - square * self.one
         b = self.first * self.second - square * self.both
         c = self.second**2 - square * self.other
-        root = np.sqrt(np.maximum(b**2 - a * c, 0))
+        root = np.maximum(b**2 - a * c, 0)
+        root = np.sqrt(root)
         with np.errstate(divide="ignore", invalid="ignore"):
             most = (b + root) / a
             least = c / (b + root)

@@ -85,7 +85,8 @@ def wilson(successes: float, trials: float, confidence: float = 0.95) -> Interva
     share = successes / trials
     shrink = 1 / (1 + z * z / trials)
     centre = (share + z * z / (2 * trials)) * shrink
-    variance = share * (1 - share) / trials + z * z / (4 * trials * trials)
+    variance = share * (1 - share) / trials
+    variance += z * z / (4 * trials * trials)
     half = z * shrink * math.sqrt(variance)
     low = centre - half
     high = centre + half
@@ -108,7 +109,8 @@ def effective_number(clusters: ArrayLike) -> float:
     _, sizes = np.unique(clusters, return_counts=True)
     if not sizes.size:
         return 0.0
-    return float(sizes.sum() ** 2 / (sizes**2).sum())
+    squares = (sizes**2).sum()
+    return float(sizes.sum() ** 2 / squares)
 
 
 def clustered_share(
@@ -177,15 +179,19 @@ def clustered_mean(
         return Estimate(value, UNKNOWN, len(sizes), numbers.size)
     away = np.bincount(index, weights=numbers - value).astype(float)
     typical = sizes.mean()
-    squares = (away**2).sum() + 2 * (typical * value) ** 2
+    squares = (away**2).sum()
+    squares += 2 * (typical * value) ** 2
     error = math.sqrt(squares) / (sizes.sum() + 2 * typical)
     t = student_quantile(confidence, len(sizes))
-    a = skewness(away, 1e-9 * value) / (6 * math.sqrt(len(sizes)))
-    longer = 1 + (a * (1 + 2 * t**2) + 4 * a**2 * (t + 2 * t**3)) / t
+    a = skewness(away, 1e-9 * value)
+    a /= 6 * math.sqrt(len(sizes))
+    longer = a * (1 + 2 * t**2)
+    longer += 4 * a**2 * (t + 2 * t**3)
+    longer = 1 + longer / t
     half = t * error
-    down = math.exp(min(half / value, 50))
-    up = math.exp(min(half * longer / value, 50))
-    ends = Interval(value / down, value * up)
+    down = min(half / value, 50)
+    up = min(half * longer / value, 50)
+    ends = Interval(value / math.exp(down), value * math.exp(up))
     return Estimate(value, ends, len(sizes), numbers.size)
 
 
@@ -197,7 +203,8 @@ def skewness(away: Array, least: float) -> float:
     if spread <= least:
         return 0.0
     third = float((away**3).mean()) / spread**3
-    return max(third, 0.0) * math.sqrt(n * (n - 1)) / max(n - 2, 1)
+    third = max(third, 0.0) * math.sqrt(n * (n - 1))
+    return third / max(n - 2, 1)
 
 
 def paired_difference(
@@ -219,7 +226,8 @@ def paired_difference(
     _, index = np.unique(clusters, return_inverse=True)
     sizes = np.bincount(index).astype(float)
     typical = sizes.mean()
-    sums = np.append(np.bincount(index, weights=numbers), [typical, -typical])
+    sums = np.bincount(index, weights=numbers)
+    sums = np.append(sums, [typical, -typical])
     sizes = np.append(sizes, [typical, typical])
     mean = sums.sum() / sizes.sum()
     squares = (sums - mean * sizes) ** 2
@@ -275,7 +283,8 @@ def ratio_roots(
 ) -> tuple[float, float]:
     """Return the smaller and the larger ratio at which the distances from `top` to
     `top_end` and from `base` to `base_end` cancel."""
-    product = top * base - correlation * abs(top - top_end) * abs(base - base_end)
+    product = top * base
+    product -= correlation * abs(top - top_end) * abs(base - base_end)
     over = top_end * (2 * top - top_end)
     under = base_end * (2 * base - base_end)
     root = math.sqrt(max(product**2 - over * under, 0.0))
@@ -307,8 +316,9 @@ def stretched(draws: Array, best: Array, clusters: int, confidence: float) -> Ar
     by 0.2 %.
     """
     n = max(clusters, 2)
-    quantiles = student_quantile(confidence, n) / normal_quantile(confidence)
-    return floats(best + quantiles * math.sqrt(n / (n - 1)) * (draws - best))
+    factor = student_quantile(confidence, n) / normal_quantile(confidence)
+    factor *= math.sqrt(n / (n - 1))
+    return floats(best + factor * (draws - best))
 
 
 def percentile_interval(draws: Array, confidence: float, value: float) -> Interval:
@@ -320,5 +330,6 @@ def percentile_interval(draws: Array, confidence: float, value: float) -> Interv
     known = draws[~np.isnan(draws)]
     if known.size == 0 or math.isnan(value):
         return UNKNOWN
-    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    levels = [(1 - confidence) / 2, (1 + confidence) / 2]
+    low, high = np.quantile(known, levels)
     return Interval(min(low, value), max(high, value))

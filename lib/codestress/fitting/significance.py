@@ -74,11 +74,13 @@ def sign_flips(differences: ArrayLike) -> float:
     chances = np.ones(1)
     for step in given[given != 0]:
         both = np.concatenate([sums + step, sums - step])
-        sums, place = np.unique(np.round(both, 9), return_inverse=True)
+        both = np.round(both, 9)
+        sums, place = np.unique(both, return_inverse=True)
         if len(sums) > MOST:
             raise ValueError(f"too many differences: {len(given)}, over {MOST:,} sums")
         chances = np.bincount(place, np.tile(chances / 2, 2)).astype(float)
-    extreme = np.abs(sums) >= abs(given.sum()) - 1e-7
+    least = abs(given.sum()) - 1e-7
+    extreme = np.abs(sums) >= least
     return float(min(1.0, chances[extreme].sum()))
 
 
@@ -86,8 +88,10 @@ def two_shares_p(first: float, first_n: float, second: float, second_n: float) -
     """Return the two-sided p-value of the pooled z test of two shares (0 to 1):
     `first`, of `first_n` answers, and `second`, of `second_n`; neither number need be
     whole. 1 for equal shares."""
-    pooled = (first * first_n + second * second_n) / (first_n + second_n)
-    variance = max(pooled * (1 - pooled), 0.0) * (1 / first_n + 1 / second_n)
+    correct = first * first_n + second * second_n
+    pooled = correct / (first_n + second_n)
+    variance = max(pooled * (1 - pooled), 0.0)
+    variance *= 1 / first_n + 1 / second_n
     if not variance > 0:
         return 1.0
     z = abs(second - first) / math.sqrt(variance)
@@ -173,6 +177,7 @@ def kendall(
         return OverModels(math.nan, UNKNOWN, math.nan, models)
 
     def distance(order: Array, axis: int) -> Array:  # noqa: ARG001
+        """Return how far from 0 the taus of orders of `y` (…, n) are, unscaled."""
         return floats(np.abs(pair_signs(order) @ signs))
 
     test = permutation_test(
@@ -210,8 +215,10 @@ def kendall_interval(
     inside = []
     for tau in KENDALL_GRID:
         correlation = math.sin(math.pi / 2 * tau)
-        second = correlation * first + math.sqrt(1 - correlation**2) * noise
-        drawn = (signs * pair_signs(tied(second, known_y))).sum(axis=1)
+        second = correlation * first
+        second += math.sqrt(1 - correlation**2) * noise
+        others = pair_signs(tied(second, known_y))
+        drawn = (signs * others).sum(axis=1)
         least = min((drawn >= value).mean(), (drawn <= value).mean())
         if least > (1 - confidence) / 2:
             inside.append(float(tau))

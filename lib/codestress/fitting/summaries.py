@@ -40,8 +40,9 @@ class PairedComparison(NamedTuple):
     """Mean of the second condition minus mean of the first, over the items that both
     have."""
     low: float
+    """Lower end of Bonett and Price's interval of the difference, over clusters."""
     high: float
-    """Ends of Bonett and Price's interval of the difference, over clusters of items."""
+    """Upper end of that interval."""
     p_value: float
     """p-value of McNemar's exact test when every item was asked once, else of a
     sign-flip permutation test on clusters."""
@@ -74,8 +75,8 @@ def compare(
     differences, by `resamples` random choices. `clusters` has each item's cluster, by
     item; without it each item is its own.
     """
-    means = [side.groupby(level=0).mean() for side in (first, second)]
-    differences = means[1] - means[0]
+    before = first.groupby(level=0).mean()
+    differences = second.groupby(level=0).mean() - before
     both = differences.dropna()
     items = len(both)
     names = both.index if clusters is None else clusters[both.index]

@@ -69,9 +69,11 @@ class Measured(NamedTuple):
     (inf: unlimited)."""
 
     value: float
+    """The number."""
     low: float
+    """Lower end of its interval, at 95 %."""
     high: float
-    """Ends of the number's interval, at 95 %."""
+    """Upper end of the interval."""
     items: float
     """Number of independent items."""
     student: bool = False
@@ -175,5 +177,6 @@ def p_value(interval: Interval, confidence: float = 0.95) -> float:
     half = (interval.high - interval.low) / 2
     if not half > 0:
         return math.nan
-    z = abs(interval.low + interval.high) / 2 / half * normal_quantile(confidence)
+    z = abs(interval.low + interval.high) / 2 / half
+    z *= normal_quantile(confidence)
     return math.erfc(z / math.sqrt(2))
