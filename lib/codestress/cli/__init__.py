@@ -20,10 +20,10 @@ from codestress.course.commands import course
 from codestress.errors import CodestressError, ParameterError
 from codestress.literals import printable
 from codestress.paths import NOTEBOOKS, OUTPUTS, PARAMS, ROOT
+from codestress.pipeline.options import warn
 from codestress.rooms import offered_by
 
 from . import answers, artefacts, exporting, questions, sources, trying
-from .options import warn
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

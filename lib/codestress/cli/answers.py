@@ -14,9 +14,7 @@ import click
 from codestress.inference.registry import load_registry
 from codestress.inference.store import Store
 from codestress.paths import OUTPUTS, STORE, shown
-from codestress.types import Task
-
-from .options import (
+from codestress.pipeline.options import (
     ARTEFACT,
     ARTEFACTS,
     AS_JSON,
@@ -31,6 +29,7 @@ from .options import (
     warn,
     with_knobs,
 )
+from codestress.types import Task
 
 if TYPE_CHECKING:
     from codestress.scoring.answer_files import Report
@@ -193,7 +192,8 @@ def archive_verify(file: Path) -> None:
 
     counts = Counter((row.model, row.server) for row in read_archive(file))
     for (model, server), count in sorted(counts.items()):
-        click.echo(f"{model:28} {count:>9,}  {server or 'server unknown'}")
+        origin = server or "server unknown"
+        click.echo(f"{model:28} {count:>9,}  {origin}")
     click.echo(f"{file}: {counts.total():,} responses, as they were asked")
 
 
@@ -298,4 +298,7 @@ def _scored(
         for warning in report.warnings:
             warn(f"warning: {warning}")
         check_matched(name, file.answers, report)
-        return report, f"programs ran {executor.manner()}" if executor else ""
+        manner = ""
+        if executor:
+            manner = f"programs ran {executor.manner()}"
+        return report, manner

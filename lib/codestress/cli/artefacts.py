@@ -14,8 +14,7 @@ from codestress.artefact_files import load_profile
 from codestress.literals import counted
 from codestress.paths import MINE, OUTPUTS, shown
 from codestress.pipeline.artefacts import Artefact
-
-from .options import (
+from codestress.pipeline.options import (
     ARTEFACTS,
     AS_JSON,
     PROFILE,
@@ -26,6 +25,7 @@ from .options import (
     resolved,
     with_knobs,
 )
+
 from .questions import in_words
 
 if TYPE_CHECKING:

@@ -5,8 +5,14 @@ from pathlib import Path
 import click
 
 from codestress.paths import OUTPUTS, shown
-
-from .options import ARTEFACTS, Knobs, exit_where, resolved, warn, with_knobs
+from codestress.pipeline.options import (
+    ARTEFACTS,
+    Knobs,
+    exit_where,
+    resolved,
+    warn,
+    with_knobs,
+)
 
 
 @click.group()

@@ -12,9 +12,7 @@ import click
 
 from codestress.errors import ParameterError
 from codestress.paths import STORE, shown
-from codestress.types import Outcome
-
-from .options import (
+from codestress.pipeline.options import (
     ARTEFACT,
     ARTEFACTS,
     AS_JSON,
@@ -27,6 +25,7 @@ from .options import (
     warn,
     with_knobs,
 )
+from codestress.types import Outcome
 
 if TYPE_CHECKING:
     from codestress.pipeline.plan import PlanRow

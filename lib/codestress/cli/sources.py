@@ -9,8 +9,7 @@ import click
 from codestress.errors import CodestressError, ParameterError
 from codestress.inference.registry import find_models, load_registry
 from codestress.paths import shown
-
-from .options import exit_where, warn
+from codestress.pipeline.options import exit_where, warn
 
 
 @click.group()

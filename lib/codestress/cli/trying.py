@@ -6,9 +6,9 @@ from collections.abc import Iterator
 import click
 
 from codestress.errors import EngineError, ParameterError
+from codestress.pipeline.options import KEY_ENV, MODEL_ID, minutes_of, warn
 
 from .artefacts import build
-from .options import KEY_ENV, MODEL_ID, minutes_of, warn
 
 LOCAL_SERVERS = {
     "Ollama": ("http://localhost:11434/v1", "ollama serve"),

@@ -1,4 +1,5 @@
-"""Options that several commands share, and the artefacts, models and factors that they name."""
+"""Options that commands share, of the console script and of papers, and the artefacts, models and
+factors that they name."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -10,7 +11,8 @@ import click
 from codestress.artefact_files import load_profile
 from codestress.inference.registry import load_registry
 from codestress.literals import printable
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve, select
+
+from .artefacts import Artefact, Overrides, resolve, select
 
 MODEL_ID = click.option(
     "--id", "model_id", default="", help="Which model of a URL that offers several."

@@ -9,6 +9,7 @@ from typing import Literal
 import click
 
 from codestress.paths import shown, write_whole
+from codestress.pipeline.options import AS_JSON, KEY_ENV, MODEL_ID
 
 with_default = partial(click.option, show_default=True)
 """Option whose default the help shows."""
@@ -30,8 +31,8 @@ with_default = partial(click.option, show_default=True)
     required=True,
     help="A name from params/models.yaml, a URL, or FILE.py:FUNCTION; the paper: GPT-4o.",
 )
-@click.option("--id", "model_id", default="", help="Which one of a URL.")
-@click.option("--key-env", default="", help="Variable with a URL's key.")
+@MODEL_ID
+@KEY_ENV
 @click.option(
     "--output",
     "-o",
@@ -92,12 +93,7 @@ def write(
 @with_default(
     "--truth", type=click.Choice(["false", "any"]), default="false", help="Of messages."
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="Print JSON Lines: a row for each problem and condition.",
-)
+@AS_JSON
 def perturb(
     problems: Path,
     conditions: str,
@@ -110,7 +106,8 @@ def perturb(
     with id, code, function and input (the arguments of a call).
 
     Each variant is run on the input and on others near by, always in isolation. A row that holds no problem that can
-    be run is rejected, with its reason; the others are made.
+    be run is rejected, with its reason; the others are made. --json prints JSON Lines: a row for each problem and
+    condition.
     """
     from codestress.mutate.perturbations.outside import perturbed_rows
     from codestress.validation import check

@@ -10,6 +10,7 @@ import click
 
 from codestress.errors import DataError, ParameterError
 from codestress.literals import UNREADABLE, reason_of
+from codestress.pipeline.options import AS_JSON
 
 Row = dict[str, Any]
 """A row of output, as the JSON has it."""
@@ -20,7 +21,6 @@ PROGRAMS = click.argument(
     type=click.Path(path_type=Path),
     metavar="PROGRAM…",
 )
-AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON Lines.")
 
 
 @click.command()
@@ -29,8 +29,8 @@ AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON Lines
 def faults(programs: tuple[Path, ...], as_json: bool) -> None:
     """Lists every fault of one line that can be made in Python or Java programs, with the line after it.
 
-    With --json also the line before and the whole program. Programs are parsed, not run. A file that cannot be read,
-    or holds no program, is rejected; the others are not.
+    --json prints JSON Lines, also with the line before and the whole program. Programs are parsed, not run. A file
+    that cannot be read, or holds no program, is rejected; the others are not.
     """
     from .program_files import faulty_rows
 
@@ -68,6 +68,7 @@ def mutate(
     """Changes programs, Python or Java, without changing their meaning, and says where a line went.
 
     Programs are parsed, not run. A file that cannot be read, or holds no program, is rejected; the others are not.
+    --json prints JSON Lines.
     """
     from .program_files import mutated_row
 

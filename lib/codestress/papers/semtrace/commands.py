@@ -6,45 +6,25 @@ from typing import get_args
 import click
 
 from codestress.errors import ParameterError
+from codestress.pipeline.options import AS_JSON, Knobs, resolved, with_knobs
 
 
 @click.command("what-if")
 @click.argument("artefact", metavar="semtrace/ARTEFACT")
-@click.option(
-    "--profile", default="demo", show_default=True, help="A file in params/profiles/."
-)
-@click.option(
-    "--models",
-    default="",
-    help="Names from params/models.yaml, separated by spaces or commas.",
-)
-@click.option(
-    "--set",
-    "settings",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Overrides a parameter.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def what_if(
-    artefact: str, profile: str, models: str, settings: tuple[str, ...], as_json: bool
-) -> None:
+@with_knobs
+@AS_JSON
+def what_if(artefact: str, knobs: Knobs, as_json: bool) -> None:
     """Scores the predictions of a built artefact under each rule of reading: the share correct, by model and task.
 
     first_fence is appendix J's: the answer ends with the begun fence. Nothing is asked, and no figure changes;
     --set reading=RULE builds one under another rule.
     """
-    from codestress.artefact_files import load_profile
-    from codestress.inference.registry import load_registry
-    from codestress.pipeline.artefacts import Overrides, resolve, select
     from codestress.pipeline.explain import answers_of
     from codestress.scoring.begun import ReadingRule
 
     from .results.tables import shares_by_reading
 
-    overrides = Overrides(tuple(models.replace(",", " ").split()), settings)
-    artefacts = select([artefact], load_profile(profile))
-    chosen, *others = resolve(artefacts, profile, overrides, load_registry())
+    chosen, *others = resolved((artefact,), knobs)
     if others or "reading" not in type(chosen.parameters).model_fields:
         raise ParameterError(
             f"{artefact}: is no artefact with begun answers, as semtrace/tab01 and semtrace/fig01 are"
