@@ -33,7 +33,7 @@ def load_function(name: str, source: str) -> Callable[..., Any]:
     try:
         names = runpy.run_path(str(path), run_name=f"codestress_own_{path.stem}")
         function: Callable[..., Any] = names[name.rpartition(":")[2]]
-    except Exception as error:  # whatever the file raises
+    except (Exception, SystemExit) as error:  # whatever the file raises
         raise ParameterError(
             f"{source}: {name!r}: {type(error).__name__}: {error}"
         ) from None

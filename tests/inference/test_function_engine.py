@@ -78,6 +78,21 @@ def test_what_a_function_does_wrong_is_a_failure_of_the_request(tmp_path: Path) 
     raised, returned = sorted(filter(None, results.answers["error"]))
     names(raised, "mine", "ValueError: three")
     names(returned, "mine", "int")
+    ends = "def answer(messages, **how): {}\n"
+    for code in (
+        "raise SystemExit(3)",
+        "return next(iter([]))",
+        "raise KeyboardInterrupt",
+    ):
+        (tmp_path / "my_model.py").write_text(ends.format(code))
+        ended = run(
+            TRIALS,
+            ["mine"],
+            store=tmp_path / "s.sqlite",
+            registry=rows(tmp_path),
+            failures="count",
+        )
+        assert ended.counts()["mine"]["harness error"] == 6
     for name in ("absent.py:answer", "my_model.py:other"):
         with refused(EngineError, "mine", name):
             run(

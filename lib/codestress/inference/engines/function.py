@@ -14,7 +14,7 @@ from typing import Any
 
 from codestress.errors import EngineError, ParameterError
 from codestress.functions import FunctionName, file_of, load_function
-from codestress.types import Request, Response, now
+from codestress.types import Prompt, Request, Response, now
 from codestress.validation import Strict
 
 from ..registry import ModelEntry
@@ -49,21 +49,8 @@ class FunctionEngine(Engine):
             raise EngineError(str(error)) from None
 
     async def answer(self, request: Request) -> Response:
-        prompt, who = request.prompt, f"{self._entry.name}: the function"
-        settings = {**vars(prompt.sampling), "stop": list(prompt.sampling.stop)}
         started = time.monotonic()
-        try:
-            text = await in_a_thread(
-                lambda: self._function(
-                    conversation(prompt), prefill=prompt.prefill, **settings
-                )
-            )
-        except Exception as error:  # whatever the function raises
-            message = f"{who} raised {type(error).__name__}: {error}"
-            status = getattr(error, "status_code", 0)  # as clients of servers have
-            raise RequestFailed(message, outcome_of(status, message)) from None
-        if not isinstance(text, str):
-            raise RequestFailed(f"{who} returned {type(text).__name__}, not a text")
+        text = await in_a_thread(lambda: self._text(request.prompt))
         return Response(
             text,
             "stop",
@@ -71,6 +58,23 @@ class FunctionEngine(Engine):
             answered_by=f"function {self._entry.identity}",
             answered_at=now(),
         )
+
+    def _text(self, prompt: Prompt) -> str:
+        """Returns what the function answers to `prompt`. An error that would end this process or
+        its event loop (SystemExit, StopIteration) fails the request like any other."""
+        who = f"{self._entry.name}: the function"
+        settings = {**vars(prompt.sampling), "prefill": prompt.prefill}
+        settings["stop"] = list(prompt.sampling.stop)
+        try:
+            text = self._function(conversation(prompt), **settings)
+        except BaseException as error:  # whatever the function raises
+            message = f"{who} raised {type(error).__name__}: {error}"
+            # Clients of servers raise errors with a status.
+            outcome = outcome_of(getattr(error, "status_code", 0), message)
+            raise RequestFailed(message, outcome) from None
+        if not isinstance(text, str):
+            raise RequestFailed(f"{who} returned {type(text).__name__}, not a text")
+        return text
 
 
 async def in_a_thread(call: Callable[[], Any]) -> Any:
@@ -82,7 +86,7 @@ async def in_a_thread(call: Callable[[], Any]) -> Any:
     def run() -> None:
         try:
             outcome.set_result(call())
-        except BaseException as error:
+        except Exception as error:
             outcome.set_exception(error)
 
     outcome.set_running_or_notify_cancel()
