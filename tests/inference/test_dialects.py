@@ -159,6 +159,8 @@ WORDINGS: list[tuple[str, Callable[[dict[str, Any]], bool], str]] = [
     ("system", has_no_system_role, "The conversation must begin with a user prompt"),
     ("system", has_no_system_role, "chat template error: raise_exception was called"),
     ("system", has_no_system_role, "不支持该角色"),
+    ("system", has_no_system_role, "システムロールは使用できません"),
+    ("system", has_no_system_role, "시스템 역할은 지원되지 않습니다"),
     ("system", has_no_system_role, "Le rôle « système » est inconnu"),
     ("system", has_no_system_role, "Сообщения такого вида не поддерживаются"),
     (
@@ -506,6 +508,9 @@ def test_an_answer_in_parts() -> None:
         ([text, {"type": "output_text", "text": "2"}], ("42", "stop")),
         ([thought, text], ("4", "stop")),
         ([thought], ("", "reasoning")),
+        ([], ("", "stop")),
+        (["4", "2"], ("42", "stop")),
+        (text, ("4", "stop")),
         ([{"type": "reasoning_text", "text": "Six sevens."}, text], ("4", "stop")),
     ):
         with OpenAIServer(lambda _, parts=parts: completion(parts)) as server:

@@ -75,7 +75,7 @@ or `excess` for none) and by their source."""
 NAMES_ERROR = re.compile("err|detail|mess|msg|code|status|base_resp")
 """Regular expression for the fields of a reply that tell of an error."""
 SIZE = re.compile(
-    r"\b(?!50\d\b)\d{2,}|max|limit|too |exceed|long|über|höchst|trop|dépass|demasiad|supera"
+    r"(?a:\b(?!50\d\b)\d{2,})|max|limit|too |exceed|long|über|höchst|trop|dépass|demasiad|supera"
     "|[长長]|超|[过過]|[范範]|макс|초과",
     re.I,
 )
@@ -101,7 +101,7 @@ def response_of(
     `most` is the request's `max_tokens`: a completion of at least as many tokens counts as cut off
     where the server does not say why it ended.
     """
-    if value_at(body, "error") is not None:
+    if value_at(body, "error"):
         raise ValueError("error")
     choices = value_at(body, "choices")
     if choices == []:
@@ -118,7 +118,7 @@ def response_of(
         full = most is not None and (usage.completion_tokens or 0) >= most
         if full and reason == "stop":
             reason = "length"
-    if isinstance(value_at(choice, "message", "content"), list):
+    if isinstance(value_at(choice, "message", "content"), list | dict):
         spoken.append("parts")
     names = [value_at(body, "model"), value_at(body, "system_fingerprint")]
     return Response(
@@ -156,7 +156,7 @@ def _text_and_reason(choice: Any) -> tuple[str, FinishReason]:
     if text.strip() or reason != "stop":
         return text, reason
     thought = message.get("reasoning_content") or message.get("reasoning")
-    if thought or isinstance(content, list):
+    if thought or THOUGHT.search(str(content)):
         return text, "reasoning"
     if finish != "stop":
         raise NoTextError(fault)
@@ -164,15 +164,16 @@ def _text_and_reason(choice: Any) -> tuple[str, FinishReason]:
 
 
 def _text_of(content: Any, path: str) -> str:
-    """Returns the text of `content`, a text, which may hold half a surrogate pair, or a list of
-    parts, of which thoughts and images are left out; empty for None. Raises `ValueError`, which
-    names `path`, for anything else."""
+    """Returns the text of `content`, a text, which may hold half a surrogate pair, or a part or a
+    list of parts, of which thoughts and images are left out; empty for None. Raises `ValueError`,
+    which names `path`, for anything else."""
     if content is None or isinstance(content, str):
         return content or ""
-    if not isinstance(content, list):
-        raise ValueError(f"the reply's {path} must be a text")
     texts = []
-    for part in content:
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            texts.append(part)
+            continue
         kind = value_at(part, "type") or (value_at(part, "text") and "text")
         if not isinstance(kind, str):
             raise ValueError(f"the reply's {path} must be a text")
@@ -298,8 +299,9 @@ def outcome_of(status: int, words: str) -> Outcome:
 def outcome_of_fault(fault: ValueError) -> Outcome:
     """Returns the outcome of a request by what is wrong with the JSON of its reply: `cut reply` or
     `harness error`."""
-    is_cut = LACKS_ITS_END.match(str(fault))
-    return Outcome.CUT_REPLY if is_cut else Outcome.HARNESS_ERROR
+    if LACKS_ITS_END.match(str(fault)):
+        return Outcome.CUT_REPLY
+    return Outcome.HARNESS_ERROR
 
 
 Texts = dict[int, tuple[int | None, str]]
