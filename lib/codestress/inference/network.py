@@ -45,8 +45,9 @@ SHORTEST = 6
 twice as many. A shorter key may be an ordinary word of the answer."""
 SHOWN_CHARACTERS = 300
 """Maximum number of characters of a server's text in a message."""
-LIBRARIES = ("openai", "httpx2", "httpcore2")
-"""HTTP libraries, whose logs hold headers."""
+LIBRARIES = ("openai", "httpx2", "httpcore2", "httpcore2.http11", "httpcore2.proxy")
+"""HTTP libraries, whose logs hold headers, and the loggers of modules that are imported with the
+first request alone."""
 
 
 def base_of(typed: str) -> str:
@@ -198,8 +199,7 @@ class Secret:
 
     def __init__(self, key: str) -> None:
         self._key = key
-        shortest = 2 * SHORTEST if key.isalpha() else SHORTEST
-        self._is_word = len(key) < shortest
+        self._is_word = len(key) < SHORTEST * (1 + key.isalpha())
         for name in [*LIBRARIES, *logging.root.manager.loggerDict]:
             if name.partition(".")[0] in LIBRARIES:
                 logging.getLogger(name).addFilter(self._cleaned)
