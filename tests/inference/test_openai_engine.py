@@ -379,14 +379,21 @@ def test_three_errors_then_an_answer() -> None:
     assert len(server.requests) == 4
 
 
-@pytest.mark.parametrize("as_date", [False, True])
-def test_retry_after_is_waited_for(as_date: bool) -> None:
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Retry-After: 1.2",
+        "Retry-After: ",
+        "Retry-After: 1200ms",
+        "Retry-After: 1.2s",
+    ],
+)
+def test_retry_after_is_waited_for(header: str) -> None:
     def limited(received: Received) -> Reply:
-        # In whole seconds.
+        # A date has whole seconds.
         date = format_datetime(datetime.now(UTC) + timedelta(seconds=2.2), usegmt=True)
-        limit = failure(
-            429, "slow down", headers={"Retry-After": date if as_date else "1.2"}
-        )
+        name, value = header.split(": ")
+        limit = failure(429, "slow down", headers={name: value or date})
         return echo(received) if received.seen else limit
 
     with OpenAIServer(limited) as server:
@@ -464,7 +471,7 @@ OVERFLOW = "maximum context length is 128 tokens"
             HARNESS,
             ("choices.0",),
         ),
-        (completion(["42"]), HARNESS, ("choices.0.message.content",)),
+        (completion([42]), HARNESS, ("choices.0.message.content",)),
         (completion(42), HARNESS, ("choices.0.message.content",)),
         (completion("", None), HARNESS, ("choices.0.finish_reason",)),
         (

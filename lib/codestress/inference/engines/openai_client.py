@@ -24,6 +24,7 @@ from ..network import (
 )
 from ..registry import ModelEntry
 from .base import RequestFailed
+from .dialects import words_of
 from .openai import Settings
 from .replies import REMEDIES, status_in, usage_in, value_at
 
@@ -36,6 +37,8 @@ NO_MONEY_LEFT = re.compile(
 )
 """Pattern of the codes and types of errors which say that the account has to pay before its next
 request; some come with the status of a rate limit."""
+UNITS = re.compile(r"([\d.]+) ?(m?)s")
+"""Regular expression for a time to wait that names its unit."""
 NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
@@ -88,6 +91,8 @@ class Client(httpx2.AsyncClient):
             reply.status_code = status_in(reply.content) or reply.status_code
         if reply.is_error and NO_MONEY_LEFT.search(reply.content):
             reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
+        if wait := UNITS.fullmatch(reply.headers.get("retry-after", "")):
+            reply.headers["retry-after-ms" if wait[2] else "retry-after"] = wait[1]
         return reply
 
     async def _paid(
@@ -184,7 +189,7 @@ class Client(httpx2.AsyncClient):
         reply = error.response
         words = value_at(error.body, "message")
         if not words or not isinstance(words, str):
-            words = reply.text
+            words = words_of(reply.text)
         message = f"status {error.status_code}: {self.secret.quote(words)}"
         status = 402 if NO_MONEY_LEFT.search(reply.content) else error.status_code
         variable = self.settings.key_variable or "none"
