@@ -152,9 +152,11 @@ def key_in(variable: str, who: str) -> str:
         return ""
     key = os.environ.get(variable, "").strip()
     if not key or not all("!" <= character <= "~" for character in key):
+        # What is no variable's name may be the key itself.
+        name = variable if variable.isupper() else "<key_env>"
         raise EngineError(
-            f"{who}: the environment variable {variable} holds no key, which is ASCII without "
-            f"spaces.\nexport {variable}=… with your key, or run offline with MODELS=sim-near"
+            f"{who}: the environment variable {name} holds no key, which is ASCII without "
+            f"spaces.\nexport {name}=… with your key, or run offline with MODELS=sim-near"
         )
     return key
 
