@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -49,6 +50,24 @@ def test_a_panel_has_the_name_of_the_problems_that_it_shows() -> None:
         "mine",
         "CRUXEval",
     ]
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"input": ")"}, "input"),
+        ({"input": "1) + f(2"}, "not a call of f"),
+    ],
+)
+def test_a_row_that_calls_no_function_of_its_program_is_no_problem(
+    change: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    row = {"id": "one", "code": "def f(x):\n    return x", "input": "1", "output": "1"}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(f"{json.dumps(row)}\n{json.dumps(row | change | {'id': 'two'})}\n")
+    file = own.read_problems(path)
+    assert [problem.id for problem in file.problems] == ["one"]
+    assert reason in file.faults["two"]
 
 
 @pytest.mark.isolation

@@ -57,7 +57,9 @@ def folders() -> list[Path]:
     """Folders in which data files are sought, in this order: CODESTRESS_DATA where it is set, then
     outputs/data/."""
     named = os.environ.get("CODESTRESS_DATA")
-    return [Path(named), DATA] if named else [DATA]
+    if named:
+        return [Path(named), DATA]
+    return [DATA]
 
 
 def at_hand(name: str) -> Path | None:
@@ -73,7 +75,9 @@ def state(file: DataFile) -> str:
     """State of the data file `file` on this machine, as text: `ok`, `missing`, or words on the
     wrong size or hash of the first copy found."""
     path = at_hand(file.path)
-    return _verdict(path.read_bytes(), file) if path else "missing"
+    if path:
+        return _verdict(path.read_bytes(), file)
+    return "missing"
 
 
 def _verdict(content: bytes, file: DataFile) -> str:
@@ -107,8 +111,7 @@ def data_file(name: str, path: str) -> Path:
             f"data set {name}: {path} is not in {' or '.join(map(str, folders()))}; {remedy} CODESTRESS_DATA to a "
             "folder that has it"
         )
-    verdict = _verdict(copy.read_bytes(), files[path])
-    if verdict != "ok":
+    if (verdict := _verdict(copy.read_bytes(), files[path])) != "ok":
         raise DataError(
             f"{copy}: {verdict}; remove it and run `codestress data fetch {name}`"
         )
@@ -131,9 +134,8 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
     the network, and returns its new path. The content is verified before it is put in place.
     `DataError` when it cannot be fetched or has another size or hash."""
     target = DATA / file.path
-    folder = os.environ.get("CODESTRESS_DATA")
-    local = Path(folder) / file.path if folder else None
-    if local and local.is_file():
+    local = folders()[0] / file.path
+    if folders()[1:] and local.is_file():
         source, content = str(local), local.read_bytes()
     elif file.remote is None:
         raise DataError(
@@ -150,8 +152,7 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
                 "network: HTTPS_PROXY names a proxy, SSL_CERT_FILE a file with its certificates; "
                 "or set CODESTRESS_DATA to a folder that has the file"
             ) from None
-    verdict = _verdict(content, file)
-    if verdict != "ok":
+    if (verdict := _verdict(content, file)) != "ok":
         raise DataError(
             f"data set {dataset.name}: {source} {verdict}; nothing was written"
         )

@@ -5,22 +5,23 @@ params/problems.yaml names files of custom problems; every study on CRUXEval's t
 names.
 """
 
+import ast
 import codecs
 import gzip
 import re
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cache
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from codestress.errors import DataError
 from codestress.literals import (
     UNREADABLE,
     NotLiteral,
+    parse_expression,
     parse_json,
     parse_literal,
     parse_program,
@@ -39,8 +40,7 @@ LARGEST = 2**30
 """Largest size in bytes of a file after unpacking."""
 
 
-@dataclass(frozen=True)
-class ProblemFile:
+class ProblemFile(NamedTuple):
     """Content of a problem file: its `problems` in order, and its `faults`, a message for each
     invalid row by the row's id."""
 
@@ -178,24 +178,23 @@ def _problem(row: dict[str, Any], name: str) -> Problem:
         if not isinstance(row.get(field), (str, int) if field == "id" else str):
             raise ValueError(f"{field} is {row.get(field)!r}, not a text")
     code, output = row["code"], row["output"]
+    named = row.get("function_name")
+    function, question = str(named or "f"), str(row.get("question_id", ""))
+    call = row["input"].strip() if named else f"f({row['input']})"
     try:
         parse_program(code)
     except SyntaxError as error:
         raise ValueError(f"{name}: the program is not Python: {error}") from None
     try:
+        node = parse_expression(call)
         if parse_literal(output).unresolved:
             raise NotLiteral("arithmetic in place of a value")
     except NotLiteral as error:
-        raise ValueError(
-            f"{name}: output = {output[:60]!r} is not a literal: {error}"
-        ) from None
-    function = row.get("function_name")
-    if function is None:
-        return Problem(name, code, "f", row["input"], output)
-    call = row["input"].strip()
-    if not (call.startswith(f"{function}(") and call.endswith(")")):
+        fields = f"input = {call[:60]!r}, output = {output[:60]!r}"
+        raise ValueError(f"{name}: {fields}: {error}") from None
+    if not isinstance(node, ast.Call) or ast.unparse(node.func) != function:
         raise ValueError(f"{name}: input = {call[:60]!r} is not a call of {function}")
-    arguments, question = call[len(function) + 1 : -1], str(row.get("question_id", ""))
+    arguments = call[len(function) + 1 : -1]
     return Problem(name, code, function, arguments, output, question=question)
 
 

@@ -42,6 +42,6 @@ def from_stranger(problem: Problem, **changes: Any) -> Problem:
 
 def literal_text(value: Any, language: Language) -> str:
     """Text of `value` as a literal of `language`: Python's `repr` for `python`, else JSON."""
-    return (
-        repr(value) if language == "python" else json.dumps(value, ensure_ascii=False)
-    )
+    if language == "python":
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False)
