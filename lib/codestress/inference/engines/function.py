@@ -86,7 +86,7 @@ async def in_a_thread(call: Callable[[], Any]) -> Any:
     def run() -> None:
         try:
             outcome.set_result(call())
-        except Exception as error:
+        except BaseException as error:
             outcome.set_exception(error)
 
     outcome.set_running_or_notify_cancel()
