@@ -134,7 +134,8 @@ os.environ['MARK'] = '1'
 EARLY = {
     "bad": (FRESH.format(name="first.txt") + "1 / 0", "ZeroDivisionError"),
     "exits": ("import sys\nsys.exit(0)", "SystemExit"),
-    "gone": (FRESH.format(name="second.txt") + "os._exit(0)", "died"),
+    "gone": (FRESH.format(name="second.txt") + "os._exit(7)", "died"),
+    "unknown": ("%nosuchmagic", "%nosuchmagic"),
     "crashed": ("import ctypes\nctypes.string_at(0)", "Segmentation fault"),
     "silent": ("pass", "figure.pdf"),
 }
@@ -197,7 +198,8 @@ def test_what_failed_is_tried_again_until_it_is_mended(project: Project) -> None
 def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> None:
     project.artefact(
         "slow",
-        "import os, time\nopen('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)",
+        "import os, signal, time\nsignal.alarm(0)  # of code that has time limits of its own\n"
+        "open('pid', 'w').write(str(os.getpid()))\ntime.sleep(600)",
     )
     pid = project.root / "pid"
     # On a busy machine the kernel may not have begun before the first one.

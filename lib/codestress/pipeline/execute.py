@@ -13,6 +13,7 @@ import uuid
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from threading import TIMEOUT_MAX, Timer
 from typing import Any, ClassVar
 
 import nbformat
@@ -48,9 +49,13 @@ class Provisioner(LocalProvisioner):
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:  # noqa: ARG002
         manager: Any = self.parent
         folder = kwargs.get("cwd") or str(Path.cwd())
-        arguments = manager.environ, folder, manager.connection_file, manager.timeout_s
+        arguments = manager.environ, folder, manager.connection_file
         process = Kernel(target=become_kernel, args=arguments)
         process.start()
+        # In this process: a notebook can change its own alarms.
+        limit = Timer(manager.timeout_s or TIMEOUT_MAX, process.kill)
+        limit.daemon = True
+        limit.start()
         self.process = process
         self.pid = self.pgid = process.pid
         return self.connection_info
@@ -93,8 +98,8 @@ def check_completed(notebook: nbformat.NotebookNode) -> None:
         place = f"code cell {number} of {len(cells)}"
         for output in cell.outputs:
             if output.output_type == "error":
-                ending = f"{output.ename}: {output.evalue}"
-                raise CodestressError(f"{place} ended with {ending}")
+                told = f"{place} ended with {output.ename}: {output.evalue}"
+                raise CodestressError(told)
         if cell.execution_count is None:
             raise CodestressError(f"{place} did not run: the kernel ended before it")
 
@@ -149,9 +154,7 @@ def _completed(
     missing."""
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
-        raise CodestressError(
-            f"the notebook ran, but did not publish {', '.join(missing)}"
-        )
+        raise CodestressError(f"the notebook did not publish {', '.join(missing)}")
     manifest: dict[str, Any] = json.loads((staging / "manifest.json").read_bytes())
     manifest["programs"]["while asking"] = record.pop("programs")
     changes = "+changes" if git("status", "--porcelain").stdout else ""
@@ -198,15 +201,14 @@ def attempt(
     }
     own = {"folder": folder, "environ": environ, "timeout_s": timeout_s}
     try:
-        manager = type("OwnManager", (Manager,), own)
+        manager = type("_", (Manager,), own)
         record = {"inputs": inputs, "programs": count_rows(programs)}
         execute(artefact, staging, manager, record)
     except Exception as error:  # whatever papermill, the kernel or the converter raise: reported, never lost
         if timeout_s and time.monotonic() - started >= timeout_s:
-            file = f"params/profiles/{artefact.profile}.yaml"
-            return f"stopped after {timeout_s:g} s; raise timeout_s in {file}"
+            return f"stopped after {timeout_s:g} s; raise timeout_s in params/profiles/{artefact.profile}.yaml"
         if isinstance(error, PapermillExecutionError):
-            return f"{error.ename}: {error.evalue}"
+            return f"{error.ename}: {error.evalue or error.source}"
         if isinstance(error, DeadKernelError):
             printed = staging / PRINTED
             text = printed.read_text("utf-8", "replace") if printed.exists() else ""

@@ -10,7 +10,6 @@ import faulthandler
 import gc
 import os
 import random
-import signal
 import sys
 import tempfile
 import threading
@@ -84,14 +83,11 @@ def quiet(errors: str = os.devnull) -> None:
 
 
 def become_kernel(
-    environment: dict[str, str],
-    folder: str,
-    connection_file: str,
-    timeout_s: float | None,
+    environment: dict[str, str], folder: str, connection_file: str
 ) -> None:
     """Turns the new process into a kernel: a session, `environment`, working `folder` and random
     state of its own, then ipykernel's launcher, without the machine's settings and startup files
-    of IPython; never returns. After `timeout_s` seconds (None: no limit) it is killed."""
+    of IPython; never returns."""
     try:
         quiet(f"{environment['CODESTRESS_STAGING']}/{PRINTED}")
         faulthandler.enable(os.dup(2))  # ipykernel has another stderr
@@ -102,7 +98,6 @@ def become_kernel(
         os.environ.clear()
         os.environ.update(environment)
         os.chdir(folder)
-        signal.setitimer(signal.ITIMER_REAL, timeout_s or 0)
         import numpy as np
         from ipykernel.kernelapp import IPKernelApp
         from IPython.core import application
