@@ -133,6 +133,8 @@ FORM = '"id": "29/MisplacedReturn/1", "line": 2'
         ('{"id": "TASK", "line": 3.5}', ("line 1", FORM)),
         ('{"id": ["TASK"], "line": 3}', ("line 1", FORM)),
         ('{"id": "TASK", "line": 3, "model": 1}', ("line 1", FORM)),
+        ('{"id": "TASK", "line": 3, "model": "\\ud800"}', ("line 1", FORM)),
+        ('{"id": "TASK", "line": 3, "model": "perfect localizer"}', ("line 1", "TASK")),
         ("[1]", ("line 1", FORM)),
         ("no JSON", ("line 1", FORM)),
         ("", (FORM,)),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from codestress.errors import DataError
 from codestress.fitting.influence import Moved, share
@@ -48,7 +48,8 @@ def judged(given: Localization, answers: Iterable[Named]) -> pd.DataFrame:
     for model, trial, line in answers:
         row: Row = {"model": model, "problem": trial.problem}
         row |= trial.factors
-        response = Response(json.dumps({"line_number": line}), "stop")
+        text = json.dumps({"line_number": line})
+        response = Response(text, "stop")
         for rule in given.rules:
             score = given.score(trial, response, rule)
             row[f"value_{rule}"] = score.value
@@ -66,7 +67,8 @@ def perfect_answers(given: Localization, trials: Iterable[Trial]) -> pd.DataFram
     that is not the changed line (or that no line changed).
     """
     plain = [trial for trial in trials if trial.factors["spm"] == "none"]
-    return judged(given, [(ORACLE, one, given.task(one).changed) for one in plain])
+    named = [(ORACLE, one, given.task(one).changed) for one in plain]
+    return judged(given, named)
 
 
 class Answer(BaseModel, strict=True):
@@ -74,7 +76,7 @@ class Answer(BaseModel, strict=True):
 
     id: str
     line: int | None
-    model: str = ""
+    model: str = Field("", pattern=r"^\P{C}{0,80}$")  # no control characters
 
 
 def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
@@ -83,7 +85,7 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
     name), scored: a table as by `judged`.
 
     Raises `DataError` for a row of another form, an unknown task, a second answer of a model to a
-    task, or an empty file.
+    task, one of a model with the perfect localizer's name, or an empty file.
     """
     known = {trial.problem: trial for trial in given.every_trial()}
     lines: dict[tuple[str, str], int | None] = {}
@@ -92,21 +94,20 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
         try:
             row = Answer.model_validate(parse_row(line))
         except ValueError:
-            told = f"{where}: is not a row of this form (line may be null): {FORM}"
+            told = f"{where}: is no row of this form (line may be null): {FORM}"
             raise DataError(told) from None
         place = (row.model or path.name, row.id)
         if row.id not in known:
             raise DataError(
-                f"{where}: no task has the id {row.id!r}; they look like {min(known)!r}, and `problem` in "
-                "answers.parquet of the artefact, built without a file of answers, has them all"
+                f"{where}: no task has id {row.id!r}; they look like {min(known)!r}, and `problem` in "
+                "answers.parquet of the artefact, built without a file, has them all"
             )
-        if place in lines:
-            told = "a second answer of {} to {}; give one answer of a model to a task"
-            raise DataError(f"{where}: {told.format(*place)}")
+        if place in lines or row.model == ORACLE:  # which has answered all
+            told = f"a second answer of {place[0]} to {row.id}; give one"
+            raise DataError(f"{where}: {told}")
         lines[place] = row.line
     if not lines:
-        told = "has no answers; give rows of this form"
-        raise DataError(f"{shown(path)}: {told}: {FORM}")
+        raise DataError(f"{shown(path)}: has no answers; a row: {FORM}")
     named = [(model, known[task], line) for (model, task), line in lines.items()]
     return judged(given, named)
 
@@ -131,8 +132,9 @@ def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
 def quarter_panels(table: pd.DataFrame) -> Panels:
     """Returns dots for `share_dots` by reading from `table`, made by `by_quarter`: with the columns
     label (the quarter in words), condition (the model) and n (tasks)."""
-    quarters = table["quarter"].map(QUARTERS)
-    dots = table.assign(label=quarters, condition=table["model"], n=table["tasks"])
+    dots = table.assign(condition=table["model"])
+    dots["n"] = table["tasks"]
+    dots["label"] = table["quarter"].map(QUARTERS)
     return by_panel(dots, "reading")
 
 
@@ -165,7 +167,8 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
                 row[name] = fall.value
                 row[f"{ends}low"] = low
                 row[f"{ends}high"] = high
-            rows.append(row | {"verdict": _verdict(row)})
+            row["verdict"] = _verdict(row)
+            rows.append(row)
     return pd.DataFrame(rows)
 
 
