@@ -49,3 +49,11 @@ def test_a_legend_is_no_wider_than_its_figure(width: float) -> None:
         figure.draw_without_rendering()
         [legend] = figure.legends
         assert legend.get_window_extent().width <= width * figure.dpi
+
+
+def test_a_name_with_dollars_is_drawn_as_it_is() -> None:
+    figure, [ax] = panels([r"$\frac{$"], 1, 4, 7.0)
+    ax.plot([0], [0], "o", label="a$b$")
+    legend_above(figure, ax)
+    figure.draw_without_rendering()
+    assert [text.get_parse_math() for text in figure.legends[0].get_texts()] == [False]

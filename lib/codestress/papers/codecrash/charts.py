@@ -95,6 +95,8 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     style: Any = {"color": PUBLISHED, "alpha": 0.6, "markersize": 3, "zorder": 1}
     for ax, theirs in axes.items():
         ax.set_xscale("log")
+        # Powers of ten have exponents smaller than any other text.
+        ax.xaxis.set(major_formatter="{x:,.0f}", minor_formatter="")
         for (slot, model), part in theirs.groupby(["slot", "model"]):
             average = part["value"]
             most = part["hollow"]
@@ -292,7 +294,7 @@ def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     The tables `ranks` and `datasets` are the results of `rankings` and `between_datasets` in
     `results/leaderboard.py`. The tests do not decide what a hollow mark shows.
     """
-    titles = ["ranks that tests leave open", "LiveCodeBench - CRUXEval"]
+    titles = ["ranks that tests leave open", "more on LiveCodeBench"]
     figure, [left, right] = panels(titles, 2, 4.0)
     plain = ranks.query("perturbation == 'VAN'").replace({"dataset": NAMES})
     best = plain.drop_duplicates("label").sort_values("rank")
@@ -320,7 +322,7 @@ def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
         published=True,
         xlabel="share lost, paired by model (points)",
     )
-    right.axvline(0, color="#999999", linewidth=0.6)
+    right.axvline(0, color="0.6", lw=0.6)
     legend_above(figure, left)
     add_note(figure, "filled: decided (Holm); hollow: not")
     return figure
