@@ -167,6 +167,12 @@ def test_every_number_of_a_card_leads_to_its_rows_of_the_ledger(
             number = link.inner_text().split()[0]
             link.click()
             expect(shown).to_have_text(re.compile(f"^{number} of"))
+        for link in page.locator(
+            ".contrary a", has_text=re.compile(r"^\d+ (in|does|differs)")
+        ).all():
+            number = link.inner_text().split()[0]
+            link.click()
+            expect(shown).to_have_text(re.compile(f"^{number} of"))
         for link in page.locator(".headline a, .contrary a").all():
             link.click()
             expect(page.locator("#ledger tbody tr:visible").first).to_be_in_viewport()
@@ -188,7 +194,13 @@ def test_what_was_not_run_is_folded_with_its_command(
         fold = page.locator(
             ".fold", has=page.get_by_text("codecrash/tab01", exact=True)
         )
-        expect(fold).to_contain_text("make codecrash/tab01 PROFILE=paper")
+        names(
+            fold.inner_text(),
+            "make codecrash/tab01 PROFILE=paper",
+            "make plan codecrash/tab01 PROFILE=paper",
+        )
+        priced = page.locator(".fold", has_text="make origin/fig04 PROFILE=paper")
+        names(priced.inner_text(), "1,638 requests at most", "$25.4 to $31")
         button = fold.get_by_role("button")
         number = int(button.inner_text().split()[0])
         button.focus()

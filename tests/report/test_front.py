@@ -160,3 +160,23 @@ def test_a_cards_price_is_what_its_command_would_ask(
     assert price["requests"] == pytest.approx(plan["missing"], rel=0.01)
     dollars = [plan["dollars_low"], plan["dollars_high"]]
     assert price["dollars"] == pytest.approx(dollars, rel=0.03)
+
+
+@pytest.mark.slow
+@pytest.mark.release
+@pytest.mark.isolation
+@pytest.mark.parametrize("paper", ["faultloc", "origin", "semtrace"])
+def test_the_price_of_a_fold_is_what_its_command_would_ask(
+    paper: str, shared_data: Path, tmp_path: Path
+) -> None:
+    prices = read_published(paper)["headline"]["prices"]
+    for name, price in prices.items():
+        command = ["plan", f"{paper}/{name}", "--json", "--profile", "paper"]
+        planned = codestress(
+            *command, outputs=tmp_path, CODESTRESS_DATA=str(shared_data)
+        )
+        rows = pd.DataFrame(json.loads(planned.stdout))
+        assert price["requests"] == rows["missing"].sum(), name
+        dollars = [rows["dollars_low"].sum(), rows["dollars_high"].sum()]
+        assert price.get("dollars", [0, 0]) == pytest.approx(dollars, rel=0.01), name
+        assert price.get("unpriced", 0) == rows["dollars_low"].isna().sum(), name
