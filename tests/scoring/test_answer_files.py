@@ -612,6 +612,12 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
     path.write_text("\n\nid,answer\na,2\nb,[1, 2]\nc\n,3\n")
     answers = read_answers(path)
     assert answers.answers == {"a": ["2"], "c": [None]}
+    # Two kinds of rows: the id of one and the answer of the other belong to none.
+    lines(path, {"id": "a", "completion": "2"}, {"task_id": "b", "response": "3"})
+    assert read_answers(path).answers == {"a": ["2"]}
+    path.write_text("ID,answer,Answer\na,2,3\n")
+    with refused(DataError, "x.jsonl", "answer", "twice"):
+        read_answers(path)
     path.write_text('id,answer\na,2\nb,"[1\nc,3\n')
     with refused(DataError, "x.jsonl", "row 2"):  # what follows would be its answer
         read_answers(path)
@@ -742,7 +748,7 @@ def test_the_help_names_every_format(tmp_path: Path) -> None:
         ("jsonl", answer_layouts.TABLE),
     ):
         (row,) = (line for line in page.splitlines() if line.startswith(f"| `{form}`"))
-        for field in chain(*layout):
+        for field in chain(*layout.values()):
             assert f"`{field}`" in row
     with refused(ParameterError, "json", *answer_layouts.FORMATS):
         read_answers(tmp_path, "json")

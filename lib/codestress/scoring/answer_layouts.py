@@ -11,7 +11,7 @@ import re
 import struct
 import zipfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -29,10 +29,8 @@ from codestress.validation import read_yaml
 
 from .answer_fields import answer_texts, field_at, id_text
 
-LAYOUTS: dict[str, tuple[list[str], list[str]]] = {
-    name: (row["ids"], row["answers"])
-    for name, row in read_yaml(Path(__file__).with_name("layouts.yaml")).items()
-}
+Row = dict[str, Any]
+LAYOUTS = read_yaml(Path(__file__).with_name("layouts.yaml"))
 """For each format the fields of a row with the problem's id, and the fields with the answers, the
 preferred first; a dot leads into an object."""
 TABLE = LAYOUTS.pop("table")
@@ -47,7 +45,6 @@ SAMPLE = re.compile(r"samples/.+_epoch_\d+(/sample)?\.json")
 chunks."""
 ZSTANDARD = 93
 """Number of inspect_ai's compression in the zip format; zipfile reads it from Python 3.14 on."""
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -182,6 +179,10 @@ def _csv(text: str) -> list[Any]:
     reader = csv.DictReader(lines, delimiter=mark, strict=True)
     rows: list[Any] = []
     try:
+        names = [name.strip().lower() for name in reader.fieldnames or ()]
+        for name in names:
+            if name and names.count(name) > 1:
+                raise ValueError(f"column {name} appears twice")
         for row in reader:
             # More cells than columns: an answer with a comma that is not quoted.
             rows.append(None if None in row else row)
@@ -243,15 +244,17 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
     elif form:
         name = form if form in LAYOUTS else container
         layouts = {name: layouts[name]}
-    elif "completion" not in names and not names.isdisjoint(TABLE[1]):
+    elif "completion" not in names and not names.isdisjoint(TABLE["answers"]):
         # A `solution` beside a model's answer is the expected one.
         del layouts["evalplus"]
-    for name, (ids, answers) in layouts.items():
-        id_field = _preferred(ids, rows, names)
-        answer_field = _preferred(answers, rows, names)
+    for name, layout in layouts.items():
+        id_field = _preferred(layout["ids"], rows)
+        # Rows of two kinds may lie in one file: an id of one, an answer of another is no layout.
+        known = [row for row in rows if id_text(field_at(row, id_field))]
+        answer_field = _preferred(layout["answers"], known)
         if id_field and answer_field:
             return name, id_field, answer_field
-    id_names, wanted = map(", ".join, LAYOUTS.get(form, TABLE))
+    id_names, wanted = map(", ".join, LAYOUTS.get(form, TABLE).values())
     remedy = WANTED
     if names:
         remedy = (
@@ -263,14 +266,13 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
     )
 
 
-def _preferred(paths: Sequence[str], rows: Sequence[Row], names: Set[str]) -> str:
-    """Returns the first of `paths` to a field of `rows`; empty without any. `names` are all their
-    fields. A field without a value counts as well: a model's answer may be missing, and the
-    expected answer, in a field further back, must not take its place."""
+def _preferred(paths: Sequence[str], rows: Sequence[Row]) -> str:
+    """Returns the first of `paths` to a field of `rows`; empty without any. A field without a value
+    counts as well: a model's answer may be missing, and the expected answer, in a field further
+    back, must not take its place."""
     for path in paths:
-        if path.partition(".")[0] in names:
-            if path in names and path != "output":
-                return path
-            if any(field_at(row, path) is not None for row in rows):
+        for row in rows:
+            empty = field_at(row, path) is None
+            if not empty or (path in row and path != "output"):
                 return path
     return ""

@@ -7,7 +7,7 @@ comparison: answers such as `3 or True` pass it.
 """
 
 import ast
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
@@ -32,7 +32,8 @@ from .input_answers import (
 
 Rule = Literal["strict", "reference"]
 
-REASONS: Mapping[Ending, Outcome] = dict.fromkeys(Ending, Outcome.INCORRECT) | {
+REASONS = dict.fromkeys(Ending, Outcome.INCORRECT)
+REASONS |= {
     Ending.RAISED: Outcome.RAISED,
     Ending.SYNTAX_ERROR: Outcome.SYNTAX_ERROR,
     Ending.STEP_LIMIT: Outcome.STEP_LIMIT,
