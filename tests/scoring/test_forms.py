@@ -719,6 +719,11 @@ DRESSED = {
         f"assert {WHOLE}",
         f"assert {BRACES.call} == 4",
     ),
+    "semtrace, value alone": (
+        lambda response: recall.score_output_completion(BRACES, response, ""),
+        BRACES.output,
+        "4",
+    ),
     "semtrace, begun": (
         lambda response: recall.score_output_completion(
             BRACES, response, OUTPUT.format(BRACES)
@@ -766,6 +771,16 @@ def test_every_reader_takes_off_every_dress(reader: str) -> None:
                 example,
                 found,
             )
+
+
+@pytest.mark.isolation
+def test_a_call_without_the_assertion_is_read_in_its_formatting() -> None:
+    for form in ("**…**", "`…`", "Input: …", "```…```", "Input:\n```\n…\n```"):
+        for call, value in (("f(1, 2)", 1), ("f(2, 2)", 0)):
+            response = stopped(form.replace("…", call))
+            score = recall.score_input_completion(BRACES, response, "")
+            assert score.value == value, (form, call, score)
+            assert score.outcome is not Outcome.UNPARSABLE
 
 
 HOSTILE = (

@@ -10,7 +10,7 @@ import re
 from contextlib import suppress
 from typing import Literal
 
-from .dress import FENCE, Ending, before_fence, outside_brackets
+from .dress import FENCE, Ending, before_fence, outside_brackets, unwrapped
 from .forms import alone, marked
 from .input_answers import asserted_expression
 
@@ -26,9 +26,6 @@ OPENING_FENCE = re.compile(r"```[^\n`]*(?=\n)")
 CLOSING_FENCE = re.compile(r"(?:\A|\n)```|(?<=[^\s`])```[ \t]*(?=\n|\Z)")
 """Pattern of a closing fence: it begins a line, or ends a line that has text."""
 FENCE_WITH_LANGUAGE = re.compile(r"```(?:\{?\.?\w|[ \t]+\w+[ \t]*\n)")
-BEHIND_A_VALUE = ";`*_"
-"""Characters that may end an assertion but end no value: a semicolon, marks of code and bold
-type."""
 
 
 def begun_value(text: str, begun: str, rule: ReadingRule = "first_fence") -> Ending:
@@ -37,8 +34,8 @@ def begun_value(text: str, begun: str, rule: ReadingRule = "first_fence") -> End
     (`ReadingRule`) names the part of the completion that counts."""
     rest, _ = _after_beginning(text, begun, rule, "")
     value, closed = before_fence(rest)
-    # A model may repeat the prefilled `==`.
-    value = alone(value).lstrip("=").rstrip(BEHIND_A_VALUE).strip()
+    # A model may repeat the prefilled `==`, and end an assertion by signs that end no value.
+    value = alone(value).lstrip("=").rstrip(";`*_").strip()
     return Ending(_without_message(value), closed)
 
 
@@ -118,8 +115,9 @@ def _written_whole(text: str, function: str) -> str:
     """Returns the side that counts (`_side`) of the first assertion in `text` that a model wrote
     itself: on a line of its own, else within the prose before the first fence.
 
-    Without an assertion, the result is the rest after the first opening fence that names a language
-    or begins the text; without such a fence, the text.
+    Without an assertion, the result is the rest after the first opening fence that names a
+    language or begins the text; without such a fence, the text without the formatting around the
+    whole of it.
     """
     in_prose = None
     start = 0
@@ -137,7 +135,9 @@ def _written_whole(text: str, function: str) -> str:
     opening = OPENING_FENCE.search(text)
     if opening and (opening[0] != FENCE or not text[: opening.start()].strip()):
         return text[opening.end() :]
-    return text
+    bare = unwrapped(text)
+    # A fence still says that the answer was not cut off.
+    return bare + FENCE if FENCE in text else bare
 
 
 def _side(text: str, function: str) -> str:

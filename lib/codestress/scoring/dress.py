@@ -33,22 +33,16 @@ DEEPEST_WRAPPING = 20
 def unwrapped(text: str) -> str:
     """Returns an answer without the formatting of `DRESS` that surrounds the whole of it: a label,
     fence, bold type, backticks, tags, a semicolon."""
-    text = text.strip()
     for _ in range(DEEPEST_WRAPPING):
-        inside = _inside(text)
-        if inside is None:
-            return text
-        text = inside
-    return text
-
-
-def _inside(text: str) -> str | None:
-    """Returns the answer inside the first of `WRAPPINGS` that a text has; None without one."""
-    for pattern in WRAPPINGS:
-        whole = pattern.fullmatch(text)
-        if whole:
-            return whole["answer"].strip()
-    return None
+        text = text.strip()
+        for pattern in WRAPPINGS:
+            whole = pattern.fullmatch(text)
+            if whole:
+                text = whole["answer"]
+                break
+        else:
+            break
+    return text.strip()
 
 
 # --- Where a piece of Python ends: strings, comments and brackets are passed over ---
