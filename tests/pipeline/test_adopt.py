@@ -52,6 +52,9 @@ def test_published_answers_are_taken_once_and_named(
         and (trial.problem, trial.sample) != (problems[1], 0)
         for trial in trials.items
     )
+    with refused(DataError, "--form", "None", "{}"):  # each answer would be the same
+        adopt(file, answers, artefact, entry, {}, store, "None")
+    assert not store.exists()
     found = adopt(file, answers, artefact, entry, {}, store)
     assert found.taken == questions
     assert found.lacking == len(trials.items) - questions

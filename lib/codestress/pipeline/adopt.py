@@ -5,7 +5,7 @@ recorded as the responding model, so that the manifest of every figure names the
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,39 +49,40 @@ def adopt(
     of `file` itself only name and hash are used. `entry` is the model's registry row; `where` has
     the values, by factor, of the trials to take. `form`, with {} for a completion, restores the
     form that the prompts ask for, because published completions are often cleaned.
-    `DataError` when `file` has no completion for any request, `EngineError` when the store has
+    `DataError` without {} or a completion for any request, `EngineError` when the store has
     another server's response to one of them.
     """
     trials = artefact.trials().of(entry.name)
-    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-    origin = f"{file.name} sha256 {sha256[:16]}, taken over"
+    sha256 = hashlib.sha256(file.read_bytes())
+    origin = f"{file.name} sha256 {sha256.hexdigest()[:16]}, taken over"
     chosen = [trial for trial in trials.items if matches(trial, entry.name, where)]
-    pairs = list(_completed(chosen, answers))
-    used = {(trial.problem, trial.sample) for trial, _ in pairs}
-    if not used:
+    pairs = [*_completed(chosen, answers, form)]
+    if not pairs:
         raise DataError(
             f"{file}: no answer to any question of {artefact.name}: its problems are called "
             f"{trials.items[0].problem!r}, the file's {next(iter(answers), '')!r}"
         )
     responses: dict[str, Response] = {}
     for trial, text in pairs:
-        key = request_of(trials, trial, entry).key
-        whole = form.replace("{}", text)
-        response = Response(whole, "stop", answered_by=origin, answered_at=now())
-        responses.setdefault(key, response)
+        response = Response(text, "stop", answered_by=origin, answered_at=now())
+        responses.setdefault(request_of(trials, trial, entry).key, response)
     with Store(store) as stored:
-        missing = stored.missing(responses, belongs(entry))
-        stored.put_all((key, entry.name, responses[key]) for key in missing)
-    taken, unused = len(missing), sum(map(len, answers.values())) - len(used)
+        keys = stored.missing(responses, belongs(entry))
+        stored.put_all((key, entry.name, responses[key]) for key in keys)
+    used = {(trial.problem, trial.sample) for trial, _ in pairs}
+    taken, unused = len(keys), sum(map(len, answers.values())) - len(used)
     return Adopted(taken, len(pairs) - taken, len(chosen) - len(pairs), unused)
 
 
 def _completed(
-    trials: Iterable[Trial], answers: Mapping[str, Sequence[str | None]]
+    trials: list[Trial], answers: Mapping[str, Sequence[str | None]], form: str
 ) -> Iterator[tuple[Trial, str]]:
-    """Yields each of the `trials` that has a completion in `answers`, with the completion."""
+    """Yields each of the `trials` that has a completion in `answers`, with the completion in
+    `form`."""
+    if "{}" not in form:
+        raise DataError(f"--form {form}: no {{}}")
     for trial in trials:
-        texts = answers.get(trial.problem, ())
-        text = texts[trial.sample] if trial.sample < len(texts) else None
+        texts = dict(enumerate(answers.get(trial.problem, ())))
+        text = texts.get(trial.sample)
         if text is not None:
-            yield trial, text
+            yield trial, form.replace("{}", text)
