@@ -39,9 +39,7 @@ def _python_variables(code: str) -> Spans:
             case ast.arg(str(name)) | ast.keyword(str(name)) | ast.Constant(str(name)):
                 barred.add(name)
             case ast.JoinedStr():
-                barred |= {
-                    part.id for part in ast.walk(node) if isinstance(part, ast.Name)
-                }
+                barred.update(getattr(part, "id", "") for part in ast.walk(node))
     spans: Spans = {}
     for occurrence in names.occurrences:
         name, node, scope = occurrence.name, occurrence.node, occurrence.binding

@@ -161,13 +161,16 @@ class PythonFlow:
         self.passes(self.tree.body)
         for node in ast.walk(self.tree):
             self.refuse(self.refused(node))
+            kinds = map(vars(node).get, ("annotation", "returns"))
+            self.refuse(filter(None, kinds))
         return self.unreached
 
     def refused(self, node: ast.AST) -> Iterator[ast.AST]:
         """Yields the parts of a node in which no fault is put, although they may run: a fault there may
         change nothing, or its position is not known."""
         match node:
-            case ast.JoinedStr():  # positions inside are unreliable before Python 3.12
+            # Positions in an f-string are unreliable before Python 3.12.
+            case ast.JoinedStr() | ast.Expr(ast.GeneratorExp()):
                 yield node
             case ast.BoolOp(values=[*values, _]) if any(map(self.decided, values)):
                 yield node
@@ -251,9 +254,10 @@ def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:
 
 
 def yields(function: ast.AST) -> bool:
-    """Whether a function is a generator."""
-    nodes = ast.walk(function)
-    return any(isinstance(node, ast.Yield | ast.YieldFrom) for node in nodes)
+    """Whether a call of a function runs nothing yet: it is a generator or a coroutine, or has one
+    inside."""
+    kinds = {type(node) for node in ast.walk(function)}
+    return bool(kinds & {ast.Yield, ast.YieldFrom, ast.AsyncFunctionDef})
 
 
 def _raises(node: ast.stmt) -> bool:
@@ -269,8 +273,6 @@ def is_empty(node: ast.expr) -> bool:
         case ast.Call(ast.Name("range"), arguments):
             with suppress(ValueError, TypeError):
                 return not range(*map(ast.literal_eval, arguments))
-        case ast.Call(ast.Name(name), arguments) if name in WRAPPERS:
+        case ast.Call(ast.Name(name), [_, *_] as arguments) if name in WRAPPERS:
             return any(map(is_empty, arguments))
-        case ast.Constant() | ast.List() | ast.Tuple() | ast.Dict() | ast.Call():
-            return ast.unparse(node) in EMPTY
-    return False
+    return ast.unparse(node) in EMPTY
