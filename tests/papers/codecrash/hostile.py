@@ -30,6 +30,71 @@ def _parsed(text: str) -> list[Hostile]:
 
 PYTHON = _parsed(
     r"""
+=== the text of a class in a function | 1 ; 200
+def make():
+    class Box:
+        pass
+    return str(Box)
+def f(n):
+    return make() if n > 100 else n
+=== the texts of functions in a tuple | 1 ; 200
+def double(n):
+    return 2 * n
+def f(n):
+    if n > 100:
+        return [str(one).split()[1] for one in (double, f)]
+    return n
+=== an annotation that is looked up by its text | 1 ; 200
+import functools
+number = int
+def f(n):
+    if n > 100:
+        show = functools.singledispatch(lambda value: "other")
+        @show.register
+        def _(value: "number"):
+            return "number"
+        return show(n)
+    return n
+=== an object that counts how often it is tested | 1 ; 0
+class Counted:
+    def __init__(self, n):
+        self.n = n
+        self.tests = 0
+    def __bool__(self):
+        self.tests += 1
+        return self.n > 0
+def f(n):
+    counted = Counted(n)
+    while counted and counted.n > 1:
+        counted.n -= 1
+    return counted.tests
+=== a list in a list that grows | 3 ; 2000
+def depth(nest):
+    steps = 0
+    while nest:
+        nest = nest[0]
+        steps += 1
+    return steps
+def f(n):
+    nest = []
+    for _ in range(n):
+        nest = [nest]
+    return depth(nest)
+=== a number that a product makes large | 3 ; 2000
+from functools import reduce
+def size(number, n):
+    if number > 5:
+        return number.bit_length() + n
+    return n
+def f(n):
+    return size(reduce(lambda a, b: a * b, range(1, n)), 1)
+=== a number that its digits in base two make large | 3 ; 15000
+def size(number, n):
+    if number > 5:
+        return number.bit_length() + n
+    return n
+def f(n):
+    return size(int("1" * n, 2), 1)
 === a call by a dictionary of names, on a path of its own | 1 ; 200 ; 1000
 def g(alpha):
     return alpha + 1
@@ -1012,6 +1077,22 @@ def f(n):
 )
 JAVASCRIPT = _parsed(
     r"""
+=== a name that is written with an escape | 5 ; 60
+function f(n) {
+  let \u0061b = n;
+  if (n > 50) {
+    return ab + 1;
+  }
+  return n;
+}
+=== a function's name by Reflect | 5 ; 60
+function alpha() { return 1; }
+function f(n) {
+  if (n > 50) {
+    return Reflect.get(alpha, "na" + "me");
+  }
+  return alpha();
+}
 === a getter that counts | 1 ; 60
 const o = { n: 0, get next() { this.n += 1; return this.n; } };
 function f(n) {

@@ -125,14 +125,13 @@ def json_values(arguments: str) -> list[Any]:
     deep."""
 
     try:
-        return list(
-            json.loads(
-                f"[{arguments}]",
-                parse_constant=_finite,
-                parse_float=_finite,
-                parse_int=_whole,
-            )
+        values: list[Any] = json.loads(
+            f"[{arguments}]",
+            parse_constant=_finite,
+            parse_float=_finite,
+            parse_int=_whole,
         )
+        return values
     except (ValueError, RecursionError) as error:
         if (reason := reason_of(error)) != str(error):  # JSON, but more than is read
             raise ValueError(f"input is {reason}") from None

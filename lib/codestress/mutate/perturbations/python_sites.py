@@ -112,11 +112,8 @@ def _changed(statement: ast.stmt) -> str:
             calls = any(isinstance(part, ast.Call) for part in ast.walk(target))
             return "" if calls else ast.unparse(target)
         case ast.Assign([ast.Name(name)], value):
-            reads = any(
-                isinstance(part, ast.Name) and part.id == name
-                for part in ast.walk(value)
-            )
-            return name if reads or not isinstance(value, ast.BinOp) else ""
+            names = [getattr(part, "id", "") for part in ast.walk(value)]
+            return name if name in names or not isinstance(value, ast.BinOp) else ""
         case ast.AnnAssign(ast.Name(name)):
             return name
     return ""
@@ -125,7 +122,7 @@ def _changed(statement: ast.stmt) -> str:
 def method_calls(statement: ast.stmt) -> list[tuple[ast.Call, ast.Attribute]]:
     """Calls of methods of `METHODS` in a statement, each with what it calls, without those in
     statements inside it; empty for definitions of functions and classes."""
-    calls: list[tuple[ast.Call, ast.Attribute]] = []
+    calls = list[tuple[ast.Call, ast.Attribute]]()
     if isinstance(statement, FunctionNode | ast.ClassDef):
         return calls
     for part in ast.iter_child_nodes(statement):
