@@ -254,10 +254,9 @@ def _returns_at(rest: Sequence[ast.stmt], ends: bool, broken: bool) -> bool:
 
 
 def yields(function: ast.AST) -> bool:
-    """Whether a call of a function runs nothing yet: it is a generator or a coroutine, or has one
-    inside."""
-    kinds = {type(node) for node in ast.walk(function)}
-    return bool(kinds & {ast.Yield, ast.YieldFrom, ast.AsyncFunctionDef})
+    """Whether a call of a function runs nothing yet: it is a generator or a coroutine."""
+    own = [*map(type, ast.walk(function))]
+    return own[0] is ast.AsyncFunctionDef or ast.Yield in own or ast.YieldFrom in own
 
 
 def _raises(node: ast.stmt) -> bool:
