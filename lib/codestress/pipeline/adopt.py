@@ -48,15 +48,17 @@ def adopt(
     `answers` are the completions of `file` by problem, one for each sample (None: no completion);
     of `file` itself only name and hash are used. `entry` is the model's registry row; `where` has
     the values, by factor, of the trials to take. `form`, with {} for a completion, restores the
-    form that the prompts ask for, because published completions are often cleaned.
-    `DataError` without {} or a completion for any request, `EngineError` when the store has
-    another server's response to one of them.
+    form that the prompts ask for, because published completions are often cleaned. `DataError`
+    when `form` lacks {} or `file` a completion for any request, `EngineError` when the store has
+    another server's response to one.
     """
+    if "{}" not in form:
+        raise DataError(f"--form {form!r}: lacks {{}}, in whose place an answer comes")
     trials = artefact.trials().of(entry.name)
-    sha256 = hashlib.sha256(file.read_bytes())
-    origin = f"{file.name} sha256 {sha256.hexdigest()[:16]}, taken over"
+    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
+    origin = f"{file.name} sha256 {sha256[:16]}, taken over"
     chosen = [trial for trial in trials.items if matches(trial, entry.name, where)]
-    pairs = [*_completed(chosen, answers, form)]
+    pairs = list(_completed(chosen, answers))
     if not pairs:
         raise DataError(
             f"{file}: no answer to any question of {artefact.name}: its problems are called "
@@ -64,7 +66,8 @@ def adopt(
         )
     responses: dict[str, Response] = {}
     for trial, text in pairs:
-        response = Response(text, "stop", answered_by=origin, answered_at=now())
+        whole = form.replace("{}", text)
+        response = Response(whole, "stop", answered_by=origin, answered_at=now())
         responses.setdefault(request_of(trials, trial, entry).key, response)
     with Store(store) as stored:
         keys = stored.missing(responses, belongs(entry))
@@ -75,14 +78,11 @@ def adopt(
 
 
 def _completed(
-    trials: list[Trial], answers: Mapping[str, Sequence[str | None]], form: str
+    trials: list[Trial], answers: Mapping[str, Sequence[str | None]]
 ) -> Iterator[tuple[Trial, str]]:
-    """Yields each of the `trials` that has a completion in `answers`, with the completion in
-    `form`."""
-    if "{}" not in form:
-        raise DataError(f"--form {form}: no {{}}")
+    """Yields each of the `trials` that has a completion in `answers`, with the completion."""
     for trial in trials:
         texts = dict(enumerate(answers.get(trial.problem, ())))
         text = texts.get(trial.sample)
         if text is not None:
-            yield trial, form.replace("{}", text)
+            yield trial, text

@@ -13,7 +13,7 @@ import uuid
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from threading import TIMEOUT_MAX, Timer
+from threading import Timer
 from typing import Any, ClassVar
 
 import nbformat
@@ -52,10 +52,11 @@ class Provisioner(LocalProvisioner):
         arguments = manager.environ, folder, manager.connection_file
         process = Kernel(target=become_kernel, args=arguments)
         process.start()
-        # In this process: a notebook can change its own alarms.
-        limit = Timer(manager.timeout_s or TIMEOUT_MAX, process.kill)
-        limit.daemon = True
-        limit.start()
+        if manager.timeout_s:
+            # In this process: a notebook can change its own alarms.
+            limit = Timer(manager.timeout_s, process.kill)
+            limit.daemon = True
+            limit.start()
         self.process = process
         self.pid = self.pgid = process.pid
         return self.connection_info
@@ -98,8 +99,8 @@ def check_completed(notebook: nbformat.NotebookNode) -> None:
         place = f"code cell {number} of {len(cells)}"
         for output in cell.outputs:
             if output.output_type == "error":
-                told = f"{place} ended with {output.ename}: {output.evalue}"
-                raise CodestressError(told)
+                ending = f"{output.ename}: {output.evalue}"
+                raise CodestressError(f"{place} ended with {ending}")
         if cell.execution_count is None:
             raise CodestressError(f"{place} did not run: the kernel ended before it")
 
@@ -154,7 +155,9 @@ def _completed(
     missing."""
     missing = [name for name in FILES if not (staging / name).is_file()]
     if missing:
-        raise CodestressError(f"the notebook did not publish {', '.join(missing)}")
+        raise CodestressError(
+            f"the notebook ran, but did not publish {', '.join(missing)}"
+        )
     manifest: dict[str, Any] = json.loads((staging / "manifest.json").read_bytes())
     manifest["programs"]["while asking"] = record.pop("programs")
     changes = "+changes" if git("status", "--porcelain").stdout else ""
@@ -201,12 +204,13 @@ def attempt(
     }
     own = {"folder": folder, "environ": environ, "timeout_s": timeout_s}
     try:
-        manager = type("_", (Manager,), own)
+        manager = type("OwnManager", (Manager,), own)
         record = {"inputs": inputs, "programs": count_rows(programs)}
         execute(artefact, staging, manager, record)
     except Exception as error:  # whatever papermill, the kernel or the converter raise: reported, never lost
         if timeout_s and time.monotonic() - started >= timeout_s:
-            return f"stopped after {timeout_s:g} s; raise timeout_s in params/profiles/{artefact.profile}.yaml"
+            file = f"params/profiles/{artefact.profile}.yaml"
+            return f"stopped after {timeout_s:g} s; raise timeout_s in {file}"
         if isinstance(error, PapermillExecutionError):
             return f"{error.ename}: {error.evalue or error.source}"
         if isinstance(error, DeadKernelError):

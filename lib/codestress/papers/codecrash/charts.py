@@ -322,7 +322,7 @@ def published_chart(ranks: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
         published=True,
         xlabel="share lost, paired by model (points)",
     )
-    right.axvline(0, color="0.6", lw=0.6)
+    right.axvline(0, color="#999999", linewidth=0.6)
     legend_above(figure, left)
     add_note(figure, "filled: decided (Holm); hollow: not")
     return figure

@@ -20,9 +20,9 @@ with_default = partial(click.option, show_default=True)
 @click.option(
     "--problems",
     required=True,
-    help="cruxeval, livecodebench, generated, contest, or your own.",
+    help="Of these: cruxeval, livecodebench, generated, contest, or your own.",
 )
-@with_default("--n-problems", default=0, help="How many; 0 for all.")
+@with_default("--n-problems", default=0, help="How many, from the first on; 0 for all.")
 @with_default(
     "--task", type=click.Choice(["output", "input"]), default="output", help="Of hints."
 )
@@ -40,7 +40,7 @@ with_default = partial(click.option, show_default=True)
     type=click.Path(path_type=Path),
     help="The file to write.",
 )
-@with_default("--seed", default=0, help="As in artefacts that use the file.")
+@with_default("--seed", default=0, help="As in the artefacts that will use the file.")
 def write(
     what: str,
     problems: str,
@@ -71,7 +71,8 @@ def write(
     )
     beside = output.with_name(f"{output.stem}.rejected.jsonl")
     for path, rows in {output: written.rows, beside: written.rejected}.items():
-        write_whole(path, writing.with_other_rows(written, rows, path))
+        text = writing.with_other_rows(written, rows, path)
+        write_whole(path, text)
     counts = written.counts.most_common()
     told = ", ".join(f"{count} {kind}" for kind, count in counts)
     click.echo(

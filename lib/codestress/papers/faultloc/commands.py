@@ -44,14 +44,18 @@ def faults(programs: tuple[Path, ...], as_json: bool) -> None:
 
 @click.command(context_settings={"show_default": True})
 @PROGRAMS
-@click.option("--line", default=1, type=click.IntRange(min=1), help="To follow.")
+@click.option(
+    "--line", default=1, type=click.IntRange(min=1), help="A line to be followed."
+)
 @click.option(
     "--mutations",
     default="comments,names,dead_code,functions",
-    help="Which.",
+    help="Which of them.",
 )
-@click.option("--strength", default=1, type=click.IntRange(1, 8), help="Of each.")
-@click.option("--seed", default=0, help="Of mutations.")
+@click.option(
+    "--strength", default=1, type=click.IntRange(1, 8), help="Applications of each."
+)
+@click.option("--seed", default=0, help="The same seed makes the same mutations.")
 @AS_JSON
 def mutate(
     programs: tuple[Path, ...],

@@ -94,20 +94,21 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
         try:
             row = Answer.model_validate(parse_row(line))
         except ValueError:
-            told = f"{where}: is no row of this form (line may be null): {FORM}"
+            told = f"{where}: is not a row of this form (line may be null): {FORM}"
             raise DataError(told) from None
         place = (row.model or path.name, row.id)
         if row.id not in known:
             raise DataError(
-                f"{where}: no task has id {row.id!r}; they look like {min(known)!r}, and `problem` in "
-                "answers.parquet of the artefact, built without a file, has them all"
+                f"{where}: no task has the id {row.id!r}; they look like {min(known)!r}, and `problem` in "
+                "answers.parquet of the artefact, built without a file of answers, has them all"
             )
         if place in lines or row.model == ORACLE:  # which has answered all
-            told = f"a second answer of {place[0]} to {row.id}; give one"
+            told = f"a second answer of {place[0]} to {row.id}; give one of each model"
             raise DataError(f"{where}: {told}")
         lines[place] = row.line
     if not lines:
-        raise DataError(f"{shown(path)}: has no answers; a row: {FORM}")
+        told = "has no answers; give rows of this form"
+        raise DataError(f"{shown(path)}: {told}: {FORM}")
     named = [(model, known[task], line) for (model, task), line in lines.items()]
     return judged(given, named)
 
