@@ -211,8 +211,9 @@ def import_archive(
         for model, server in known:
             responses.missing(keys[model, server], belongs(models[model]))
         before = responses.count()
-        rows = read_archive(path)
-        responses.put_all((row.key, row.model, row.response) for row in rows)
+        responses.put_all(
+            (row.key, row.model, row.response) for row in read_archive(path)
+        )
         return sum(map(len, keys.values())), responses.count() - before
 
 

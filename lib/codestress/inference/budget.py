@@ -116,7 +116,11 @@ class Budget:
         if budget.limited and SUM in os.environ:
             budget.file = Path(os.environ[SUM])
         elif budget.limited:
-            budget.file = sum_of_this_command_line(store)
+            # A command line with other arguments has another file.
+            line = "\n".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+            budget.file = store.with_name(
+                f".{store.name}.budget-{hash_of(line, 8)}.json"
+            )
             atexit.register(forget_sum, budget.file, os.getpid())
         if UNTIL in os.environ:
             budget.until = float(os.environ[UNTIL])
@@ -277,13 +281,6 @@ def minutes_from_now(minutes: float | None) -> AbstractContextManager[None]:
     if minutes is None:
         return nullcontext()
     return exported(UNTIL, str(time.monotonic() + 60 * minutes))
-
-
-def sum_of_this_command_line(store: Path) -> Path:
-    """Return the path of the file, beside the store, that keeps what this command line
-    spent; one with other arguments has another file."""
-    line = "\n".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    return store.with_name(f".{store.name}.budget-{hash_of(line, 8)}.json")
 
 
 def forget_sum(file: Path, process: int) -> None:

@@ -51,7 +51,9 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
             moves_by = own_settings(entry).get("base_url_env")
             if moves_by and moves_by in (variable, override):
                 return
-            if _ports_of_this_machine(before, address):
+            old, new = urlsplit(before), urlsplit(address)
+            # Behind another path of a gateway is another server.
+            if old.hostname == new.hostname == "localhost" and old.path == new.path:
                 return
         host = urlsplit(now).hostname or "elsewhere"
         revision = f"{entry.revision or entry.id}, {host}"
@@ -64,12 +66,6 @@ def belongs(entry: ModelEntry, archive: str = "") -> Belongs:
         )
 
     return check
-
-
-def _ports_of_this_machine(before: str, now: str) -> bool:
-    old, new = urlsplit(before), urlsplit(now)
-    # Behind another path of a gateway is another server.
-    return old.hostname == new.hostname == "localhost" and old.path == new.path
 
 
 def _address(base_url: str) -> str:

@@ -48,9 +48,8 @@ def raise_failures(asked: Replies) -> None:
     if not causes:
         return
     lines = [f"  {count} × {cause}\n" for cause, count in causes.most_common(5)]
-    requests = sum(map(len, asked.replies))
     raise IncompleteError(
-        f"{causes.total()} of {requests} requests failed:\n"
+        f"{causes.total()} of {sum(map(len, asked.replies))} requests failed:\n"
         f"{''.join(lines)}"
         "What was answered is kept. Run the same command again to ask only the rest, "
         "or with --set failures=count to draw the figure with these counted as failures."
