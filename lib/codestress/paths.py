@@ -23,15 +23,16 @@ def _named(variable: str, default: Path) -> Path:
     """Absolute path in the environment variable `variable`, else `default`. The variable is made
     absolute as well, because notebooks run in another folder. `ParameterError` in a notebook's
     kernel for a relative path, because nothing says there where it was typed."""
-    text = os.environ.get(variable, "")
+    text = os.environ.get(variable)
     if not text:
         return default
     if "ipykernel" in sys.modules and not text.startswith((os.sep, "~")):
         raise ParameterError(
             f"{variable}={text!r}: is relative to a folder that a notebook does not know; give the whole path"
         )
-    os.environ[variable] = str(whole(text))
-    return whole(text)
+    path = whole(text)
+    os.environ[variable] = str(path)
+    return path
 
 
 ROOT = _named("CODESTRESS_ROOT", PACKAGE.parents[1])

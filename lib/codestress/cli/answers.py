@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from codestress.scoring.answer_layouts import AnswerFile
     from codestress.scoring.predictions import Rule
 
-PATH = click.Path(path_type=Path)
-FILE = click.argument("file", type=PATH)
+FILE = click.argument("file", type=Path)
 
 
 @click.group()
@@ -192,8 +191,7 @@ def archive_verify(file: Path) -> None:
 
     counts = Counter((row.model, row.server) for row in read_archive(file))
     for (model, server), count in sorted(counts.items()):
-        origin = server or "server unknown"
-        click.echo(f"{model:28} {count:>9,}  {origin}")
+        click.echo(f"{model:28} {count:>9,}  {server or 'server unknown'}")
     click.echo(f"{file}: {counts.total():,} responses, as they were asked")
 
 
@@ -207,7 +205,7 @@ def archive_verify(file: Path) -> None:
 @click.option(
     "--answers",
     "answers_file",
-    type=PATH,
+    type=Path,
     required=True,
     help="JSON of ids to texts, or another harness's file.",
 )
@@ -220,7 +218,7 @@ def archive_verify(file: Path) -> None:
 @click.option(
     "--problems",
     "problems_file",
-    type=PATH,
+    type=Path,
     help="JSON Lines; default: CRUXEval.",
 )
 @click.option(

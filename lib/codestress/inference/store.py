@@ -306,8 +306,9 @@ def prepare(connection: sqlite3.Connection) -> None:
     if not (application or tables):
         connection.executescript(SCHEMA)
     elif (application, version) != (APPLICATION, VERSION):
-        is_own = application == APPLICATION
-        owner = "another version of this kit" if is_own else "another program"
+        owner = "another program"
+        if application == APPLICATION:
+            owner = "another version of this kit"
         raise sqlite3.DatabaseError(
             f"is a file of {owner} (format {version}, not {VERSION})"
         )

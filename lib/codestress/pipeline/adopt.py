@@ -45,15 +45,14 @@ def adopt(
 ) -> Adopted:
     """Imports a model's published completions into the store; returns their counts.
 
-    `answers` are the completions of `file` by problem, one for each sample (None: no completion);
-    of `file` itself only name and hash are used. `entry` is the model's registry row; `where` has
-    the values, by factor, of the trials to take. `form`, with {} for a completion, restores the
-    form that the prompts ask for, because published completions are often cleaned. `DataError`
-    when `form` lacks {} or `file` a completion for any request, `EngineError` when the store has
-    another server's response to one.
+    `answers` are the completions of `file` by problem, one for each sample (None: none); of `file`
+    only name and hash are used. `entry` is the model's registry row; `where` has the values, by
+    factor, of the trials to take. `form`, with {} for a completion, restores the form that the
+    prompts ask for, because published completions are often cleaned. `DataError` when `form` lacks
+    {} or `file` any completion, `EngineError` when the store has another server's response.
     """
     if "{}" not in form:
-        raise DataError(f"--form {form!r}: lacks {{}}, in whose place an answer comes")
+        raise DataError(f"--form {form!r}: lacks {{}}, an answer's place")
     trials = artefact.trials().of(entry.name)
     sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
     origin = f"{file.name} sha256 {sha256[:16]}, taken over"

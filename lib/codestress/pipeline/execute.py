@@ -4,6 +4,7 @@ A notebook succeeds if every code cell was completed, no cell's output is an err
 the artefact exist. papermill alone would accept a `sys.exit(0)` in a cell.
 """
 
+import asyncio
 import json
 import logging
 import os
@@ -13,7 +14,6 @@ import uuid
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from threading import Timer
 from typing import Any, ClassVar
 
 import nbformat
@@ -54,9 +54,8 @@ class Provisioner(LocalProvisioner):
         process.start()
         if manager.timeout_s:
             # In this process: a notebook can change its own alarms.
-            limit = Timer(manager.timeout_s, process.kill)
-            limit.daemon = True
-            limit.start()
+            loop = asyncio.get_running_loop()
+            loop.call_later(manager.timeout_s, process.kill)
         self.process = process
         self.pid = self.pgid = process.pid
         return self.connection_info

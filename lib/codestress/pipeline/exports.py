@@ -42,13 +42,8 @@ def write_inspect_task(artefact: Artefact, folder: Path) -> tuple[Path, int]:
     if lines:
         write_whole(path.with_suffix(".jsonl"), "\n".join(lines) + "\n")
         task = Template(TEMPLATE.read_text("utf-8"))
-        text = task.substitute(
-            name=name,
-            label=artefact.label,
-            title=artefact.file.title,
-            version=__version__,
-        )
-        write_whole(path, text)
+        names = {"name": name, "label": artefact.label, "title": artefact.file.title}
+        write_whole(path, task.substitute(names, version=__version__))
     return path, len(lines)
 
 

@@ -63,10 +63,10 @@ class FunctionEngine(Engine):
         """Returns what the function answers to `prompt`. An error that would end this process or
         its event loop (SystemExit, StopIteration) fails the request like any other."""
         who = f"{self._entry.name}: the function"
-        settings = {**vars(prompt.sampling), "prefill": prompt.prefill}
-        settings["stop"] = list(prompt.sampling.stop)
+        settings = {**vars(prompt.sampling), "stop": list(prompt.sampling.stop)}
+        messages = conversation(prompt)
         try:
-            text = self._function(conversation(prompt), **settings)
+            text = self._function(messages, prefill=prompt.prefill, **settings)
         except BaseException as error:  # whatever the function raises
             message = f"{who} raised {type(error).__name__}: {error}"
             # Clients of servers raise errors with a status.

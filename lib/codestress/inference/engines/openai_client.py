@@ -37,8 +37,6 @@ NO_MONEY_LEFT = re.compile(
 )
 """Pattern of the codes and types of errors which say that the account has to pay before its next
 request; some come with the status of a rate limit."""
-UNITS = re.compile(r"([\d.]+) ?(m?)s")
-"""Regular expression for a time to wait that names its unit."""
 NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
@@ -91,7 +89,8 @@ class Client(httpx2.AsyncClient):
             reply.status_code = status_in(reply.content) or reply.status_code
         if reply.is_error and NO_MONEY_LEFT.search(reply.content):
             reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
-        if wait := UNITS.fullmatch(reply.headers.get("retry-after", "")):
+        wait = re.fullmatch(r"([\d.]+) ?(m?)s", reply.headers.get("retry-after", ""))
+        if wait:  # a time with its unit
             reply.headers["retry-after-ms" if wait[2] else "retry-after"] = wait[1]
         return reply
 

@@ -117,8 +117,9 @@ class OpenAIEngine(Client, Engine):
         if response.text.strip():
             self._answered = max(length, self._answered)
             return response
-        ended = response.finish_reason == "stop"
-        ended = ended or response.usage.completion_tokens == 0
+        ended = response.finish_reason == "stop" or (
+            response.usage.completion_tokens == 0
+        )
         if ended and length > self._answered and await self._fits_shorter(request):
             raise self.failed(
                 "the answer is empty, that to a shorter prompt is not",
@@ -140,8 +141,8 @@ class OpenAIEngine(Client, Engine):
             limit = limit_of(status, error.response.text, prompt)
             failure.outcome = OUTCOMES.get(limit, Outcome.HARNESS_ERROR)
             is_silent = status in SUSPICIOUS and not limit
-        is_longest = prompt.characters > self._answered
-        if limit in ("answer", "excess") or (is_silent and is_longest):
+        is_silent = is_silent and prompt.characters > self._answered
+        if limit in ("answer", "excess") or is_silent:
             fits = await self._fits_shorter(request)
             failure.outcome = Outcome.DOES_NOT_FIT if fits else Outcome.HARNESS_ERROR
         if failure.outcome is not Outcome.HARNESS_ERROR:
@@ -161,10 +162,11 @@ class OpenAIEngine(Client, Engine):
         limit, length = prompt.sampling.max_tokens, prompt.characters
         if length >= self._unfit.get(limit, math.inf):
             return True
-        messages = []
-        for message in prompt.messages:
-            messages.append(replace(message, content=message.content[:SHORT]))
-        shorter = replace(prompt, messages=tuple(messages))
+        messages = tuple(
+            replace(message, content=message.content[:SHORT])
+            for message in prompt.messages
+        )
+        shorter = replace(prompt, messages=messages)
         if 2 * shorter.characters >= length:
             return False
         with suppress(RequestFailed):

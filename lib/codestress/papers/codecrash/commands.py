@@ -9,7 +9,7 @@ from typing import Literal
 import click
 
 from codestress.paths import shown, write_whole
-from codestress.pipeline.options import AS_JSON, KEY_ENV, MODEL_ID
+from codestress.pipeline.options import AS_JSON, KEY_ENV, MODEL_ID, warn
 
 with_default = partial(click.option, show_default=True)
 """Option whose default the help shows."""
@@ -37,7 +37,7 @@ with_default = partial(click.option, show_default=True)
     "--output",
     "-o",
     required=True,
-    type=click.Path(path_type=Path),
+    type=Path,
     help="The file to write.",
 )
 @with_default("--seed", default=0, help="As in the artefacts that will use the file.")
@@ -82,7 +82,7 @@ def write(
 
 
 @click.command()
-@click.argument("problems", type=click.Path(path_type=Path))
+@click.argument("problems", type=Path)
 @with_default(
     "--conditions", default="VAN,REN,RTF,GBC,PSC-ALL,MCC,MPS,MHC", help="Perturbations."
 )
@@ -130,7 +130,7 @@ def perturb(
             made.add(row["id"])
     left = len(names) - len(made)
     if left:
-        click.echo(f"{left:,} of {len(names):,} problems rejected", err=True)
+        warn(f"{left:,} of {len(names):,} problems rejected")
 
 
 COMMANDS = (write, perturb)

@@ -10,7 +10,7 @@ import click
 
 from codestress.errors import DataError, ParameterError
 from codestress.literals import UNREADABLE, reason_of
-from codestress.pipeline.options import AS_JSON
+from codestress.pipeline.options import AS_JSON, exit_where, warn
 
 Row = dict[str, Any]
 """A row of output, as the JSON has it."""
@@ -18,7 +18,7 @@ PROGRAMS = click.argument(
     "programs",
     nargs=-1,
     required=True,
-    type=click.Path(path_type=Path),
+    type=Path,
     metavar="PROGRAM…",
 )
 
@@ -131,9 +131,8 @@ def _rows(
         for row in rows:
             yield {"program": str(path)} | row
     if rejected:
-        click.echo(f"{rejected:,} of {len(programs):,} files rejected", err=True)
-    if unread:
-        raise click.exceptions.Exit(1)
+        warn(f"{rejected:,} of {len(programs):,} files rejected")
+    exit_where(unread)
 
 
 COMMANDS = (faults, mutate)

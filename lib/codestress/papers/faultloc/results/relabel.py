@@ -48,8 +48,7 @@ def judged(given: Localization, answers: Iterable[Named]) -> pd.DataFrame:
     for model, trial, line in answers:
         row: Row = {"model": model, "problem": trial.problem}
         row |= trial.factors
-        text = json.dumps({"line_number": line})
-        response = Response(text, "stop")
+        response = Response(json.dumps({"line_number": line}), "stop")
         for rule in given.rules:
             score = given.score(trial, response, rule)
             row[f"value_{rule}"] = score.value
@@ -67,8 +66,7 @@ def perfect_answers(given: Localization, trials: Iterable[Trial]) -> pd.DataFram
     that is not the changed line (or that no line changed).
     """
     plain = [trial for trial in trials if trial.factors["spm"] == "none"]
-    named = [(ORACLE, one, given.task(one).changed) for one in plain]
-    return judged(given, named)
+    return judged(given, [(ORACLE, one, given.task(one).changed) for one in plain])
 
 
 class Answer(BaseModel, strict=True):
@@ -133,9 +131,8 @@ def by_quarter(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
 def quarter_panels(table: pd.DataFrame) -> Panels:
     """Returns dots for `share_dots` by reading from `table`, made by `by_quarter`: with the columns
     label (the quarter in words), condition (the model) and n (tasks)."""
-    dots = table.assign(condition=table["model"])
-    dots["n"] = table["tasks"]
-    dots["label"] = table["quarter"].map(QUARTERS)
+    quarters = table["quarter"].map(QUARTERS)
+    dots = table.assign(label=quarters, condition=table["model"], n=table["tasks"])
     return by_panel(dots, "reading")
 
 
@@ -168,8 +165,7 @@ def position_effects(answers: pd.DataFrame, confidence: float) -> pd.DataFrame:
                 row[name] = fall.value
                 row[f"{ends}low"] = low
                 row[f"{ends}high"] = high
-            row["verdict"] = _verdict(row)
-            rows.append(row)
+            rows.append(row | {"verdict": _verdict(row)})
     return pd.DataFrame(rows)
 
 
