@@ -11,7 +11,7 @@ import gzip
 import re
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from io import BufferedReader
 from pathlib import Path
@@ -21,7 +21,6 @@ from codestress.errors import DataError
 from codestress.literals import (
     UNREADABLE,
     NotLiteral,
-    parse_expression,
     parse_json,
     parse_literal,
     parse_program,
@@ -87,10 +86,10 @@ def opened(path: Path) -> Iterator[BufferedReader | gzip.GzipFile]:
     """Context with the file at `path`, open to read its bytes, unpacked when they are packed by
     gzip: browsers unpack files and keep their names, so no name is looked at. `OSError` when it cannot be opened."""
     with path.open("rb") as packed:
-        file: BufferedReader | gzip.GzipFile = packed
         if packed.peek(2).startswith(GZIP):
-            file = gzip.GzipFile(fileobj=packed, mode="rb")
-        yield file
+            yield gzip.GzipFile(fileobj=packed)
+        else:
+            yield packed
 
 
 def unpacked(path: Path) -> bytes:
@@ -116,7 +115,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yields each line of the JSON Lines file at `path` that is not blank, with its number. Bytes
     that are not UTF-8 are left to `parse_row`. `DataError` when the file cannot be read."""
     lines = read_text(path, "surrogateescape").split("\n")
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(lines, 1):
         if line.strip():
             yield number, line
 
@@ -146,9 +145,9 @@ def read_problems(path: Path) -> ProblemFile:
     Faults are named, so that answers to these rows are counted, never dropped. `DataError` for two
     rows with one id, and for a file without problems.
     """
-    problems: list[Problem] = []
-    faults: dict[str, str] = {}
-    seen: set[str] = set()
+    problems = list[Problem]()
+    faults = dict[str, str]()
+    seen = set[str]()
     for number, line in numbered_lines(path):
         name = f"line {number}"
         try:
@@ -178,24 +177,30 @@ def _problem(row: dict[str, Any], name: str) -> Problem:
         if not isinstance(row.get(field), (str, int) if field == "id" else str):
             raise ValueError(f"{field} is {row.get(field)!r}, not a text")
     code, output = row["code"], row["output"]
-    named = row.get("function_name")
-    function, question = str(named or "f"), str(row.get("question_id", ""))
-    call = row["input"].strip() if named else f"f({row['input']})"
     try:
         parse_program(code)
     except SyntaxError as error:
         raise ValueError(f"{name}: the program is not Python: {error}") from None
     try:
-        node = parse_expression(call)
         if parse_literal(output).unresolved:
             raise NotLiteral("arithmetic in place of a value")
     except NotLiteral as error:
-        fields = f"input = {call[:60]!r}, output = {output[:60]!r}"
-        raise ValueError(f"{name}: {fields}: {error}") from None
-    if not isinstance(node, ast.Call) or ast.unparse(node.func) != function:
-        raise ValueError(f"{name}: input = {call[:60]!r} is not a call of {function}")
+        raise ValueError(
+            f"{name}: output = {output[:60]!r} is not a literal: {error}"
+        ) from None
+    named = row.get("function_name")
+    function = str(named or "f")
+    call = row["input"].strip() if named else f"f({row['input']})"
     arguments = call[len(function) + 1 : -1]
-    return Problem(name, code, function, arguments, output, question=question)
+    question = str(row.get("question_id", ""))
+    with suppress(SyntaxError):
+        match parse_program(call).body:
+            case [ast.Expr(ast.Call(called))] if ast.unparse(called) == function:
+                if call == f"{function}({arguments})":
+                    return Problem(
+                        name, code, function, arguments, output, question=question
+                    )
+    raise ValueError(f"{name}: input = {call[:60]!r} is not a call of {function}")
 
 
 class OwnProblems(Strict):
