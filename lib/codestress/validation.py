@@ -2,7 +2,7 @@
 remedy."""
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -138,30 +138,28 @@ def check(
     except ValidationError as error:
         lines = []
         for problem in error.errors(include_url=False):
-            keys = [str(part) for part in problem["loc"]]
             source = sources
             if isinstance(sources, Mapping):
-                source = sources.get("".join(keys[:1]), "default")
-            complaint = _complaint(problem["type"], problem["msg"], keys, model)
-            value = f" = {problem['input']!r}"
-            if problem["type"] == "missing" or not keys:
-                value = ""
-            lines.append(
-                f"{source}: {'.'.join(keys) or 'the whole'}{value}: {complaint}"
-            )
+                # Values that do not fit together may come from any place.
+                keys = problem["loc"][:1] or sources
+                places = [sources.get(str(key), "default") for key in keys]
+                source = ", ".join(dict.fromkeys(places))
+            lines.append(f"{source}: {_complaint(problem, model)}")
         raise ParameterError("\n".join(lines)) from None
 
 
-def _complaint(
-    kind: str, message: str, keys: Sequence[str], model: type[BaseModel]
-) -> str:
-    """Complaint, in words, of pydantic's error of a `kind` with a `message` about the key of the
-    schema `model` to which `keys` lead."""
-    if kind == "missing":
-        return "required, but not given"
-    if kind != "extra_forbidden":
-        message = message.removeprefix("Value error, ")
-        return message[0].lower() + message[1:]
-    if len(keys) > 1:
-        return "unknown key"
-    return f"unknown key{nearest(keys[0], model.model_fields)}"
+def _complaint(problem: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """Complaint, in words, of pydantic's error `problem` with the schema `model`: key, value and
+    message, or the message alone where it is about several keys."""
+    name = ".".join(map(str, problem["loc"]))
+    if problem["type"] == "missing":
+        return f"{name}: required, but not given"
+    message: str = problem["msg"].removeprefix("Value error, ")
+    message = message[0].lower() + message[1:]
+    if not name:
+        return message
+    if problem["type"] == "extra_forbidden":
+        message = "unknown key"
+        if len(problem["loc"]) == 1:
+            message += nearest(name, model.model_fields)
+    return f"{name} = {problem['input']!r}: {message}"
