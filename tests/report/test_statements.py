@@ -153,7 +153,7 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
         task=one.where.get("task", "output_prediction"),
         digits=one.where.get("digits", 2),
         qac=True,
-        keys=False,
+        keys=one.where.get("keys", False),
     )
     drops = largest_drops.largest_drops(
         answers,
@@ -757,6 +757,13 @@ def test_every_statement_names_what_its_table_has() -> None:
             assert not sampled or one.each or one.n, (
                 f"{one.statement}: of how many of the paper's items?"
             )
+
+
+def test_statements_that_hold_whatever_digits_are_asked_name_theirs() -> None:
+    """Else a run with other digits would be judged by the paper's number of two."""
+    for one in statements("semtrace"):
+        if "digits" in one.independent and one.where["dataset"] == "semtrace":
+            assert "digits" in one.where, one.statement
 
 
 def test_every_model_of_a_statement_is_known() -> None:
