@@ -57,6 +57,9 @@ def test_tokens_and_sizes_at_the_largest_density() -> None:
     assert "small - larger" not in set(
         sweep.density_orders(without, rule="strict", confidence=0.95)["number"]
     )
+    # The statements are about messages at all places, whatever was asked.
+    sparse = pd.concat(parts).replace({"density": {1.0: 0.2}})
+    assert sweep.density_orders(sparse, rule="strict", confidence=0.95).empty
 
 
 def test_settings_are_compared_beside_their_own_vanilla_programs() -> None:

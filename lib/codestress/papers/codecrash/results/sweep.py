@@ -67,8 +67,8 @@ LARGER = [
 def density_orders(
     answers: pd.DataFrame, *, rule: str, confidence: float
 ) -> pd.DataFrame:
-    """Returns the differences between the largest density and vanilla programs (section 4.1),
-    paired by problem, with intervals at `confidence` over questions.
+    """Returns the differences between density 1 and vanilla programs (section 4.1), paired by
+    problem, with intervals at `confidence` over questions.
 
     `answers` come from `with_tokens`, `rule` is the scoring rule. Columns: number (`tokens`:
     additional tokens; `small - larger`: additional loss of small open models, in points of the loss
@@ -79,9 +79,8 @@ def density_orders(
     score = f"value_{rule}"
     by = [*keys, "perturbation", "density"]
     means = answers.groupby(by)[[score, "tokens"]].mean().reset_index()
-    vanilla = means.query("perturbation == 'VAN'")[[*keys, score, "tokens"]]
-    highest = means[means["density"] == means["density"].max()]
-    most = highest[highest["perturbation"].isin(MESSAGES)]
+    vanilla = means.query("perturbation == 'VAN'")
+    most = means.query("density == 1 and perturbation in @MESSAGES")
     pairs = most.merge(vanilla, on=keys, suffixes=("", "_before"))
     rows = []
     condition = ["dataset", "mode", "perturbation"]
