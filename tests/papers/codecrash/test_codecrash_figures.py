@@ -129,6 +129,25 @@ def test_figures_fit_a_page_with_all_of_the_paper_s_models(
         assert faults(tmp_path / "figure.svg", "page") == []
 
 
+@pytest.mark.parametrize(("average", "most"), [(420, 640), (2100, 8300)])
+def test_tokens_within_a_power_of_ten_have_an_axis_with_numbers(
+    average: float, most: float
+) -> None:
+    row = {"model": "sim-thinking", "panel": "contest", "condition": "VAN", "cell": {}}
+    row |= {"value": average, "low": average, "high": average, "hollow": most}
+    points = pd.DataFrame([row])
+    figure = token_dots(points, points[:0].assign(beside=""))
+    figure.draw_without_rendering()
+    [ax] = figure.axes
+    low, high = ax.get_xlim()
+    named = [
+        label
+        for label in ax.get_xticklabels(which="both")
+        if low <= label.get_position()[0] <= high and label.get_text()
+    ]
+    assert len(named) >= 2
+
+
 def answers_to(rows: list[tuple[str, str, str, int, float]]) -> pd.DataFrame:
     """Answers by perturbation, problem, question, sample and value, in one setting."""
     columns = ["perturbation", "problem", "question", "sample", "value_strict"]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatter
 
 from codestress.fitting.proportions import DOUBTED
 from codestress.report.curves import (
@@ -96,7 +97,8 @@ def token_dots(points: pd.DataFrame, published: pd.DataFrame) -> Figure:
     for ax, theirs in axes.items():
         ax.set_xscale("log")
         # Powers of ten have exponents smaller than any other text.
-        ax.xaxis.set(major_formatter="{x:,.0f}", minor_formatter="")
+        minor = LogFormatter()
+        ax.xaxis.set(major_formatter="{x:,.0f}", minor_formatter=minor)
         for (slot, model), part in theirs.groupby(["slot", "model"]):
             average = part["value"]
             most = part["hollow"]
