@@ -233,6 +233,13 @@ def test_what_of_a_java_program_can_run(reached: bool, body: str) -> None:
     assert [call.id not in dead for call in calls] == [reached]
 
 
+def test_no_fault_is_made_in_the_default_of_an_annotations_element() -> None:
+    code = "@interface Level {{\n    int value() default 1 + 2;{}\n}}"
+    assert not fault_sites(code.format(""), "java")
+    field = fault_sites(code.format("\n    int LOW = Math.abs(-4) * 2;"), "java")
+    assert {site.line for site in field} == {3}
+
+
 # --- Programs whose control flow is drawn, run ------------------------------------------------------------------------
 
 

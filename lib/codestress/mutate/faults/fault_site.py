@@ -44,8 +44,10 @@ def replaced(
 
 
 def swapped(kind: Kind, lines: Lines, start: int, sign: str) -> Iterator[FaultSite]:
-    """Yields the faults of a kind that replace the operator `sign` at the index `start`; none where
-    the kind has no such operator (`SIGNS`)."""
+    """Yields the faults of a kind that replace the operator `sign` at the index `start`, or that of
+    an assignment such as `+=`; none where the kind has no such operator (`SIGNS`)."""
+    if kind == "OperatorSwap":
+        sign = sign.removesuffix("=")
     for row in SIGNS[kind]:
         others = row.split()
         if sign in others:

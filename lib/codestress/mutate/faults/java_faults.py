@@ -52,10 +52,8 @@ def _operator(kind: Kind, node: Node, lines: Lines) -> Iterator[FaultSite]:
     such as `+=`."""
     operator = node.child_by_field_name("operator")
     if operator is not None:
-        sign = text_of(operator)
-        if node.type == "assignment_expression":
-            sign = sign.removesuffix("=")
-        yield from swapped(kind, lines, lines.span(operator)[0], sign)
+        at = lines.span(operator)[0]
+        yield from swapped(kind, lines, at, text_of(operator))
 
 
 def _arithmetic(

@@ -125,7 +125,8 @@ class JavaFlow:
     def refused(self, node: Node) -> Iterator[Node]:
         """Yields the parts of a program that cannot run, or where a fault is refused, because of a
         node."""
-        if node.type in ("annotation", "switch_label"):
+        element = "annotation_type_element_declaration"
+        if node.type in ("annotation", element, "switch_label"):
             yield node
         if node.type in ("for_statement", "do_statement"):
             name = "update" if node.type == "for_statement" else "condition"

@@ -71,10 +71,8 @@ def _between(kind: Kind, operands: list[ast.expr], lines: Lines) -> Iterator[Fau
         between = re.finditer(r"#.*|(\w+|[^\w\s()\\#]+)", lines.text[start:end])
         words = [word for word in between if word[1]]
         if len(words) == 1:
-            sign, at = words[0][0], start + words[0].start()
-            if kind == "OperatorSwap":
-                sign = sign.removesuffix("=")
-            yield from swapped(kind, lines, at, sign)
+            at = start + words[0].start()
+            yield from swapped(kind, lines, at, words[0][0])
 
 
 def _kind(node: ast.AST | None) -> str:
