@@ -39,8 +39,8 @@ def imports_of(notebook: str) -> str:
 
 
 def loaded_by(code: str) -> set[str]:
-    """Return the modules of the kit, and of the client of servers, that a fresh process has loaded after the code."""
-    kit = "name.startswith('codestress') or name == 'openai'"
+    """Return the modules of the kit, and the two slow packages, that a fresh process has loaded after the code."""
+    kit = "name.startswith('codestress') or name in ('openai', 'pandas')"
     listing = f"import sys\nprint(*(name for name in sys.modules if {kit}))"
     done = subprocess.run(
         [sys.executable, "-c", f"{code}\n{listing}"],
@@ -83,11 +83,20 @@ def test_shares_of_origin_load_no_sandbox() -> None:
     assert "codestress.sandbox" not in loaded
 
 
+def test_a_build_with_nothing_to_do_loads_neither_client_nor_tables() -> None:
+    loaded = loaded_by("import codestress.pipeline.builder")
+    assert not {"openai", "pandas"} & loaded
+
+
 @pytest.mark.slow
 def test_estimators_need_little_of_the_kit() -> None:
     modules = sorted(path.stem for path in (PACKAGE / "fitting").glob("[!_]*.py"))
     loaded = loaded_by(
         "\n".join(f"import codestress.fitting.{name}" for name in modules)
     )
-    beside = {name for name in loaded if not name.startswith("codestress.fitting")}
+    beside = {
+        name
+        for name in loaded - {"pandas"}
+        if not name.startswith("codestress.fitting")
+    }
     assert len(beside) <= 4, sorted(beside)

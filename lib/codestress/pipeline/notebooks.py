@@ -15,6 +15,8 @@ from codestress.artefact_files import (
     artefact_names,
     artefact_path,
     demo_layers,
+    file_layers,
+    load_profile,
     read_artefact,
 )
 from codestress.errors import DataError, ParameterError
@@ -97,32 +99,28 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
 def tell_ignored_values(artefacts: Iterable[Artefact]) -> None:
     """Prints a line for each value in the parameters cell of a notebook of `artefacts` that is not
     the demo's, with the files from which builds take this parameter."""
-    names = artefact_names()
+    files = {name: read_artefact(name) for name in artefact_names()}
+    profile = load_profile("demo")
     schema_of = {artefact.notebook: type(artefact.parameters) for artefact in artefacts}
     for path, schema in schema_of.items():
         name = about(path).artefact
-        if name not in names:
+        if name not in files:
             continue
-        demo, sources = _demo(schema, name)
+        layers = file_layers(name, files[name], profile, "demo")
+        demo = schema.checked(layers.values, layers.sources).model_dump()
         right = parameters_cell(schema, demo, _knobs(path, schema)).splitlines()
-        files = []
-        for user in names:
-            if NOTEBOOKS / read_artefact(user).notebook == path:
-                files.append(shown(artefact_path(user)))
+        users = []
+        for user, file in files.items():
+            if NOTEBOOKS / file.notebook == path:
+                users.append(shown(artefact_path(user)))
         for line in _read_cell(path).splitlines():
             key = line.partition(":")[0]
             if line not in right and key in demo and key != "artefact":
                 value = line.partition(" = ")[2].partition("  #")[0]
-                source = sources.get(key, shown(artefact_path(name)))
+                source = layers.sources.get(key, shown(artefact_path(name)))
                 message = f"{shown(path)}: {key} = {value} counts in JupyterLab alone: {name} takes it from {source}"
-                message += f"; files of this notebook: {', '.join(files)}"
+                message += f"; files of this notebook: {', '.join(users)}"
                 click.echo(printable(message), err=True)
-
-
-def _demo(schema: type[Facts], artefact: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """Parameters of `artefact` in the profile demo, and the files that wrote them."""
-    layers = demo_layers(artefact)
-    return schema.checked(layers.values, layers.sources).model_dump(), layers.sources
 
 
 def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
@@ -236,7 +234,8 @@ def sync(*, write: bool) -> list[Path]:
     changed = []
     for path, (schema, artefact) in schemas().items():
         notebook, knobs = read_notebook(path), _knobs(path, schema)
-        demo = _demo(schema, artefact)[0]
+        layers = demo_layers(artefact)
+        demo = schema.checked(layers.values, layers.sources).model_dump()
         for cell in notebook.cells:
             if is_parameters(cell):
                 cell.source = parameters_cell(schema, demo, knobs)

@@ -1,13 +1,16 @@
 """Numbers that the papers publish (params/published/PAPER.json), each with its source."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from __future__ import annotations
 
-import pandas as pd
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from codestress.errors import DataError
 from codestress.literals import parse_json
 from codestress.paths import PUBLISHED, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def published_numbers(artefact: str) -> dict[str, Any]:
@@ -49,6 +52,8 @@ def published_cells(artefact: str, *axes: str) -> pd.DataFrame:
     level first, for the keys of each level; the number is in the column `value`. A list at the
     lowest level has its keys in the file's entry `columns`.
     """
+    import pandas as pd  # a build with nothing to do makes no table
+
     numbers = published_numbers(artefact)
     leaves = _leaves(numbers.get("values", {}), numbers.get("columns", []))
     return pd.DataFrame(leaves, columns=[*axes, "value"])
