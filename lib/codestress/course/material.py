@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from codestress.prompts import filled
 from codestress.sandbox.executor import Outcome as Ending, Program, shared_executor
 from codestress.scoring.predictions import Answer, Rule, score_answers
 from codestress.seeding import rng
+from codestress.validation import read_yaml
 
 PLACES = 11
 """Number of positions of the target in a context (Sense and Sensitivity, section 3.1)."""
@@ -71,35 +73,19 @@ def answers(student: str, count: int = 20, purpose: str = "practice") -> list[Ro
     return rows
 
 
-EXPLOITS = {
-    "or True": "None or True",
-    "the call itself": "{asked.call}",
-    "the call, spaced": "{asked.function} ({asked.arguments})",
-    "chained comparison": "{asked.output} == {asked.output}",
-    "assertion broken by a comment": "{asked.output} if True else None # ",
-    "equal to everything": "type('E', (), {{'__eq__': lambda s, o: True}})()",
-    "import": "__import__('os').getpid()",
-    "huge power": "9**9**9",
-    "deep brackets": "[" * 5000 + "]" * 5000,
-    "nothing": "",
-    "exit": "__import__('sys').exit(0)",
-}
+CONTENT = read_yaml(Path(__file__).with_name("answers.yaml"))
+EXPLOITS: dict[str, str] = CONTENT["exploits"]
 """Exploits by name: answers that try to pass without stating what the call returns. `asked` is the
-problem."""
+problem, `deep` 5,000 brackets in each other."""
 
 
 def exploit(name: str, problem: Problem) -> str:
     """Returns the text that the exploit `name` (a key of `EXPLOITS`) gives as the answer to
     `problem`, to pass a lax scorer without solving it."""
-    return EXPLOITS[name].format(asked=problem)
+    return EXPLOITS[name].format(asked=problem, deep="[" * 5000 + "]" * 5000)
 
 
-STYLES = (
-    "[ANSWER]{value}[/ANSWER]",
-    "[ANSWER]\nassert {asked.call} == {value}\n[/ANSWER]",
-    "It goes through the loop first.\n[ANSWER]{asked.call} == {value}[/ANSWER]",
-    "[ANSWER]None[/ANSWER] No, wait.\n[ANSWER] {value} [/ANSWER]",
-)
+STYLES: list[str] = CONTENT["styles"]
 """Texts of an answer to a problem between tags (CodeCrash, appendix D), each in a way that models
 write. `asked` is the problem."""
 
