@@ -86,7 +86,7 @@ def answer_rows(results: Results) -> pd.DataFrame:
     columns = "seconds|attempts|simulated|answered_by|error|trial"
     frame = results.answers.filter(regex=f"^(?!detail_|({columns})$)")
     # A column of a Parquet file has one type.
-    texts = frame.select_dtypes(object)
+    texts = frame.loc[:, frame.dtypes == "object"]
     mixed = [name for name in texts if texts[name].map(type).nunique() > 1]
     return frame.astype(dict.fromkeys(mixed, str))
 
