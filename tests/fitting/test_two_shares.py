@@ -29,4 +29,4 @@ def test_open_ranks_hold_the_true_ones() -> None:
     assert held / 400 >= 0.95
     apart = open_ranks([0.9, 0.1, 0.5], [1000, 1000, 1000], 0.05)
     assert (list(apart.low), list(apart.high)) == ([1, 3, 2], [1, 3, 2])
-    assert set(map(tuple, apart.told)) == {(0, 1), (0, 2), (2, 1)}
+    assert set(map(tuple, apart.apart)) == {(0, 1), (0, 2), (2, 1)}

@@ -160,7 +160,7 @@ def test_points_of_a_curve_open_their_cells_also_where_their_shares_are_the_same
     points = with_cells(points, ["model", "d"])
     draw_curves(ax, points, list(MODELS), "place", value="accuracy", scale=100, size=3)
     places = opened(figure, results(SHARES), tmp_path)
-    assert sorted((cell.told, cell.correct) for box, cell in places) == [
+    assert sorted((cell.label, cell.correct) for box, cell in places) == [
         ("reader, d 1", 3),
         ("reader, d 15", 1),
         ("reader-long, d 1", 3),
@@ -180,7 +180,7 @@ def test_a_cell_without_a_model_opens_those_of_all_and_one_without_answers_opens
     of = results(SHARES)
     ((box, cell),) = opened(figure, of, tmp_path)
     assert told(cell, of) == {(model, 15) for model in MODELS}
-    assert cell.told == "all models, d 15"
+    assert cell.label == "all models, d 15"
     assert min(box[2:]) > 0
 
 

@@ -94,9 +94,9 @@ def share(parts: pd.Series, wholes: pd.Series | None = None) -> Moved:
 
 def total(estimates: Sequence[Moved]) -> Moved:
     """Return, as an estimate, the sum of `estimates`, one or more."""
-    value = sum(one.value for one in estimates)
-    parts = pd.concat([one.moved for one in estimates])
-    scale = math.hypot(*(one.scale for one in estimates))
+    value = sum(estimate.value for estimate in estimates)
+    parts = pd.concat([estimate.moved for estimate in estimates])
+    scale = math.hypot(*(estimate.scale for estimate in estimates))
     return Moved(value, parts.groupby(level=0).sum(), scale)
 
 

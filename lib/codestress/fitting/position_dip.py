@@ -192,8 +192,8 @@ class Pairs:
         doubt = np.eye(places) / (items + 2)
         covariance = (np.cov(table.T, ddof=0) + doubt) / items
         self.both = covariance[first, second]
-        self.one, self.other = covariance.diagonal()[chosen]
-        self.error = np.sqrt(self.one + self.other - 2 * self.both)
+        self.variances = covariance.diagonal()[chosen]
+        self.error = np.sqrt(self.variances.sum(axis=0) - 2 * self.both)
 
     def reach(self, confidence: float) -> float:
         """Return the number of standard errors that the largest deviation among all
@@ -212,9 +212,9 @@ class Pairs:
         position that is best by luck.
         """
         square = errors**2
-        a = self.first**2 - square * self.one
+        a = self.first**2 - square * self.variances[0]
         b = self.first * self.second - square * self.both
-        c = self.second**2 - square * self.other
+        c = self.second**2 - square * self.variances[1]
         root = np.maximum(b**2 - a * c, 0)
         root = np.sqrt(root)
         with np.errstate(divide="ignore", invalid="ignore"):

@@ -107,7 +107,7 @@ class OpenRanks(NamedTuple):
     high: NDArray[np.int64]
     """Worst possible rank: number of shares that are not significantly smaller,
     including the share itself."""
-    told: NDArray[np.int64]
+    apart: NDArray[np.int64]
     """Pairs of shares (indices) that differ significantly, the larger share first: shape
     (pairs, 2)."""
 

@@ -39,7 +39,7 @@ class Cell(NamedTuple):
 
     name: str
     """Anchor of the cell on the page."""
-    told: str
+    label: str
     n: int
     correct: int
     rows: tuple[int, ...]
@@ -47,8 +47,8 @@ class Cell(NamedTuple):
 
     def __str__(self) -> str:
         if not self.n:
-            return self.told
-        return f"{self.told}: {self.correct:,} of {self.n:,} correct"
+            return self.label
+        return f"{self.label}: {self.correct:,} of {self.n:,} correct"
 
 
 class Cells:
@@ -195,7 +195,9 @@ def _shown(cells: Cells, results: Results, store: Path) -> dict[str, Any]:
     plain = _without_keys(results)
     views = []
     for cell, chosen in samples.items():
-        views.append((cell, [_view(one, results, texts, plain) for one in chosen]))
+        views.append(
+            (cell, [_view(answer, results, texts, plain) for answer in chosen])
+        )
     return {
         "cells": views,
         "plain": plain,

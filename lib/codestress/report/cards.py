@@ -71,9 +71,9 @@ def _printed(figure: str, text: str) -> pd.DataFrame:
     """Return the numbers that the paper's statements with `text` on `figure` name themselves, in
     the ledger's columns `published` and `unit`."""
     numbers = []
-    for one in statements(*figure.split("/")):
-        if text in one.statement and not isinstance(one.value, str):
-            numbers.append((one.value, one.unit))
+    for stated in statements(*figure.split("/")):
+        if text in stated.statement and not isinstance(stated.value, str):
+            numbers.append((stated.value, stated.unit))
     return pd.DataFrame(numbers, columns=["published", "unit"])
 
 

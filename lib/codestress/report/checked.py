@@ -116,12 +116,12 @@ def changes_of_files(folder: Path, manifest: Any) -> list[str]:
     written = manifest.get("sha256")
     if not isinstance(written, dict) or not written:
         return ["manifest.json has no SHA-256 of its files"]
-    found = sha256_of_files(folder)
+    digests = sha256_of_files(folder)
     changes = []
     for name, digest in written.items():
-        if name not in found:
+        if name not in digests:
             changes.append(f"{name} is missing")
-        elif found[name] != digest:
+        elif digests[name] != digest:
             changes.append(f"{name} is not what was written")
     return changes
 
@@ -137,6 +137,6 @@ def changed_files(outputs: Path) -> list[str]:
         except DataError as error:
             changes.append(str(error))
             continue
-        found = changes_of_files(folder, manifest)
-        changes += [f"{shown(folder)}: {change}" for change in found]
+        differences = changes_of_files(folder, manifest)
+        changes += [f"{shown(folder)}: {change}" for change in differences]
     return changes

@@ -73,7 +73,7 @@ def judge_table(compared: Sequence[Row]) -> pd.DataFrame:
     Further verdicts: `not run` without a regenerated number, `no verdict` for one that was only
     copied or recorded, `not comparable` for a run that deviates from the paper's protocol.
     """
-    found = []
+    rows = []
     for _, same in groupby(compared, lambda row: row["place"]):
         readings = list(map(_judged, same))
         row = _together(readings) if readings[0]["reading"] else readings[0]
@@ -81,8 +81,8 @@ def judge_table(compared: Sequence[Row]) -> pd.DataFrame:
             row["deviates"] = ""
         elif row["deviates"]:
             row["verdict"] = APART
-        found.append(row)
-    return pd.DataFrame(found, columns=COLUMNS)
+        rows.append(row)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _judged(compared: Row) -> Row:
@@ -145,13 +145,13 @@ def _lacks(row: Row, ours: Measured) -> str:
     """Returns, in words, what is missing to judge `row`: a number of items, ours or the paper's."""
     if not math.isnan(row["deviation"]):
         return f"{row['n']:,.0f} items would decide it, as many as the paper's"
-    told = "the paper does not say how many items are behind it"
+    lack = "the paper does not say how many items are behind it"
     away = abs(ours.value - row["published"])
     own = max(ours.down, ours.up)
     if away <= own:
-        return f"{told}, and ours are too few to differ from any number"
+        return f"{lack}, and ours are too few to differ from any number"
     least = math.ceil(ours.items * own**2 / (away**2 - own**2))
-    return f"{told}: it would differ with {least:,} or more"
+    return f"{lack}: it would differ with {least:,} or more"
 
 
 def _wanted(row: Row, ours: Measured, theirs: Measured) -> str:
@@ -213,10 +213,10 @@ def _together(read: list[Row]) -> Row:
     if not known:
         return {**read[0], "readings": "; ".join(row["reading"] for row in read)}
     row = {**known[0], "readings": "; ".join(map(_of_reading, read))}
-    row["difference_low"] = min(one["difference_low"] for one in known)
-    row["difference_high"] = max(one["difference_high"] for one in known)
-    words = {one["verdict"] for one in read}
-    sides = {one["regenerated"] > one["published"] for one in read}
+    row["difference_low"] = min(row["difference_low"] for row in known)
+    row["difference_high"] = max(row["difference_high"] for row in known)
+    words = {row["verdict"] for row in read}
+    sides = {row["regenerated"] > row["published"] for row in read}
     one_side = len(sides) == 1 or words <= AGREEING | {NO_VERDICT}
     if len(words) == 1 and one_side:
         return row

@@ -178,10 +178,10 @@ def forest(
     series: str | None = None,
     decided: bool = False,
     published: bool = False,
-    **told: str,
+    **texts: str,
 ) -> None:
     """Draws estimates with intervals along the x axis, each in the row of `names` that its column
-    `label` gives; `told` sets the texts of axis and title.
+    `label` gives; `texts` sets the texts of axis and title.
 
     `rows` has the columns that `label` and `value` name, and `low` and `high`, the ends of the
     intervals; numbers are multiplied by `scale`. `series` (None: one series): a column whose values
@@ -191,7 +191,7 @@ def forest(
     opens their source, and a single series is grey. A value that is not finite, or outside
     `limits`, the ends of the axis, is left out; its interval is drawn as far as the axis goes.
     """
-    ax.set(xlim=limits, **told)
+    ax.set(xlim=limits, **texts)
     groups = _parts(rows, series) if series else {"": rows}
     shift = np.linspace(-0.27, 0.27, len(groups)) if len(groups) > 1 else [0.0]
     of_models = looks(groups)

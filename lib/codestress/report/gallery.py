@@ -99,7 +99,9 @@ def _ledger(
     claims = all_claims(named).fillna(texts)
     stated = claims[claims["evidence"] != "finding"]
     first = fronts(papers, built, stated)
-    titles = {one["paper"]: f"{one['title']}, {one['version']}" for one in first}
+    titles = {
+        front["paper"]: f"{front['title']}, {front['version']}" for front in first
+    }
     paper = stated["artefact"].str.split("/").str[0]
     verdict = claims["verdict"].isin(list(Verdict))
     experiments = verdict & claims["evidence"].isin(EVIDENCE)

@@ -71,7 +71,7 @@ def marked(figure: Figure, picture: Bbox) -> list[tuple[Box, Factors]]:
     (`picture`, in inches), at least `SMALLEST` pixels wide and high, and its cell. Marks at a place
     that is not finite are left out."""
     low, high = figure.dpi * picture.get_points()
-    found = []
+    places = []
     for artist in figure.findobj(Mark):
         assert isinstance(artist, Mark)
         corners = artist.get_window_extent().get_points()
@@ -81,5 +81,5 @@ def marked(figure: Figure, picture: Bbox) -> list[tuple[Box, Factors]]:
         size = np.maximum(np.ptp(corners, axis=0), SMALLEST)
         left, bottom = (middle - size / 2 - low) / (high - low)
         width, height = size / (high - low)
-        found.append(((left, 1 - bottom - height, width, height), artist.cell))
-    return found
+        places.append(((left, 1 - bottom - height, width, height), artist.cell))
+    return places

@@ -35,7 +35,7 @@ class Deviation(NamedTuple):
     parameter: str
     models: tuple[str, ...]
     """Models for which the parameter differs."""
-    told: str
+    text: str
     """The run's value and the paper's, in words."""
 
 
@@ -53,8 +53,8 @@ def deviations(given: Facts) -> list[Deviation]:
     deviating = []
     for (name, value, source), models in models_of.items():
         of = "" if len(models) == len(given.models) else f" for {' and '.join(models)}"
-        told = f"{name} {value}{of} ({source})"
-        deviating.append(Deviation(name, tuple(models), told))
+        text = f"{name} {value}{of} ({source})"
+        deviating.append(Deviation(name, tuple(models), text))
     return deviating
 
 
@@ -115,6 +115,6 @@ def stamp(given: Facts) -> str:
     paper`, `beyond the paper` for an artefact that no paper has, or `deviates: …` with each
     deviation."""
     if deviating := deviations(given):
-        return "deviates: " + ", ".join(deviation.told for deviation in deviating)
+        return "deviates: " + ", ".join(deviation.text for deviation in deviating)
     title = read_artefact(given.artefact).title
     return "beyond the paper" if title.startswith(BEYOND) else "as the paper"

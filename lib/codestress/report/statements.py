@@ -104,13 +104,13 @@ def statements(paper: str, name: str = "") -> list[Statement]:
     """
     published = read_published(paper)
     rules = published.get("rules", {})
-    found = []
+    merged = []
     for own in published.get("statements", []):
         if name and name not in own.get("artefacts", []):
             continue
-        told = _place(paper, own.get("statement", name))
+        place = _place(paper, own.get("statement", name))
         shared = [
-            _known(rules, rule, f"{told}: rules") for rule in own.get("rules", [])
+            _known(rules, rule, f"{place}: rules") for rule in own.get("rules", [])
         ]
         fields = _merged(*shared, own)
         readings = {}
@@ -118,8 +118,8 @@ def statements(paper: str, name: str = "") -> list[Statement]:
             changes = changed or {"where": {"reading": reading}}
             readings[reading] = _merged(fields, changes)
         fields["readings"] = readings
-        found.append(check(Statement, fields, told))
-    return found
+        merged.append(check(Statement, fields, place))
+    return merged
 
 
 def _merged(*parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,11 +135,11 @@ def _place(paper: str, words: str) -> str:
     return f"{shown(PUBLISHED)}/{paper}.json, {words}"
 
 
-def _known(entries: Mapping[str, Any], name: str, told: str) -> Any:
+def _known(entries: Mapping[str, Any], name: str, place: str) -> Any:
     """Returns the entry `name`; where there is none, raises `ParameterError`, which begins with
-    `told` and ends with the nearest name."""
+    `place` and ends with the nearest name."""
     if name not in entries:
-        raise ParameterError(f"{told}: there is no {name!r}{nearest(name, entries)}")
+        raise ParameterError(f"{place}: there is no {name!r}{nearest(name, entries)}")
     return entries[name]
 
 
@@ -161,22 +161,22 @@ def comparison(given: Facts, tables: Tables) -> list[dict[str, Any]]:
     """
     paper, _, name = given.artefact.partition("/")
     stated = statements(paper, name)
-    for one in stated:
-        for way in (one, *one.readings.values()):
+    for claim in stated:
+        for way in (claim, *claim.readings.values()):
             _check(paper, way, tables)
     records = {key: table.to_dict("records") for key, table in tables.items()}
     groups = read_published(paper).get("groups", {})
     deviating = deviations(given)
     rows: list[dict[str, Any]] = []
-    for one, cell, published in _about_cells(stated, records):
+    for claim, cell, published in _about_cells(stated, records):
         about = {
             "artefact": given.artefact,
             "published": published,
             "slack": half_unit(published),
             "place": len(rows),
-            "deviates": _deviates(one, cell, given, deviating, groups),
+            "deviates": _deviates(claim, cell, given, deviating, groups),
         }
-        for reading, way in (one.readings or {"": one}).items():
+        for reading, way in (claim.readings or {"": claim}).items():
             ours = _row(way, cell, records.get(way.table, []))
             compared = _compared(paper, way, cell, ours, groups)
             rows.append(about | {"reading": reading} | compared)
@@ -188,22 +188,24 @@ def _about_cells(
 ) -> Iterator[tuple[Statement, Row, Any]]:
     """Yields each statement with each published row about which it is made, and the number there,
     without those that have none: row by row for statements that follow each other and have the same tables."""
-    for (each, table), together in groupby(stated, lambda one: (one.each, one.table)):
+    for (each, table), together in groupby(
+        stated, lambda claim: (claim.each, claim.table)
+    ):
         cells = records[each] if each else [{}]
-        for cell, one in product(cells, [*together]):
-            published = cell.get(one.value, one.value)
-            fits = each != table or _fits(one.where, cell)
+        for cell, claim in product(cells, [*together]):
+            published = cell.get(claim.value, claim.value)
+            fits = each != table or _fits(claim.where, cell)
             if fits and not math.isnan(published):
-                yield one, cell, published
+                yield claim, cell, published
 
 
 def _check(paper: str, stated: Statement, tables: Tables) -> None:
     """Checks that the tables have everything that a statement names; raises `ParameterError`,
     because a statement that cannot be evaluated is an error, not a verdict."""
-    told = _place(paper, stated.statement)
+    place = _place(paper, stated.statement)
     if len(stated.number) in (2, 3):
         raise ParameterError(
-            f"{told}: number: one column, or four with interval and items"
+            f"{place}: number: one column, or four with interval and items"
         )
     cell = [*stated.match]
     if isinstance(stated.value, str):
@@ -212,11 +214,11 @@ def _check(paper: str, stated: Statement, tables: Tables) -> None:
     for key, columns in named.items():
         source = getattr(stated, key)
         if source or columns or (key == "table" and not stated.why):
-            wanted = f"{told}: {key} (with the columns {', '.join(columns)})"
+            wanted = f"{place}: {key} (with the columns {', '.join(columns)})"
             table = _known(tables, source, wanted)
             # A table without rows may have no columns: nothing was asked.
             for column in columns if len(table) else ():
-                _known(table, column, f"{told}: {key} {source}, columns")
+                _known(table, column, f"{place}: {key} {source}, columns")
 
 
 def _fits(where: Mapping[str, Any], row: Row) -> bool:
@@ -255,15 +257,15 @@ def _compared(
         low, high = number(row, interval[0]), number(row, interval[1])
         clusters = float(row.get(interval[2], math.nan))
     text = {"models": ", ".join(_models(stated, groups)), **cell}
-    told = _place(paper, stated.statement)
+    place = _place(paper, stated.statement)
     if row:
-        basis = _told(stated.basis, {**text, **row}, told)
+        basis = _filled(stated.basis, {**text, **row}, place)
     else:
-        basis = f"needs {_told(stated.needs, text, told)}"
+        basis = f"needs {_filled(stated.needs, text, place)}"
         if stated.why:
             basis += f"; {stated.why}"
     return stated.model_dump(include=COPIED) | {
-        "statement": _told(stated.statement, text, told),
+        "statement": _filled(stated.statement, text, place),
         "regenerated": value,
         "low": low,
         "high": high,
@@ -285,13 +287,13 @@ def half_unit(number: float) -> float:
     return 0.5 * 10.0 ** min(int(Decimal(str(number)).as_tuple().exponent), 0)
 
 
-def _told(form: str, text: Row, told: str) -> str:
+def _filled(form: str, text: Row, place: str) -> str:
     try:
         return form.format_map(text)
     except KeyError as error:
         known = ", ".join(map(str, text))
         raise ParameterError(
-            f"{told}: {form}: names {error}; known are {known}"
+            f"{place}: {form}: names {error}; known are {known}"
         ) from None
 
 
@@ -318,8 +320,8 @@ def _deviates(
         names.update(_models(way, groups))
     models = names.intersection(given.models) or {*given.models}
     free = {*stated.independent, *cell.get("free", [])}
-    told = []
+    texts = []
     for deviation in deviating:
         if deviation.parameter not in free and models & {*deviation.models}:
-            told.append(deviation.told)
-    return ", ".join(told)
+            texts.append(deviation.text)
+    return ", ".join(texts)

@@ -27,11 +27,15 @@ def did(
     `name`, `engine` and `answered_by`: the names that servers gave, empty where the model was
     not asked.
     """
-    engines = {one["name"]: one["engine"] for one in models if one["answered_by"]}
+    engines = {
+        model["name"]: model["engine"] for model in models if model["answered_by"]
+    }
     names = sorted(name for name in engines if engines[name] not in INSTRUMENTS)
-    told = [INSTRUMENTS[one] for one in INSTRUMENTS if one in engines.values()]
+    instruments = [
+        INSTRUMENTS[name] for name in INSTRUMENTS if name in engines.values()
+    ]
     counts = f"{counted(figures, 'figure')} of {counted(papers, 'paper')}"
-    asked = f"{counted(answers, 'answer')} of {listed(names + told)}"
+    asked = f"{counted(answers, 'answer')} of {listed(names + instruments)}"
     drew = f"This build drew {counts} from {asked}"
     if names:
         return f"{drew}; of other models it says nothing."
@@ -77,6 +81,6 @@ def shortfalls(manifests: Sequence[Mapping[str, Any]]) -> list[str]:
             why.append(f"{read - right:,} read, and not correct")
         if unread:
             why.append(f"{unread}, so that it has no place among the papers' models")
-        told = f"{right} of {counted(asked, 'answer')} right"
-        sentences.append(f"{model}: {told}: {'; '.join(why)}.")
+        count = f"{right} of {counted(asked, 'answer')} right"
+        sentences.append(f"{model}: {count}: {'; '.join(why)}.")
     return sentences

@@ -112,7 +112,7 @@ def test_figures_fit_a_page_with_all_of_the_paper_s_models(
     )
     shares = plain.assign(share=0.5, low=0.4, high=0.6, other=70.0)
     figures = [
-        difference_dots(points, theirs, xlabel="x", told="published"),
+        difference_dots(points, theirs, xlabel="x", name="published"),
         share_dots(conditions.share_points(shares, "share", "other"), xlabel="x"),
         token_dots(*reasoning.token_points(tokens, reasoning.published_reasoning())),
     ]

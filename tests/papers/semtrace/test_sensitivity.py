@@ -152,4 +152,4 @@ def test_the_paper_profile_asks_the_paper_s_versions() -> None:
     own = {"per_model": {"python": {"shown": "program"}}}
     assert deviations(Sensitivity.model_validate(values | own)) == []
     [drawn] = deviations(Sensitivity.model_validate(values | own | {"versions": 32}))
-    names(drawn.told, "versions 32", "paper: 0")
+    names(drawn.text, "versions 32", "paper: 0")

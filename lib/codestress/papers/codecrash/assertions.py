@@ -199,7 +199,7 @@ def assertion_sides(text: str, function: str) -> tuple[str, str]:
         raise SyntaxError("not an expression")
     node = statement.named_children[0]
     while node.type == "parenthesized_expression":
-        node = next(one for one in node.named_children if one.type != "comment")
+        node = next(child for child in node.named_children if child.type != "comment")
     if text_at(node, "operator") in ("==", "==="):
         left = part(node, "left")
         right = part(node, "right")

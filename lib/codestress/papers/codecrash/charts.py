@@ -47,13 +47,13 @@ STATUSES = {
 
 
 def difference_dots(
-    points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, told: str
+    points: pd.DataFrame, published: pd.DataFrame, *, xlabel: str, name: str
 ) -> Figure:
     """Draws differences to vanilla as dots with intervals (the paper's tables); returns the figure.
 
     `points` has the columns model, panel, condition, value, low, high. `published` has panel,
     condition, value, beside (its data set), with a row for each of the paper's models: small grey
-    dots above the row's others, with a bar at their mean, named `told` in the legend. Data sets
+    dots above the row's others, with a bar at their mean, named `name` in the legend. Data sets
     stand side by side, settings below each other. A condition with a defence (a request to ignore
     comments, or a clean-up) is a row below its condition without the defence.
     """
@@ -63,7 +63,7 @@ def difference_dots(
         ax.axvline(0, color="black", linewidth=0.8, zorder=1)
         if len(theirs):
             dots = theirs["value"], theirs["y"]
-            ax.plot(*dots, "o", alpha=0.3, markersize=2.5, label=told, **style)
+            ax.plot(*dots, "o", alpha=0.3, markersize=2.5, label=name, **style)
             means = theirs.groupby("y", as_index=False)["value"].mean()
             bars = means["value"], means["y"]
             ax.plot(*bars, "|", markersize=6, markeredgewidth=1.5, **style)
@@ -142,7 +142,7 @@ def _dots(
     figure.supxlabel(xlabel, fontsize=8)
     beside = dict(zip(theirs["panel"], theirs["beside"], strict=True))
     above = [""] * across + titles
-    found = {}
+    shown = {}
     for ax, title, upper in zip(axes, titles, above, strict=False):
         name = beside.get(title, "")
         _name_panel(ax, title, name if beside.get(upper) != name else "")
@@ -150,8 +150,8 @@ def _dots(
         for model, look in looks(labels).items():
             _model_dots(ax, model, own[own["model"] == model], look)
         name_rows(ax, row_names(rows), 0.45, length=None)
-        found[ax] = theirs[theirs["panel"] == title]
-    return figure, found
+        shown[ax] = theirs[theirs["panel"] == title]
+    return figure, shown
 
 
 def _model_dots(ax: Axes, model: str, part: pd.DataFrame, look: Look) -> None:

@@ -74,9 +74,9 @@ def write(
         text = writing.with_other_rows(written, rows, path)
         write_whole(path, text)
     counts = written.counts.most_common()
-    told = ", ".join(f"{count} {kind}" for kind, count in counts)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts)
     click.echo(
-        f"{shown(output.resolve())}: {len(usable)} problems, {len(faults)} others cannot be used: {told}; "
+        f"{shown(output.resolve())}: {len(usable)} problems, {len(faults)} others cannot be used: {kinds}; "
         f"rejected ones: {shown(beside.resolve())}"
     )
 
@@ -119,7 +119,7 @@ def perturb(
     check(Perturbed, given, "--conditions")
     rows = perturbed_rows(problems, wanted, language, seed, truth)
     names = set[str]()
-    made = set[str]()
+    usable = set[str]()
     for row in rows:
         text = f"{row['id']:20} {row['condition']:8} {row['state']:9} {row['reason']}"
         if as_json:
@@ -127,8 +127,8 @@ def perturb(
         click.echo(text.rstrip())
         names.add(row["id"])
         if row["state"] != "rejected":
-            made.add(row["id"])
-    left = len(names) - len(made)
+            usable.add(row["id"])
+    left = len(names) - len(usable)
     if left:
         warn(f"{left:,} of {len(names):,} problems rejected")
 

@@ -51,7 +51,7 @@ def contest_problems(language: Language = "python") -> list[Problem]:
                 Source.KIT,
             )
             problems.append(problem)
-    return sorted(problems, key=lambda one: int(one.id.rpartition("_")[2]))
+    return sorted(problems, key=lambda problem: int(problem.id.rpartition("_")[2]))
 
 
 def _content(name: str) -> str:

@@ -218,7 +218,7 @@ def _variants(
     source, *_, seed = of
     problems, _ = checked_problems(*of)
     if perturbation == "MHC" and hints != "generated":
-        ids = {one.problem.id for one in problems}
+        ids = {checked.problem.id for checked in problems}
         how["written_hints"] = written_hints(hints, source, how["task"], ids)
     with Executor() as executor:
         return make_variants(problems, perturbation, executor, seed=seed, **how)

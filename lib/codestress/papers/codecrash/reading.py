@@ -222,10 +222,10 @@ def _input(function: str, expected: str, code: str, source: Source) -> str:
     for arguments in islice(product(texts, repeat=parameters), 40):
         calls.append(f"{function}({', '.join(arguments)})")
     programs = [Program(code, call=call, source=source) for call in calls]
-    found = first_right(programs, lambda value: same_value(value, output))
+    place = first_right(programs, lambda value: same_value(value, output))
     call = f"{function}({expected})"
-    if found is not None:
-        call = calls[found]
+    if place is not None:
+        call = calls[place]
     return f"{call} == {expected}"
 
 

@@ -93,7 +93,7 @@ def write_material(
     problem's input and on inputs near by.
     """
     prompt = f"codecrash.hint.{task}" if task else "codecrash.translate"
-    left = {one.problem.id: one for one in problems}
+    left = {checked.problem.id: checked for checked in problems}
     accepted: dict[str, Row] = {}
     rejected: dict[str, Row] = {}
     for number in range(TRIES):
@@ -108,7 +108,7 @@ def write_material(
             else:
                 accepted[name] = row | candidate.row | {"model": model}
                 del left[name]
-    names = [one.problem.id for one in problems]
+    names = [checked.problem.id for checked in problems]
     rows = [accepted[name] for name in names if name in accepted]
     return Written(rows, [rejected[name] for name in left])
 
@@ -161,17 +161,17 @@ def _judged(
 ) -> dict[str, Candidate | str]:
     """Returns the candidate in each of `texts`, which are about `problems`, or the reason to reject
     it, after running its calls: their values are those expected, or others with a `task`."""
-    found: dict[str, Candidate | str] = {}
+    results: dict[str, Candidate | str] = {}
     calls: list[tuple[Problem, str]] = []
     for name, text in texts.items():
-        one = problems[name]
-        candidate = _hint(task, one, text) if task else _translation(one, text)
-        found[name] = candidate
+        checked = problems[name]
+        candidate = _hint(task, checked, text) if task else _translation(checked, text)
+        results[name] = candidate
         if isinstance(candidate, Candidate):
             calls += candidate.calls
     with Executor() as executor:
         executions = iter(run_calls(calls, executor))
-    for name, candidate in found.items():
+    for name, candidate in results.items():
         if isinstance(candidate, str):
             continue
         runs = list(islice(executions, len(candidate.calls)))
@@ -179,45 +179,47 @@ def _judged(
         same = not ends and same_value([run.value for run in runs], candidate.expected)
         if task:
             if runs and same:
-                found[name] = "not wrong"
+                results[name] = "not wrong"
         elif ends:
-            found[name] = f"ended otherwise: {ends[0]}"
+            results[name] = f"ended otherwise: {ends[0]}"
         elif not same:
-            found[name] = "returns another value"
-    return found
+            results[name] = "returns another value"
+    return results
 
 
-def _translation(one: Checked, text: str) -> Candidate | str:
+def _translation(checked: Checked, text: str) -> Candidate | str:
     """Returns the candidate for a translation in `text`, or the reason to reject it."""
-    code = fenced_program(text, one.problem.function)
+    code = fenced_program(text, checked.problem.function)
     if not code:
         return "no program in a fenced block"
     calls = []
     expected = []
     # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
-    near = zip(one.inputs[: 1 + NEAR], one.executions, strict=False)
+    near = zip(checked.inputs[: 1 + NEAR], checked.executions, strict=False)
     for given, execution in near:
         if execution.outcome is not Ending.RETURNED:
             continue
         try:
-            version = javascript_version(replace(one.problem, arguments=given), code)
+            version = javascript_version(
+                replace(checked.problem, arguments=given), code
+            )
             expected.append(json.loads(json.dumps(execution.value)))
         except (TypeError, ValueError):
-            if given == one.problem.arguments:
+            if given == checked.problem.arguments:
                 return "its values have no JSON form"
             continue
         calls.append((version, version.arguments))
     return Candidate({"code": code}, calls, expected)
 
 
-def _hint(task: Task, one: Checked, text: str) -> Candidate | str:
+def _hint(task: Task, checked: Checked, text: str) -> Candidate | str:
     """Returns the candidate for a hint in `text`, or the reason to reject it."""
     content = tagged(text)
-    true = one.executions[0].value
+    true = checked.executions[0].value
     if content is None:
         return "no answer"
     try:
-        left, right = assertion_parts(content, one.problem)
+        left, right = assertion_parts(content, checked.problem)
         if task == "output":
             value = parse_literal(right).value
             if type(value) is not type(true):
@@ -225,12 +227,12 @@ def _hint(task: Task, one: Checked, text: str) -> Candidate | str:
             if same_value(value, true):
                 return "not wrong"
             return Candidate({"value": repr(value)}, [], [])
-        parse_arguments(left, one.problem)
+        parse_arguments(left, checked.problem)
         call = ast.unparse(ast.parse(left.strip()))
     except (SyntaxError, ValueError):
         return "not a value" if task == "output" else "not a call"
     function, _, arguments = call[:-1].partition("(")
-    if function != one.problem.function:
+    if function != checked.problem.function:
         return "not a call"
-    calls = [(from_stranger(one.problem), arguments)]
+    calls = [(from_stranger(checked.problem), arguments)]
     return Candidate({"value": arguments}, calls, [true])

@@ -109,11 +109,11 @@ def _print(row: Row, words: str, as_json: bool) -> None:
 
 def _rows(
     programs: tuple[Path, ...],
-    made: Callable[[Any, str], list[Row]],
+    rows_of: Callable[[Any, str], list[Row]],
     nothing: list[Row],
 ) -> Iterator[Row]:
     """Yields rows for each file in `programs`, with the added column program (the path): the rows
-    that `made` returns for a program and the file's name. A file without a program is rejected: it
+    that `rows_of` returns for a program and the file's name. A file without a program is rejected: it
     has the rows of `nothing`, with the added column reason. At the end, says on standard error how
     many were rejected, if any, and exits with status 1 if a file could not be read."""
     from .program_files import read_program
@@ -122,7 +122,7 @@ def _rows(
     unread = False
     for path in programs:
         try:
-            rows = made(read_program(path), path.name)
+            rows = rows_of(read_program(path), path.name)
         except (DataError, *UNREADABLE) as error:
             rejected += 1
             unread |= isinstance(error, DataError)

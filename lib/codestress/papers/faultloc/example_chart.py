@@ -43,8 +43,8 @@ def named_lines(table: pd.DataFrame) -> Figure:
             mark(ax, answers, *at)
         right = (version["named"] == faulty).sum()
         place = (last + 1, row)
-        told = f"{right} of {len(version)}"
-        say(ax, told, place, (4, 0), va="center", annotation_clip=False)
+        count = f"{right} of {len(version)}"
+        say(ax, count, place, (4, 0), va="center", annotation_clip=False)
     _name_lines(ax, [name.replace(", ", ",\n") for name in conditions], last)
     legend_above(figure, ax)
     return figure
@@ -59,5 +59,5 @@ def _name_lines(ax: Axes, rows: Sequence[str], last: int) -> None:
     ax.set_xlim(NO_LINE - 1, last + 1)
     for place in range(1, len(rows)):
         ax.axhline(place - 0.5, color="#999999", lw=0.6)
-    told = "line that was named; box: the faulty line; at the right: how many named it"
-    ax.set_xlabel(told)
+    label = "line that was named; box: the faulty line; at the right: how many named it"
+    ax.set_xlabel(label)

@@ -126,8 +126,8 @@ def mutated_row(
         return row | {"reason": f"no line {line}: the program has {count}"}
     program = FaultyProgram(body, line)
     how = (spm, strength, bank(file.language), seed)
-    made = drawn_mutation(program, file.language, name, *how)
-    if isinstance(made, str):
-        return row | {"state": "refused", "reason": made}
-    row["state"] = "unchanged" if made.code == body else "applied"
-    return row | {"code": made.code + file.code[len(body) :], "line": made.line}
+    mutated = drawn_mutation(program, file.language, name, *how)
+    if isinstance(mutated, str):
+        return row | {"state": "refused", "reason": mutated}
+    row["state"] = "unchanged" if mutated.code == body else "applied"
+    return row | {"code": mutated.code + file.code[len(body) :], "line": mutated.line}

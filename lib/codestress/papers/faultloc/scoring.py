@@ -102,8 +102,8 @@ def line_in_prose(text: str, code: str) -> int | None:
         named = _singled_out(quoted, places)
         if named is not None:
             return named
-    told = NUMBERED.search(text)
-    return int(told[1]) if told else None
+    match = NUMBERED.search(text)
+    return int(match[1]) if match else None
 
 
 FENCE = re.compile(r"^[^\S\n]*```[^`\n]*$", re.M)

@@ -186,11 +186,11 @@ class Localization(Mutations, Naming):
         if left == 2:
             return self.prompt(content_question(task, trial))
         text = responses[1].text if self.steps(trial) == 3 else None
-        made = mutated(self, task, trial.factors, text)
-        if isinstance(made, str) or not left:
-            return made
+        program = mutated(self, task, trial.factors, text)
+        if isinstance(program, str) or not left:
+            return program
         repetition = int(trial.factors["spm"] == "unchanged")
-        return replace(self.question(task, made.code), repetition=repetition)
+        return replace(self.question(task, program.code), repetition=repetition)
 
     def follow_up(self, trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
         """Returns the next question of `trial` (see `stage`); None after the last one."""

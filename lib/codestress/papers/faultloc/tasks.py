@@ -152,8 +152,8 @@ def _tasks(
         for kind, quarter in itertools.product(kinds, range(4)):
             place = (kind, quarter)
             sites = _shuffled(places[place], seed, "sites", program.id, *place)
-            made = filter(None, (_task(program, site) for site in sites))
-            drawn = itertools.islice(made, per_quarter)
+            candidates = filter(None, (_task(program, site) for site in sites))
+            drawn = itertools.islice(candidates, per_quarter)
             for number, task in enumerate(drawn, start=1):
                 name = f"{program.id}/{kind}/{quarter + 1}.{number}"
                 if which[-1] == "drifted":

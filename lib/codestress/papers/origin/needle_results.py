@@ -83,8 +83,8 @@ def noticed(outcomes: pd.DataFrame, confidence: float) -> pd.DataFrame:
     counts = counts.reindex(columns=pd.Index(IDLE, name="outcome"), fill_value=0)
     counts["not attempted"] = counts.sum(axis=1)
     table = counts.stack().rename("count").reset_index().join(n, on=cell)
-    found = with_accuracy(table, "count", "n", confidence)
-    return found.rename(columns={"accuracy": "share"})
+    shares = with_accuracy(table, "count", "n", confidence)
+    return shares.rename(columns={"accuracy": "share"})
 
 
 def published_outcomes(artefact: str) -> pd.DataFrame:

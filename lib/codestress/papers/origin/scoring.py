@@ -53,13 +53,13 @@ def score_reference(response: Response, expected: str) -> Score:
     """
     if early := unanswered(response):
         return early
-    found = re.search(
+    match = re.search(
         r'answer[: ]*"?' + re.escape(expected),
         without_thoughts(response.text),
         re.IGNORECASE,
     )
-    if found:
-        return Score(Outcome.CORRECT, 1.0, found[0])
+    if match:
+        return Score(Outcome.CORRECT, 1.0, match[0])
     return missed(response)
 
 

@@ -162,16 +162,16 @@ def _page(prompt: Prompt) -> str:
     return "\n".join(lines)
 
 
-def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:
+def recall_panels(shares: pd.DataFrame, taus: pd.DataFrame) -> Figure:
     """Figure of SemTrace's accuracy against each lexical recall (retrieval of a line, of a
     function), with a point for each model.
 
-    The table `shares` has the columns measure, model, accuracy, low, high (0 to 1); `found` is the
+    The table `shares` has the columns measure, model, accuracy, low, high (0 to 1); `taus` is the
     table of `two_recalls.correlations`.
     """
-    found = found[found["other"] == "SemTrace"]
+    taus = taus[taus["other"] == "SemTrace"]
     titles = []
-    for row in found.itertuples():
+    for row in taus.itertuples():
         ends = span(row.low, row.high, 1, 2)
         titles.append(
             f"Kendall's tau {row.tau:.2f} {ends}\np {row.p:.3f}, {row.models} models"
@@ -179,7 +179,7 @@ def recall_panels(shares: pd.DataFrame, found: pd.DataFrame) -> Figure:
     figure, axes = panels(titles, len(titles), 3.9, sharey=True)
     measures = with_cells(shares, ["model"]).set_index(["measure", "model"])
     semtrace = measures.loc["SemTrace"]
-    for ax, name in zip(axes, found["lexical"], strict=True):
+    for ax, name in zip(axes, taus["lexical"], strict=True):
         lexical = measures.loc[name]
         for model, (colour, marker) in looks(semtrace.index).items():
             own = semtrace.loc[[model]]

@@ -112,12 +112,12 @@ def predict_input(reading: Reading, prefill: str) -> str | None:
     programs = []
     if lines:
         programs = [_call(lines, arguments, reading.source) for arguments in tries]
-    found = first_right(
+    place = first_right(
         programs, lambda value: value is not None and same_value(value, output)
     )
     guess = written
-    if found is not None:
-        guess = tries[found]
+    if place is not None:
+        guess = tries[place]
     return f"{guess})\n```"
 
 
@@ -132,8 +132,8 @@ def likely_inputs(written: str, parameters: int, *, thorough: bool) -> list[str]
     likely = [written, *map(repr, values)]
     if thorough:
         parameters = min(parameters, 3)
-        made = map(repr, made_of(output))
-        likely = list(dict.fromkeys([*made, *likely]))
+        parts = map(repr, made_of(output))
+        likely = list(dict.fromkeys([*parts, *likely]))
     places: Iterable[tuple[int, ...]] = product(range(len(likely)), repeat=parameters)
     if thorough:
         places = sorted(places, key=sum)

@@ -67,11 +67,13 @@ def score_partial_trace(
     if exact.outcome is not Outcome.INCORRECT:
         return exact
     expected = parse_literal(problem.output).value
-    found = parse_literal(exact.detail).value
-    if not isinstance(found, list) or (len(found) != len(expected) and not any_length):
+    values = parse_literal(exact.detail).value
+    if not isinstance(values, list) or (
+        len(values) != len(expected) and not any_length
+    ):
         return exact
-    right = sum(map(same_value, found, expected))
-    return replace(exact, value=right / max(len(found), len(expected)))
+    right = sum(map(same_value, values, expected))
+    return replace(exact, value=right / max(len(values), len(expected)))
 
 
 def score_input_completion(
@@ -128,12 +130,12 @@ def score_retrieval(
     """
     if score := unanswered(response):
         return score
-    found = begun_block(_ended(without_thoughts(response.text)), begun)
-    if found is None:
+    block = begun_block(_ended(without_thoughts(response.text)), begun)
+    if block is None:
         return unread(response, "the block is not closed")
     pairs = zip(keys, lines, strict=True)
     keyed = [f"{key}{key and separator}{line}" for key, line in pairs]
     expected = [_ended("\n".join(own)) for own in (lines, keyed)]
-    if found.rstrip("\n") in expected:
-        return Score(Outcome.CORRECT, 1.0, found)
-    return Score(Outcome.INCORRECT, 0.0, found)
+    if block.rstrip("\n") in expected:
+        return Score(Outcome.CORRECT, 1.0, block)
+    return Score(Outcome.INCORRECT, 0.0, block)

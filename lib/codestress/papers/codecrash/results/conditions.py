@@ -192,14 +192,14 @@ def most(values: pd.Series, verb: str, form: str) -> str:
     if means.max() <= 0:
         return f"{verb} under no condition"
     top, _, _ = str(means.idxmax()).partition(",")
-    told = []
+    parts = []
     for name, mean in means.items():
         condition, _, rest = str(name).partition(",")
         if condition == top:
-            told.append(form.format(mean) + rest)
-    if len(told) == 1:
-        told[0] += " on average"
-    return f"{verb} most under {spelled(top)} ({', '.join(told)})"
+            parts.append(form.format(mean) + rest)
+    if len(parts) == 1:
+        parts[0] += " on average"
+    return f"{verb} most under {spelled(top)} ({', '.join(parts)})"
 
 
 def share_points(table: pd.DataFrame, share: str, *hollow: str) -> pd.DataFrame:

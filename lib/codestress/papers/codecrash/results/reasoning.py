@@ -67,7 +67,7 @@ def collapse_start(text: str) -> int | None:
 def doubts(text: str) -> list[int]:
     """Returns the indices of the characters at which words of doubt (wait, maybe, …: `CONFUSED`)
     begin in a text."""
-    return [found.start() for found in CONFUSED.finditer(text)]
+    return [match.start() for match in CONFUSED.finditer(text)]
 
 
 Array = NDArray[np.float64]

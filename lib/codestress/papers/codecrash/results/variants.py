@@ -25,14 +25,14 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
     rejected, cut to 500 characters).
     """
     rows = []
-    for *condition, found in made_variants(given):
+    for *condition, variants in made_variants(given):
         row: dict[str, Any] = dict(zip(CONDITION, condition, strict=True))
         settings = given.n_problems, given.translations, given.seed
         _, whys = checked_problems(row["dataset"], row["language"], *settings)
         left_out = [f"{name}: {why}" for name, why in whys.items()]
         counts = Counter[str]()
         reasons = Counter[str]()
-        for name, variant in found.items():
+        for name, variant in variants.items():
             counts[variant.status] += 1
             counts["drawn_again"] += variant.attempts > 1
             counts["sites"] += len(variant.sites)
@@ -43,13 +43,13 @@ def variant_counts(given: Perturbed) -> pd.DataFrame:
                 reasons[variant.doubt] += 1
             if variant.status == "rejected":
                 left_out.append(f"{name}: {variant.why}")
-        row["problems"] = len(found)
+        row["problems"] = len(variants)
         for name in COUNTS:
             row[name] = counts[name]
-        row["sites"] = counts["sites"] / max(len(found), 1)
+        row["sites"] = counts["sites"] / max(len(variants), 1)
         row["left_out"] = len(whys)
-        told = [f"{why} ({count})" for why, count in reasons.most_common()]
-        row["reasons"] = "; ".join(told)
+        counted = [f"{why} ({count})" for why, count in reasons.most_common()]
+        row["reasons"] = "; ".join(counted)
         row["why"] = "; ".join(left_out)[:500]
         rows.append(row)
     return pd.DataFrame(rows)

@@ -86,8 +86,8 @@ def told_case(case: Any, given: Questions, texts: Mapping[str, Response]) -> str
     failed ones."""
     programs: list[list[str]] = []
     for name in ("VAN", case.perturbation):
-        found = variants(given, case.dataset, case.language, name, case.density)
-        problem = found[case.problem].problem
+        perturbed = variants(given, case.dataset, case.language, name, case.density)
+        problem = perturbed[case.problem].problem
         programs.append(problem.code.split("\n"))
     before, after = programs
     lines = [

@@ -31,8 +31,8 @@ def named_lines(answers: pd.DataFrame, rule: str) -> pd.DataFrame:
         faulty = printed_program(question).line
         line = named_in(answer[f"detail_{rule}"])
         cell = {"model": model, "question": question}
-        found = answer[f"value_{rule}"]
-        rows.append((CONDITIONS[question], model, faulty, line, found, cell))
+        right = answer[f"value_{rule}"]
+        rows.append((CONDITIONS[question], model, faulty, line, right, cell))
     return pd.DataFrame(rows, columns=COLUMNS).astype({"named_line": "Int64"})
 
 

@@ -73,9 +73,9 @@ def shares(
     for group, part in with_seed(answers).groupby(["model", *by], sort=False):
         part = part[part["counts"]]
         tasks = part[TASK].drop_duplicates()
-        found = int(part[value].sum())
+        right = int(part[value].sum())
         share = clustered_share(part[value], part["seed_program"], confidence)
-        numbers = (len(tasks), share.n, found, share.value)
+        numbers = (len(tasks), share.n, right, share.value)
         rows.append((*group, *numbers, *share.interval, share.clusters))
     columns = ["model", *by, "tasks", "answers", "found", "accuracy", "low", "high"]
     table = pd.DataFrame(rows, columns=[*columns, "programs"])

@@ -29,4 +29,4 @@ def _fact(entry: ModelEntry, name: str, unknown: str) -> str:
 def categories(models: Sequence[ModelEntry]) -> dict[str, str]:
     """Returns the category of each of `models`, rows of the registry, by name: the registry's
     `architecture.category`, else `simulated` for a simulated reader, else `uncategorised`."""
-    return {one.name: _fact(one, "category", "uncategorised") for one in models}
+    return {model.name: _fact(model, "category", "uncategorised") for model in models}

@@ -129,8 +129,8 @@ def refusals(tasks: Tasks, given: Mutations) -> pd.DataFrame:
     for task in tasks.values():
         language = task.correct.language
         for condition in conditions(given, language):
-            made = mutated(given, task, condition)
-            why = "" if isinstance(made, FaultyProgram) else made
+            program = mutated(given, task, condition)
+            why = "" if isinstance(program, FaultyProgram) else program
             why = re.sub(r"\d+", "…", why.removeprefix("no neutral mutation: "))
             rows.append({**condition, "language": language, "why": why})
     columns = ["language", "spm", "strength", "said", "why"]
@@ -142,8 +142,8 @@ def applied_cells(refused: pd.DataFrame) -> Panels:
     """Returns the cells of a heat map from `refused`, the table of `refusals`, under an empty
     title: row (mutation, in words), column (language and strength), accuracy (share of tasks
     to which a neutral mutation can be made), tasks."""
-    made = refused["tasks"].where(refused["why"] == "", 0)
-    counts = refused.assign(made=made)
+    applied = refused["tasks"].where(refused["why"] == "", 0)
+    counts = refused.assign(made=applied)
     groups = counts.groupby(["language", "spm", "strength"], as_index=False)
     cells = groups[["made", "tasks"]].sum()
     cells["row"] = cells["spm"].map(spoken).str.replace("names + ", "names\n+ ")
@@ -190,10 +190,10 @@ def example(task: Task, given: Mutations) -> str:
     parts = [f"=== {task.id}: {task.kind}", _changes(task.correct.code, faulty)]
     for spm in mutations_of(given, task.correct.language):
         factors = {"spm": spm, "strength": strength, "said": ""}
-        made = mutated(given, task, factors)
-        if isinstance(made, FaultyProgram):
-            made = _changes(faulty, made.code)
-        parts += [f"--- {spm}, strength {strength}", made]
+        change = mutated(given, task, factors)
+        if isinstance(change, FaultyProgram):
+            change = _changes(faulty, change.code)
+        parts += [f"--- {spm}, strength {strength}", change]
     return "\n".join([*parts, ""])
 
 

@@ -66,7 +66,9 @@ def perfect_answers(given: Localization, trials: Iterable[Trial]) -> pd.DataFram
     that is not the changed line (or that no line changed).
     """
     plain = [trial for trial in trials if trial.factors["spm"] == "none"]
-    return judged(given, [(ORACLE, one, given.task(one).changed) for one in plain])
+    return judged(
+        given, [(ORACLE, trial, given.task(trial).changed) for trial in plain]
+    )
 
 
 class Answer(BaseModel, strict=True):
@@ -92,8 +94,8 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
         try:
             row = Answer.model_validate(parse_row(line))
         except ValueError:
-            told = f"{where}: is not a row of this form (line may be null): {FORM}"
-            raise DataError(told) from None
+            fault = f"{where}: is not a row of this form (line may be null): {FORM}"
+            raise DataError(fault) from None
         place = (row.model or path.name, row.id)
         if row.id not in known:
             raise DataError(
@@ -101,12 +103,12 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
                 "answers.parquet of the artefact, built without a file of answers, has them all"
             )
         if place in lines or row.model == ORACLE:  # which has answered all
-            told = f"a second answer of {place[0]} to {row.id}; give one of each model"
-            raise DataError(f"{where}: {told}")
+            fault = f"a second answer of {place[0]} to {row.id}; give one of each model"
+            raise DataError(f"{where}: {fault}")
         lines[place] = row.line
     if not lines:
-        told = "has no answers; give rows of this form"
-        raise DataError(f"{shown(path)}: {told}: {FORM}")
+        fault = "has no answers; give rows of this form"
+        raise DataError(f"{shown(path)}: {fault}: {FORM}")
     named = [(model, known[task], line) for (model, task), line in lines.items()]
     return judged(given, named)
 

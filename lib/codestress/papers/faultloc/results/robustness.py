@@ -57,8 +57,8 @@ def robustness(
     nan if none was asked again.
     """
     again = with_change(answers, rule)
-    found = again[f"detail_{rule}"] != "not localized before"
-    again["localized"] = again["counts"] | found
+    before = again[f"detail_{rule}"] != "not localized before"
+    again["localized"] = again["counts"] | before
     localized = again.groupby(["model", *by], sort=False)["localized"]
     table = shares(again, by, rule, confidence)
     table["tasks"] = localized.size().array
@@ -132,9 +132,9 @@ def mean_points(answers: pd.DataFrame, *, rule: str, confidence: float) -> pd.Da
     for group, part in both.groupby(["language", "mutation", "strength"], sort=False):
         part = part.set_index("seed_program")
         models = part.groupby("model")[f"value_{rule}"]
-        found = mean([share(values) for _, values in models])
-        ends = found.interval(part.index.nunique(), confidence)
-        numbers = 100 * np.clip([found.value, *ends], 0, 1)
+        average = mean([share(values) for _, values in models])
+        ends = average.interval(part.index.nunique(), confidence)
+        numbers = 100 * np.clip([average.value, *ends], 0, 1)
         rows.append((MEAN, *group, part["cell"].iloc[0], *numbers))
     return pd.DataFrame(rows, columns=POINTS)
 

@@ -46,13 +46,13 @@ def stated_numbers(
             numbers = _gain(plain, mutated, family, models)
         else:
             numbers = chain(_over_all(plain, mutated), _over_strengths(mutated))
-        for language, number, reading, found in numbers:
+        for language, number, reading, estimate in numbers:
             asked = own
             if language != "both":
                 asked = own.query("language == @language")
             count = asked.index.nunique()
-            ends = found.interval(count, confidence)
-            rows.append((number, language, reading, found.value, *ends, count))
+            ends = estimate.interval(count, confidence)
+            rows.append((number, language, reading, estimate.value, *ends, count))
     columns = ["number", "language", "reading", "value", "low", "high", "programs"]
     table = pd.DataFrame(rows, columns=columns).dropna(subset=["value"])
     return table.assign(of=" ".join(sorted(programs)))
@@ -75,10 +75,10 @@ def _over_all(plain: pd.DataFrame, again: pd.DataFrame) -> Iterator[Number]:
     lost = again.assign(value=1 - again["value"])
     shuffled = lost.query("spm == 'functions' and language == 'java'")
     numbers = {"lost": lost, "lost under functions": shuffled}
-    found = plain.query("value > 0")
+    localized = plain.query("value > 0")
     for quarter in (1, 4):
-        placed = (found["quarter"] == quarter).astype(float)
-        numbers[f"found in quarter {quarter}"] = found.assign(value=placed)
+        placed = (localized["quarter"] == quarter).astype(float)
+        numbers[f"found in quarter {quarter}"] = localized.assign(value=placed)
     readings = {"all answers together": [], "mean over models": ["model"]}
     for reading, levels in readings.items():
         for name, part in numbers.items():

@@ -71,9 +71,9 @@ def _curves(part: pd.DataFrame, resamples: int, random: np.random.Generator) -> 
     """
     problems = pd.Index(sorted(set(part["problem"])))
     weights = cluster_weights(len(problems), resamples, random)
-    found: Curves = {}
-    for curve, one in part.groupby(["model", "distractors"], sort=False):
-        cells = one.pivot_table("value_strict", "problem", "position").dropna()
+    curves: Curves = {}
+    for curve, answers in part.groupby(["model", "distractors"], sort=False):
+        cells = answers.pivot_table("value_strict", "problem", "position").dropna()
         scores = cells.to_numpy(float)
         count = len(cells)
         places = problems.get_indexer(cells.index)
@@ -84,8 +84,8 @@ def _curves(part: pd.DataFrame, resamples: int, random: np.random.Generator) -> 
             draws = drawn @ scores / kept
             noise = 1 / math.sqrt(count * (count + 2))
             draws += random.normal(0, noise, draws.shape)
-            found[curve] = np.vstack([means, np.clip(draws, 0, 1)])
-    return found
+            curves[curve] = np.vstack([means, np.clip(draws, 0, 1)])
+    return curves
 
 
 def _compared(curves: Curves) -> Iterator[tuple[dict[str, Any], Array]]:
@@ -169,8 +169,8 @@ def median_drops(drops: pd.DataFrame) -> pd.DataFrame:
     over_all = drops["context"] == ANY
     chosen = drops[over_all & drops["model"].isin(models)]
     groups = chosen.groupby("dataset", sort=False)
-    found = groups.agg({"relative": "median", "problems": "min", "model": "nunique"})
-    return found[found.pop("model") == len(models)].reset_index()
+    medians = groups.agg({"relative": "median", "problems": "min", "model": "nunique"})
+    return medians[medians.pop("model") == len(models)].reset_index()
 
 
 def task_gains(answers: pd.DataFrame, *, confidence: float) -> pd.DataFrame:

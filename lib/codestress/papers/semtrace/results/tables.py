@@ -108,8 +108,8 @@ def headline(
 def clear_effect(factor: str, differences: pd.DataFrame) -> str:
     """Sentence on how many of the `differences` (p_value) that `factor` makes are told from 0 after
     Holm's correction."""
-    told = told_from_zero(differences["p_value"]) or "none"
-    return f"A clear effect of {factor} in {told} of {len(differences)} comparisons"
+    number = told_from_zero(differences["p_value"]) or "none"
+    return f"A clear effect of {factor} in {number} of {len(differences)} comparisons"
 
 
 def beside_published(shares: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame:

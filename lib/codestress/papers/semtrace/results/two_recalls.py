@@ -45,20 +45,20 @@ def recall_scores(answers: pd.DataFrame, places: str) -> Scores:
         raise ParameterError(
             "places = 'middle': no position is in the middle third; ask at 3 positions or more"
         )
-    found = {}
+    recalls = {}
     axes = ("problem", "model")
     for (dataset, task), part in answers.groupby(["dataset", "task"], sort=False):
         name = words = task.replace("_", " ")
         if words not in LEXICAL:
             name = COLUMNS.get((dataset, task), f"{dataset}, {words}")
-        found[name] = part.pivot_table("value_strict", *axes, sort=False)
+        recalls[name] = part.pivot_table("value_strict", *axes, sort=False)
         if name == SEMTRACE:
-            found[PARTIAL] = part.pivot_table("value_partial", *axes, sort=False)
-    if SEMTRACE not in found or found.keys().isdisjoint(LEXICAL):
+            recalls[PARTIAL] = part.pivot_table("value_partial", *axes, sort=False)
+    if SEMTRACE not in recalls or recalls.keys().isdisjoint(LEXICAL):
         raise ParameterError(
             "problems must have semtrace, and tasks a retrieval: two recalls are compared"
         )
-    return found
+    return recalls
 
 
 def recall_shares(measures: Scores, confidence: float) -> pd.DataFrame:
@@ -101,10 +101,10 @@ def correlations(measures: Scores, confidence: float, seed: int) -> pd.DataFrame
     return with_holm(pd.DataFrame(rows))
 
 
-def headline(found: pd.DataFrame) -> str:
-    """Title of the figure, from `found`, the table of `correlations()`: Kendall's tau of SemTrace
+def headline(table: pd.DataFrame) -> str:
+    """Title of the figure, from `table`, the table of `correlations()`: Kendall's tau of SemTrace
     with each lexical measure, and whether models enough were asked to decide it."""
-    rows = found[found["other"] == SEMTRACE]
+    rows = table[table["other"] == SEMTRACE]
     taus = []
     for row in rows.itertuples():
         taus.append(f"{row.tau:.2f} ({row.lexical})")
