@@ -199,7 +199,8 @@ class Secret:
 
     def __init__(self, key: str) -> None:
         self._key = key
-        self._is_word = len(key) < SHORTEST * (1 + key.isalpha())
+        shortest = 2 * SHORTEST if key.isalpha() else SHORTEST
+        self._is_word = len(key) < shortest
         for name in [*LIBRARIES, *logging.root.manager.loggerDict]:
             if name.partition(".")[0] in LIBRARIES:
                 logging.getLogger(name).addFilter(self._cleaned)

@@ -59,7 +59,8 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     if same_key and known.revision == entry.revision:
         entry = known  # with what an earlier try of the model found
     try:
-        entry = checked(entry) if ask else entry
+        if ask:
+            entry = checked(entry)
     except EngineError as error:
         called = f"\nIt is called as {entry.id}{CALLED}"
         advice = called if entry.engine == "function" else ""

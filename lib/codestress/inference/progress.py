@@ -45,9 +45,7 @@ class Progress(tqdm):  # type: ignore[type-arg]
         """Time from which on the next line may be written to a file."""
         # A build has asked before it executes a notebook: there a bar would only be noise
         # in the result, and the explorers' pages would keep its place when it is gone.
-        silent = silent or bool(
-            {"CODESTRESS_STAGING", "TQDM_DISABLE"} & os.environ.keys()
-        )
+        hidden = {"CODESTRESS_STAGING", "TQDM_DISABLE"} & os.environ.keys()
         super().__init__(
             total=total,
             desc=label,
@@ -58,7 +56,7 @@ class Progress(tqdm):  # type: ignore[type-arg]
             leave=False,
             ncols=0 if self._log else None,
             file=io.StringIO() if self._log else None,
-            disable=silent,
+            disable=silent or bool(hidden),
         )
 
     def __exit__(self, *_: object) -> None:

@@ -111,7 +111,8 @@ def data_file(name: str, path: str) -> Path:
             f"data set {name}: {path} is not in {' or '.join(map(str, folders()))}; {remedy} CODESTRESS_DATA to a "
             "folder that has it"
         )
-    if (verdict := _verdict(copy.read_bytes(), files[path])) != "ok":
+    verdict = _verdict(copy.read_bytes(), files[path])
+    if verdict != "ok":
         raise DataError(
             f"{copy}: {verdict}; remove it and run `codestress data fetch {name}`"
         )
@@ -135,7 +136,7 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
     `DataError` when it cannot be fetched or has another size or hash."""
     target = DATA / file.path
     local = folders()[0] / file.path
-    if folders()[1:] and local.is_file():
+    if local != target and local.is_file():
         source, content = str(local), local.read_bytes()
     elif file.remote is None:
         raise DataError(
@@ -152,7 +153,8 @@ def fetch(dataset: DataSet, file: DataFile) -> Path:
                 "network: HTTPS_PROXY names a proxy, SSL_CERT_FILE a file with its certificates; "
                 "or set CODESTRESS_DATA to a folder that has the file"
             ) from None
-    if (verdict := _verdict(content, file)) != "ok":
+    verdict = _verdict(content, file)
+    if verdict != "ok":
         raise DataError(
             f"data set {dataset.name}: {source} {verdict}; nothing was written"
         )

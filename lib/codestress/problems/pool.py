@@ -38,7 +38,7 @@ def generated_problems(count: int, *, seed: int = 0) -> list[Problem]:
 
 @cache
 def _pool() -> list[Problem]:
-    packed = (files("codestress.problems") / "pool.jsonl.gz").read_bytes()
+    packed = (files(__package__) / "pool.jsonl.gz").read_bytes()
     rows = map(json.loads, gzip.decompress(packed).splitlines())
     return [
         Problem(f"generated_{number}", function="f", source=Source.KIT, **row)

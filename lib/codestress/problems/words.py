@@ -15,7 +15,7 @@ words."""
 @cache
 def word_list() -> tuple[str, ...]:
     """Words of the kit's list of English words (words.txt), in alphabetical order."""
-    text = (files("codestress.problems") / "words.txt").read_text("utf-8")
+    text = (files(__package__) / "words.txt").read_text("utf-8")
     return tuple(
         line for line in text.splitlines() if line and not line.startswith("#")
     )

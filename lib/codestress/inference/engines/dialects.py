@@ -7,7 +7,6 @@ parameters and roles, because refusals come in many wordings and languages.
 """
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -37,10 +36,6 @@ class Dialect(NamedTuple):
         """Sentence that reports the dialect, on the console and in manifests: what is done about it,
         and the settings with which a registry row would have the same done from the start."""
         return f"{self.done} (settings.{self.setting})" if self.setting else self.done
-
-    def is_in(self, words: str) -> bool:
-        """Whether the `words` of a refusal bear the sign."""
-        return bool(re.search(self.refusal, words, re.I | re.S))
 
 
 DIALECTS = {

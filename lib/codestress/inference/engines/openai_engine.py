@@ -13,6 +13,7 @@ the length is the reason, it sends a shorter prompt: an answer to it does.
 
 import asyncio
 import math
+import re
 import sys
 from contextlib import suppress
 from dataclasses import replace
@@ -230,7 +231,10 @@ class OpenAIEngine(Client, Engine):
             "other",
         }:
             return []
-        signs = [name for name in NAMES if DIALECTS[name].is_in(words)]
+        signs = []
+        for name in NAMES:
+            if re.search(DIALECTS[name].refusal, words, re.I | re.S):
+                signs.append(name)
         body = request_body(request, self.settings, spoken)
         changes = [(*spoken, name) for name in signs]
         return [
