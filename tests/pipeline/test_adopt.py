@@ -85,6 +85,16 @@ def test_a_figure_from_published_answers_names_their_file(
     assert said.startswith("published.json sha256 ")
 
 
+def test_rows_without_an_id_are_named(tmp_path: Path) -> None:
+    file = tmp_path / "published.jsonl"
+    rows = [{"id": "z", "answer": "1"}, {"answer": "2"}, {"id": " ", "answer": "3"}]
+    file.write_text("\n".join(map(json.dumps, rows)))
+    command = ["archive", "adopt", str(file), "codecrash/tab01", "--profile", "smoke"]
+    done = CliRunner().invoke(cli.cli, [*command, "--model", MODEL])
+    assert isinstance(done.exception, DataError)  # the other row answers no question
+    names(done.output, "rows without id", ": 2, 3")
+
+
 def test_another_server_s_answer_is_no_model_s_own(
     artefact: Artefact, tmp_path: Path
 ) -> None:

@@ -423,7 +423,7 @@ def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
         ):
             archive.writestr(f"samples/b_epoch_1/{part}.json", json.dumps(content))
     file = read_answers(path)
-    assert (file.answers, file.faults) == ({"b": ["2"]}, {})
+    assert (file.answers, file.warnings) == ({"b": ["2"]}, [])
     numbers = [sample(1, 1, "2"), sample(2, 1, "2", None)]
     assert read_answers(zipped(path, numbers)).answers == {"1": ["2"], "2": ["2", None]}
     path.write_text(json.dumps(log))
@@ -500,9 +500,8 @@ def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> Non
     choice = {**evaluated("c", ""), "resps": [["-1.5", "True"], ["-2.5", "False"]]}
     file = read_answers(lines(tmp_path / "samples.jsonl", *texts, choice))
     assert file.answers == {**ANSWERS, "c": [None, None]}
-    [(told, rows)] = file.faults.items()
-    names(told, "resps")
-    assert rows == ["3"]
+    [told] = file.warnings
+    names(told, "resps", ": 3")
     lines(tmp_path / "samples.jsonl", {**evaluated("a", ""), "resps": [["2"], ["3"]]})
     assert read_answers(tmp_path / "samples.jsonl").answers == {"a": ["2", "3"]}
 
@@ -567,7 +566,7 @@ def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
     pq.write_table(table, path)
     file = read_answers(path)
     assert (file.format, file.answers) == ("parquet", {"1": ["2", "3"], "2": [None]})
-    assert [rows for told, rows in file.faults.items() if "id" in told] == [["4"]]
+    names(file.warnings, "rows without id, left out: 4")
     pq.write_table(pa.table({"task_id": ["a"], "completion": [["2", "3"]]}), path)
     assert read_answers(path).answers == {"a": ["2", "3"]}
     lines(path, *({"task_id": "a", "completion": text} for text in "23"))
@@ -603,10 +602,9 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
         )
     answers = read_answers(path)
     assert answers.answers == {"a": ["2"], "b": [None], "c": [None]}
-    (no_id, unknown), (no_text, unread) = answers.faults.items()
-    names(no_id, "id")
-    names(no_text, "answer")
-    assert (unknown, unread) == (["2", "3", "6", "7"], ["4", "5"])
+    no_id, no_text = answers.warnings
+    names(no_id, "id", ": 2, 3, 6, 7")
+    names(no_text, "answer", ": 4, 5")
     path.write_text('"", "ans": 1}\n{"id": "a", "answer": "2"}\n')
     assert read_answers(path).answers == {"a": ["2"]}
     path.write_text("\n\nid,answer\na,2\nb,[1, 2]\nc\n,3\n")

@@ -852,6 +852,7 @@ def test_what_is_written_in_a_text_of_the_answer_stays() -> None:
                 dressed_text = example.replace("…", text)
                 assert alone(without_thoughts(dressed_text)) == text, dressed_text
     assert alone(r"$\boxed{[\text{'a'},\ \text{'b'}]}$") == "['a', 'b']"
+    assert alone(r"\boxed{'\\boxed{}'}") == r"'\\boxed{}'"
     for text in ("#### '[ANSWER]'", "Answer: '\\boxed{5}'"):
         assert alone(text) == text.partition(" ")[2]
 

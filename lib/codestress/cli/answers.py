@@ -165,8 +165,10 @@ def archive_adopt(
 
     [chosen] = resolved((artefact,), Knobs(profile, model, settings))
     [entry] = chosen.models
-    answers = read_answers(file).answers
-    counts = adopt(file, answers, chosen, entry, where, STORE, form)
+    read = read_answers(file)
+    for warning in read.warnings:
+        warn(f"warning: {warning}")
+    counts = adopt(file, read.answers, chosen, entry, where, STORE, form)
     click.echo(
         f"{counts.taken:,} answers taken for {entry.name}; {counts.answered:,} questions had one, "
         f"{counts.lacking:,} have none in the file, {counts.unused:,} answers are not asked for"
@@ -256,9 +258,8 @@ def score(
     for name in ("pass@1", "pass@5"):
         if content[name] is not None:
             shares.append(f"{name} {content[name]:.4%}")
-    counts = report.counts
-    total = sum(counts.values())
-    click.echo(f"{', '.join(shares)} ({rule}, {total:,} answers)")
+    counts = Counter(report.counts)
+    click.echo(f"{', '.join(shares)} ({rule}, {counts.total():,} answers)")
     click.echo(f"  read as {file.format} ({file.fields})")
     for reason, count in counts.items():
         if count:
@@ -288,10 +289,10 @@ def _scored(
             task=task,
             rule=rule,
             executor=executor,
-            unread=file.faults,
+            unread=file.warnings,
         )
-        rejected = len(problems.faults)
-        if rejected:
+        if problems.faults:
+            rejected = len(problems.faults)
             warn(f"{rejected:,} of {len(report.scores):,} problems rejected")
         for warning in report.warnings:
             warn(f"warning: {warning}")

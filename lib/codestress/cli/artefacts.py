@@ -104,8 +104,8 @@ def _tell_outcomes(outcomes: list[Built]) -> None:
             without[f"{what}: not run here: {why}"].append(outcome.name)
     alike.pop("", None)
     for same in alike.values():
-        if len(same) > 1:
-            first = same[0]
+        first, *others = same
+        if others:
             reason = f"for one reason, that of {first.name}"
             click.echo(f"{len(same)} × {first.state} {reason}")
     for part, names in without.items():

@@ -96,7 +96,8 @@ def doctor() -> None:
     """Lists what is installed, what is missing and the command that adds it. Exit status 1 when something is broken."""
     from codestress.pipeline.doctor import examine
 
-    findings = list(examine())
-    for finding in findings:
+    broken = False
+    for finding in examine():
         click.echo(f"{finding.state:8} {finding.what}: {finding.detail}")
-    exit_where(any(finding.state == "broken" for finding in findings))
+        broken |= finding.state == "broken"
+    exit_where(broken)

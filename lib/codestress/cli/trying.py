@@ -52,8 +52,14 @@ def try_command(
         f"{minutes:g} min from now: a short question to {model}, then all questions are made and asked; "
         "then the figures are drawn"
     )
-    named = {"models": model, "model_id": model_id, "key_env": key_env}
-    context.invoke(build, profile="try", minutes=minutes, **named)
+    context.invoke(
+        build,
+        profile="try",
+        minutes=minutes,
+        models=model,
+        model_id=model_id,
+        key_env=key_env,
+    )
 
 
 def offers() -> Iterator[str]:

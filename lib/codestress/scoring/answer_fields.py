@@ -1,6 +1,7 @@
 """Fields of rows in files of answers: the problem's id, and the texts of the answers, which an
 API's response may hold."""
 
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -19,6 +20,12 @@ def id_text(value: Any) -> str:
         # pandas writes whole numbers as floats in a column with gaps.
         value = int(value)
     return str(value) if type(value) in (str, int) else ""
+
+
+def warning(fault: str, names: Sequence[str]) -> str:
+    """Returns a warning of a `fault` in the rows `names`; it names the first five of more."""
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{fault}: {', '.join(names[:5])}{more}"
 
 
 def answer_texts(value: Any) -> list[str | None]:

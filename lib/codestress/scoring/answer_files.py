@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -14,6 +14,7 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.types import Outcome, Score, Task
 
+from .answer_fields import warning
 from .forms import alone, split_thoughts, without_thoughts
 from .predictions import Answer, Rule, score_answers
 
@@ -42,8 +43,7 @@ class Report:
     def counts(self) -> dict[str, int]:
         """Number of answers of each outcome by the outcome's name (`Outcome.code`), zeros included;
         the numbers add up to the number of scores."""
-        scores = chain(*self.scores.values())
-        counts = Counter(score.outcome for score in scores)
+        counts = Counter(score.outcome for score in chain(*self.scores.values()))
         return {outcome.code: counts[outcome] for outcome in Outcome}
 
     def pass_at(self, k: int) -> float | None:
@@ -98,10 +98,10 @@ def score_file(
     task: Task,
     rule: Rule,
     executor: Executor | None,
-    unread: Mapping[str, Sequence[str]] | None = None,
+    unread: Sequence[str] = (),
 ) -> Report:
     """Scores as many answers to each problem as any problem has; `answers` are lists of texts by
-    problem id (`read_answers`), whose faulty rows, `unread`, are named too.
+    problem id (`read_answers`); the warnings on their file, `unread`, become the report's.
 
     `task` says whether outputs or inputs are predicted; `executor` runs programs, and may be None
     for outputs under the rule `strict`. A problem without answers, and None in the place of an
@@ -109,7 +109,7 @@ def score_file(
     answers is scored by those. Hidden thoughts are removed under both rules; fences and other
     wrappings (`scoring.forms.alone`) under `strict`.
     """
-    expected = max(map(len, answers.values()), default=1) or 1
+    expected = max([1, *map(len, answers.values())])
     # A failed request is one row, whatever the number of answers that it should have given.
     answered = {name: texts for name, texts in answers.items() if {*texts} - {None}}
     entries: list[tuple[str, Answer | Score]] = []
@@ -124,7 +124,8 @@ def score_file(
         scores.setdefault(name, []).append(score)
     for name, fault in problems.faults.items():
         scores[name] = [Score(Outcome.HARNESS_ERROR, 0.0, fault)] * expected
-    return Report(scores, _warnings(problems, answered, expected, unread or {}))
+    warnings = [*problems.faults.values(), *unread]
+    return Report(scores, [*warnings, *_warnings(problems, answered, expected)])
 
 
 def _entry(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
@@ -138,32 +139,23 @@ def _entry(problem: Problem, text: str | None, rule: Rule) -> Answer | Score:
     return Answer(problem, alone(answer) if rule == "strict" else answer)
 
 
-def _warnings(
-    problems: ProblemFile,
-    answers: Answers,
-    expected: int,
-    unread: Mapping[str, Sequence[str]],
-) -> list[str]:
-    """Returns a warning for each faulty problem, and for each fault of the answers: rows that could
-    not be read (`unread`), and ids that are unknown, or have no answers or fewer than
-    `expected`."""
+def _warnings(problems: ProblemFile, answers: Answers, expected: int) -> Iterator[str]:
+    """Yields a warning for each fault of the answers: ids that are unknown, or have no answers or
+    fewer than `expected`."""
     known = [problem.id for problem in problems.problems]
     every = dict.fromkeys([*known, *problems.faults])
-    named = dict(unread)
-    named["no answers to"] = [name for name in every if name not in answers]
-    unknown = [name for name in answers if name not in every]
-    named["answers to unknown problems, not scored"] = unknown
-    fewer = [name for name in known if 0 < len(answers.get(name, ())) < expected]
-    named[f"fewer than {expected} answers, scored by those"] = fewer
-    warnings = list(problems.faults.values())
-    warnings += [_named(fault, names) for fault, names in named.items() if names]
-    return warnings
-
-
-def _named(fault: str, names: Sequence[str]) -> str:
-    """Returns a warning of a `fault` in the rows `names`; it names the first five of more."""
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"{fault}: {', '.join(names[:5])}{more}"
+    named = {
+        "no answers to": [name for name in every if name not in answers],
+        "answers to unknown problems, not scored": [
+            name for name in answers if name not in every
+        ],
+        f"fewer than {expected} answers, scored by those": [
+            name for name in known if 0 < len(answers.get(name, ())) < expected
+        ],
+    }
+    for fault, names in named.items():
+        if names:
+            yield warning(fault, names)
 
 
 def check_matched(path: Path, answers: Answers, report: Report) -> None:

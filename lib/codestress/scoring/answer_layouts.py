@@ -11,9 +11,9 @@ import re
 import struct
 import zipfile
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from codestress.literals import parse_json
 from codestress.problems.problem_files import LARGEST, decoded, unpacked
 from codestress.validation import read_yaml
 
-from .answer_fields import answer_texts, field_at, id_text
+from .answer_fields import answer_texts, field_at, id_text, warning
 
 Row = dict[str, Any]
 LAYOUTS = read_yaml(Path(__file__).with_name("layouts.yaml"))
@@ -57,8 +57,8 @@ class AnswerFile:
     """Texts by problem id, in the file's order; None marks a missing answer."""
     fields: str = "ids to texts"
     """Names of the fields that were read as id and answers."""
-    faults: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Numbers of the rows without an id or answer, by fault."""
+    warnings: Sequence[str] = ()
+    """Faults of rows, such as a missing id, each with the numbers of the rows."""
 
 
 def read_answers(path: Path, form: str = "") -> AnswerFile:
@@ -163,8 +163,9 @@ def _from_json(content: Any, form: str) -> AnswerFile:
 def _lists_of_texts(content: Row) -> dict[str, list[str | None]]:
     """Returns the object `content` of problem ids to lists of texts; `ValueError` for another."""
     for name, texts in content.items():
-        known = isinstance(texts, list)
-        if not known or not all(isinstance(text, str | None) for text in texts):
+        if not isinstance(texts, list) or not all(
+            isinstance(text, str | None) for text in texts
+        ):
             names = ", ".join([*content][:9])
             raise ValueError(f"{name}: is not a list of texts (found {names})")
     return content
@@ -213,8 +214,8 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
     filters: dict[str, object] = {}
     for number, row in enumerate(rows, start=1):
         problem = id_text(field_at(row, id_field))
-        if not problem:
-            faults[f"rows without {id_field}, not scored"].append(str(number))
+        if not problem.strip():
+            faults[f"rows without {id_field}, left out"].append(str(number))
             continue
         # lm-eval writes the same responses again for each of its filters.
         row_filter = name == "lm-eval" and row.get("filter")
@@ -224,7 +225,12 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
         if None in texts:
             faults[f"rows without a text in {answer_field}"].append(str(number))
         answers.setdefault(problem, []).extend(texts)
-    return AnswerFile(name, answers, f"{id_field}, {answer_field}", faults)
+    return AnswerFile(
+        name,
+        answers,
+        f"{id_field}, {answer_field}",
+        list(map(warning, faults, faults.values())),
+    )
 
 
 def _lowercase(row: Any) -> Row:
@@ -273,6 +279,6 @@ def _preferred(paths: Sequence[str], rows: Sequence[Row]) -> str:
     for path in paths:
         for row in rows:
             empty = field_at(row, path) is None
-            if not empty or (path in row and path != "output"):
+            if not empty or path in row.keys() - {"output"}:
                 return path
     return ""

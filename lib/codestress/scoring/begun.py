@@ -10,6 +10,8 @@ import re
 from contextlib import suppress
 from typing import Literal
 
+from codestress.literals import NotLiteral, parse_literal
+
 from .dress import FENCE, Ending, before_fence, outside_brackets, unwrapped
 from .forms import alone, marked
 from .input_answers import asserted_expression
@@ -21,7 +23,7 @@ assertion in the completion, or the first line alone."""
 ASSERT = re.compile(r"(?<![A-Za-z0-9])assert\b(?!\s*\(?\s*not\b)")
 QUESTION = re.compile(r"\w\(\?\?\)|==\s*\?\?")
 """Pattern of the question marks in the prompt's assertion."""
-CALL = re.compile(r"\s*[A-Za-z_]\w*\s*\(")
+CALL = re.compile(r"[\s(]*[A-Za-z_]\w*\s*\(")
 OPENING_FENCE = re.compile(r"```[^\n`]*(?=\n)")
 CLOSING_FENCE = re.compile(r"(?:\A|\n)```|(?<=[^\s`])```[ \t]*(?=\n|\Z)")
 """Pattern of a closing fence: it begins a line, or ends a line that has text."""
@@ -143,7 +145,7 @@ def _written_whole(text: str, function: str) -> str:
 def _side(text: str, function: str) -> str:
     """Returns the side of an assertion's `==` that counts, from the `text` behind `assert`, which
     may be in parentheses: the call of `function`, or, where that is empty, the value, which stands
-    right unless only there is a call. Empty without `==`."""
+    right unless a call stands there and a value left. Empty without `==`."""
     equals, end = outside_brackets(text, "=="), len(text)
     if equals < 0 and text.lstrip().startswith("("):
         text = text.lstrip()[1:]
@@ -153,7 +155,12 @@ def _side(text: str, function: str) -> str:
     left, right = text[:equals], text[equals + 2 : end] + text[end + 1 :]
     if function:
         return left if _call_of(function, left) else right
-    return left if CALL.match(right) and not CALL.match(left) else right
+    if CALL.match(right):
+        # A value may be a call itself: `set()`.
+        with suppress(NotLiteral):
+            parse_literal(left)
+            return left
+    return right
 
 
 def _call_of(function: str, text: str) -> re.Match[str] | None:

@@ -51,6 +51,11 @@ def test_completions_that_never_end_are_incomplete() -> None:
 
 def test_outputs_and_blocks() -> None:
     assert begun_value(" [1, 2]\n```", OUTPUT).text == "[1, 2]"
+    # The value stands left, and may be a call as well.
+    for value in ("5", "set()", "dict(a=1)", "[]"):
+        for call in ("f(7)", "(f(7))", "list(f(7))"):
+            assert begun_value(f"assert {value} == {call}", OUTPUT).text == value
+        assert begun_value(f"assert f(7) == {value}", OUTPUT).text == value
     for text in (
         "`assert f(3) == 'a;'`",
         "It is **assert f(3) == 'a;'**",
