@@ -134,7 +134,15 @@ os.environ['MARK'] = '1'
 EARLY = {
     "bad": (FRESH.format(name="first.txt") + "1 / 0", "ZeroDivisionError"),
     "exits": ("import sys\nsys.exit(0)", "SystemExit"),
-    "gone": (FRESH.format(name="second.txt") + "os._exit(7)", "died"),
+    "gone": (
+        FRESH.format(name="second.txt") + "os._exit(7)",
+        "t/gone.ipynb, code cell 2: its kernel died with exit status 7",
+    ),
+    "killed": (
+        "import os, subprocess\nchild = subprocess.Popen(['sleep', '600'])\n"
+        "open('third.txt', 'w').write(str(child.pid))\nos.kill(os.getpid(), 9)",
+        "t/killed.ipynb, code cell 2: its kernel died with signal 9",
+    ),
     "unknown": ("%nosuchmagic", "%nosuchmagic"),
     "crashed": ("import ctypes\nctypes.string_at(0)", "Segmentation fault"),
     "silent": ("pass", "figure.pdf"),
@@ -172,6 +180,8 @@ def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(
     assert first[:2] == second[:2] == ["False", "False"]
     assert first[2] != second[2]
     assert first[3] != second[3]
+    # Nor does what its cells started outlive it.
+    assert not alive(int((project.root / "third.txt").read_text()))
 
 
 @pytest.mark.slow

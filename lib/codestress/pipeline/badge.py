@@ -15,25 +15,12 @@ from typing import NamedTuple
 from codestress.artefact_files import artefact_names
 from codestress.paths import MINE, OUTPUTS, ROOT, shown, visible, write_whole
 from codestress.report.checked import read_table
+from codestress.validation import read_yaml
 
 from .surroundings import commit, environment_without, git
 
-ISOLATIONS = (
-    ["unshare", "--map-root-user", "--net"],
-    ["bwrap", "--dev-bind", "/", "/", "--unshare-net"],
-)
-"""Commands that run another command without a network."""
-BADGES = ("available", "functional", "reusable", "reproduced")
-NEEDED = (
-    ("available", "a licence", "LICENSE"),
-    ("available", "how to cite it", "CITATION.cff"),
-    ("available", "a README", "README.md"),
-    ("reusable", "versions are pinned", "requirements.lock"),
-    ("reusable", "tests", "tests"),
-    ("reusable", "documented notebooks with parameters", "notebooks"),
-)
-"""Files and folders of the checkout, each with a badge and what is in it."""
-DEPOSIT = "deposit the commit (Zenodo, figshare) and put its doi into CITATION.cff"
+TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+BADGES = TABLE["badges"]
 
 
 class Criterion(NamedTuple):
@@ -50,14 +37,14 @@ def examine(profile: str) -> Iterator[Criterion]:
     """Yields a `Criterion` for each thing to check, on the checkout and on the artefacts built in
     `profile` (a name). The criterion of the badge `functional` builds a clone, which takes
     minutes."""
-    for badge, what, name in NEEDED:
+    for name, (badge, what) in TABLE["needed"].items():
         yield Criterion(badge, what, (ROOT / name).exists(), name)
     known, why = commit()
     clean = bool(known) and not git("status", "--porcelain").stdout
     yield Criterion("available", "everything is committed", clean, "see git status")
     cited = ROOT / "CITATION.cff"
     doi = cited.is_file() and "\ndoi:" in cited.read_text("utf-8")
-    yield Criterion("available", "archived with a DOI", doi, DEPOSIT)
+    yield Criterion("available", "archived with a DOI", doi, TABLE["deposit"])
     what = "a clean clone builds the profile smoke without a network"
     yield Criterion("functional", what, *_clean_clone(known[:12], why))
     yield from _reproduced(OUTPUTS / profile)
@@ -103,7 +90,7 @@ def _clean_clone(commit: str, why: str) -> tuple[bool, str]:
     off the network."""
     if not commit:
         return False, why
-    isolation = next(filter(_works, ISOLATIONS), None)
+    isolation = next(filter(_works, TABLE["isolations"]), None)
     if isolation is None:
         return False, "neither unshare nor bwrap can shut off the network here"
     with tempfile.TemporaryDirectory() as clone:

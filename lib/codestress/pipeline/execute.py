@@ -8,6 +8,7 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import time
 import traceback
 import uuid
@@ -25,7 +26,7 @@ from nbclient.exceptions import DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from codestress.errors import CodestressError, DataError
-from codestress.paths import FILES, ROOT, shown
+from codestress.paths import FILES, shown
 from codestress.program_counts import ProgramCounts, count_rows
 from codestress.report.checked import sha256_of_files
 from codestress.report.notebook_page import notebook_page
@@ -40,7 +41,7 @@ from .surroundings import commit, git
 
 # On what papermill and its packages use, and on parameters without a line in the cell.
 warnings.simplefilter("ignore")
-logging.getLogger("papermill").setLevel(logging.ERROR)
+logging.getLogger("papermill").setLevel(logging.CRITICAL)
 
 
 class Provisioner(LocalProvisioner):
@@ -48,10 +49,11 @@ class Provisioner(LocalProvisioner):
 
     async def launch_kernel(self, cmd: list[str], **kwargs: Any) -> Any:  # noqa: ARG002
         manager: Any = self.parent
-        folder = kwargs.get("cwd") or str(Path.cwd())
-        arguments = manager.environ, folder, manager.connection_file
-        process = Kernel(target=become_kernel, args=arguments)
+        process = Kernel(
+            target=become_kernel, args=(manager.environ, manager.connection_file)
+        )
         process.start()
+        manager.processes.append(process)
         if manager.timeout_s:
             # In this process: a notebook can change its own alarms.
             loop = asyncio.get_running_loop()
@@ -60,6 +62,12 @@ class Provisioner(LocalProvisioner):
         self.pid = self.pgid = process.pid
         return self.connection_info
 
+    async def cleanup(self, restart: bool = False) -> None:  # noqa: ARG002
+        """Kills what the kernel's cells started, the processes of its group."""
+        if self.pid:
+            with suppress(OSError):
+                os.killpg(self.pid, signal.SIGKILL)
+
 
 class Manager(AsyncKernelManager):
     """Manager of a kernel that talks over Unix sockets in a folder of the build, because TCP ports
@@ -67,6 +75,8 @@ class Manager(AsyncKernelManager):
     jupyter_client makes the manager without arguments."""
 
     folder: ClassVar[str]
+    processes: ClassVar[list[Kernel]]
+    """The kernel, once it is started."""
     environ: ClassVar[dict[str, str]]
     """Environment of the kernel."""
     timeout_s: ClassVar[float | None]
@@ -89,19 +99,49 @@ class Manager(AsyncKernelManager):
 def check_completed(notebook: nbformat.NotebookNode) -> None:
     """Raises `CodestressError` unless every code cell with content ran and none ended in an
     error. `notebook` is the executed notebook."""
-    cells = [
-        cell
-        for cell in notebook.cells
-        if cell.cell_type == "code" and cell.source.strip()
-    ]
-    for number, cell in enumerate(cells, start=1):
-        place = f"code cell {number} of {len(cells)}"
-        for output in cell.outputs:
-            if output.output_type == "error":
-                ending = f"{output.ename}: {output.evalue}"
-                raise CodestressError(f"{place} ended with {ending}")
-        if cell.execution_count is None:
-            raise CodestressError(f"{place} did not run: the kernel ended before it")
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and cell.source.strip():
+            for output in cell.outputs:
+                if output.output_type == "error":
+                    raise CodestressError(f"{output.ename}: {output.evalue}")
+            if cell.execution_count is None:
+                raise CodestressError("the kernel ended before the next cell ran")
+
+
+def reached(artefact: Artefact, staging: Path) -> str:
+    """Returns, for a message, the name of the notebook of `artefact` and the number of its last
+    code cell that began to run, by what papermill wrote into the folder `staging`."""
+    started = 0
+    with suppress(OSError):
+        for cell in nbformat.read(staging / "notebook.ipynb", 4).cells:
+            if cell.cell_type == "code" and cell.metadata.papermill.start_time:
+                # One of the cells is papermill's.
+                started += "injected-parameters" not in cell.metadata.tags
+    return f"{shown(artefact.notebook)}, code cell {started}"
+
+
+def failure(error: Exception, processes: list[Kernel], staging: Path) -> str:
+    """Returns the reason why a notebook failed: `error` in words, or how its kernel, one of `processes`,
+    ended on its own, with the remedy and what it printed into the folder `staging`."""
+    match error:
+        case PapermillExecutionError():
+            return f"{error.ename}: {error.evalue or error.source}"
+        case CodestressError() | OSError():
+            return str(error)
+        case DeadKernelError():
+            code = processes[0].wait() or 0
+        case _:
+            return traceback.format_exc(limit=-3)
+    text = (staging / PRINTED).read_text("utf-8", "replace")
+    text = text.partition("\n\nExtension modules")[0]
+    printed = f"; it printed:\n{text.strip()}" if text else ""
+    ending = f"exit status {code}"
+    if code < 0:
+        ending = f"signal {-code} ({signal.strsignal(-code)})"
+    return (
+        f"its kernel died with {ending}; run its cells one by one in JupyterLab to see "
+        f"which call ends it, or build with --jobs 1 if memory ran out{printed}"
+    )
 
 
 def execute(
@@ -124,13 +164,12 @@ def execute(
         kernel_manager_class=manager,
         progress_bar=False,
         start_timeout=120,
-        cwd=str(ROOT),
     )
     check_completed(notebook)
     (staging / PRINTED).unlink(missing_ok=True)
     # papermill writes down where both lay on this machine.
-    notebook.metadata.papermill["input_path"] = shown(artefact.notebook)
-    notebook.metadata.papermill["output_path"] = output.name
+    places = {"input_path": shown(artefact.notebook), "output_path": output.name}
+    notebook.metadata.papermill.update(places)
     if text := closing(artefact):
         # A notebook without words at its end keeps its last cell.
         if notebook.cells[-1].cell_type != "markdown":
@@ -201,23 +240,23 @@ def attempt(
         "CODESTRESS_CHANGED": artefact.marks.get("told", ""),
         "CODESTRESS_LABEL": artefact.label,
     }
-    own = {"folder": folder, "environ": environ, "timeout_s": timeout_s}
+    processes: list[Kernel] = []
+    own = {
+        "folder": folder,
+        "environ": environ,
+        "processes": processes,
+        "timeout_s": timeout_s,
+    }
     try:
         manager = type("OwnManager", (Manager,), own)
         record = {"inputs": inputs, "programs": count_rows(programs)}
         execute(artefact, staging, manager, record)
     except Exception as error:  # whatever papermill, the kernel or the converter raise: reported, never lost
+        why = failure(error, processes, staging)
         if timeout_s and time.monotonic() - started >= timeout_s:
-            file = f"params/profiles/{artefact.profile}.yaml"
-            return f"stopped after {timeout_s:g} s; raise timeout_s in {file}"
-        if isinstance(error, PapermillExecutionError):
-            return f"{error.ename}: {error.evalue or error.source}"
-        if isinstance(error, DeadKernelError):
-            printed = staging / PRINTED
-            text = printed.read_text("utf-8", "replace") if printed.exists() else ""
-            text = text.partition("\n\nExtension modules")[0]
-            return f"the kernel died; it printed:\n{text.strip() or 'nothing'}"
-        if isinstance(error, CodestressError | OSError):
-            return str(error)
-        return traceback.format_exc(limit=-3)
+            why = (
+                f"stopped after {timeout_s:g} s; raise timeout_s in "
+                f"params/profiles/{artefact.profile}.yaml"
+            )
+        return f"{reached(artefact, staging)}: {why}"
     return ""

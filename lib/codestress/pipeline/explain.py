@@ -50,8 +50,8 @@ def explain(
     factor."""
     for answer in results.answers.to_dict("records"):
         model, trial = answer["model"], results.trial_of(answer)
-        outcomes = "", answer[f"outcome_{rule}"]
-        if outcome in outcomes and matches(trial, model, where):
+        wanted = outcome in ("", answer[f"outcome_{rule}"])
+        if wanted and matches(trial, model, where):
             yield explained(results, answer, rule)
 
 

@@ -18,17 +18,15 @@ from multiprocessing import active_children, context, forkserver
 from pathlib import Path
 from unittest.mock import patch
 
+from codestress.paths import ROOT
+
+from .surroundings import TABLE
+
 AVAILABLE = sys.platform == "linux"
 MODULES = "CODESTRESS_MODULES"
 """Environment variable with the names of the modules that the notebooks of a build import."""
-OWN = {
-    "PYTHONHASHSEED": "0",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-}
-"""Environment of kernels beside the build's: several notebooks run side by side, each in one
-thread."""
+OWN = TABLE["kernels"]
+"""Environment of kernels beside the build's."""
 PRINTED = "kernel.txt"
 """File of what a kernel printed outside of its notebook: a crash, most often."""
 BASE = context.ForkServerProcess if AVAILABLE else context.SpawnProcess
@@ -60,10 +58,9 @@ def start(modules: Iterable[str], folder: str) -> None:
     if AVAILABLE:
         forkserver.set_forkserver_preload(["codestress.pipeline.preload"])
         own = OWN | {MODULES: " ".join(modules), "PYTHONSAFEPATH": "1"}
-        beside = str(Path(folder).parent)
         with (
             patch.dict(os.environ, own),
-            patch.object(tempfile, "tempdir", beside),
+            patch.object(tempfile, "tempdir", str(Path(folder).parent)),
         ):
             forkserver.ensure_running()
 
@@ -82,22 +79,21 @@ def quiet(errors: str = os.devnull) -> None:
     os.dup2(os.open(errors, os.O_WRONLY | os.O_CREAT, 0o644), 2)
 
 
-def become_kernel(
-    environment: dict[str, str], folder: str, connection_file: str
-) -> None:
-    """Turns the new process into a kernel: a session, `environment`, working `folder` and random
-    state of its own, then ipykernel's launcher, without the machine's settings and startup files
-    of IPython; never returns."""
+def become_kernel(environment: dict[str, str], connection_file: str) -> None:
+    """Turns the new process into a kernel: a session, `environment` and random state of its own, in
+    the checkout's folder, then ipykernel's launcher, without the machine's settings and startup
+    files of IPython; never returns."""
     try:
         quiet(f"{environment['CODESTRESS_STAGING']}/{PRINTED}")
-        faulthandler.enable(os.dup(2))  # ipykernel has another stderr
+        # ipykernel has another stderr.
+        faulthandler.enable(os.dup(2), all_threads=False)
         gc.enable()
         # Answers, trees and figures are many objects, and hardly any is garbage.
         gc.set_threshold(100_000)
         os.setsid()
         os.environ.clear()
         os.environ.update(environment)
-        os.chdir(folder)
+        os.chdir(ROOT)
         import numpy as np
         from ipykernel.kernelapp import IPKernelApp
         from IPython.core import application

@@ -30,8 +30,6 @@ from .artefacts import Artefact
 RENDERED = 4_000
 """Largest number of prompts that a plan renders for a paper's largest artefact; for larger
 artefacts it renders a sample of their problems."""
-COUNTED = ("requests", "answered", "repeated", "characters", "longest", "too_long")
-"""Counts of a sample that are scaled to all requests."""
 FEWEST_PROBLEMS = 10
 """Smallest number of problems in a sample."""
 
@@ -45,17 +43,17 @@ class PlanRow:
     model: str
     problems: int
     """Number of different problems that the model is asked about."""
-    requests: int
+    requests: int = 0
     """Largest number of requests. Follow-up requests count until the store shows that they are not
     made."""
-    answered: int
+    answered: int = 0
     """Number of requests with a stored response from the server in the model's registry row."""
-    repeated: int
+    repeated: int = 0
     """Number of requests equal to an earlier one, in this artefact or in a row above in the same
     plan; they are sent once."""
-    characters: int
+    characters: int = 0
     """Characters in the messages of the requests still to be made."""
-    longest: int
+    longest: int = 0
     """Number of tokens in all missing responses if each has its largest length."""
     dollars_low: float | None = None
     """Price of the prompts alone in dollars, at one token per 4 characters; None without a price in
@@ -174,7 +172,7 @@ def _rows(
         for entry in entries:
             count = sums[entry.name]
             scale = most / max(1, count.pop("steps", 0))
-            scaled = {name: round(scale * count[name]) for name in COUNTED}
+            scaled = {name: round(scale * count[name]) for name in count}
             row = PlanRow(
                 artefact.name,
                 entry.name,
@@ -201,8 +199,8 @@ def _price(row: PlanRow, entry: ModelEntry, responses: Store) -> None:
 def _counts(
     artefact: Artefact, prompts: Prompts, entry: ModelEntry, planning: Planning
 ) -> Counter[str]:
-    """Return sums over the trials of `prompts`, asked of the model `entry`, by the names in
-    `COUNTED`, and `steps`, the number of requests when none fails. Where stored responses come
+    """Return sums over the trials of `prompts`, asked of the model `entry`, by the names of a
+    row's counts, and `steps`, the number of requests when none fails. Where stored responses come
     from another server, none counts, and the error goes to `planning.errors`."""
     items = prompts.trials.items
     try:

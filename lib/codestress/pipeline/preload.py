@@ -19,17 +19,7 @@ from codestress.report.style import styled_figure  # noqa: E402
 from codestress.sandbox.layers import die_with_parent  # noqa: E402
 
 from .kernels import MODULES, quiet  # noqa: E402
-
-PACKAGES = (
-    "ipykernel.kernelapp",
-    "ipykernel.debugger",
-    "pyarrow.parquet",
-    "codestress.fitting.summaries",
-    "codestress.inference.run",
-    "codestress.report.publish",
-    "scipy.stats",
-)
-"""Modules that nearly every notebook imports, and modules that ipykernel imports late."""
+from .surroundings import TABLE  # noqa: E402
 
 
 def draw_once() -> None:
@@ -44,7 +34,7 @@ def draw_once() -> None:
 
 die_with_parent()  # or it goes on importing after a build that is over
 quiet()
-for name in (*PACKAGES, *os.environ.get(MODULES, "").split()):
+for name in (*TABLE["imports"], *os.environ.get(MODULES, "").split()):
     with contextlib.suppress(Exception):  # which the notebook meets again, and tells
         importlib.import_module(name)
 draw_once()

@@ -11,18 +11,12 @@ from pathlib import Path
 from codestress.errors import CodestressError
 from codestress.paths import ROOT, visible, whole
 from codestress.start import ASIDE
+from codestress.validation import read_yaml
 
-SETTINGS = ("COLUMNS", "IPYTHON", "JPY_", "JUPYTER", "LINES")
+TABLE = read_yaml(Path(__file__).with_suffix(".yaml"))
+SETTINGS = tuple(TABLE["settings"])
 """Beginnings of the names of environment variables with settings of tools that execute
 notebooks."""
-GIT = (
-    "GIT_DIR",
-    "GIT_WORK_TREE",
-    "GIT_INDEX_FILE",
-    "GIT_COMMON_DIR",
-    "GIT_OBJECT_DIRECTORY",
-)
-"""Environment variables that name another repository, as where a hook of git runs a build."""
 
 START_S = 120
 """Longest time in seconds that JupyterLab has to start; it needs some two."""
@@ -34,19 +28,16 @@ Mac's path of a socket has at most 103."""
 def apart(folder: str) -> dict[str, str]:
     """Environment of a process that executes notebooks: without a person's settings of IPython
     and Jupyter, whose files go to `folder`."""
-    tools = (
-        "IPYTHONDIR",
-        "JUPYTER_CONFIG_DIR",
-        "JUPYTER_DATA_DIR",
-        "JUPYTER_RUNTIME_DIR",
-    )
-    return environment_without(SETTINGS) | dict.fromkeys(tools, folder)
+    return environment_without(SETTINGS) | dict.fromkeys(TABLE["folders"], folder)
 
 
 def environment_without(beginnings: tuple[str, ...]) -> dict[str, str]:
     """This process's environment without the variables whose names have one of the `beginnings`."""
-    variables = os.environ.items()
-    return {name: text for name, text in variables if not name.startswith(beginnings)}
+    return {
+        name: text
+        for name, text in os.environ.items()
+        if not name.startswith(beginnings)
+    }
 
 
 def left_aside() -> list[str]:
@@ -126,7 +117,7 @@ def git(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Finished process of git with the `arguments`, run in the checkout, with another exit status
     than 0 where git is not installed. git ignores a repository around the checkout, and one that
     the environment names."""
-    environment = environment_without(GIT)
+    environment = environment_without(tuple(TABLE["git"]))
     environment["GIT_CEILING_DIRECTORIES"] = str(ROOT.parent)
     command = ["git", *arguments]
     try:
