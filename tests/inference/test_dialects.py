@@ -517,6 +517,12 @@ def test_an_answer_in_parts() -> None:
             response = ask(server.base_url)
         assert (response.text, response.finish_reason) == expected
         assert response.dialects == ("parts",)
+    lacking = completion([{"type": "text", "content": "4"}])
+    with (
+        OpenAIServer(lambda _: lacking) as server,
+        refused(RequestFailed, "content.text", "must be a text"),
+    ):
+        ask(server.base_url)
 
 
 # A whole run

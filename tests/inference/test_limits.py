@@ -285,9 +285,11 @@ def lengths(limit: int, refusal: Reply) -> Behaviour:
     )
 
 
-def answer_of(server: OpenAIServer, *texts: str, **sampling: Any) -> list[Response]:
+def answer_of(
+    server: OpenAIServer, *texts: str, retries: int = 0, **sampling: Any
+) -> list[Response]:
     """To all texts, one after the other; the first failure is raised."""
-    settings = {"base_url": server.base_url, "key_env": "", "retries": 0}
+    settings = {"base_url": server.base_url, "key_env": "", "retries": retries}
     row = ModelEntry(name="served", engine="openai", id="served-1", settings=settings)
 
     async def asking() -> list[Response]:
@@ -448,6 +450,8 @@ OTHERS = {
     ),
     "French rate": error("Vous avez dépassé la limite de requêtes par minute."),
     "Spanish quota": error("Ha excedido su cuota."),
+    "no memory": error("CUDA out of memory. Tried to allocate 20.00 GiB", 500),
+    "no memory, Chinese": error("显存不足", 503),
     "tokens a minute": error(
         "Token limit of 1500 tokens/min exceeded by this request of 1600"
     ),
@@ -482,12 +486,61 @@ def test_other_refusals_are_no_word_on_lengths(name: str) -> None:
     [(limit, source) for limit, rows in TABLE.items() for source in rows],
 )
 def test_each_row_of_signs_is_in_the_words_of_a_server(limit: str, source: str) -> None:
-    tables = {"prompt": PROMPTS, "excess": PROMPTS, "answer": ANSWERS, "other": OTHERS}
-    replies = tables[limit]
+    tables = {"prompt": PROMPTS, "excess": PROMPTS, "answer": ANSWERS, "size": ANSWERS}
+    tables["money"] = {"OpenAI": error("Pay", code="insufficient_quota")}
+    replies = tables.get(limit, OTHERS)
     sign = re.compile(TABLE[limit][source], re.I | re.S)
     assert any(
         sign.search(reply.body.decode("unicode_escape")) for reply in replies.values()
     )
+
+
+# A request that takes more of a minute's tokens than there are.
+ABOVE = {
+    "OpenAI": "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 51234.",
+    "German": "Angefragt 51.234 Token; Limit 30.000 Token pro Minute",
+    "Chinese": "请求过大：每分钟令牌限制 30000，请求 51234。",
+    "Spanish": "Se han solicitado 51234 tokens y el límite es de 30000",
+    "fields": '{"limit_tokens": 30000, "requested_tokens": 51234}',
+}
+PASSES = {
+    "OpenAI": "Limit 30000, Used 29000, Requested 2234. Try again in 20ms.",
+    "requests": "Limit: 60 requests a minute; you requested 75",
+    "ids": "limit for gpt-4-0613 reached; request 88123",
+}
+
+
+@pytest.mark.parametrize("name", ABOVE)
+def test_a_request_larger_than_its_rate_is_not_repeated(name: str) -> None:
+    with OpenAIServer(lengths(6000, error(ABOVE[name], 429))) as server:
+        with pytest.raises(RequestFailed) as caught:
+            answer_of(server, LONG, retries=5)
+        assert len(server.requests) == 1
+    names(caught.value, "served", "429", "30", "SET=max_tokens")
+    assert caught.value.outcome is Outcome.HARNESS_ERROR
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_a_rate_that_passes_is_waited_for(name: str) -> None:
+    busy = error(PASSES[name], 429)
+    busy.headers["retry-after-ms"] = "1"
+
+    def first(_: Received) -> Reply:
+        return busy if len(server.requests) < 3 else completion("yes")
+
+    with OpenAIServer(first) as server:
+        assert answer_of(server, LONG, retries=5)[0].text == "yes"
+
+
+@pytest.mark.parametrize("status", [500, 503, 200])
+def test_want_of_memory_is_tried_with_a_shorter_prompt(status: int) -> None:
+    full = error("CUDA out of memory. Tried to allocate 20.00 GiB", status)
+    with OpenAIServer(lengths(6000, full)) as server:
+        outcomes = asyncio.run(outcomes_of(server, [LONG, "short"]))
+    assert outcomes == [Outcome.DOES_NOT_FIT, None]
+    with OpenAIServer(lambda _: full) as server:
+        outcomes = asyncio.run(outcomes_of(server, [LONG, "short"]))
+    assert Outcome.DOES_NOT_FIT not in outcomes
 
 
 def test_what_is_suspected_is_tried_once_with_a_shorter_prompt() -> None:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -25,7 +26,7 @@ from pydantic import ValidationError
 import openai_server
 from codestress.errors import EngineError
 from codestress.inference.budget import Budget
-from codestress.inference.engines.base import RequestFailed
+from codestress.inference.engines.base import Engine, RequestFailed
 from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.registry import ModelEntry
 from codestress.scoring.judging import unanswered
@@ -756,6 +757,25 @@ def test_the_key_is_shown_nowhere(caplog: pytest.LogCaptureFixture) -> None:
     assert KEY not in caplog.text
 
 
+@pytest.mark.parametrize(
+    "written", [repr, json.dumps, lambda key: key.replace("/", "\\/")]
+)
+def test_a_key_is_hidden_as_programs_write_it(
+    monkeypatch: pytest.MonkeyPatch, written: Callable[[str], str]
+) -> None:
+    key = """sk-a'b"c\\d/e.f+1234"""
+    monkeypatch.setenv("TEST_KEY", key)
+    shown = written(key).strip("'").removeprefix('"').removesuffix('"')
+    with (
+        OpenAIServer(lambda _: failure(400, f"I saw {shown}.")) as server,
+        pytest.raises(RequestFailed, match=r"I saw \[key\]\.") as caught,
+    ):
+        ask(server.base_url)
+    assert "1234" not in str(caught.value).replace(server.base_url, "")
+    with OpenAIServer(lambda _: completion(f"<{shown}>")) as server:
+        assert ask(server.base_url)[0].text == "<[key]>"
+
+
 @pytest.mark.parametrize("key", [f"{KEY}\nsecond line", f"{KEY} copied", f"{KEY}–"])
 def test_a_value_that_cannot_be_a_key_is_not_repeated(
     monkeypatch: pytest.MonkeyPatch, key: str
@@ -861,6 +881,38 @@ def test_a_prefill_is_probed_once_before_it_is_used() -> None:
         ]
         assert len(ask(server.base_url, *requests, prefill="vllm")) == 20
         assert len(server.requests) == 20
+
+
+def test_an_overloaded_server_says_nothing_of_begun_answers() -> None:
+    """It is asked again for the next request."""
+    begun = [question(text, prefill="The answer is") for text in "ab"]
+
+    class Busy(OpenAIServer):
+        checks = 0
+
+        def reply(
+            self, method: str, path: str, headers: dict[str, str], content: bytes
+        ) -> Reply:
+            if b'"Count."' in content:
+                self.checks += 1
+                if self.checks == 1:
+                    return WAIT
+            return super().reply(method, path, headers, content)
+
+    async def both(engine: Engine) -> str:
+        with pytest.raises(RequestFailed) as caught:
+            await engine.answer(begun[0])
+        assert caught.value.outcome is Outcome.OVERLOADED
+        names(caught.value, "served", "429", "150")
+        try:
+            return (await engine.answer(begun[1])).text
+        finally:
+            await engine.close()
+
+    with Busy() as server:
+        engine = open_engine(entry(server.base_url, prefill="vllm"))
+        assert asyncio.run(both(engine))
+        assert server.checks == 3
 
 
 def test_completions_get_the_prompt_rendered_here() -> None:

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from ipaddress import ip_address, ip_network
 from typing import Any
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from pydantic import HttpUrl
 from tqdm import tqdm
@@ -57,13 +57,6 @@ def base_of(typed: str) -> str:
     url = re.split("[?#]", str(HttpUrl(typed.strip(AROUND))))[0].rstrip("/")
     scheme, _, place = url.partition("://")
     return f"{scheme}://{ENDPOINT.sub('', place).rstrip('/')}"
-
-
-def sent_on(url: str, location: str) -> str:
-    """Returns the end of a message on a reply that redirects to `location` a request to `url`."""
-    with suppress(ValueError):
-        location = base_of(urljoin(url, location))
-    return f"redirects are not followed; if the server is there, its URL (or base_url) is {location}"
 
 
 def is_openai(url: str) -> bool:
@@ -181,24 +174,15 @@ def _certificates() -> ssl.SSLContext:
         raise EngineError(f"{setting}: {error}; correct it, or unset it") from None
 
 
-def remedy_of(error: object) -> str:
-    """Returns a sentence with the remedy where the `error` of an HTTP client says that a certificate
-    cannot be verified; else empty."""
-    if "CERTIFICATE_VERIFY_FAILED" not in str(error):
-        return ""
-    return (
-        "\nIf your network has a certificate of its own, name its file: "
-        "export SSL_CERT_FILE=FILE.pem (REQUESTS_CA_BUNDLE is not read)"
-    )
-
-
 class Secret:
     """A server's key. The methods replace it by "[key]" in texts; in all later log records of the
     HTTP libraries (`LIBRARIES`) it is replaced too. An encoded form of the key (hexadecimal, Base64)
     is not found."""
 
     def __init__(self, key: str) -> None:
-        self._key = key
+        # JSON, and what Python prints, have backslashes before some characters.
+        pattern = re.sub(r"(\\?\W)", r"\\\\*\1", re.escape(key))
+        self._pattern = re.compile(pattern or "(?!)")
         shortest = 2 * SHORTEST if key.isalpha() else SHORTEST
         self._is_word = len(key) < shortest
         for name in [*LIBRARIES, *logging.root.manager.loggerDict]:
@@ -208,12 +192,12 @@ class Secret:
     def out_of(self, text: str) -> str:
         """Returns the completion `text` with the key replaced by "[key]", unless the key is so short
         that it may be a word of the completion (see `SHORTEST`)."""
-        return text if self._is_word else text.replace(self._key, SHOWN)
+        return text if self._is_word else self.out_of_message(text)
 
     def out_of_message(self, text: str) -> str:
         """Returns `text`, a part of a message, with the key replaced by "[key]", however short the key
         is."""
-        return text.replace(self._key, SHOWN) if self._key else text
+        return self._pattern.sub(SHOWN, text)
 
     def quote(self, words: str | bytes) -> str:
         """Returns the server's text `words` on one line: printable, cut to `SHOWN_CHARACTERS`, and

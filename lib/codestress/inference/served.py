@@ -21,6 +21,7 @@ from codestress.types import hash_of
 from codestress.validation import nearest, read_yaml
 
 from .engines.openai import fault_of_address, key_in
+from .engines.replies import REMEDIES, remedy_of, sent_on, value_at
 from .network import (
     AROUND,
     PAUSE_S,
@@ -28,8 +29,6 @@ from .network import (
     Secret,
     base_of,
     connection,
-    remedy_of,
-    sent_on,
     through,
 )
 from .registry import ModelEntry
@@ -83,7 +82,6 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
     if offers and chosen not in offers:
         near = nearest(chosen, offers)
         raise ParameterError(f"{who}: the server offers no {chosen!r}{near}")
-    offer = offers.get(chosen)
     where = urlsplit(base_url)
     port = f"-{where.port}" if where.port else ""
     name = f"{chosen}@{where.hostname}{port}{where.path.removesuffix('/v1')}"
@@ -94,7 +92,7 @@ def served_at(url: str, model_id: str, key_env: str) -> ModelEntry:
         id=chosen,
         # Another server's model of the same name is another model.
         revision=f"at {base_url}",
-        context=offer.context if offer else None,
+        context=offers.get(chosen, Offer(None, True)).context,
         settings={"base_url": base_url, "key_env": key_env, "prefill": "vllm"},
     )
 
@@ -170,8 +168,7 @@ def models_of(
         if status == 200:
             return _offers(parse_json(content))
     raise NoList(
-        f"{fault}, and no list of models: {secret.quote(content)[:100]}; the URL of most servers ends in "
-        "/v1; with ID=… no list is needed"
+        f"{fault}, and no list of models: {secret.quote(content)[:100]}; {REMEDIES['no list']}"
     )
 
 
@@ -217,7 +214,7 @@ def _offers(body: Any) -> dict[str, Offer]:
 def _context(row: dict[str, Any]) -> int | None:
     for place in (row, row.get("meta")):
         for name in WORDS["context"]:
-            context = place.get(name) if isinstance(place, dict) else None
+            context = value_at(place, name)
             if type(context) is int and context > 0:
                 return context
     return None
@@ -246,7 +243,9 @@ def _words_in(value: Any) -> list[str]:
         texts = [word if has is True else has for word, has in value.items()]
         value = [text for text in texts if isinstance(text, str)]
     words = []
-    for word in value if isinstance(value, list) else [value]:
+    if not isinstance(value, list):
+        value = [value]
+    for word in value:
         # As in text+image->text, the result stands last.
         result = str(word).split("->")[-1]
         # A hyphen keeps "Text Embeddings" from being text.

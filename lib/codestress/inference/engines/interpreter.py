@@ -52,7 +52,8 @@ class Interpreter(BatchEngine):
         """Yields a response for each of `requests` that says how its program ended, or
         `RequestFailed` for a program over which a worker dies twice."""
         programs = []
-        for prompt in (request.prompt for request in requests):
+        for request in requests:
+            prompt = request.prompt
             code = prompt.messages[-1].content
             programs.append(Program(code, call=prompt.prefill, source=prompt.source))
         executions = await asyncio.to_thread(lambda: list(self.executor.run(programs)))

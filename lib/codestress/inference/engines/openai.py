@@ -27,8 +27,6 @@ from . import dialects
 from .base import conversation
 
 if TYPE_CHECKING:
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-
     from .openai_engine import OpenAIEngine
 
 TEMPLATES = PARAMS / "templates"
@@ -120,7 +118,7 @@ def fault_of_address(url: str, key_env: str) -> str:
     try:
         parts = HttpUrl(url.strip(AROUND))
     except ValueError:
-        return "is not an address such as http://localhost:8000/v1"
+        return "is no http:// or https:// address such as http://localhost:8000/v1"
     if parts.username or parts.password or parts.query or parts.fragment:
         return (
             "must not hold a user, password or query; a key belongs into the environment "
@@ -200,7 +198,8 @@ def rendered(template: str, messages: list[dict[str, str]]) -> str:
     the template fails."""
     try:
         compiled = _templates().get_template(template)
-        return compiled.render(messages=messages, add_generation_prompt=True)
+        text: str = compiled.render(messages=messages, add_generation_prompt=True)
+        return text
     except Exception as error:  # whatever a template's code raises
         fault = f"cannot render the prompt: {error}"
         if not (TEMPLATES / template).is_file():
@@ -210,7 +209,7 @@ def rendered(template: str, messages: list[dict[str, str]]) -> str:
 
 
 @cache
-def _templates() -> ImmutableSandboxedEnvironment:
+def _templates() -> Any:
     # Imported late: few servers need Jinja.
     from jinja2 import FileSystemLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment

@@ -18,25 +18,26 @@ from ..network import (
     Patience,
     Secret,
     connection,
-    remedy_of,
-    sent_on,
     through,
 )
 from ..registry import ModelEntry
 from .base import RequestFailed
 from .dialects import words_of
 from .openai import Settings
-from .replies import REMEDIES, status_in, usage_in, value_at
+from .replies import (
+    REMEDIES,
+    limit_of,
+    remedy_of,
+    sent_on,
+    status_in,
+    usage_in,
+    value_at,
+)
 
 CONNECT_S = 30.0
 NOT_PROCESSED = (400, 401, 402, 403, 404, 413, 422, 429)
 """Statuses by which servers say that they did nothing for a request: the request counts, and costs
 no tokens."""
-NO_MONEY_LEFT = re.compile(
-    rb':\s*"(insufficient_quota|exceeded_current_quota_error|billing_\w+)"'
-)
-"""Pattern of the codes and types of errors which say that the account has to pay before its next
-request; some come with the status of a rate limit."""
 NOT_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout)
 """Errors of a request that was not sent."""
 PACKINGS = ("", "identity", "gzip", "deflate")
@@ -87,8 +88,11 @@ class Client(httpx2.AsyncClient):
             reply = await self._loaded(request, options)
         if reply.is_success and request.url.path.endswith("completions"):
             reply.status_code = status_in(reply.content) or reply.status_code
-        if reply.is_error and NO_MONEY_LEFT.search(reply.content):
-            reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
+        if reply.is_error:
+            limit = limit_of(reply.status_code, reply.text)
+            # However long one waits, it would be refused again.
+            if limit in ("money", "rate"):
+                reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
         wait = re.fullmatch(r"([\d.]+) ?(m?)s", reply.headers.get("retry-after", ""))
         if wait:  # a time with its unit
             reply.headers["retry-after-ms" if wait[2] else "retry-after"] = wait[1]
@@ -190,8 +194,9 @@ class Client(httpx2.AsyncClient):
         if not words or not isinstance(words, str):
             words = words_of(reply.text)
         message = f"status {error.status_code}: {self.secret.quote(words)}"
-        status = 402 if NO_MONEY_LEFT.search(reply.content) else error.status_code
+        limit = limit_of(error.status_code, reply.text)
         variable = self.settings.key_variable or "none"
+        status = 402 if limit == "money" else error.status_code
         remedy = REMEDIES.get(status, "").format(variable)
         if not remedy and reply.is_redirect:
             location = reply.headers.get("location", "")
@@ -200,7 +205,7 @@ class Client(httpx2.AsyncClient):
             return EngineError(f"{self.who}: {message}\n{remedy}")
         if wait := reply.headers.get("retry-after"):
             message += f" (Retry-After: {self.secret.quote(wait)})"
-        return self.failed(message)
+        return self.failed(message + REMEDIES.get(limit, ""))
 
     def failed(
         self, reason: str, outcome: Outcome = Outcome.HARNESS_ERROR

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 import httpx2
-from openai import APIStatusError, AsyncOpenAI
+from openai import APIStatusError, AsyncOpenAI, RateLimitError
 from tqdm import tqdm
 
 from codestress.errors import EngineError
@@ -35,6 +35,7 @@ from .dialects import DIALECTS, words_of
 from .openai import Settings, address_of, key_in, request_body
 from .openai_client import MOST, Client
 from .replies import (
+    LACKS_ITS_END,
     OUTCOMES,
     REMEDIES,
     SUSPICIOUS,
@@ -43,7 +44,6 @@ from .replies import (
     check_repeat,
     limit_of,
     limits_in,
-    outcome_of_fault,
     response_of,
     usage_in,
     value_at,
@@ -143,7 +143,7 @@ class OpenAIEngine(Client, Engine):
             failure.outcome = OUTCOMES.get(limit, Outcome.HARNESS_ERROR)
             is_silent = status in SUSPICIOUS and not limit
         is_silent = is_silent and prompt.characters > self._answered
-        if limit in ("answer", "excess") or is_silent:
+        if limit in ("answer", "excess", "memory") or is_silent:
             fits = await self._fits_shorter(request)
             failure.outcome = Outcome.DOES_NOT_FIT if fits else Outcome.HARNESS_ERROR
         if failure.outcome is not Outcome.HARNESS_ERROR:
@@ -152,7 +152,7 @@ class OpenAIEngine(Client, Engine):
             remedy = REMEDIES["long answer"].format(prompt.sampling.max_tokens)
             return AnswerTooLong(f"{failure}\n{remedy}")
         replied = failure.__cause__ or 0 < status < 500
-        if replied and not self._answered:
+        if replied and not limit and not self._answered:
             return RequestFailed(f"{failure}\n{REMEDIES['another API']}")
         return failure
 
@@ -261,7 +261,10 @@ class OpenAIEngine(Client, Engine):
                 fault = error
         words = self.secret.quote(reply.content)
         message = f"the reply is not a chat completion ({fault}): {words or 'nothing'}"
-        raise self.failed(message, outcome_of_fault(fault)) from fault
+        failure = self.failed(message)
+        if LACKS_ITS_END.match(str(fault)):
+            failure.outcome = Outcome.CUT_REPLY
+        raise failure from fault
 
     async def _post(self, request: Request, body: dict[str, Any]) -> httpx2.Response:
         MOST.set(most_tokens(request, body.get("prompt", "")))
@@ -314,7 +317,9 @@ class OpenAIEngine(Client, Engine):
                     "its counts do not show that it leaves the answer open "
                     f"({opened} tokens open, {closed} closed)"
                 )
-            except BudgetReached:
+            except (BudgetReached, RateLimitError):
+                # Nothing is known of the server: the next request checks again.
+                self._prefill = None
                 raise
             except Exception as error:  # it costs the feature, not the run
                 fault = f"the probe failed: {self.failure(error)}".rstrip(".")

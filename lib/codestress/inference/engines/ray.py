@@ -148,18 +148,14 @@ class AskBatch:
         return {"outcome": self._loop.run_until_complete(outcomes)}
 
     async def _outcomes(self, requests: Iterable[Request]) -> list[bytes]:
-        # A request that waits for a connection would use up its own time.
-        slots = asyncio.Semaphore(self._engine.concurrency)
+        return await asyncio.gather(*map(self._outcome, requests))
 
-        async def outcome(request: Request) -> bytes:
-            async with slots:
-                try:
-                    answer = await self._engine.answer(request)
-                    return pickle.dumps((request.key, answer))
-                except RequestFailed as failure:
-                    return pickle.dumps((request.key, failure))
-
-        return await asyncio.gather(*map(outcome, requests))
+    async def _outcome(self, request: Request) -> bytes:
+        try:
+            answer = await self._engine.answer(request)
+            return pickle.dumps((request.key, answer))
+        except RequestFailed as failure:
+            return pickle.dumps((request.key, failure))
 
 
 open_engine = RayEngine

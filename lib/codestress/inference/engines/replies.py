@@ -9,9 +9,11 @@ expressions for the words, codes and field names of refusals, in the languages t
 import itertools
 import json
 import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin
 
 from codestress.literals import parse_json
 from codestress.paths import PARAMS
@@ -26,7 +28,7 @@ from codestress.types import (
 )
 from codestress.validation import read_yaml
 
-from ..network import Secret
+from ..network import Secret, base_of
 from .dialects import DIALECTS, words_of
 
 FINISHED: tuple[FinishReason, ...] = ("stop", "length", "content_filter")
@@ -70,18 +72,10 @@ LONGEST_WORDS = 1000
 SMALLEST_CONTEXT = 128
 """Smallest context in tokens; smaller numbers in a refusal are no limit of a prompt."""
 SIGNS = PARAMS / "refusals.yaml"
-"""The table of signs: regular expressions by the limit that they name (`prompt`, `answer`, `other`,
-or `excess` for none) and by their source."""
+"""The table of signs: regular expressions by the limit that they name (`money`, `rate`, `memory`,
+`prompt`, `answer`, `other`, or `excess` for none) and by their source."""
 NAMES_ERROR = re.compile("err|detail|mess|msg|code|status|base_resp")
 """Regular expression for the fields of a reply that tell of an error."""
-SIZE = re.compile(
-    r"(?a:\b(?!50\d\b)\d{2,})|max|limit|too |exceed|long|über|höchst|trop|dépass|demasiad|supera"
-    "|[长長]|超|[过過]|[范範]|макс|초과",
-    re.I,
-)
-"""Regular expression for words of size; a refusal without any is not about an answer's length."""
-
-
 LACKS_ITS_END = re.compile(r"Unterminated|Expecting (?!value: line \d+ column 1 )")
 """Regular expression for the parser's words on JSON texts whose end is missing."""
 
@@ -178,7 +172,8 @@ def _text_of(content: Any, path: str) -> str:
         if not isinstance(kind, str):
             raise ValueError(f"the reply's {path} must be a text")
         if "text" in kind and not THOUGHT.search(kind):
-            texts.append(_text_of(part.get("text"), f"{path}.text"))
+            # A part of text that lacks it is a fault, not an empty answer.
+            texts.append(_text_of(part.get("text", 0), f"{path}.text"))
     return "".join(texts)
 
 
@@ -198,6 +193,21 @@ def _usage(body: Any) -> Usage:
     is no integer."""
     counts = [value_at(body, "usage", *path) for path in TOKENS]
     return Usage(*[max(0, n) if type(n) is int else None for n in counts])
+
+
+def sent_on(url: str, location: str) -> str:
+    """Returns the end of a message on a reply that redirects to `location` a request to `url`."""
+    with suppress(ValueError):
+        location = base_of(urljoin(url, location))
+    return REMEDIES["redirect"].format(location)
+
+
+def remedy_of(error: object) -> str:
+    """Returns a sentence with the remedy where the `error` of an HTTP client says that a certificate
+    cannot be verified; else empty."""
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return REMEDIES["certificate"]
+    return ""
 
 
 def usage_in(content: bytes) -> Usage:
@@ -241,41 +251,56 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 def limits_in(words: str) -> dict[str, int]:
     """Returns the limits that a server's `words` name by the table `SIGNS`, each with the place of
-    its first sign. Only the first `LONGEST_WORDS` characters are read."""
+    its first sign; `rate` only where a request takes more tokens than the rate has. Only the first
+    `LONGEST_WORDS` characters are read."""
     words = words[:LONGEST_WORDS]
     places = {}
     for limit, pattern in _patterns().items():
         if match := pattern.search(words):
             places[limit] = match.start()
-    if not SIZE.search(words):
+    if places.pop("size", None) is None:
         places.pop("answer", None)
+    for sizes in _patterns()["rate"].findall(words):
+        largest, requested = map(_tokens_in, sizes)
+        if not SMALLEST_CONTEXT <= largest < requested:
+            del places["rate"]
     return places
+
+
+def _tokens_in(text: str) -> int:
+    digits = re.sub(r"\D", "", text)
+    return int(digits)
 
 
 def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
     """Returns the limit that a request crosses, by the HTTP `status` and the text of its refusal:
-    `load`, `prompt`, `answer`, `other`, or `excess` where the refusal does not name the limit; empty
-    where it is about none. The limit is recognised by the table `SIGNS`, or by a number in the text
-    beside a smaller one that can be its limit.
+    `money`, `rate`, `memory`, `load`, `prompt`, `answer`, `other`, or `excess` where the refusal does
+    not name the limit; empty where it is about none. The limit is recognised by the table `SIGNS`, or
+    by a number in the text beside a smaller one that can be its limit.
 
     Where the refusal names both lengths, that of the refused `prompt` and that of the answer, the
     longer of the two crosses the limit, or the one that is named first.
     """
-    if status in OVERLOADED:
-        return "load"
     words = words_of(refusal)[:LONGEST_WORDS]
     places = limits_in(words)
+    if status not in (TOO_LARGE, *OVERLOADED):
+        places.pop("rate", None)
+    first = next(iter(places), "")
+    if first in ("money", "rate", "memory"):
+        return first
+    if status in OVERLOADED:
+        return "load"
     if status == TOO_LARGE and not places.keys() & {"other", "answer"}:
         return "prompt"
     if prompt is None:
-        return next(iter(places), "")
+        return first
     asked, length = prompt.sampling.max_tokens, prompt.characters
-    first = places.get("prompt", LONGEST_WORDS)
-    if places.get("answer", 0) > first and asked <= length / CHARACTERS_PER_TOKEN:
+    place = places.get("prompt", LONGEST_WORDS)
+    if places.get("answer", 0) > place and asked <= length / CHARACTERS_PER_TOKEN:
         del places["answer"]
     is_suspicious = status in SUSPICIOUS
     texts = [] if places else re.findall(r"\d[\d,]*", words)
-    numbers = {int(text.replace(",", "")) for text in texts} - {status}
+    numbers = set(map(_tokens_in, texts)) - {status}
     if _has_beyond(numbers - {asked}, length / 6, length / 1.5 + asked):
         return "prompt" if is_suspicious else "excess"
     if is_suspicious and _has_beyond(numbers, asked, asked):
@@ -296,14 +321,6 @@ def outcome_of(status: int, words: str) -> Outcome:
     return OUTCOMES.get(limit_of(status, words), Outcome.HARNESS_ERROR)
 
 
-def outcome_of_fault(fault: ValueError) -> Outcome:
-    """Returns the outcome of a request by what is wrong with the JSON of its reply: `cut reply` or
-    `harness error`."""
-    if LACKS_ITS_END.match(str(fault)):
-        return Outcome.CUT_REPLY
-    return Outcome.HARNESS_ERROR
-
-
 Texts = dict[int, tuple[int | None, str]]
 """By the hash of a reply's number: the hash of its text, and the digest of its prompt."""
 
@@ -319,7 +336,4 @@ def check_repeat(texts: Texts, number: str, text: str, prompt: str) -> None:
     if earlier[0] != answer[0]:
         texts[key] = (None, "")
     elif earlier != answer:
-        raise ValueError(
-            "it repeats, with its id and time, the answer to another request; each reply needs "
-            "an id of its own, or none"
-        )
+        raise ValueError(REMEDIES["repeated"])
