@@ -278,6 +278,9 @@ def test_a_name_without_a_row_is_told_before_anything_runs() -> None:
     assert probe.name_of("sim-near", "", "", ask=True) == "sim-near"
     with refused(ParameterError, "sim-nea", "sim-near"):
         probe.name_of("sim-nea", "", "", ask=True)
+    for address in ("localhost:8000/v1", "127.0.0.1:8000", "[::1]:8000/v1"):
+        with refused(ParameterError, "http://localhost:8000/v1"):
+            probe.name_of(address, "", "", ask=True)
 
 
 @pytest.mark.parametrize("prefill", ["continued", "ignored", "refused"])

@@ -42,14 +42,16 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     `ParameterError` for a name without a row, a bad URL or id, and where another model's row has
     the name, and `EngineError` where the server or, with `ask`, the model does not answer.
     """
-    if "://" in model:
-        entry = served_at(model, model_id, key_env)
-    elif ".py:" in model:
+    registry = load_registry()
+    if ".py:" in model and "://" not in model:
         entry = function_in(model)
+    elif ":" in model and model not in registry:
+        # An address, which some type without http://: the message says so.
+        entry = served_at(model, model_id, key_env)
     else:
-        find_models([model], load_registry(), "--models")
+        find_models([model], registry, "--models")
         return model
-    known = load_registry().get(entry.name, entry)
+    known = registry.get(entry.name, entry)
     if (known.id, _place(known)) != (entry.id, _place(entry)):
         raise ParameterError(
             f"{model}: its name {entry.name} is that of {known.id} at {_place(known)} in "
@@ -82,8 +84,7 @@ def checked(entry: ModelEntry) -> ModelEntry:
     Raises `EngineError` where the model does not answer, and `BudgetReached` at a limit.
     """
     settings = entry.settings
-    templated = settings.get("endpoint") == "completions"
-    if templated or settings.get("prefill", "none") != "none":
+    if settings.get("prefill", "none") != "none":
         try:
             return _tried(entry, "One, two,")
         except EngineError as error:
