@@ -84,6 +84,12 @@ needs_jdk = pytest.mark.skipif(
 )
 
 
+@pytest.fixture(scope="module")
+def executor() -> Iterator[Executor]:
+    with Executor() as running:
+        yield running
+
+
 @functools.cache
 def exposed() -> dict[str, str]:
     """What this machine does not protect from programs of strangers."""

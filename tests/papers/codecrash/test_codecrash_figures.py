@@ -5,8 +5,10 @@ from __future__ import annotations
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from made_answers import answers_to
 
 from codestress.fitting.proportions import wilson
 from codestress.papers.codecrash.charts import difference_dots, share_dots, token_dots
@@ -24,6 +26,7 @@ from drawn import faults
 from told import names
 
 MODELS = list(dict.fromkeys(sweep.swept_models()["model"]))[:17]
+RULE = {"rule": "strict", "confidence": 0.95}
 
 
 def table_of(
@@ -32,25 +35,14 @@ def table_of(
     """Rows like those of `differences`, with the columns that figures need: each loss is 10 % more than the one of
     the perturbation before, and half as large step by step."""
     datasets = ["generated", "contest", "merge"]
-    rows = product(models, datasets, modes, enumerate(perturbations, start=1))
-    table = pd.DataFrame(rows, columns=["model", "dataset", "mode", "place"])
-    losses = [
-        -10.0 * number / (1 + (mode == "cot"))
-        for (number, _), mode in zip(table["place"], table["mode"], strict=True)
-    ]
-    names = [name for _, name in table["place"]]
-    table = table.drop(columns="place").assign(perturbation=names, relative_pct=losses)
-    ends = {
-        "relative_low": table["relative_pct"] - 5,
-        "relative_high": table["relative_pct"] + 5,
-    }
-    setting = {
-        "language": "python",
-        "task": "output",
-        "ignore": False,
-        "refactor": False,
-    }
-    return table.assign(density=1.0, **setting, **ends)
+    rows = product(models, datasets, modes, perturbations)
+    table = pd.DataFrame(rows, columns=["model", "dataset", "mode", "perturbation"])
+    number = 1 + table["perturbation"].map(perturbations.index)
+    loss = -10.0 * number / (1 + (table["mode"] == "cot"))
+    table = table.assign(language="python", task="output", ignore=False, refactor=False)
+    return table.assign(
+        density=1.0, relative_pct=loss, relative_low=loss - 5, relative_high=loss + 5
+    )
 
 
 def test_codes_stand_beside_their_names_once() -> None:
@@ -62,28 +54,32 @@ def test_codes_stand_beside_their_names_once() -> None:
     names(prints, "MPS", "true")
 
 
-def test_titles_say_what_costs_most() -> None:
-    headline = differences.headline
-    table = table_of(MODELS[:2], ["direct"], ["PSC-ALL", "MHC"])
-    said = headline(table, relative=True)
-    names(said, "Pass@1", "hints (20 %")
-    assert "10 %" not in said
-    alone = headline(table[table["perturbation"] == "MHC"], relative=True)
-    names(alone, "Pass@1", "hints (20 %")
-    assert "10 %" not in alone
-    modes = table_of(MODELS[:2], ["direct", "cot"], ["PSC-ALL", "MHC"])
-    names(headline(modes, relative=True), "hints (20 % direct, 10 % chain of thought)")
-    told = table.assign(ignore=True, relative_pct=-30.0)
-    both = headline(pd.concat([table, told]), relative=True)
-    names(both, "changes (10 %, 30 % told to ignore)")
-    names(headline(told, relative=True), "(30 % told to ignore on average)")
-    unknown = headline(table.assign(relative_pct=float("nan")), relative=True)
-    names(unknown, "not known")
-    assert "%" not in unknown
-    for change in (0.0, 0.3):  # nothing is lost, or Pass@1 rises
-        none = headline(table.assign(relative_pct=change), relative=True)
-        names(none, "Pass@1 falls", "no condition")
-        assert "%" not in none
+BOTH = table_of(MODELS[:2], ["direct"], ["PSC-ALL", "MHC"])
+TOLD = BOTH.assign(ignore=True, relative_pct=-30.0)
+COSTS = {
+    "the largest of two": (BOTH, "Pass@1", "hints (20 %"),
+    "modes": (
+        table_of(MODELS[:2], ["direct", "cot"], ["PSC-ALL", "MHC"]),
+        "hints (20 % direct, 10 % chain of thought)",
+    ),
+    "with and without a defence": (
+        pd.concat([BOTH, TOLD]),
+        "changes (10 %, 30 % told to ignore)",
+    ),
+    "with a defence": (TOLD, "(30 % told to ignore on average)"),
+    "unknown": (BOTH.assign(relative_pct=float("nan")), "not known"),
+    "nothing lost": (BOTH.assign(relative_pct=0.0), "Pass@1 falls", "no condition"),
+    "Pass@1 rises": (BOTH.assign(relative_pct=0.3), "Pass@1 falls", "no condition"),
+}
+
+
+@pytest.mark.parametrize("case", COSTS)
+def test_a_title_says_what_costs_most(case: str) -> None:
+    table, *words = COSTS[case]
+    title = differences.headline(table, relative=True)
+    names(title, *words)
+    numbers = sum(word.count("%") for word in words)
+    assert title.count("%") == numbers
 
 
 @pytest.mark.parametrize(
@@ -99,14 +95,13 @@ def test_figures_fit_a_page_with_all_of_the_paper_s_models(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODESTRESS_STAGING", str(tmp_path))
-    perturbations = ["VAN", *("REN", "RTF", "GBC"), *leaderboard.HEADLINE]
-    table = table_of(MODELS, ["direct", "cot"], perturbations[1:])
+    perturbations = ["REN", "RTF", "GBC", *leaderboard.HEADLINE]
+    table = table_of(MODELS, ["direct", "cot"], perturbations)
+    table = table.assign(points=0.0, points_low=0.0, points_high=0.0)
+    points = differences.difference_points(table, relative=True)
     published = leaderboard.published_differences()
     theirs = leaderboard.published_points(published, table, relative=True)
-    points = differences.difference_points(
-        table.assign(points=0.0, points_low=0.0, points_high=0.0), relative=True
-    )
-    plain = table[(table["mode"] == "direct") & (table["dataset"] != "merge")]
+    plain = table.query("mode == 'direct' and dataset != 'merge'")
     tokens = plain.assign(
         average_tokens=9.0, tokens_low=8.0, tokens_high=10.0, most_tokens=99
     )
@@ -118,13 +113,7 @@ def test_figures_fit_a_page_with_all_of_the_paper_s_models(
     ]
     given = Predictions(artefact="codecrash/tab01", models=["sim-careful"])
     for figure in figures:
-        publish(
-            given,
-            figure=figure,
-            title="title",
-            table=table[:1],
-            data=table[:1],
-        )
+        publish(given, figure=figure, title="title", table=table[:1], data=table[:1])
         assert figure.get_figheight() < 8
         assert faults(tmp_path / "figure.svg", "page") == []
 
@@ -148,59 +137,38 @@ def test_tokens_within_a_power_of_ten_have_an_axis_with_numbers(
     assert len(named) >= 2
 
 
-def answers_to(rows: list[tuple[str, str, str, int, float]]) -> pd.DataFrame:
-    """Answers by perturbation, problem, question, sample and value, in one setting."""
-    columns = ["perturbation", "problem", "question", "sample", "value_strict"]
-    table = pd.DataFrame(rows, columns=columns)
-    table = table.assign(
-        value_reference=table["value_strict"], density=1.0, status="applied"
-    )
-    table.loc[table["perturbation"] == "VAN", "density"] = 0.0
-    return table.assign(
-        model="m",
-        dataset="livecodebench",
-        language="python",
-        task="output",
-        mode="direct",
-        ignore=False,
-        refactor=False,
-        reasoning_tokens=100.0,
-        collapsed=False,
-    )
-
-
 def test_shares_of_problems_count_questions_as_clusters() -> None:
     """100 problems of 10 questions, whose answers are alike within a question: intervals are those of 10 answers."""
-    rows = []
-    for number, name, sample in product(range(100), ("VAN", "MCC"), range(2)):
-        right = name == "VAN" or (number < 50 and sample == 0)
-        rows.append((name, f"p{number}", f"q{number // 10}", sample, float(right)))
-    answers = answers_to(rows)
-    [broken] = verdicts.changed_verdicts(
-        answers, rule="strict", confidence=0.95
-    ).itertuples()
+    asked = {
+        "problem": [f"p{number // 2}" for number in range(200)],
+        "question": [f"q{number // 20}" for number in range(200)],
+        "sample": np.arange(200) % 2,
+    }
+    vanilla = answers_to("VAN", [1.0] * 200, **asked)
+    one_of_two = answers_to("MCC", [1.0, 0.0] * 50 + [0.0] * 100, **asked)
+    answers = pd.concat([vanilla, one_of_two])
+    [broken] = verdicts.changed_verdicts(answers, **RULE).itertuples()
     assert (broken.broken, broken.right_before, broken.share) == (50, 100, 0.5)
     assert (broken.low, broken.high) == pytest.approx(tuple(wilson(5, 10)))
-    table = verdicts.stability(answers, rule="strict", confidence=0.95).set_index(
-        "perturbation"
-    )
+    table = verdicts.stability(answers, **RULE).set_index("perturbation")
     assert table.loc["MCC", "same_verdict"] == 0.5
-    assert tuple(table.loc["MCC", ["low", "high"]]) == pytest.approx(
-        tuple(wilson(5, 10))
-    )
-    assert tuple(table.loc["VAN", ["low", "high"]]) == pytest.approx(
-        tuple(wilson(10, 10))
-    )
+    for name, alike in (("MCC", 5), ("VAN", 10)):
+        ends = tuple(table.loc[name, ["low", "high"]])
+        assert ends == pytest.approx(tuple(wilson(alike, 10)))
 
 
 def test_a_difference_without_a_common_problem_is_not_known() -> None:
     """As after a stop: the vanilla programs of other problems were asked."""
-    rows = [("MCC", f"p{n}", f"p{n}", 0, n % 2) for n in range(4)]
-    plain = [("VAN", f"p{n}", f"p{n}", 0, 1.0) for n in range(4, 8)]
-    printed = [("MPS", f"p{n}", f"p{n}", 0, 0.0) for n in range(4, 8)]
-    for others, known in ((printed, {"VAN": 0.0, "MPS": -100.0}), ([], {"VAN": 0.0})):
-        answers = answers_to([*rows, *plain, *others])
-        table = reasoning.reasoning_table(answers, rule="strict", confidence=0.95)
+    others = [f"p{number}" for number in range(4, 8)]
+    comments = answers_to("MCC", [0.0, 1.0] * 2)
+    plain = answers_to("VAN", [1.0] * 4, problem=others, question=others)
+    printed = answers_to("MPS", [0.0] * 4, problem=others, question=others)
+    for asked, known in (
+        ([comments, plain, printed], {"VAN": 0.0, "MPS": -100.0}),
+        ([comments, plain], {"VAN": 0.0}),
+    ):
+        answers = pd.concat(asked).assign(reasoning_tokens=100.0, collapsed=False)
+        table = reasoning.reasoning_table(answers, **RULE)
         points = table.set_index("perturbation")["points"]
         assert points.dropna().to_dict() == known
         assert pd.isna(points["MCC"])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from perturbing import LANGUAGES, usable
 
 from codestress.inference.run import run
-from codestress.mutate.perturbations.checking import check_problems
 from codestress.mutate.perturbations.messages import messages, truth_of
 from codestress.mutate.perturbations.programs import program_of
 from codestress.mutate.perturbations.variants import make_variants
@@ -16,7 +16,6 @@ from codestress.parameters import questions
 from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
-from codestress.sandbox.runtimes import missing
 from codestress.types import Language, Source
 
 CODE = {
@@ -58,15 +57,7 @@ function f(n, items) {
   return [total, items];
 }""",
 }
-CALLED = {"python": "5, [9, 1]", "javascript": "5, [9, 1]"}
 RETURNED = {"python": "[5, [1, 3, 9], 'ab']", "javascript": "[5, [9, 1, 3]]"}
-LANGUAGES = [
-    "python",
-    pytest.param(
-        "javascript",
-        marks=pytest.mark.skipif(bool(missing("javascript")), reason="Node"),
-    ),
-]
 SAID = {
     "python": {
         "def never():": {"skipped": True, "unused": True},
@@ -97,64 +88,38 @@ SAID = {
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_messages_say_is_held_against_a_run_of_the_call(
-    language: Language,
+    language: Language, executor: Executor
 ) -> None:
-    problem = Problem(
-        "p",
-        CODE[language],
-        "f",
-        CALLED[language],
-        RETURNED[language],
-        language,
-        Source.KIT,
-    )
-    with Executor() as executor:
-        [checked], faults = check_problems([problem], executor, 0)
-        true = make_variants([checked], "MCC-TRUE", executor, seed=0)
-    assert not faults
+    code, output = CODE[language], RETURNED[language]
+    problem = Problem("p", code, "f", "5, [9, 1]", output, language, Source.KIT)
+    [checked] = usable([problem], executor)
     lines = checked.problem.code.split("\n")
     found: dict[str, dict[str, bool | None]] = {}
     for number, site in enumerate(program_of(checked.problem).message_sites()):
-        claims = {claim for claim, _ in messages()[site.kind]}
-        told = {
-            claim: truth_of(claim, site.kind, number, checked.trace) for claim in claims
-        }
-        found.setdefault(lines[site.line - 1], {}).update(told)
+        told = found.setdefault(lines[site.line - 1], {})
+        for claim, _ in messages()[site.kind]:
+            told[claim] = truth_of(claim, site.kind, number, checked.trace)
     for line, said in SAID[language].items():
         assert said.items() <= found[line].items(), line
-    loops = {site.kind for site in true["p"].sites} & {"while", "for"}
+    true = make_variants([checked], "MCC-TRUE", executor, seed=0)["p"]
+    loops = {site.kind for site in true.sites} & {"while", "for"}
     assert loops == {"for"}  # of the one that turns no message is true
 
 
-def test_messages_of_one_truth_and_any_as_before() -> None:
-    with Executor() as executor:
-        checked, _ = check_problems(
-            [*generated_problems(12), *contest_problems()[:12]], executor, 0
-        )
-        assert all(one.trace.ran for one in checked)
-        for name in ("MCC", "MPS"):
-            made = {
-                truth: make_variants(
-                    checked,
-                    f"{name}-{truth.upper()}" if truth else name,
-                    executor,
-                    seed=0,
-                )
-                for truth in ("", "false", "true", "undecidable")
-            }
-            expected = {
-                "false": {False},
-                "true": {True},
-                "undecidable": {None},
-                "": {True, False, None},
-            }
-            for truth, variants in made.items():
-                assert {
-                    site.truth for one in variants.values() for site in one.sites
-                } == expected[truth]
-            false = make_variants(checked, name, executor, seed=0, truth="false")
-            assert false == made["false"]
-            assert all(one.status == "applied" for one in false.values())
+@pytest.mark.parametrize("name", ["MCC", "MPS"])
+def test_messages_of_one_truth_and_any_as_before(name: str, executor: Executor) -> None:
+    checked = usable([*generated_problems(12), *contest_problems()[:12]], executor)
+    false = make_variants(checked, name, executor, seed=0, truth="false")
+    assert false == make_variants(checked, f"{name}-FALSE", executor, seed=0)
+    assert {one.status for one in false.values()} == {"applied"}
+    for truth, expected in {
+        "-FALSE": {False},
+        "-TRUE": {True},
+        "-UNDECIDABLE": {None},
+        "": {True, False, None},
+    }.items():
+        made = make_variants(checked, f"{name}{truth}", executor, seed=0).values()
+        assert {site.truth for one in made for site in one.sites} == expected
 
 
 def test_losses_stand_beside_what_controls_lose() -> None:
@@ -167,30 +132,20 @@ def test_losses_stand_beside_what_controls_lose() -> None:
         perturbations=["VAN", "AGAIN", "BLANK", "MCC"],
     )
     trials = questions(given)
-    prompts = {
-        name: [
-            (trials.render(one).messages[-1].content, one.sample)
-            for one in trials.items
-            if one.factors["perturbation"] == name
-        ]
-        for name in given.perturbations
-    }
-    assert [text for text, _ in prompts["AGAIN"]] == [
-        text for text, _ in prompts["VAN"]
-    ]
-    assert {sample for _, sample in prompts["AGAIN"]} == {
-        2,
-        3,
-    }  # asked anew, not looked up
-    for (blank, sample), (plain, other) in zip(
-        prompts["BLANK"], prompts["VAN"], strict=True
-    ):
-        assert (sample, blank.count("\n")) == (other, plain.count("\n") + 1)
-        assert [line for line in blank.split("\n") if line] == [
-            line for line in plain.split("\n") if line
-        ]
-    table = differences(
-        run(trials, given.models).answers, rule="strict", confidence=0.95
-    )
+    texts: dict[str, list[str]] = {name: [] for name in given.perturbations}
+    samples: dict[str, list[int]] = {name: [] for name in given.perturbations}
+    for one in trials.items:
+        name = one.factors["perturbation"]
+        texts[name].append(trials.render(one).messages[-1].content)
+        samples[name].append(one.sample)
+    assert texts["AGAIN"] == texts["VAN"]
+    assert set(samples["AGAIN"]) == {2, 3}  # asked anew, not looked up
+    assert samples["BLANK"] == samples["VAN"]
+    for blank, plain in zip(texts["BLANK"], texts["VAN"], strict=True):
+        assert blank.count("\n") == plain.count("\n") + 1
+        both = [[*filter(None, text.split("\n"))] for text in (blank, plain)]
+        assert both[0] == both[1]
+    answers = run(trials, given.models).answers
+    table = differences(answers, rule="strict", confidence=0.95)
     lost = averages(table).set_index("perturbation")["lost_pct"]
     assert 0 < max(lost["AGAIN"], lost["BLANK"]) < lost["MCC"]
