@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from codestress.types import Language
-
 
 @dataclass(frozen=True)
 class Hostile:
@@ -22,9 +20,9 @@ class Hostile:
     others: tuple[str, ...]
 
 
-def corpus(language: Language) -> list[Hostile]:
-    """Return the programs of hostile_LANGUAGE.txt."""
-    text = Path(__file__).with_name(f"hostile_{language}.txt").read_text("utf-8")
+def corpus(name: str) -> list[Hostile]:
+    """Return the programs of NAME.txt."""
+    text = Path(__file__).with_name(f"{name}.txt").read_text("utf-8")
     programs = []
     for part in f"\n{text}".split("\n=== ")[1:]:
         head, _, code = part.partition("\n")
@@ -34,5 +32,5 @@ def corpus(language: Language) -> list[Hostile]:
     return programs
 
 
-PYTHON = corpus("python")
-JAVASCRIPT = corpus("javascript")
+PYTHON = corpus("hostile_python")
+JAVASCRIPT = corpus("hostile_javascript")
