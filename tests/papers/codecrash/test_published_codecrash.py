@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import combinations
+import re
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,14 @@ import pandas as pd
 import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm, permutation_test, ttest_rel
+from studied import given_of, one_artefact
 
 from codestress.fitting.proportions import effective_number
-from codestress.papers.codecrash.results import leaderboard
+from codestress.papers.codecrash.results import leaderboard, reasoning
 from codestress.papers.codecrash.results.leaderboard import INDEPENDENT
 from codestress.paths import PUBLISHED
+from codestress.report.claims import ledger
+from codestress.report.published import published_numbers
 
 NUMBERS: dict[str, Any] = json.loads((PUBLISHED / "codecrash.json").read_text())[
     "pass_at_1"
@@ -132,3 +136,203 @@ def test_the_data_sets_are_paired_by_model(scores: pd.DataFrame) -> None:
         == sorted(sure)
         == ["GBC", "MCC", "MHC", "REN"]
     )
+
+
+@pytest.fixture(scope="module")
+def published() -> pd.DataFrame:
+    return leaderboard.published_differences()
+
+
+HEADLINE = {"direct": [23.21, 23.02, 24.45], "cot": [13.78, 13.80, 14.40]}
+FOUR = ["PSC-ALL", "MCC", "MPS", "MHC"]
+
+
+def test_the_headline_comes_out_of_the_published_values(
+    published: pd.DataFrame,
+) -> None:
+    headlines = leaderboard.headlines(published)
+    for mode, part in headlines.groupby("mode"):
+        assert part["degradation"].round(2).tolist() == HEADLINE[mode]
+    tables = {"published": published[:0], "differences": pd.DataFrame()}
+    given = one_artefact("codecrash/tab02", "paper").parameters
+    claims = ledger(given, tables | {"headline": headlines})
+    # The paper prints no formula.
+    assert claims["verdict"].tolist() == ["inconclusive", "inconclusive"]
+    readings = [
+        re.findall(r"([\d.]+) % \((\w+)\)", told) for told in claims["readings"]
+    ]
+    assert readings == [
+        [("23.21", "reproduced"), ("23.02", "differs"), ("24.45", "differs")],
+        [("13.78", "reproduced"), ("13.80", "reproduced"), ("14.40", "differs")],
+    ]
+    assert set(claims["evidence"]) == {"recomputed"}
+
+
+def test_the_headline_s_readings_come_out_of_the_project_page(
+    shared_data: Path, published: pd.DataFrame
+) -> None:
+    """Another way: from the file of the project page, cell by cell, its own Merge scores among them."""
+    file = shared_data / "codecrash-leaderboard" / "summary.json"
+    page = json.loads(file.read_text())
+    for mode, ending in (("direct", ""), ("cot", " (CoT)")):
+        losses: dict[str, list[float]] = {}
+        for label, name in product(set(published["label"]), FOUR):
+            for dataset, cells in page[f"{label}{ending}"].items():
+                loss = 100 * (1 - cells[name] / cells["VAN"])
+                losses.setdefault(dataset, []).append(loss)
+        crux, contest, merge = (
+            np.mean(losses[name]) for name in ("CRUXEval", "LiveCodeBench", "Merge")
+        )
+        readings = [(800 * crux + 479 * contest) / 1279, merge, (crux + contest) / 2]
+        assert [round(one, 2) for one in readings] == HEADLINE[mode]
+
+
+def test_the_published_tables_come_out_of_the_published_values(
+    shared_data: Path, published: pd.DataFrame
+) -> None:
+    file = shared_data / "published" / "published-results.json"
+    known = json.loads(file.read_text())["codecrash"]
+    index = published.set_index(
+        ["label", "mode", "dataset", "perturbation"]
+    ).sort_index()
+    relative, points = index["relative_pct"], index["points"]
+    tables = [
+        known[name]
+        for name in (
+            "table1_direct_relative_pct",
+            "table10_direct_structural_relative_pct",
+            "table13_direct_absolute_pp",
+        )
+    ]
+    cot = known["table15_16_cot"]
+    printed = [
+        (relative, "direct", tables[0]["columns"], tables[0]["values"], 136),
+        (relative, "direct", tables[1]["columns"], tables[1]["values"], 136),
+        (points, "direct", tables[2]["columns"], tables[2]["values"], 238),
+        (relative, "cot", FOUR, cot["relative_pct"], 136),
+        (points, "cot", FOUR, cot["absolute_pp"], 136),
+    ]
+    for numbers, mode, columns, values, cells in printed:
+        compared = 0
+        for label, rows in values.items():
+            for short, dataset in (("Crux", "cruxeval"), ("LCB", "livecodebench")):
+                found = numbers[label, mode, dataset][columns]
+                assert list(found) == pytest.approx(rows[short], abs=0.0051)
+                compared += len(columns)
+        assert compared == cells
+    merged = known["table2_direct_vs_cot_merge_relative_pct"]["values"]
+    for label, rows in merged.items():
+        for mode, title in (("direct", "Direct"), ("cot", "CoT")):
+            found = relative[label, mode, "merge"][FOUR]
+            assert list(found) == pytest.approx(rows[title], abs=0.0051)
+    direct = published[published["mode"] == "direct"]
+    means = direct.groupby(["perturbation", "dataset"])["points"].mean()
+    for name, row in tables[2]["website_average_row"].items():
+        # Means of rounded ones.
+        found = means[name][["cruxeval", "livecodebench", "merge"]]
+        assert list(found) == pytest.approx(row, abs=0.0101)
+
+
+def test_input_prediction_as_published() -> None:
+    frame = leaderboard.published_differences("input")
+    means = frame.groupby(["perturbation", "mode"])["relative_pct"].mean()
+    stated = published_numbers("codecrash/input")
+    assert stated is not None
+    found = [means[name, mode] for name, mode in product(FOUR, ("direct", "cot"))]
+    assert found == pytest.approx(stated["averages"], abs=0.01)
+
+
+ROW = {"language": "python", "task": "output", "mode": "direct", "perturbation": "MCC"}
+ROW |= {"ignore": False, "refactor": False, "density": 1.0, "model": "m"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "panels"),
+    [
+        (
+            ["generated", "contest", "merge"],
+            {
+                "generated problems": "cruxeval",
+                "contest programs": "livecodebench",
+                "all problems": "merge",
+            },
+        ),
+        (["generated"], {"generated problems": "cruxeval"}),
+        (["mine"], {}),
+        (
+            ["cruxeval", "livecodebench", "merge"],
+            {
+                "CRUXEval": "cruxeval",
+                "LiveCodeBench": "livecodebench",
+                "all problems": "merge",
+            },
+        ),
+        (
+            ["cruxeval", "generated", "merge"],
+            {"CRUXEval": "cruxeval", "generated problems": "cruxeval"},
+        ),
+    ],
+)
+def test_published_points_stand_under_their_own_data_set(
+    published: pd.DataFrame, asked: list[str], panels: dict[str, str]
+) -> None:
+    table = pd.DataFrame([ROW | {"dataset": name} for name in asked])
+    table = table.assign(relative_pct=-1.0, points=-1.0)
+    points = leaderboard.published_points(published, table, relative=True)
+    direct = published[published["mode"] == "direct"]
+    theirs = direct["dataset"].value_counts()
+    wanted = {panel: theirs[name] for panel, name in panels.items()}
+    assert points["panel"].value_counts().to_dict() == wanted
+
+
+def test_published_points_of_two_modes_have_a_panel_each(
+    published: pd.DataFrame,
+) -> None:
+    row = ROW | {"dataset": "generated", "relative_pct": -1.0, "points": -1.0}
+    table = pd.DataFrame([row, row | {"mode": "cot"}])
+    points = leaderboard.published_points(published, table, relative=True)
+    assert set(points["panel"]) == {"direct", "chain of thought"}
+
+
+def test_published_tokens_stand_under_their_own_data_set() -> None:
+    tokens = dict.fromkeys(["average_tokens", "tokens_low", "tokens_high"], 1)
+    row = ROW | tokens | {"dataset": "generated", "most_tokens": 1}
+    theirs = reasoning.published_reasoning()
+    _, points = reasoning.token_points(pd.DataFrame([row]), theirs)
+    assert set(points["panel"]) == {"generated problems"}
+    assert set(points["beside"]) == {"CRUXEval"}
+    own = pd.DataFrame([row | {"dataset": "cruxeval"}])
+    _, points = reasoning.token_points(own, theirs)
+    assert set(points["panel"]) == {"CRUXEval"}
+
+
+@pytest.mark.slow
+def test_only_hints_depend_on_who_wrote_them(published: pd.DataFrame) -> None:
+    """With generated hints what MHC costs is not comparable, and what the others cost is."""
+    cells = published.query("mode == 'direct' and label == 'GPT-4o'")
+    relative = cells["relative_pct"]
+    ours = cells.assign(
+        language="python",
+        task="output",
+        ignore=False,
+        refactor=False,
+        density=1.0,
+        problems=1279,
+        questions=892,
+        independent=463.5,
+        relative_low=relative - 0.1,
+        relative_high=relative + 0.1,
+    )
+    given = given_of(
+        artefact="codecrash/tab01",
+        models=["gpt-4o-2024-05-13"],
+        problems=["cruxeval", "livecodebench"],
+        n_problems=0,
+        messages="printed",
+    )
+    tables = leaderboard.compared_tables(ours, published)
+    claims = ledger(given, tables | {"own_headline": pd.DataFrame()})
+    claims = claims[claims["regenerated"].notna() & (claims["evidence"] == "re-run")]
+    hints = claims["statement"].str.contains("MHC")
+    assert set(claims.loc[hints, "verdict"]) == {"not comparable"}
+    assert set(claims.loc[~hints, "verdict"]) == {"reproduced"}
