@@ -51,16 +51,13 @@ def notebook(cells: str) -> nbformat.NotebookNode:
     made = nbformat.v4.new_notebook()
     for kind, source in re.findall(r"^# %%(.*)\n((?:(?!# %%).*\n?)*)", cells, re.M):
         if "markdown" in kind:
-            made.cells.append(
-                nbformat.v4.new_markdown_cell(
-                    re.sub("^# ?", "", source.strip(), flags=re.M)
-                )
-            )
+            text = re.sub("^# ?", "", source.strip(), flags=re.M)
+            made.cells.append(nbformat.v4.new_markdown_cell(text))
         else:
-            tags = (
-                {"metadata": {"tags": ["parameters"]}} if "parameters" in kind else {}
-            )
-            made.cells.append(nbformat.v4.new_code_cell(source.strip(), **tags))
+            cell = nbformat.v4.new_code_cell(source.strip())
+            if "parameters" in kind:
+                cell["metadata"]["tags"] = ["parameters"]
+            made.cells.append(cell)
     return made
 
 
@@ -86,12 +83,10 @@ def copy(tmp_path: Path) -> Path:
 
 def follow(recipe: str, copy: Path, only: str = "") -> None:
     """Types the recipe, or a part of its commands; every command succeeds."""
-    environment = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("CODESTRESS_", "PYTEST_"))
-    }
-    environment["PYTHONPATH"] = str(copy / "lib")
+    environment = {"PYTHONPATH": str(copy / "lib")}
+    for name, value in os.environ.items():
+        if not name.startswith(("CODESTRESS_", "PYTEST_", "PYTHONPATH")):
+            environment[name] = value
     for name, text in steps(recipe):
         if only not in text:
             continue
@@ -111,10 +106,8 @@ def follow(recipe: str, copy: Path, only: str = "") -> None:
         if path.suffix == ".ipynb":
             nbformat.write(notebook(text), path)
         else:
-            path.write_text(
-                (path.read_text(encoding="utf-8") if path.exists() else "") + text,
-                encoding="utf-8",
-            )
+            with path.open("a", encoding="utf-8") as file:
+                file.write(text)
 
 
 def changed(copy: Path, artefact: str) -> Path:
@@ -139,9 +132,8 @@ def test_a_figure_is_a_chart_a_notebook_and_a_file_of_parameters(copy: Path) -> 
 @pytest.mark.slow
 def test_a_model_is_a_function_and_a_row(copy: Path) -> None:
     follow("Add a model", copy)
-    counts = json.loads((changed(copy, "origin/fig04") / "manifest.json").read_text())[
-        "counts"
-    ]
+    manifest = changed(copy, "origin/fig04") / "manifest.json"
+    counts = json.loads(manifest.read_text())["counts"]
     assert list(counts) == ["my-function", "sim-wide"]
     assert counts["my-function"]["correct"] + counts["my-function"]["incorrect"] > 5
 
@@ -165,13 +157,12 @@ def test_a_fifth_paper_is_four_folders(copy: Path) -> None:
     assert list(made["prompts"]) == ["echo.repeat"]
     typed = {name: text for name, text in steps("Add a fifth paper") if name}
     assert sum(text.count("\n") for text in typed.values()) <= 120
-    folders = (
-        "lib/codestress/papers/echo/",
-        "notebooks/echo/",
-        "params/echo/",
-        "tests/papers/echo/",
-    )
-    assert all(name.startswith(folders) for name in typed)
+    assert {"/".join(Path(name).parts[:-1]) for name in typed} == {
+        "lib/codestress/papers/echo",
+        "notebooks/echo",
+        "params/echo",
+        "tests/papers/echo",
+    }
 
 
 @pytest.mark.slow
@@ -190,17 +181,13 @@ def test_equation_5_of_a_data_set_is_two_files_and_a_command(copy: Path) -> None
 
 
 def test_hooks_of_a_commit_are_what_make_test_looks_at() -> None:
-    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0][
-        "hooks"
+    [repository] = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())[
+        "repos"
     ]
-    commands = {hook["entry"].removeprefix(".venv/bin/") for hook in hooks}
-    [style] = re.findall(
-        r"^style:\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M
-    )
-    assert commands == {
-        line.strip().removeprefix("$(BIN)/") for line in style.splitlines()
-    }
-    assert all(
-        hook["language"] == "system" and hook["pass_filenames"] is False
-        for hook in hooks
-    )
+    hooks = repository["hooks"]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    [style] = re.findall(r"^style:\n((?:\t.*\n)+)", makefile, re.M)
+    looks = [line.strip().removeprefix("$(BIN)/") for line in style.splitlines()]
+    assert {hook["entry"].removeprefix(".venv/bin/") for hook in hooks} == set(looks)
+    for hook in hooks:
+        assert (hook["language"], hook["pass_filenames"]) == ("system", False)

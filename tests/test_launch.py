@@ -16,6 +16,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.error import URLError
 from urllib.request import urlopen
 
@@ -25,15 +26,10 @@ from conftest import ROOT
 from test_contributing import copy  # noqa: F401
 
 BINDER = ROOT / "binder"
-PREFERRED = (
-    "Dockerfile",
-    "Project.toml",
-    "REQUIRE",
-    "default.nix",
-    "install.R",
-    "DESCRIPTION",
-)
-PREFERRED += ("environment.yml", "environment.yaml", "Pipfile", "Pipfile.lock")
+PREFERRED = """
+Dockerfile Project.toml REQUIRE default.nix install.R DESCRIPTION
+environment.yml environment.yaml Pipfile Pipfile.lock
+"""
 """Files that repo2docker would take before requirements.txt, in the folder that it reads."""
 KEYS = {"name", "image", "containerEnv", "customizations", "portsAttributes"}
 COMMANDS = {
@@ -45,7 +41,7 @@ COMMANDS = {
 
 def test_repo2docker_reads_the_pins_and_nothing_before_them() -> None:
     assert not (ROOT / ".binder").exists()  # with both folders it refuses
-    assert [name for name in PREFERRED if (BINDER / name).exists()] == []
+    assert [name for name in PREFERRED.split() if (BINDER / name).exists()] == []
     lines = (BINDER / "requirements.txt").read_text("utf-8").splitlines()
     requirements = [line for line in lines if not line.startswith("#")]
     # A file is looked up from where it is named, the package from the root, where pip runs.
@@ -78,13 +74,12 @@ def test_repo2docker_plans_this_build() -> None:
 
 def session(folder: Path) -> dict[str, str]:
     """Variables of a session in `folder`, with this environment's programs and the folder's own code."""
-    kept = {
-        k: v
-        for k, v in os.environ.items()
-        if not k.startswith(("CODESTRESS_", "PYTEST_"))
-    }
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return kept | {"PATH": programs, "PYTHONPATH": str(folder / "lib")}
+    kept = {"PATH": programs, "PYTHONPATH": str(folder / "lib")}
+    for name, value in os.environ.items():
+        if not name.startswith(("CODESTRESS_", "PYTEST_", "PATH", "PYTHONPATH")):
+            kept[name] = value
+    return kept
 
 
 @contextmanager
@@ -132,15 +127,8 @@ def test_binder_builds_figures_and_opens_the_report(copy: Path) -> None:  # noqa
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [
-        "binder/start",
-        "jupyter",
-        "lab",
-        "--no-browser",
-        "--allow-root",
-        "--port",
-        str(port),
-    ]
+    command = ["binder/start", "jupyter", "lab", "--no-browser", "--allow-root"]
+    command += ["--port", str(port)]
     with running([*command, "--IdentityProvider.token=t"], copy):
         address, page = fetched(f"http://127.0.0.1:{port}/?token=t", copy / "log")
         assert address.partition("?")[0].endswith("/static/demo/index.html")
@@ -151,10 +139,14 @@ def test_binder_builds_figures_and_opens_the_report(copy: Path) -> None:  # noqa
         assert drawn == (copy / "outputs" / picture).read_bytes()
 
 
+def described(folder: Path) -> dict[str, Any]:
+    file = folder / ".devcontainer/devcontainer.json"
+    container: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    return container
+
+
 def test_the_dev_container_calls_the_makefile() -> None:
-    container = json.loads(
-        (ROOT / ".devcontainer/devcontainer.json").read_text("utf-8")
-    )
+    container = described(ROOT)
     assert KEYS <= set(container) <= KEYS | COMMANDS
     commands = [container[key] for key in container if key in COMMANDS]
     assert commands == ["make", "make lab"]
@@ -167,9 +159,7 @@ def test_the_dev_container_calls_the_makefile() -> None:
 @pytest.mark.slow
 def test_the_dev_container_opens_jupyterlab(copy: Path, tmp_path: Path) -> None:  # noqa: F811
     """The editor's browser gets an address, not the file in which Jupyter hides it, and may enter."""
-    container = json.loads(
-        (copy / ".devcontainer/devcontainer.json").read_text("utf-8")
-    )
+    container = described(copy)
     [(name, value)] = container["containerEnv"].items()
     variables = {name: value.replace("${containerWorkspaceFolder}", str(copy))}
     browser, opened = tmp_path / "browser", tmp_path / "opened"

@@ -6,66 +6,27 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from conftest import ROOT
+from told import names
 
-NAMES = (
-    *(
-        "PROFILE",
-        "PYTHON",
-        "BIN",
-        "JOBS",
-        "MODELS",
-        "SET",
-        "A",
-        "B",
-        "FILE",
-        "MODEL",
-    ),
-    *(
-        "ID",
-        "KEY_ENV",
-        "MINUTES",
-        "PORT",
-        "SERVE",
-        "SUITE",
-        "SEED",
-        "READY",
-        "READY_DEV",
-    ),
-    *(
-        "RUN",
-        "HERE",
-        "OPTIONS",
-        "GOALS",
-        "PAPERS",
-        "NUMBER",
-        "WIDGETS",
-        "SHELL",
-        "PIP",
-        "REFUSE",
-    ),
-)
+NAMES = """
+PROFILE PYTHON BIN JOBS MODELS SET A B FILE MODEL ID KEY_ENV MINUTES PORT SERVE SUITE
+SEED READY READY_DEV RUN HERE OPTIONS GOALS PAPERS NUMBER WIDGETS SHELL PIP REFUSE
+"""
 MARKER = "marker-of-the-shell"
-TOOLS = (
-    "codestress",
-    "python",
-    "pytest",
-    "ruff",
-    "lint-imports",
-    "mypy",
-    "jupyter",
-    "voila",
-)
+EXPORTED = dict.fromkeys(NAMES.split(), MARKER)
+TOOLS = "codestress python pytest ruff lint-imports mypy jupyter voila"
 
 
 @pytest.fixture
 def tools(tmp_path: Path) -> Path:
     """A folder of programs that print their name, and what they were given."""
-    for name in TOOLS:
+    for name in TOOLS.split():
         path = tmp_path / "bin" / name
         path.parent.mkdir(exist_ok=True)
         given = '"$BUDGET_USD" "$CODESTRESS_STORE"'
@@ -74,21 +35,29 @@ def tools(tmp_path: Path) -> Path:
     return path.parent
 
 
-def make(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(params=[[], ["-e"]], ids=["make", "make -e"])
+def make(request: pytest.FixtureRequest, tools: Path) -> Callable[..., str]:
+    """Types a command of make, with variables of the shell; gives what is printed, in which none of them may be."""
     kept = {
         k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))
     }
-    return subprocess.run(
-        ["make", *words],
-        cwd=ROOT,
-        env=kept | environment,
-        capture_output=True,
-        text=True,
-        timeout=60,  # of a command that is not the one meant here
-    )
+
+    def typed(*words: str, **environment: str) -> str:
+        done = subprocess.run(
+            ["make", *request.param, f"BIN={tools}", *words],
+            cwd=ROOT,
+            env=kept | EXPORTED | environment,
+            capture_output=True,
+            text=True,
+            timeout=60,  # of a command that is not the one meant here
+        )
+        assert done.returncode == 0, done
+        assert MARKER not in done.stdout + done.stderr
+        return "\n".join(" ".join(line.split()) for line in done.stdout.splitlines())
+
+    return typed
 
 
-@pytest.mark.parametrize("how", [[], ["-e"]])
 @pytest.mark.parametrize(
     ("goal", "told"),
     [
@@ -106,54 +75,26 @@ def make(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_what_a_shell_exports_is_not_taken(
-    tools: Path, how: list[str], goal: str, told: str
+    make: Callable[..., str], goal: str, told: str
 ) -> None:
-    exported = dict.fromkeys(NAMES, MARKER) | {
-        "BUDGET_USD": "3",
-        "CODESTRESS_STORE": "/s.sqlite",
-    }
-    ready = ["-o", ".venv-vllm/bin/python"]
-    done = make(
-        *how, *ready, goal, f"BIN={tools}", **exported, CDPATH="/:/tmp", ENV="/missing"
-    )
-    assert done.returncode == 0, done
-    assert MARKER not in done.stdout + done.stderr
-    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert told in lines, done
-    assert "budget 3 /s.sqlite" in lines
+    shell = {"BUDGET_USD": "3", "CODESTRESS_STORE": "/s.sqlite"}
+    shell |= {"CDPATH": "/:/tmp", "ENV": "/missing"}
+    printed = make("-o", ".venv-vllm/bin/python", goal, **shell).splitlines()
+    assert told in printed
+    assert "budget 3 /s.sqlite" in printed
 
 
-@pytest.mark.parametrize("how", [[], ["-e"]])
-def test_what_is_typed_is_taken(tools: Path, how: list[str]) -> None:
-    exported = dict.fromkeys(NAMES, MARKER)
-    words = ["try", f"BIN={tools}", "MODEL=nano", "ID=a b", "KEY_ENV=K", "MINUTES=3"]
-    done = make(*how, *words, **exported)
-    assert "codestress try nano --id a b --key-env K --minutes 3" in done.stdout, done
-    done = make(
-        *how,
-        "plan",
-        f"BIN={tools}",
-        "MODELS=a b",
-        "SET=x=1 y=2",
-        "PROFILE=try",
-        **exported,
-    )
-    assert "codestress plan --profile try --models a b --set x=1 --set y=2" in " ".join(
-        done.stdout.split()
-    ), done
+def test_what_is_typed_is_taken(make: Callable[..., str]) -> None:
+    told = make("try", "MODEL=nano", "ID=a b", "KEY_ENV=K", "MINUTES=3")
+    names(told, "codestress try nano --id a b --key-env K --minutes 3")
+    told = make("plan", "MODELS=a b", "SET=x=1 y=2", "PROFILE=try")
+    names(told, "codestress plan --profile try --models a b --set x=1 --set y=2")
 
 
-@pytest.mark.parametrize("how", [[], ["-e"]])
-def test_a_make_within_make_gets_what_was_typed(tools: Path, how: list[str]) -> None:
-    done = make(*how, "test", f"BIN={tools}", **dict.fromkeys(NAMES, MARKER))
-    assert done.returncode == 0, done
-    assert MARKER not in done.stdout + done.stderr
-    assert "pytest -n 3 --dist worksteal --maxfail=20 -m not slow" in done.stdout
-    assert "mypy lib" in done.stdout
-    done = make(
-        *how, "test-all", f"BIN={tools}", "SEED=7", **dict.fromkeys(NAMES, MARKER)
-    )
-    assert "--hypothesis-seed=7" in done.stdout, done
+def test_a_make_within_make_gets_what_was_typed(make: Callable[..., str]) -> None:
+    told = make("test")
+    names(told, "pytest -n 3 --dist worksteal --maxfail=20 -m not slow", "mypy lib")
+    names(make("test-all", "SEED=7"), "--hypothesis-seed=7")
 
 
 def test_make_in_another_folder_finds_the_programs_whatever_cdpath_is(
@@ -214,52 +155,34 @@ def test_settings_of_pip_do_not_lead_the_set_up_astray(tmp_path: Path) -> None:
     )
     tools.mkdir()
     (tools / "python3").symlink_to(sys.executable)
+    elsewhere = f"{home}/there"
     environment = {
         "HOME": str(home),
         "PATH": f"{tools}:/usr/bin:/bin",
-        "PIP_RETRIES": "0",
-    }
-    environment |= {
-        "PIP_USER": "1",
-        "PIP_TARGET": f"{home}/there",
-        "PIP_PREFIX": f"{home}/there",
-    }
-    environment |= {
-        "PIP_REQUIRE_VIRTUALENV": "1",
-        "PIP_REQUIRE_HASHES": "1",
-        "PIP_DRY_RUN": "1",
-    }
-    environment |= {
-        "PIP_CONSTRAINT": "/missing",
-        "UV_REQUIRE_HASHES": "1",
         "PYTHON": "/missing",
+        "PIP_RETRIES": "0",
+        "PIP_TARGET": elsewhere,
+        "PIP_PREFIX": elsewhere,
+        "PIP_CONSTRAINT": "/missing",
     }
-    done = subprocess.run(
-        ["make", ".venv/ready"],
-        cwd=kit,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    for name in ("USER", "REQUIRE_VIRTUALENV", "REQUIRE_HASHES", "DRY_RUN"):
+        environment[f"PIP_{name}"] = "1"
+    environment["UV_REQUIRE_HASHES"] = "1"
+
+    def typed(*words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["make", *words], cwd=kit, env=environment, capture_output=True, text=True
+        )
+
+    done = typed(".venv/ready")
     assert done.returncode == 0, done
     subprocess.run([kit / ".venv/bin/python", "-c", "import kit, other"], check=True)
-    assert not (home / "there").exists()
+    assert not Path(elsewhere).exists()
     (kit / "requirements.lock").write_text("no-such-package==1\n")
-    done = subprocess.run(
-        ["make", ".venv/ready"],
-        cwd=kit,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    done = typed(".venv/ready")
     assert done.returncode != 0
-    assert "no-such-package" in done.stderr
+    names(done.stderr, "no-such-package")
     environment["PIP_INDEX_URL"] = "http://127.0.0.1:7/elsewhere"
-    done = subprocess.run(
-        ["make", "-n", "-p", "help"],
-        cwd=kit,
-        env=environment,
-        capture_output=True,
-        text=True,
+    names(
+        typed("-n", "-p", "help").stdout, "PIP_INDEX_URL = http://127.0.0.1:7/elsewhere"
     )
-    assert "PIP_INDEX_URL = http://127.0.0.1:7/elsewhere" in done.stdout

@@ -59,7 +59,6 @@ def test_defaults_are_those_of_the_paper_profile(paper: str) -> None:
     for name, default in rows_of(paper):
         if name:
             wanted = yaml.safe_load(default.strip("`"))
-            wanted = (
-                float(wanted) if name == "epsilon" else wanted
-            )  # YAML reads 1e-9 as a text
+            if name == "epsilon":
+                wanted = float(wanted)  # YAML reads 1e-9 as a text
             assert wanted in [one[name] for one in values if name in one], name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import click
 import pytest
+import yaml
 
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.cli import cli
@@ -41,38 +43,24 @@ COMMANDS = [
     for line in README.splitlines()
     if re.match(r"    (?:make|\.venv/bin/(?:codestress|python bench))\b", line)
 ]
-RUN_ELSEWHERE = {
-    "make": "the smoke build of tests/notebooks, and the demo's own benchmark",
-    "make test": "this run",
-    "make -j4": "the smoke build",
-    "make origin": "the smoke build",
-    "make origin PROFILE=paper": "needs the paper's models",
-    "make semtrace/fig06 PROFILE=paper CODESTRESS_DATA=/path/to/data": "tests/notebooks, where CRUXEval is at hand",
-    "make origin/fig04 MODELS=gpt-4o-mini-2024-07-18 BUDGET_USD=5": "needs a key",
-    "make serve MODEL=llama-3.1-70b": "needs GPUs",
-    "make .venv-vllm/bin/python": "gigabytes",
-    "make try MODEL=http://localhost:8000/v1 ID=nano": "needs the server",
-    "make explore": "tests/browser",
-    "make train-nano": "needs torch, and hours",
-    "make course": "tests/course",
-    ".venv/bin/codestress course grade 01_scorer ada.ipynb": "tests/course",
-    "make semtrace MODELS=llama-3.1-70b": "needs the server",
-    'make semtrace/sensitivity MODELS="sim-wide python" SET="problems=mine"': "tests/test_contributing.py",
-    ".venv/bin/codestress write hints --problems contest --model gpt-4o-2024-05-13 -o hints.jsonl": "needs a key",
-    'make codecrash/tab01 SET="problems=[contest] hints=hints.jsonl"': "needs the hints",
-    'make faultloc/relabel PROFILE=paper CODESTRESS_DATA=/path/to/data SET="answers=mine.jsonl"': (
-        "tests/papers/faultloc/test_relabel.py, where the public tasks are at hand"
-    ),
-}
+LISTED = yaml.safe_load((ROOT / "tests/examples.yaml").read_text(encoding="utf-8"))
+RUN_ELSEWHERE = list(itertools.chain.from_iterable(LISTED["readme elsewhere"].values()))
 RUN_HERE = [command for command in COMMANDS if command not in RUN_ELSEWHERE]
 
+PROBLEM = {
+    "id": "a",
+    "code": "def f(x):\n    return x + 1",
+    "input": "1",
+    "output": "2",
+}
 FILES = {
-    "answers.json": '{"a": ["2", "3"], "b": ["f(1)", "f(2)"]}',
-    "problems.jsonl": """{"id": "a", "code": "def f(x):\\n    return x + 1", "input": "1", "output": "2"}
-{"id": "b", "code": "def f(x):\\n    return x + 1", "input": "2", "output": "3"}""",
-    "answers.jsonl.gz": "",
-    "localized.jsonl": """{"id": "click/MisplacedReturn/3.1", "line": 101}
-{"id": "click/MisplacedReturn/4.1", "line": null}""",
+    "answers.json": [{"a": ["2", "3"], "b": ["f(1)", "f(2)"]}],
+    "problems.jsonl": [PROBLEM, PROBLEM | {"id": "b", "input": "2", "output": "3"}],
+    "answers.jsonl.gz": [],
+    "localized.jsonl": [
+        {"id": "click/MisplacedReturn/3.1", "line": 101},
+        {"id": "click/MisplacedReturn/4.1", "line": None},
+    ],
 }
 """What the commands read that a reader has, or write."""
 RUN_STRANGERS = ("score --task input", "codestress perturb")
@@ -80,8 +68,7 @@ RUN_STRANGERS = ("score --task input", "codestress perturb")
 FILE_NAME = re.compile("|".join(rf"(?<![\w.]){re.escape(name)}$" for name in FILES))
 
 
-def test_there_are_commands() -> None:
-    assert len(COMMANDS) >= 18
+def test_what_is_run_elsewhere_is_a_command_of_the_pages() -> None:
     assert {*RUN_ELSEWHERE} <= set(COMMANDS)
 
 
@@ -89,15 +76,16 @@ def at_smoke_size(command: list[str]) -> list[str]:
     """The same command about the smaller profile."""
     found: click.Command = cli
     for word in command:
-        found = (
-            found.commands.get(word, found) if isinstance(found, click.Group) else found
-        )
+        if isinstance(found, click.Group):
+            found = found.commands.get(word, found)
+    words = []
+    for word in command:
+        smaller = re.sub("^demo/", "smoke/", word)
+        words.append(re.sub("^(mine/.*@)", r"\1smoke,", smaller))
     has_profile = any(parameter.name == "profile" for parameter in found.params)
-    sized = ["--profile", "smoke"] if has_profile and "--profile" not in command else []
-    return [
-        re.sub("^(mine/.*@)", r"\1smoke,", re.sub("^demo/", "smoke/", word))
-        for word in command
-    ] + sized
+    if has_profile and "--profile" not in command:
+        words += ["--profile", "smoke"]
+    return words
 
 
 @pytest.mark.slow
@@ -112,9 +100,9 @@ def succeeds(
     command: str, arguments: list[str], folder: Path, environment: dict[str, str]
 ) -> None:
     """Runs it where the reader's files are; it ends as the README leads to expect."""
-    for name, content in FILES.items():
-        if content:
-            (folder / name).write_text(content)
+    for name, rows in FILES.items():
+        if rows:
+            (folder / name).write_text("\n".join(map(json.dumps, rows)))
     placed = [FILE_NAME.sub(rf"{folder}/\g<0>", word) for word in arguments]
     done = subprocess.run(
         placed, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=3600
@@ -129,15 +117,13 @@ def succeeds(
 
 @pytest.mark.slow
 def test_the_key_s_absence_is_said_for_the_command_that_needs_one(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    without = {
-        name: value for name, value in os.environ.items() if name != "OPENAI_API_KEY"
-    }
-    without["CODESTRESS_OUTPUTS"] = str(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.setenv("CODESTRESS_OUTPUTS", str(tmp_path))
     command = ["make", "origin/fig04", "MODELS=gpt-4o-mini-2024-07-18"]
     done = subprocess.run(
-        command, cwd=ROOT, env=without, capture_output=True, text=True, timeout=1200
+        command, cwd=ROOT, capture_output=True, text=True, timeout=1200
     )
     assert done.returncode != 0
     assert "OPENAI_API_KEY" in done.stderr
@@ -147,34 +133,31 @@ def test_links_and_names_exist() -> None:
     for page, text in PAGES.items():
         for target in re.findall(r"\]\(([^)]+)\)", text):
             assert (page.parent / target).exists(), (page, target)
-    assert len(PAGES[ROOT / "README.md"].splitlines()) <= 150
-    linked = {
-        (ROOT / name).resolve()
-        for name in re.findall(r"\]\(([^)]+)\)", PAGES[ROOT / "README.md"])
-    }
+    first = PAGES[ROOT / "README.md"]
+    assert len(first.splitlines()) <= 150
+    linked = {(ROOT / name).resolve() for name in re.findall(r"\]\(([^)]+)\)", first)}
     assert {*(ROOT / "docs").glob("*.md")} <= linked
-    listed = set(re.findall(r"`(sim-[a-z]+)`", README))
-    assert listed == {
-        name for name, entry in load_registry().items() if entry.simulated
-    }
     for name in re.findall(r"`origin/(\w+)`", README):
         assert f"origin/{name}" in artefact_names()
-    for name, entry in load_registry().items():
-        if entry.simulated:
-            assert (
-                f"| `{name}` | {entry.description.replace('sim-flat', '`sim-flat`')} |"
-                in README
-            )
+
+
+def test_the_simulated_models_are_those_of_the_registry() -> None:
+    described = {
+        name: entry.description.replace("sim-flat", "`sim-flat`")
+        for name, entry in load_registry().items()
+        if entry.simulated
+    }
+    assert set(re.findall(r"`(sim-[a-z]+)`", README)) == described.keys()
+    for name, description in described.items():
+        assert f"| `{name}` | {description} |" in README
 
 
 def test_every_artefact_is_listed_with_its_command() -> None:
     listed = (ROOT / "docs" / "artefacts.md").read_text(encoding="utf-8")
     assert re.findall(r"`make (\S+/\S+)`", listed) == artefact_names()
     for name in artefact_names():
-        assert (
-            f"| {read_artefact(name).title} | `make {name}` | `outputs/demo/{name}/figure.png` |"
-            in listed
-        )
+        figure = f"`make {name}` | `outputs/demo/{name}/figure.png`"
+        assert f"| {read_artefact(name).title} | {figure} |" in listed
 
 
 def test_make_help_lists_the_papers_and_nothing_else() -> None:
@@ -198,13 +181,8 @@ def test_no_machine_s_paths() -> None:
 
 def test_what_the_small_transformer_can_is_what_was_measured() -> None:
     measured = json.loads((WEIGHTS / "evaluation.json").read_text())
-    rows = [
-        row
-        for name, rows in measured.items()
-        if isinstance(rows, list)
-        for row in rows
-        if "task" in row
-    ]
+    tables = [rows for rows in measured.values() if isinstance(rows, list)]
+    rows = [row for row in itertools.chain.from_iterable(tables) if "task" in row]
     assert len(rows) >= 10
     for row in rows:
         share, low, high = (100 * row[name] for name in ("share", "low", "high"))
