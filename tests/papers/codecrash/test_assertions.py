@@ -87,6 +87,7 @@ def test_javascript_values_as_a_model_may_write_them(written: str, value: str) -
 
 def test_other_values_in_javascript_are_wrong_and_what_is_none_has_its_reason() -> None:
     one = script("{'k': [1, 'b', True, None]}")
+    assert score(one, "g('a') === {k: [1, 'b', true, null]}").value == 0
     for wrong in ("{k: [1, 'b', 1, null]}", "{k: [1, 'b', true]}", "{}"):
         found = score(one, f'f("a") === {wrong}')
         assert found.outcome is Outcome.INCORRECT, found
@@ -245,12 +246,14 @@ def test_the_artifacts_rule_has_the_holes_that_it_has(
     assert score_assertion_as_run(problem, "output", response).value == as_run
 
 
-def test_gold_is_right_under_the_artifacts_rule_too() -> None:
+def test_gold_is_right_and_another_input_wrong_under_the_artifacts_rule_too() -> None:
     for problem in contest_problems()[:20]:
         gold = tagged(f"{problem.call} == {problem.output}")
         for task in TASKS:
             found = score_assertion_as_run(problem, task, gold)
             assert found.outcome is Outcome.CORRECT, (problem.id, task, found)
+    wrong = tagged("f(4) == 6")
+    assert score_assertion_as_run(EXPLOITED[0], "input", wrong).value == 0
 
 
 def test_tokens_of_reasoning_are_those_of_the_server_or_of_the_thoughts() -> None:

@@ -7,6 +7,7 @@ import json
 import subprocess
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from featured import UNSEEN, drawn
@@ -33,39 +34,31 @@ QUIET = [
     HealthCheck.data_too_large,
     HealthCheck.large_base_example,
 ]
-IN_ONE_NODE = """
-const { inspect } = require("util"), vm = require("vm");
-const jobs = JSON.parse(require("fs").readFileSync(0, "utf8"));
-console.log(JSON.stringify(jobs.map(([code, call]) => {
-  try {
-    const value = vm.runInNewContext(`${code}\\n;${call}`, { console: { log: () => {} } }, { timeout: 20000 });
-    return "returned " + inspect(value, { depth: null });
-  } catch (error) { return "raised " + error.name; }
-})));
-"""
+IN_ONE_NODE = Path(__file__).with_name("in_one_node.js")
 
 
 def outcomes(
     calls: list[tuple[Problem, str]], language: Language, executor: Executor
 ) -> list[str]:
     """Outcome of each call as text; the JavaScript programs, each in a context of its own, share one process."""
-    if language == "python":
-        # A drawn program may be none; what is said of that names its names.
-        return [
-            f"{one.outcome} {one.value!r} {'' if one.outcome == 'syntax error' else one.detail.partition(':')[0]}"
-            for one in run_calls(calls, executor)
+    if language == "javascript":
+        pairs = [
+            (problem.code, f"{problem.function}({text})") for problem, text in calls
         ]
-    jobs = json.dumps(
-        [(problem.code, f"{problem.function}({text})") for problem, text in calls]
-    )
-    done = subprocess.run(
-        [executables()[0], "-e", IN_ONE_NODE],
-        input=jobs,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return list(json.loads(done.stdout))
+        done = subprocess.run(
+            [executables()[0], IN_ONE_NODE],
+            input=json.dumps(pairs),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return list(json.loads(done.stdout))
+    ends = []
+    for one in run_calls(calls, executor):
+        # A drawn program may be none; what is said of that names its names.
+        error = one.detail.partition(":")[0] * (one.outcome != "syntax error")
+        ends.append(f"{one.outcome} {one.value!r} {error}")
+    return ends
 
 
 def differences(

@@ -65,6 +65,8 @@ def test_every_problem_has_a_row_for_every_condition(tmp_path: Path) -> None:
         fine = row["id"] in ("good", "7")
         assert row["state"] == ("applied" if fine else "rejected"), row
         assert bool(row["reason"]) != fine
+        if row["id"] == "no name":
+            names(row["reason"], "not a name")
     assert not Path("/tmp/mark").exists()
 
 

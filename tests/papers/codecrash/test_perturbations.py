@@ -176,7 +176,10 @@ def test_messages_are_as_many_as_the_paper_says() -> None:
 
 @pytest.mark.isolation
 def test_a_message_names_no_value_that_the_call_returns(executor: Executor) -> None:
-    problems = some([*generated_problems(60), *contest_problems()[:60]], 3)
+    useless = useless_value(frozenset())  # where nothing is returned
+    program = f"def f(x):\n    return {useless}"
+    problems = [Problem("useless", program, "f", "1", useless)]
+    problems += some([*generated_problems(60), *contest_problems()[:60]], 3)
     for one in usable(problems, executor):
         problem = one.problem
         returns = [
@@ -332,20 +335,12 @@ def test_problems_that_cannot_be_used_are_named(executor: Executor) -> None:
 
 STANDARD = [
     ("textwrap", "shorten", "'one two  three four five', width=14"),
-    ("textwrap", "dedent", "'  a\\n   b\\n  c'"),
     ("bisect", "bisect_right", "[1, 2, 2, 5], 2"),
-    ("heapq", "nsmallest", "2, [5, 1, 4, 2]"),
     ("posixpath", "commonpath", "['/a/b/c', '/a/b/d']"),
-    ("fnmatch", "translate", "'*.p[yw]'"),
     ("shlex", "split", "\"a 'b c' d\""),
     ("string", "capwords", "'the quick brown', None"),
-    ("colorsys", "rgb_to_hsv", "0.2, 0.4, 0.4"),
     ("html/__init__", "escape", "'<a & \"b\">', quote=True"),
     ("difflib", "get_close_matches", "'appel', ['ape', 'apple', 'peach']"),
-    ("quopri", "quote", "b'='"),
-    ("base64", "b32encode", "b'hello'"),
-    ("ntpath", "splitext", "'c:/a.b/c.tar'"),
-    ("keyword", "iskeyword", "'for'"),
     ("stat", "filemode", "33188"),
     ("urllib/parse", "quote", "'a b/c?d'"),
 ]
@@ -358,9 +353,6 @@ def test_the_standard_librarys_functions_keep_their_meaning(
     module: str, function: str, arguments: str, executor: Executor
 ) -> None:
     code = standard_source(module)
-    if function == "iskeyword":
-        code += "\ndef check(word):\n    return iskeyword(word)\n"
-        function = "check"
     problem = Problem(f"{module}.{function}", code, function, arguments, "")
     checked = usable([problem], executor)
     for perturbation in ALL:
