@@ -155,9 +155,8 @@ def test_a_fifth_paper_is_four_folders(copy: Path) -> None:
     assert counts["correct"] + counts["incorrect"] == made["asked"] == 2
     assert any("papers/echo/studies.py" in name for name in made["inputs"])
     assert list(made["prompts"]) == ["echo.repeat"]
-    typed = {name: text for name, text in steps("Add a fifth paper") if name}
-    assert sum(text.count("\n") for text in typed.values()) <= 120
-    assert {"/".join(Path(name).parts[:-1]) for name in typed} == {
+    typed = [name for name, _ in steps("Add a fifth paper") if name]
+    assert {str(Path(name).parent) for name in typed} == {
         "lib/codestress/papers/echo",
         "notebooks/echo",
         "params/echo",
