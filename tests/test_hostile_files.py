@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import hashlib
 import json
 import os
 import random
@@ -144,16 +143,9 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     _pack(root / "a.jsonl.gz", json.dumps(ROW))
-    with (root / "params/models.yaml").open("a") as registry:
-        function = '{function: "my_model.py:answer"}'
-        registry.write(f"mine: {{engine: function, settings: {function}}}\n")
-    digest = hashlib.sha256((root / "data/mine/words.txt").read_bytes()).hexdigest()
-    with (root / "params/datasets.yaml").open("a") as catalogue:
-        file = f"{{path: mine/words.txt, remote: null, bytes: 8, sha256: {digest}}}"
-        mine = {"description": "d", "licence": "none", "revision": "r"}
-        mine["base_url"] = "http://localhost:9"
-        lines = [f"  {key}: {value}\n" for key, value in mine.items()]
-        catalogue.write(f"mine:\n{''.join(lines)}  files:\n    - {file}\n")
+    for name, text in DAMAGED["added"].items():
+        with (root / name).open("a") as file:
+            file.write(text)
     built = place_artefacts(root)
     # Whichever test comes first, the store has what the figure asks.
     ask(built.trials(), [model.name for model in built.models], store=root / STORED)

@@ -257,16 +257,7 @@ ROW |= {"ignore": False, "refactor": False, "density": 1.0, "model": "m"}
                 "all problems": "merge",
             },
         ),
-        (["generated"], {"generated problems": "cruxeval"}),
         (["mine"], {}),
-        (
-            ["cruxeval", "livecodebench", "merge"],
-            {
-                "CRUXEval": "cruxeval",
-                "LiveCodeBench": "livecodebench",
-                "all problems": "merge",
-            },
-        ),
         (
             ["cruxeval", "generated", "merge"],
             {"CRUXEval": "cruxeval", "generated problems": "cruxeval"},
