@@ -156,12 +156,13 @@ def test_a_fifth_paper_is_four_folders(copy: Path) -> None:
     assert any("papers/echo/studies.py" in name for name in made["inputs"])
     assert list(made["prompts"]) == ["echo.repeat"]
     typed = [name for name, _ in steps("Add a fifth paper") if name]
-    assert {str(Path(name).parent) for name in typed} == {
-        "lib/codestress/papers/echo",
-        "notebooks/echo",
-        "params/echo",
-        "tests/papers/echo",
-    }
+    folders = (
+        "lib/codestress/papers/echo/",
+        "notebooks/echo/",
+        "params/echo/",
+        "tests/papers/echo/",
+    )
+    assert all(name.startswith(folders) for name in typed)
 
 
 @pytest.mark.slow
