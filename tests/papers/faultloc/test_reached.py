@@ -153,6 +153,26 @@ PYTHON = [
     (False, "while 1:\n  try:\n    if a: break\n  finally:\n    return 2\nhere()"),
     (False, "try:\n  return 1\nfinally:\n  exit()\nhere()"),
     (False, "def f():\n  raise KeyError\n  return 1\nf()\nhere()"),
+    (False, "for x in [][:]: here()"),
+    (False, "for x in ''[1:-1]: here()"),
+    (False, "for x in [] * 3: here()"),
+    (False, "for x in () + (): here()"),
+    (False, "for i, x in enumerate([].copy()): here()"),
+    (False, "for x in dict().values(): here()"),
+    (True, "for x in b[:]: here()"),
+    (True, "for x in [] + b: here()"),
+    (True, "for x in ''.join(b): here()"),
+    (True, "for x in [[]]: here()"),
+    (False, "for x in iter(int, 1): g()\nhere()"),
+    (True, "for x in iter(int, 1):\n  if a: break\nhere()"),
+    (True, "for x in iter(g, 1): g()\nhere()"),
+    (False, "map(lambda x: here(), a)"),
+    (False, "lambda x: here()"),
+    (False, "m = filter(lambda x: here(), a)"),
+    (True, "m = filter(lambda x: here(), a)\nreturn list(m)"),
+    (True, "return list(map(lambda x: here(), a))"),
+    (False, "class C:\n  def g(self): here()"),
+    (True, "class C:\n  x = here()\nreturn C"),
 ]
 
 
@@ -231,6 +251,33 @@ def test_what_of_a_java_program_can_run(reached: bool, body: str) -> None:
         if node.type == "method_invocation" and text_of(node) == "here()"
     ]
     assert [call.id not in dead for call in calls] == [reached]
+
+
+MEMBERS = {
+    "private int add(int n) { return n + 1; }": set(),
+    "int add(int n) { return n + 1; }": {"+"},
+    "private int add(int n) { return n + 1; } int two = add(1);": {"+"},
+    "private int add(int n) { return n + 1; } int two = g(A::add);": {"+"},
+    'private int add(int n) { return n + 1; } String by = "add";': {"+"},
+    "private int add(int n) { return n < 1 ? 0 : n + add(n); }": set(),
+    "private int add(int n) { return n + 1; } private int sub(int n) { return add(n) - 2; }": set(),
+    "private int add(int n) { return n + sub(n); } private int sub(int n) { return add(n) - 2; }": set(),
+    "private static class B { int add(int n) { return n + 1; } private int two() { return add(2); } }": set(),
+    "private class B { private int sub(int n) { return n - 1; } int add(int n) { return n + 1; } } B b = new B();": {
+        "+"
+    },
+    "private class B { int add(int n) { return n + 1; } } private int sub(B b) { return b.add(2) - 2; }": set(),
+    "private int sub(int n) { return n - 1; } class C { int sub(int n) { return n - 1; } }": {
+        "-"
+    },
+}
+"""Operators that get a fault, by the members of a class."""
+
+
+@pytest.mark.parametrize("members", MEMBERS)
+def test_private_members_that_nothing_names_get_no_fault(members: str) -> None:
+    sites = fault_sites(f"class A {{ {members} }}", "java")
+    assert {site.before for site in sites} == MEMBERS[members]
 
 
 def test_no_fault_is_made_in_the_default_of_an_annotations_element() -> None:

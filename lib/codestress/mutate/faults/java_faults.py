@@ -16,11 +16,10 @@ from .java_types import Types
 from .trees import RULES, Node, around, field_text, java_root
 
 BRANCHING = ("if_statement", *LOOPS[:3])
-FIXED, DEFAULTS = RULES["java"]["fixed"], RULES["java"]["defaults"]
+FIXED, DEFAULTS, CHAINED, TEXTS = RULES["java"]["faults"].values()
 """Types of nodes around which no `&&` becomes `||`, nor the reverse: the program might not compile;
-and the value that an inserted return gives, with a space before it, by the method's type; null for
-other types."""
-CHAINED = ("binary_expression", "parenthesized_expression")
+the value that an inserted return gives, with a space before it, by the method's type, null for
+other types; types of nodes that a chain of operators goes through; those of texts and characters."""
 
 
 def java_faults(code: str) -> Iterator[FaultSite]:
@@ -76,9 +75,8 @@ def _beside_text(node: Node) -> bool:
     """Whether the chain of operators around an expression has a text or a character."""
     while node.parent is not None and node.parent.type in CHAINED:
         node = node.parent
-    literals = ("string_literal", "character_literal")
     return any(
-        part.type in literals or field_text(part, "name") == "charAt"
+        part.type in TEXTS or field_text(part, "name") == "charAt"
         for part in nodes(node)
     )
 
@@ -138,7 +136,7 @@ def _sets_fields(constructor: Node, block: Node) -> bool:
         words = text_of(member).partition("=")[0].split()
         if member.type == "field_declaration" and "final" in words:
             for variable in member.children_by_field_name("declarator"):
-                valued = variable.child_by_field_name("value") is not None
-                if not valued and field_text(variable, "name") not in filled:
+                text = text_of(variable)
+                if "=" not in text and text not in filled:
                     return False
     return True

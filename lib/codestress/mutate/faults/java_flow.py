@@ -1,8 +1,8 @@
 """Parts of a Java program that cannot run: no fault is made in them.
 
 The compiler rejects statements that nothing can reach (Java Language Specification, 14.22), so only
-what it does not see is left: conditions that literals decide, and calls that never return. A whole
-method that has one of these is refused.
+what it does not see is left: conditions that literals decide, calls that never return, and private
+members that nothing names. A whole method that has one of the first two is refused.
 """
 
 import re
@@ -13,9 +13,12 @@ from codestress.sandbox.runtimes import nodes, text_of
 
 from .trees import JAVA_CLASSES, RULES, Node, field_text
 
-LOOPS, CHOOSING, SEQUENCES, RISKY = map(tuple, RULES["java"]["types"].values())
+LOOPS, CHOOSING, SEQUENCES, RISKY, MEMBERS, FIXED, OTHERS = map(
+    tuple, RULES["java"]["types"].values()
+)
 """Types of nodes: loops; nodes in which a condition chooses; lists of statements. Ends of the types
-of nodes that may throw an exception."""
+of nodes that may throw an exception; members of classes that a program may leave unused; parts
+whose values the compiler must know; and parts of blocks that are no statements."""
 LITERAL, EMPTY, DEFAULT = map(re.compile, RULES["java"]["patterns"].values())
 """Patterns of types of nodes that write out a value; of arrays and collections without elements; of
 a return of a value that an inserted return may give, and of a `break`, behind which there may be
@@ -72,7 +75,7 @@ class JavaFlow:
             case "if_statement":
                 fields = ("consequence", "alternative")
                 return any(map(self.passes, map(node.child_by_field_name, fields)))
-            case "while_statement" | "for_statement" | "enhanced_for_statement":
+            case name if name in LOOPS[:3]:
                 return not is_endless(node)
             case "expression_statement" | "local_variable_declaration":
                 return True
@@ -116,17 +119,34 @@ class JavaFlow:
     def dead(self) -> set[int]:
         """Ids, as tree-sitter numbers them, of the nodes that cannot run, or where a fault is
         refused."""
-        dead = set[int]()
+        dead = self.uncalled()
         for node in self.parts:
             for part in [] if node.id in dead else self.refused(node):
                 dead.update(inner.id for inner in nodes(part))
         return dead
 
+    def uncalled(self) -> set[int]:
+        """Ids of the nodes of private methods and classes that nothing names but such ones; a
+        string names one too, since a program may look a method up by its name."""
+        hidden = [
+            node
+            for node in self.parts
+            if node.type in MEMBERS and "private" in text_of(node.children[0])
+        ]
+        while True:
+            dead = set[int]()
+            for node in hidden:
+                dead.update(inner.id for inner in nodes(node))
+            named = {text_of(node) for node in self.parts if node.id not in dead}
+            left = [node for node in hidden if field_text(node, "name") not in named]
+            if left == hidden:
+                return dead
+            hidden = left
+
     def refused(self, node: Node) -> Iterator[Node]:
         """Yields the parts of a program that cannot run, or where a fault is refused, because of a
         node."""
-        element = "annotation_type_element_declaration"
-        if node.type in ("annotation", element, "switch_label"):
+        if node.type in FIXED:
             yield node
         if node.type in ("for_statement", "do_statement"):
             name = "update" if node.type == "for_statement" else "condition"
@@ -155,8 +175,7 @@ class JavaFlow:
 
 def statements_of(block: Node) -> list[Node]:
     """Children of a Java block or of a row of a switch, without comments and labels."""
-    others = ("line_comment", "block_comment", "switch_label")
-    return [part for part in block.named_children if part.type not in others]
+    return [part for part in block.named_children if part.type not in OTHERS]
 
 
 def is_endless(node: Node) -> bool:

@@ -7,12 +7,13 @@ from codestress.sandbox.runtimes import text_of
 
 from .trees import RULES, Node, field_text
 
-NARROW, WIDE, KNOWN, UNTYPED = (
-    frozenset(RULES["java"][kind]) for kind in ("narrow", "wide", "numeric", "untyped")
+NARROW, WIDE, KNOWN, UNTYPED, LITERALS, SIGNS = map(
+    frozenset, RULES["java"]["numbers"].values()
 )
 """Types of numbers that take only some constants without a cast, and the others; methods and fields
-of Java's own classes that are numbers; and types of nodes that declare variables without a type, or
-with one that is not read here."""
+of Java's own classes that are numbers; types of nodes that declare variables without a type, or
+with one that is not read here; ends of the types of nodes that are numbers; operators that always
+give a number."""
 
 
 class Types:
@@ -63,11 +64,10 @@ class Types:
             case "binary_expression" if sign == "+":
                 return self.are_numbers(node)
             case "binary_expression":
-                return sign in ("-", "*", "/", "%", "<<", ">>", ">>>")
+                return sign in SIGNS
             case "unary_expression":
                 return sign != "!"
-        numbers = ("integer_literal", "floating_point_literal", "character_literal")
-        return bool(node.type.endswith((*numbers, "update_expression")))
+        return bool(node.type.endswith(tuple(LITERALS)))
 
     def are_numbers(self, node: Node) -> bool:
         """Whether both sides of an operator or an assignment are numbers."""

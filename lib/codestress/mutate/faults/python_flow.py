@@ -5,6 +5,7 @@ counts as an end, and all behind an end counts as dead. So every part that is no
 """
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
@@ -14,11 +15,14 @@ from ..scopes import FunctionNode, blocks_in, statements
 from .trees import RULES
 
 Loop = ast.For | ast.AsyncFor | ast.While
-ENDING, ENDLESS, WRAPPERS, EMPTY = (
+ENDING, ENDLESS, LAZY, WRAPPERS = (
     frozenset(words) for words in RULES["python_flow"].values()
 )
 """Functions that end the program; functions of `itertools` that return iterators without an end;
-built-ins that return nothing for an argument without elements; texts of what has none."""
+functions that run nothing until their result is read; built-ins that return nothing for an
+argument without elements."""
+EMPTY = re.compile(RULES["python_empty"])
+"""Pattern of texts of what has no elements."""
 
 
 class PythonFlow:
@@ -76,6 +80,8 @@ class PythonFlow:
         match node:
             case ast.Call(ast.Attribute(ast.Name("parser"), "error")):
                 return "exit"
+            case ast.Call(ast.Name("iter"), [ast.Name("int" | "list" | "str"), _]):
+                return "repeat"
             case ast.Call(ast.Name(name) | ast.Attribute(attr=name)):
                 return self.names.get(name, name)
         return ""
@@ -170,7 +176,9 @@ class PythonFlow:
         change nothing, or its position is not known."""
         match node:
             # Positions in an f-string are unreliable before Python 3.12.
-            case ast.JoinedStr() | ast.Expr(ast.GeneratorExp()):
+            case ast.JoinedStr():
+                yield node
+            case ast.Expr(value) if self.is_lazy(value):
                 yield node
             case ast.BoolOp(values=[*values, _]) if any(map(self.decided, values)):
                 yield node
@@ -184,23 +192,23 @@ class PythonFlow:
                 calls = self.idle[node.name]
                 if 0 < calls == self.read[node.name] and yields(node):
                     yield node
-                for part in ast.walk(node):
+                _, *inside = ast.walk(node)
+                for part in inside:
                     match part:
-                        case ast.FunctionDef(
-                            name, decorator_list=[]
-                        ) | ast.AsyncFunctionDef(name, decorator_list=[]) if (
-                            part is not node
-                        ):
+                        # Functions and classes.
+                        case ast.stmt(name=name, decorator_list=[]):  # type: ignore[misc]
                             yield from self.unread(name, part)
-                        case ast.Assign(
-                            [ast.Name(name)],
-                            (ast.Lambda() | ast.GeneratorExp()) as value,
-                        ):
+                        case ast.Assign([ast.Name(name)], value) if self.is_lazy(value):
                             yield from self.unread(name, value)
 
+    def is_lazy(self, node: ast.expr) -> bool:
+        """Whether an expression runs its parts only where something reads its value."""
+        written = isinstance(node, ast.Lambda | ast.GeneratorExp)
+        return written or self.called(node) in LAZY
+
     def unread(self, name: str, function: ast.AST) -> Iterator[ast.AST]:
-        """Yields a function that is known by `name` alone, where nothing but the function itself
-        reads this name."""
+        """Yields a function or class that is known by `name` alone, where nothing but itself reads
+        this name."""
         own = [getattr(part, "id", "") for part in ast.walk(function)]
         if self.read[name] <= own.count(name):
             yield function
@@ -267,11 +275,11 @@ def _raises(node: ast.stmt) -> bool:
 
 def is_empty(node: ast.expr) -> bool:
     """Whether an iterable certainly has no elements, as its text shows: `[]`, `range(5, 5)`,
-    `zip([], names)`."""
+    `zip([], names)`, `[][:]`."""
     match node:
         case ast.Call(ast.Name("range"), arguments):
             with suppress(ValueError, TypeError):
                 return not range(*map(ast.literal_eval, arguments))
         case ast.Call(ast.Name(name), [_, *_] as arguments) if name in WRAPPERS:
             return any(map(is_empty, arguments))
-    return ast.unparse(node) in EMPTY
+    return bool(EMPTY.fullmatch(ast.unparse(node)))
