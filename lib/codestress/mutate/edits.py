@@ -38,6 +38,9 @@ class Lines:
         self.text = text
         self.starts = [0, *(feed.end() for feed in re.finditer("\n", text))]
         """Index of the character, from 0, at which each line starts."""
+        ends = text.count("\r\n") == text.count("\n") > 0
+        self.feed = "\r\n" if ends else "\n"
+        """End of the text's lines, for lines that are inserted; a line feed where the ends differ."""
 
     def at(self, line: int, byte_column: int) -> int:
         """Index in the text, from 0, of the character at the line `line` (from 1) and at
@@ -62,15 +65,13 @@ class Lines:
         return bisect_right(self.starts, character)
 
     def end(self, line: int) -> int:
-        """Index of the line feed that ends the line `line` (numbered from 1); for the last line,
-        the length of the text."""
-        return self.starts[line] - 1 if line < len(self.starts) else len(self.text)
-
-    def continued(self, line: int) -> bool:
-        """Whether the line before the line `line` (numbered from 1) ends in a backslash; False for
-        the first line."""
-        start = self.starts[line - 1]
-        return line > 1 and self.text[start - 2 : start - 1] == "\\"
+        """Index of the end (`feed`) of the line `line` (numbered from 1); for the last line, the
+        length of the text."""
+        return (
+            self.starts[line] - len(self.feed)
+            if line < len(self.starts)
+            else len(self.text)
+        )
 
     def indent(self, line: int) -> str:
         """Spaces and tabs at the beginning of the line `line` (numbered from 1), as text."""

@@ -22,10 +22,12 @@ from codestress.mutate.faults.neutral import (
     SPMS,
     Content,
     FaultyProgram,
+    Spm,
     bank,
     mutate,
     quarter_of,
 )
+from codestress.mutate.faults.places import statement_lines
 from codestress.mutate.faults.proof import equivalence_error
 from codestress.mutate.faults.sites import fault_sites
 from codestress.mutate.faults.trees import NotNeutral
@@ -553,6 +555,54 @@ def test_methods_of_python_stay_where_they_are() -> None:
         )
 
 
+def assert_alike(before: str, after: str) -> None:
+    """Lines that are put into a program end as its own do."""
+    fed = after.count("\n") if "\r" in before else 0
+    assert after.count("\r\n") == after.count("\r") == fed
+
+
+JAVA_LINES = """class A {
+    int f(int x) { // one
+        for (int i = 0; i < x; i++) {
+            if (i > 2 && x > 3) {
+                x = x - i;
+            }
+        }
+        /* two */
+        return x; // three
+    }
+    int g(int x) {
+        return x * 2;
+    }
+}
+""".replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize("spm", SPMS)
+def test_java_lines_that_are_put_in_end_as_the_programs_do(spm: Spm) -> None:
+    for site in fault_sites(JAVA_LINES, "java"):
+        faulty = site.apply(JAVA_LINES)
+        assert_alike(JAVA_LINES, faulty)
+        assert site.undo(faulty) == JAVA_LINES
+        program = FaultyProgram(faulty, site.line)
+        mutated = mutate(
+            program,
+            spm,
+            "java",
+            Draw(rng(0)),
+            strength=1,
+            quarter=0,
+            content=bank("java"),
+        )
+        assert_alike(JAVA_LINES, mutated.code)
+
+
+def test_a_continued_line_stays_whole_whatever_ends_the_lines() -> None:
+    code = "def f(x):\n    x = \\\n    x + 1\n    if x: \\\n        x = 2\n    return x"
+    for text in (code, code.replace("\n", "\r\n")):
+        assert statement_lines(text, "python") == [2, 4, 6]
+
+
 def test_the_label_is_exact_whatever_ends_the_lines() -> None:
     plain = "def f(x):\n\tif x and x > 1:\n\t\tx = x + 1\n\t\x0c\n\tfor i in range(x):\n\t\tx -= i\n\treturn x"
     for code in (plain, f"{plain}\n", plain.replace("\n", "\r\n"), f"{plain}\n\x0c\n"):
@@ -563,6 +613,7 @@ def test_the_label_is_exact_whatever_ends_the_lines() -> None:
             assert site.undo(faulty) == code
             compile(faulty, "faulty", "exec")
             assert site.text.strip() in faulty.split("\n")[site.line - 1]
+            assert_alike(code, faulty)
             for spm in ("comments", "dead_code"):
                 mutated = mutate(
                     FaultyProgram(faulty, site.line), spm, "python", Draw(rng(0)), strength=1, quarter=0,
@@ -572,6 +623,7 @@ def test_the_label_is_exact_whatever_ends_the_lines() -> None:
                     mutated.code.split("\n")[mutated.line - 1]
                     == faulty.split("\n")[site.line - 1]
                 )
+                assert_alike(code, mutated.code)
     assert not fault_sites(
         plain.replace("\n\tfor", "\n\t# one\rx = 2\n\tfor"), "python"
     )

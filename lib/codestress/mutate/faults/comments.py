@@ -88,8 +88,9 @@ def _python_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
 
 def _java_comments(code: str, lines: Lines) -> Iterator[tuple[int, int, str]]:
     for node in nodes(java_root(code)):
-        if node.type in ("line_comment", "block_comment"):
+        if "comment" in node.type:
             text = text_of(node)
             sign = "/**" if text.startswith("/**") else text[:2]
-            end = "" if sign == "//" else " */"
+            # The parser counts the carriage return of a line's end as part of it.
+            end = text.partition("\r")[1] if sign == "//" else " */"
             yield (*lines.span(node), f"{sign} {{}}{end}")

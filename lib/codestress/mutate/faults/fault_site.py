@@ -59,5 +59,5 @@ def return_behind(lines: Lines, line: int, like: int, statement: str) -> FaultSi
     """Returns the fault that inserts the return `statement` in a new line behind the line `line`,
     indented like the line `like` (numbers from 1)."""
     end = lines.end(line)
-    text = f"\n{lines.indent(like)}{statement}"
+    text = f"{lines.feed}{lines.indent(like)}{statement}"
     return FaultSite(end, end, text, "MisplacedReturn", line + 1)

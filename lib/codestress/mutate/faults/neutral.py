@@ -234,7 +234,7 @@ class _Change:
         indentation; one empty line where `text` is empty."""
         start = self.lines.starts[line - 1]
         indented = textwrap.indent(text, self.lines.indent(line))
-        return Edit(start, start, f"{indented}\n")
+        return Edit(start, start, f"{indented}\n".replace("\n", self.lines.feed))
 
     def dead(self) -> list[Edit]:
         chosen = self.drawn(self.content.dead_code, self.strength, "snippets")

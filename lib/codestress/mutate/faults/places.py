@@ -4,7 +4,7 @@ inserted, and methods whose order the program usually cannot see."""
 import ast
 from functools import lru_cache
 
-from codestress.sandbox.runtimes import nodes
+from codestress.sandbox.runtimes import nodes, text_of
 from codestress.types import Language
 
 from ..edits import Lines, first_line, is_alone
@@ -43,10 +43,10 @@ def _python_lines(code: str) -> set[int]:
         documented = block is owner.body and ast.get_docstring(owner) is not None
         for statement in block[documented:]:
             first = first_line(statement)
-            indent = len(lines.indent(first))
-            barred = lines.text.startswith(NO_PLACE, lines.starts[first - 1] + indent)
-            free = not barred and not lines.continued(first)
-            if free and is_alone(statement, lines):
+            start = lines.starts[first - 1]
+            continued = lines.text.endswith(f"\\{lines.feed}", 0, start)
+            barred = lines.text.startswith(NO_PLACE, start + len(lines.indent(first)))
+            if not (continued or barred) and is_alone(statement, lines):
                 numbers.add(first)
     return numbers
 
@@ -83,7 +83,7 @@ def movable(code: str, language: Language) -> list[Methods]:
         for child in node.named_children if node.type in JAVA_CLASSES else ():
             first, last = child.start_point[0] + 1, child.end_point[0] + 1
             whole = lines.text[lines.starts[first - 1] : lines.end(last)]
-            alone = whole.strip() == lines.text[slice(*lines.span(child))]
+            alone = whole.strip() == text_of(child)
             if child.type == "method_declaration" and alone:
                 group.append((first, last))
         if len(group) > 1:

@@ -127,7 +127,7 @@ def _return_before(statement: ast.stmt, lines: Lines) -> Iterator[FaultSite]:
     if constant or _kind(statement) in PASSING:
         return
     first = first_line(statement)
-    start, text = lines.starts[first - 1], f"{lines.indent(first)}return\n"
+    start, text = lines.starts[first - 1], f"{lines.indent(first)}return{lines.feed}"
     yield FaultSite(start, start, text, "MisplacedReturn", first)
 
 
