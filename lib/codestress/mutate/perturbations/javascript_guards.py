@@ -7,9 +7,10 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from codestress.problems.program import Problem
-from codestress.sandbox.runtimes import parser, text_of
+from codestress.sandbox.runtimes import text_of
 
 from ..refusals import together
+from .javascript import JavaScriptProgram
 from .javascript_syntax import (
     FUNCTIONS,
     SYNTAX,
@@ -18,13 +19,11 @@ from .javascript_syntax import (
     free_names,
     part,
     query_cursor,
-    text_at,
 )
 
-FORMS = {"name": "{}", "property": ".{}", "called": "{}()"}
-"""Forms of the constructs that are named after a node's text, by capture."""
-NAMING = {"variable", "function", "class", "expression", "written"}
-"""Captures, before an underscore, of nodes that bind or change names."""
+FORMS, NAMING = SYNTAX["captures"].values()
+"""Forms of the constructs that are named after a node's text, by capture; captures, before an
+underscore, of nodes that bind or change names."""
 
 
 @lru_cache(maxsize=4096)
@@ -34,9 +33,9 @@ def script_constructs(problem: Problem) -> frozenset[str]:
     or a class declares n, which code above cannot read; `write n` where n need not hold an argument
     of the problem's call, since it is no parameter of the called function or gets a value twice, or
     that function is named elsewhere too."""
-    root = parser("javascript").parse(problem.code.encode()).root_node
+    program = JavaScriptProgram(problem)
     queries = query_cursor("declarations", "constructs")
-    captures = defaultdict(list, queries.captures(root))
+    captures = defaultdict(list, queries.captures(program.root))
     counts = Counter[str](f"@{capture}" for capture in captures)
     for capture, captured in captures.items():
         for node in captured:
@@ -53,13 +52,15 @@ def script_constructs(problem: Problem) -> frozenset[str]:
         owner = around(node, ("class_body", *FUNCTIONS[:-1]))
         if owner is None or owner.type not in ("method_definition", "class_body"):
             constructs.add("this outside of classes")
-    for name in free_names(root) - {problem.function}:
-        if f"bind {name}" in constructs:
-            constructs.add("a global's name")
+    free = map("bind {}".format, free_names(program.root) - {problem.function})
+    if not constructs.isdisjoint(free):
+        constructs.add("a global's name")
     fixed = set[str]()
     used = [*map(text_of, identifiers)]
     if "arguments" not in constructs and used.count(problem.function) == 1:
-        fixed = _arguments(root, problem.function)
+        given = part(program.called_function(), "parameters")
+        plain = given.named_children if given else []
+        fixed = {text_of(node) for node in plain if node.type == "identifier"}
     for construct, count in counts.items():
         kind, _, name = construct.partition(" ")
         if kind == "bind" and (count > 1 or name not in fixed):
@@ -98,12 +99,3 @@ def _uses(
         yield "a function passed on"
         if part(part(parent.parent, "function"), "property") is None:
             yield "@kept"
-
-
-def _arguments(root: Node, function: str) -> set[str]:
-    """Names of the parameters of the function `function` that have a value of the problem's
-    call."""
-    called = [node for node in root.named_children if text_at(node, "name") == function]
-    parameters = part(called[0], "parameters") if called else None
-    plain = parameters.named_children if parameters is not None else []
-    return {text_of(node) for node in plain if node.type == "identifier"}

@@ -153,9 +153,9 @@ def insert_messages(
             text = literal_text(parse_literal(value).value, problem.language)
             chosen.append((site, message.replace("{value}", text), true))
     if style == "neutral":
-        named = f"{problem.code}\n{problem.call}"
+        named = f"{problem.code}\n{problem.call}", problem.language
         for place, (site, text, _) in enumerate(chosen):
-            chosen[place] = site, neutral_text(len(text), draw, named), True
+            chosen[place] = site, neutral_text(len(text), draw, *named), True
     comment = "" if style == "print" else program.comment
     code = _with_messages(problem.code, chosen, comment, program.printed)
     changed = replace(problem, code=code)
@@ -218,7 +218,7 @@ def useless_value(returned: frozenset[str]) -> str:
         with suppress(NotLiteral):
             values.append(parse_literal(text).value)
     candidates = list[str]()
-    for value in sorted(values, key=repr):
+    for value in values:
         candidates += literals.get(type(value).__name__, ())
     return next(
         text

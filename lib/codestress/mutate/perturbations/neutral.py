@@ -10,14 +10,17 @@ The sentences are the kit's own.
 import re
 from collections.abc import Sequence
 
+from codestress.types import Language
+
 from ..draw import Draw
 from .edits import stimuli
 
-HEADS, TAILS = stimuli("neutral").values()
-"""Phrases that begin a neutral sentence, and phrases that may follow in this order."""
-RESERVED = frozenset({"this", "is", "in", "as", "with", "for"})
-"""Keywords of programming languages among the words of the sentences; a sentence that shares one
-with a program says nothing about the program."""
+HEADS, TAILS, KEYWORDS = stimuli("neutral").values()
+"""Phrases that begin a neutral sentence; phrases that may follow in this order; keywords among the
+words of the sentences, by language: a sentence that shares one with a program says nothing about
+the program."""
+RESERVED = frozenset(KEYWORDS["javascript"])
+"""Keywords of any language."""
 LONGEST = 90
 """Most characters of one sentence; longer texts have several sentences."""
 PART = 60
@@ -26,14 +29,16 @@ NEUTRAL = rf"(?:(?:{'|'.join(HEADS)})(?:{'|'.join(TAILS)})*\.|\.+)"
 """Pattern of one neutral sentence, or of a row of full stops."""
 
 
-def neutral_text(length: int, draw: Draw, program: str) -> str:
+def neutral_text(
+    length: int, draw: Draw, program: str, language: Language = "python"
+) -> str:
     """Returns a text of exactly `length` characters about nothing but itself, which is true and
-    shares no word (but keywords) with the text `program`.
+    shares no word (but keywords of `language`) with the text `program`.
 
     The text is made of neutral sentences. Full stops take the place of a sentence where none is
     short enough, or where all have words of the program.
     """
-    names = _words(program) - RESERVED
+    names = _words(program) - {*KEYWORDS[language]}
     heads, tails = (
         [part for part in parts if not _words(part) & names] for parts in (HEADS, TAILS)
     )

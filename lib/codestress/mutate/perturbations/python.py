@@ -27,7 +27,7 @@ from .edits import (
     unused,
     without,
 )
-from .python_sites import add_notes, message_sites
+from .python_sites import message_sites, noted
 
 
 class PythonProgram:
@@ -203,7 +203,8 @@ class PythonProgram:
         """Returns the problem with tracing code and, in place of its call, a
         call that returns a record of the run: values of return statements, and places for messages
         reached."""
-        add_notes(self.tree)
+        for block, _ in [*blocks(self.tree.body)]:
+            block[:] = noted(block)
         pairs = statements(self.tree.body)
         returns = [node for node, _ in pairs if isinstance(node, ast.Return)]
         for ordinal, node in enumerate(returns):

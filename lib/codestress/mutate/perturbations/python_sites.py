@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from ..edits import first_line
-from ..scopes import FunctionNode, blocks, statements
+from ..scopes import FunctionNode, statements
 from .edits import MessageSite, stimuli
 
 METHODS = frozenset(stimuli("messages")["methods"])
@@ -67,15 +67,9 @@ def _sites(statement: ast.stmt, kind: str, ordinal: int) -> Iterator[MessageSite
 # --- tracing ---
 
 
-def add_notes(tree: ast.Module) -> None:
-    """Adds to a program, in place, the tracing code of statements behind `note_ran(NUMBER, KIND)`,
+def noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Returns the statements `block` with the tracing code behind each `note_ran(NUMBER, KIND)`,
     which stands before each place for a message."""
-    for block, _ in [*blocks(tree.body)]:
-        block[:] = _noted(block)
-
-
-def _noted(block: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """Returns the statements `block` with the tracing code behind each `note_ran(NUMBER, KIND)`."""
     body: list[ast.stmt] = []
     numbers: dict[str, int] = {}
     for statement in block:

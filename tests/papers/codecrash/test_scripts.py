@@ -1,0 +1,30 @@
+"""Parts of programs that perturbations once took for others."""
+
+from codestress.mutate.draw import Draw
+from codestress.mutate.perturbations.checking import Checked
+from codestress.mutate.perturbations.messages import Trace
+from codestress.mutate.perturbations.variants import Variant, draw_variant
+from codestress.problems.program import Problem
+from codestress.seeding import rng
+
+
+def drawn(problem: Problem, perturbation: str, seed: int = 0) -> Variant:
+    checked = Checked(problem, (), (), Trace())
+    return draw_variant(checked, perturbation, Draw(rng(seed, perturbation)), density=1)
+
+
+def test_nothing_is_put_before_the_line_that_names_an_interpreter() -> None:
+    code = "#!/usr/bin/env node\nfunction f(n) {\n  return n + 1;\n}\n"
+    problem = Problem("p", code, "f", "3", "4", "javascript")
+    for perturbation in ("GBC", "PSC-ALL"):
+        assert drawn(problem, perturbation).status == "refused"
+    assert drawn(problem, "REN").problem.code.startswith("#!/usr/bin/env node\n")
+
+
+def test_a_variable_named_this_is_no_keyword_in_python() -> None:
+    problem = Problem("p", "def f(this):\n    return this + 1", "f", "3", "4")
+    said = [
+        site.text for seed in range(40) for site in drawn(problem, "NCC", seed).sites
+    ]
+    assert "English" in " ".join(said)
+    assert not any("This" in text for text in said)
