@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -34,6 +35,7 @@ from codestress.types import (
 )
 
 MODELS = ("reader", "reader-long")
+SVG = "{http://www.w3.org/2000/svg}"
 
 
 def results(
@@ -68,6 +70,7 @@ def opened(figure: Figure, of: Results, folder: Path) -> list[tuple[Box, Cell]]:
     """The places of a figure and the cells that they open."""
     figure.draw_without_rendering()
     marks = marked(figure, figure.get_tightbbox())
+    figure.savefig(folder / "figure.svg")
     return write_answers(
         folder,
         "t/a",
@@ -126,6 +129,9 @@ def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_sourc
         assert 0 <= left <= left + width <= 1
         assert 0.5 < top + height <= 1  # the second panel
     assert len({cell.rows for box, cell in places}) == 4
+    drawn = ElementTree.parse(tmp_path / "figure.svg").iter(f"{SVG}a")
+    links = [link.attrib["{http://www.w3.org/1999/xlink}href"] for link in drawn]
+    assert links == [f"answers.html#{cell.name}" for _, cell in every]
 
 
 def test_published_bars_beside_regenerated_ones_open_no_answers(tmp_path: Path) -> None:
@@ -191,6 +197,7 @@ def test_what_an_answer_says_is_text_and_keys_are_not_shown(
     hostile = "</pre><script>alert(1)</script><img src=x onerror=alert(1)> sk-very-secret-key \u202e\x1b[31m {{ 7*7 }}"
     of = results(SHARES)
     store = stored(of, hostile, tmp_path / "responses.sqlite")
+    (tmp_path / "figure.svg").write_text("<svg></svg>\n")
     write_answers(tmp_path, "t/a", of, "strict", [], "<alt>", of.answers, store)
     page = (tmp_path / "answers.html").read_text()
     assert page.count("&lt;script&gt;alert(1)") == 2 * MOST_OF_A_CELL
@@ -207,6 +214,7 @@ def test_what_an_answer_says_is_text_and_keys_are_not_shown(
 
 def test_the_page_is_bounded(tmp_path: Path) -> None:
     for cells, each in ((40, 60), (590, 3)):
+        (tmp_path / "figure.svg").write_text("<svg></svg>\n")
         outcomes = {("reader", d): [False] * each for d in range(cells)}
         of = results(outcomes, MODELS[:1])
         store = stored(of, "x" * 9000, tmp_path / f"{cells}.sqlite")

@@ -122,8 +122,8 @@ def write_answers(
     answers: pd.DataFrame | None = None,
     store: Path = STORE,
 ) -> list[tuple[Box, Cell]]:
-    """Write answers.html and spots.json into the artefact's `folder`; return the places that open
-    something, which spots.json has in thousandths of the picture's width and height.
+    """Write answers.html and spots.json into the artefact's `folder`, and links into the figure.svg
+    there; return the places that open something.
 
     `marks` are places of the figure, each with values by column of `answers`, a table like
     `results.answers` (None: that itself). Those that have answers or a published number are returned, each
@@ -150,17 +150,23 @@ def write_answers(
         **_shown(cells, results, store),
     )
     (folder / "answers.html").write_text(page, "utf-8", "backslashreplace")
-    _write_spots(folder / "spots.json", spots)
+    _write_spots(folder, spots)
     return spots
 
 
-def _write_spots(path: Path, spots: Sequence[tuple[Box, Cell]]) -> None:
+def _write_spots(folder: Path, spots: Sequence[tuple[Box, Cell]]) -> None:
+    """Write `spots` into spots.json of `folder`, in thousandths of the picture's width and height,
+    and as links over the figure.svg there."""
     places = []
     for box, cell in spots:
         sides = [round(1000 * side) for side in box]
         places.append([*sides, cell.name, str(cell)])
     text = json.dumps(places, separators=(",", ":"))
-    path.write_text(f"{text}\n", "utf-8")
+    (folder / "spots.json").write_text(f"{text}\n", "utf-8")
+    figure = folder / "figure.svg"
+    drawing = figure.read_text("utf-8").removesuffix("</svg>\n")
+    links = render("links.html", places=places)
+    figure.write_text(f"{drawing}{links}\n", "utf-8")
 
 
 def _opened(

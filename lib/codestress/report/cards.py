@@ -54,10 +54,9 @@ def _front(
     if figure not in built:
         card["figure"] = next(name for name in built if name.startswith(f"{paper}/"))
     card["version"] = version_of(paper)
-    card["number"] = _number(rows)
     if rows.empty:
         card["query"] = {}
-        card["number"] = _number(_printed(figure, text))
+    card["number"] = _number(_printed(figure, text) if rows.empty else rows)
     card["says"] = _verdict(rows, stated)
     card["all"] = _by_evidence(own)
     card["contrary"] = own[own["verdict"].isin(CONTRARY)].to_dict("records")
@@ -98,7 +97,7 @@ def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
     for evidence, part in rows.groupby("evidence", sort=False):
         name = str(evidence)
         counts = Counter(part["verdict"])
-        classes.append((name, SOURCES.get(name, name), dict(counts)))
+        classes.append((name, SOURCES.get(name, name), counts))
     return classes
 
 

@@ -75,9 +75,13 @@ def _run(crate: Any, folder: Path) -> Any:
         if key.startswith("notebook "):
             notebook = key.removeprefix("notebook ")
     packages = [" ".join(package) for package in manifest["environment"].items()]
-    facts: Any = {"version": commit, "softwareRequirements": packages}
     program = _entity(
-        crate, f"{notebook}@{commit}", "SoftwareSourceCode", notebook, **facts
+        crate,
+        f"{notebook}@{commit}",
+        "SoftwareSourceCode",
+        notebook,
+        version=commit,
+        softwareRequirements=packages,
     )
     objects = []
     for key, value in manifest["parameters"].items():
@@ -87,11 +91,16 @@ def _run(crate: Any, folder: Path) -> Any:
         )
     for model in manifest["models"]:
         version = str(model.get("key_revision", ""))
-        facts = {"version": version, "description": json.dumps(model)}
         title = model["name"]
-        objects.append(
-            _entity(crate, f"{title}@{version}", "SoftwareApplication", title, **facts)
+        entity = _entity(
+            crate,
+            f"{title}@{version}",
+            "SoftwareApplication",
+            title,
+            version=version,
+            description=json.dumps(model),
         )
+        objects.append(entity)
     results = _files(crate, folder, f"{name}/")
     facts = {"name": manifest["title"], "description": manifest["command"]}
     facts["endTime"] = manifest["built_at"]

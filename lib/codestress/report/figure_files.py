@@ -45,13 +45,12 @@ def _save_svg(figure: Figure, path: Path, saved: Bbox, title: str, alt: str) -> 
     metadata = {"Title": title, "Date": None}
     figure.savefig(path, bbox_inches=saved, metadata=metadata)
     drawing = path.read_text("utf-8")
-    before, _, after = drawing.partition("<svg")
-    attributes, _, content = after.partition(">")
+    before, tag, after = drawing.partition("<svg")
     words = (
         ' role="img" aria-labelledby="title alt">'
         f'<title id="title">{escape(title)}</title><desc id="alt">{escape(alt)}</desc>'
     )
-    path.write_text(f"{before}<svg{attributes}{words}{content}", encoding="utf-8")
+    path.write_text(before + tag + after.replace(">", words, 1), "utf-8")
 
 
 def _saved_part(figure: Figure) -> Bbox:

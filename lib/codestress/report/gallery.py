@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 import pandas as pd
 from markupsafe import Markup
@@ -57,7 +56,6 @@ def gallery(profile: str) -> Path:
         script=Markup(resource("page.js")),
         counted=counted,
         number=cell_text,
-        urlencode=urlencode,
         cards=cards,
         papers=papers,
         failures=errors,
@@ -115,7 +113,7 @@ def _ledger(
         "by_paper": pd.crosstab(paper, stated["verdict"]).to_dict("index"),
         "evidence": claims["evidence"].unique(),
         "findings": len(claims) - len(stated),
-        "experiments": int(experiments.sum()),
+        "experiments": experiments.sum(),
         "judged": judged(stated),
         "signs": SIGNS,
     }

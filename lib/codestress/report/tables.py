@@ -16,13 +16,15 @@ def write_tables(folder: Path, tables: Mapping[str, pd.DataFrame]) -> None:
     for name, table in tables.items():
         saved[name] = without_cells(table)
         if saved[name].columns.empty:
-            fault = f"{name}.csv would have no columns"
-            raise DataError(f"{fault}; name them where the table has no rows")
+            raise DataError(
+                f"{name}.csv would have no columns; "
+                "name them where the table has no rows"
+            )
     for name, table in saved.items():
         path = folder / f"{name}.csv"
         table.to_csv(path, index=False, float_format="%.6g", lineterminator="\n")
-        (folder / f"{name}.md").write_text(markdown_table(table), encoding="utf-8")
-    (folder / "table.tex").write_text(latex_table(saved["table"]), encoding="utf-8")
+        (folder / f"{name}.md").write_text(markdown_table(table), "utf-8")
+    (folder / "table.tex").write_text(latex_table(saved["table"]), "utf-8")
 
 
 def without_cells(table: pd.DataFrame) -> pd.DataFrame:
