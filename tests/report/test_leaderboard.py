@@ -11,7 +11,7 @@ import pytest
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.fitting.proportions import wilson
 from codestress.inference.registry import load_registry
-from codestress.report.model_table import models_by_task, write_board
+from codestress.report.model_table import board, models_by_task, write_board
 from codestress.report.summary import shortfalls
 from told import names
 
@@ -37,6 +37,16 @@ def manifest(
         "simulated": [*simulated],
         "reasons": {},
     }
+
+
+def test_files_have_the_models_in_the_order_of_the_page(tmp_path: Path) -> None:
+    counts = {name: (50, 49) for name in ("Zeta", "beta", "Alpha", "gamma")}
+    table = models_by_task({"a/one": manifest(counts, True)})
+    shown = board(table)["models"]
+    assert shown == ["Alpha", "beta", "gamma", "Zeta"]
+    write_board(table, tmp_path)
+    text = (tmp_path / "models.csv").read_text("utf-8")
+    assert [row["model"] for row in csv.DictReader(text.splitlines())] == shown
 
 
 def test_models_have_right_answers_of_those_asked_and_readers_have_no_row() -> None:

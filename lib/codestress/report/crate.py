@@ -35,13 +35,15 @@ def write_crate(profile: str) -> Path:
     citation = read_yaml(ROOT / "CITATION.cff")
     licence = citation["license"]
     terms = f"https://spdx.org/licenses/{licence}"
-    names = [author["name"] for author in citation["authors"]]
     about = {
         "name": f"{citation['title']}: the profile {profile}",
         "description": "Regenerated figures and tables, and the report on them: index.html",
         "version": citation["version"],
         "license": _entity(crate, terms, "CreativeWork", licence),
-        "author": [_entity(crate, name, "Organization", name) for name in names],
+        "author": [
+            _entity(crate, author["name"], "Organization", author["name"])
+            for author in citation["authors"]
+        ],
         "datePublished": max(run["endTime"] for run in runs),
         "conformsTo": _entity(crate, PROFILE, "CreativeWork", "Process Run Crate 0.5"),
         "mentions": runs,

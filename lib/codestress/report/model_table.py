@@ -24,15 +24,16 @@ def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """Return the accuracy of every model on each task, published and regenerated.
 
     `manifests` are mappings by the artefact's name; tasks are those that ask for a leaderboard.
-    The table has the columns `COLUMNS`: `source` is `published` or `here`; accuracy, low and high
-    are in %, with Wilson's 95 % interval, as if answers were independent. An answer is correct by
-    the artefact's scoring rule. Every other outcome counts as incorrect, except skipped
-    questions, which were not asked and are not in n. Simulated readers, the other engines of
-    `INSTRUMENTS` and models of which hardly an answer could be read have no row.
+    The table has the columns `COLUMNS`, and models in alphabetical order whatever their case:
+    `source` is `published` or `here`; accuracy, low and high are in %, with Wilson's 95 % interval,
+    as if answers were independent. An answer is correct by the artefact's scoring rule. Every other
+    outcome counts as incorrect, except skipped questions, which were not asked and are not in n.
+    Simulated readers, the other engines of `INSTRUMENTS` and models of which hardly an answer could
+    be read have no row.
     """
     published = offered_by("headline", "published")
     parts = [pd.DataFrame(columns=[*CELL, "correct", "n"])]
-    for task in sorted(manifests):
+    for task in manifests:
         if not manifests[task]["leaderboard"]:
             continue
         if _counted(task):
@@ -44,7 +45,7 @@ def models_by_task(manifests: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     sums = counts.groupby(CELL, as_index=False)[["correct", "n"]].sum().round()
     table = with_accuracy(sums[sums["n"] > 0], "correct", "n")
     table[["accuracy", "low", "high"]] *= 100
-    return table[COLUMNS]
+    return table[COLUMNS].sort_values(CELL, key=lambda cells: cells.str.lower())
 
 
 def _counted(task: str) -> str:
@@ -68,13 +69,13 @@ def _regenerated(manifest: Mapping[str, Any]) -> pd.DataFrame:
 def board(table: pd.DataFrame) -> dict[str, Any]:
     """Return the data of the page's table from `table`, the result of `models_by_task`.
 
-    `tasks` has by name what is counted, `models` the names in alphabetical order, `cells` the
+    `tasks` has by name what is counted, `models` the names in the table's order, `cells` the
     rows of `table` by model, task and source.
     """
     names = sorted(table["task"].unique())
     return {
         "tasks": {name: _counted(name) for name in names},
-        "models": sorted(table["model"].unique(), key=str.lower),
+        "models": list(table["model"].unique()),
         "cells": {row[:3]: row for row in table.itertuples(index=False)},
     }
 
