@@ -97,7 +97,7 @@ def _by_evidence(rows: pd.DataFrame) -> list[tuple[str, str, dict[str, int]]]:
     for evidence, part in rows.groupby("evidence", sort=False):
         name = str(evidence)
         counts = Counter(part["verdict"])
-        classes.append((name, SOURCES.get(name, name), counts))
+        classes.append((name, SOURCES.get(name, name), dict(counts)))
     return classes
 
 
