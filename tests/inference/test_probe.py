@@ -281,6 +281,8 @@ def test_a_name_without_a_row_is_told_before_anything_runs() -> None:
     for address in ("localhost:8000/v1", "127.0.0.1:8000", "[::1]:8000/v1"):
         with refused(ParameterError, "http://localhost:8000/v1"):
             probe.name_of(address, "", "", ask=True)
+    with refused(ParameterError, "sim-near:8b", "sim-near"):
+        probe.name_of("sim-near:8b", "", "", ask=True)
 
 
 @pytest.mark.parametrize("prefill", ["continued", "ignored", "refused"])

@@ -140,7 +140,9 @@ EARLY = {
     ),
     "killed": (
         "import os, subprocess\nchild = subprocess.Popen(['sleep', '600'])\n"
-        "open('third.txt', 'w').write(str(child.pid))\nos.kill(os.getpid(), 9)",
+        "open('third.txt', 'w').write(str(child.pid))\n"
+        "os.remove(os.environ['CODESTRESS_STAGING'] + '/kernel.txt')\n"
+        "os.kill(os.getpid(), 9)",
         "t/killed.ipynb, code cell 2: its kernel died with signal 9",
     ),
     "unknown": ("%nosuchmagic", "%nosuchmagic"),

@@ -3,6 +3,8 @@
 The store keeps the response like any other, under a key with the row's revision.
 """
 
+import re
+
 from codestress.errors import EngineError, ParameterError
 from codestress.paths import STORE, shown
 from codestress.types import Message, Prompt, Sampling, Trial, Trials
@@ -42,16 +44,16 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
     `ParameterError` for a name without a row, a bad URL or id, and where another model's row has
     the name, and `EngineError` where the server or, with `ask`, the model does not answer.
     """
-    registry = load_registry()
+    rows = load_registry()
     if ".py:" in model and "://" not in model:
         entry = function_in(model)
-    elif ":" in model and model not in registry:
+    elif re.search(r"://|^\[|:\d+(/|$)", model) and model not in rows:
         # An address, which some type without http://: the message says so.
         entry = served_at(model, model_id, key_env)
     else:
-        find_models([model], registry, "--models")
+        find_models([model], rows, "--models")
         return model
-    known = registry.get(entry.name, entry)
+    known = rows.get(entry.name, entry)
     if (known.id, _place(known)) != (entry.id, _place(entry)):
         raise ParameterError(
             f"{model}: its name {entry.name} is that of {known.id} at {_place(known)} in "
@@ -64,8 +66,9 @@ def name_of(model: str, model_id: str, key_env: str, *, ask: bool) -> str:
         if ask:
             entry = checked(entry)
     except EngineError as error:
-        called = f"\nIt is called as {entry.id}{CALLED}"
-        advice = called if entry.engine == "function" else ""
+        advice = ""
+        if entry.engine == "function":
+            advice = f"\nIt is called as {entry.id}{CALLED}"
         raise EngineError(f"{error}{advice}") from None
     keep(entry)
     return entry.name

@@ -84,8 +84,8 @@ class Manager(AsyncKernelManager):
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.kernel_id = uuid.uuid4().hex[:8]
-        self.connection_file = f"{self.folder}/{self.kernel_id}.json"
         self.transport, self.ip = "ipc", f"{self.folder}/{self.kernel_id}"
+        self.connection_file = f"{self.ip}.json"
         self.provisioner = Provisioner(
             kernel_id=self.kernel_id, kernel_spec=self.kernel_spec, parent=self
         )
@@ -132,7 +132,9 @@ def failure(error: Exception, processes: list[Kernel], staging: Path) -> str:
             code = processes[0].wait() or 0
         case _:
             return traceback.format_exc(limit=-3)
-    text = (staging / PRINTED).read_text("utf-8", "replace")
+    text = ""
+    with suppress(OSError):
+        text = (staging / PRINTED).read_text("utf-8", "replace")
     text = text.partition("\n\nExtension modules")[0]
     printed = f"; it printed:\n{text.strip()}" if text else ""
     ending = f"exit status {code}"
@@ -168,8 +170,9 @@ def execute(
     check_completed(notebook)
     (staging / PRINTED).unlink(missing_ok=True)
     # papermill writes down where both lay on this machine.
-    places = {"input_path": shown(artefact.notebook), "output_path": output.name}
-    notebook.metadata.papermill.update(places)
+    notebook.metadata.papermill.update(
+        input_path=shown(artefact.notebook), output_path=output.name
+    )
     if text := closing(artefact):
         # A notebook without words at its end keeps its last cell.
         if notebook.cells[-1].cell_type != "markdown":

@@ -1,4 +1,4 @@
-"""What the tests of perturbations share."""
+"""Helpers that the tests of perturbations share."""
 
 from __future__ import annotations
 

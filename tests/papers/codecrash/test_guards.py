@@ -1,4 +1,4 @@
-"""What may be done to a program is decided from its text: what the guards doubt is refused, and little else."""
+"""The guards decide from a program's text alone: they refuse what they doubt, and little else."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def differing(
 @pytest.mark.slow
 @pytest.mark.isolation
 def test_the_guards_are_what_keeps_the_meaning(executor: Executor) -> None:
-    """Of the same programs, test_meaning.py shows that nothing differs with the guards."""
+    """Without the guards some of the hostile programs differ; test_meaning.py shows that with them none does."""
     problems = [Problem(one.why, one.code, "f", one.asked, "") for one in PYTHON]
     hostile = usable(problems, executor)
     unrun = {

@@ -88,11 +88,10 @@ class Client(httpx2.AsyncClient):
             reply = await self._loaded(request, options)
         if reply.is_success and request.url.path.endswith("completions"):
             reply.status_code = status_in(reply.content) or reply.status_code
-        if reply.is_error:
-            limit = limit_of(reply.status_code, reply.text)
-            # However long one waits, it would be refused again.
-            if limit in ("money", "rate"):
-                reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
+        refused = reply.is_error and limit_of(reply.status_code, reply.text)
+        # However long one waits, these would be refused again.
+        if refused in ("money", "rate"):
+            reply.headers["x-should-retry"] = "false"  # OpenAI's client reads it
         wait = re.fullmatch(r"([\d.]+) ?(m?)s", reply.headers.get("retry-after", ""))
         if wait:  # a time with its unit
             reply.headers["retry-after-ms" if wait[2] else "retry-after"] = wait[1]

@@ -268,8 +268,7 @@ def limits_in(words: str) -> dict[str, int]:
 
 
 def _tokens_in(text: str) -> int:
-    digits = re.sub(r"\D", "", text)
-    return int(digits)
+    return int(re.sub(r"\D", "", text))
 
 
 def limit_of(status: int, refusal: str, prompt: Prompt | None = None) -> str:
