@@ -24,6 +24,7 @@ import codestress.pipeline.quick_nbformat
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.paths import PACKAGE
 from codestress.sandbox.executor import Executor
+from served import Served
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = str(Path(sys.executable).with_name("codestress"))
@@ -88,6 +89,11 @@ needs_jdk = pytest.mark.skipif(
 def executor() -> Iterator[Executor]:
     with Executor() as running:
         yield running
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Served:
+    return Served(tmp_path)
 
 
 @functools.cache
