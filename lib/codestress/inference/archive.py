@@ -39,16 +39,6 @@ HEADER = "codestress archive"
 FORMAT = 2
 LONGEST_LINE = 100_000_000
 """Longest row, in bytes: the longest response, with each character as an escape."""
-COPIED = (
-    "text",
-    "finish_reason",
-    "usage",
-    "seconds",
-    "answered_by",
-    "answered_at",
-    "server",
-)
-"""Fields that a row and its response have in common, in the row's order."""
 KEYED = ("revision", "prompt", "sample", "attempt")
 """Fields of a request that, with its model, make its key."""
 Content = dict[str, Any]
@@ -83,6 +73,11 @@ class Row(BaseModel):
     def response(self) -> Response:
         fields = {name: getattr(self, name) for name in COPIED}
         return Response(**fields | {"usage": Usage(*self.usage)})
+
+
+COPIED = [*Row.model_fields][3:]
+"""Fields that a row and its response have in common, in the row's order: all but the
+request's."""
 
 
 def asked_of(request: Request) -> Content:

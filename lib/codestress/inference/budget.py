@@ -58,6 +58,8 @@ SUM_BYTES = 200
 """Length of a sum's file, which every write overwrites in full, so that a reader never
 finds it empty."""
 RESET = "codestress store budget --reset"
+RESERVE_PAUSE_S = 0.05
+"""Seconds between two looks at whether requests under way have given back reserves."""
 _kept_sums: set[Path] = set()
 """Files of sums that outlive this process: not all its requests were answered."""
 
@@ -100,8 +102,6 @@ class Budget:
     """Most that the last request could cost that a limit stopped."""
     under_way: int = 0
     """Number of requests for which this process has reserved an amount."""
-    _returned: asyncio.Event | None = field(default=None, repr=False)
-    """Set when a request gives back its reserve; None while nobody waits for it."""
 
     @classmethod
     def from_environment(cls, store: Path = STORE) -> Budget:
@@ -177,8 +177,7 @@ class Budget:
                 self.keep_sum()
                 self.refused = most
                 raise BudgetReached(self.reached())
-            event = self._returned = self._returned or asyncio.Event()
-            await event.wait()
+            await asyncio.sleep(RESERVE_PAUSE_S)
         costs = [most]
         try:
             yield costs
@@ -200,14 +199,10 @@ class Budget:
         return True
 
     def count(self, amount: Sum, real: Sum) -> None:
-        """Pay the real cost of a request in place of the reserved amount, and wake the
-        requests that wait for room."""
+        """Pay the real cost of a request in place of the reserved amount."""
         with self._counting():
             self.spent = self.spent.plus(amount, -1).plus(real)
         self.under_way -= 1
-        if self._returned is not None:
-            self._returned.set()
-            self._returned = None
 
     @contextmanager
     def _counting(self) -> Iterator[None]:
