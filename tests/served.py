@@ -85,7 +85,8 @@ class Served:
         **settings: Any,
     ) -> Path:
         """Writes the registry: rows with these names (`served` by default), alike but for the name."""
-        content = {"engine": "openai", "settings": settings_of(server, **settings)}
+        settings = settings_of(server, **{"concurrency": 4, **settings})
+        content = {"engine": "openai", "settings": settings}
         rows = dict.fromkeys(names or ["served"], content | (row or {}))
         self.registry.write_text(json.dumps(rows))
         return self.registry

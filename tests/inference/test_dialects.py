@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -16,19 +14,16 @@ from codestress.errors import EngineError
 from codestress.inference import ask as asking_module, registry
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.dialects import DIALECTS, adapted, shown_to
-from codestress.inference.engines.openai import open_engine
 from codestress.inference.probe import checked
 from codestress.inference.registry import ModelEntry, keep, load_registry
 from codestress.inference.requests import request_for
 from codestress.inference.results import Results
-from codestress.inference.run import run
 from codestress.inference.served import models_of, served_at
 from codestress.inference.store import Store
 from codestress.types import (
     Message,
     Outcome,
     Prompt,
-    Request,
     Response,
     Sampling,
     Score,
@@ -45,6 +40,7 @@ from openai_server import (
     completion,
     echo,
 )
+from served import Served, entry, prompt, responses
 from told import names, refused
 
 SYSTEM, USER = Message("system", "Be brief."), Message("user", "What is 6 × 7?")
@@ -58,23 +54,21 @@ def _environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setattr(module, "REGISTRY", tmp_path / "models.yaml")
 
 
-def entry(base_url: str, **settings: Any) -> ModelEntry:
-    settings = {"base_url": base_url, "key_env": "", "retries": 0, **settings}
-    return ModelEntry(name="served", engine="openai", id="served-1", settings=settings)
-
-
-def ask(base_url: str, *messages: Message, **sampling: Any) -> Response:
+def ask(server: OpenAIServer | str, *messages: Message, **sampling: Any) -> Response:
     """The response to one request, straight from the engine."""
+    asked = Prompt(messages or (SYSTEM, USER), Sampling(**sampling))
+    [response] = responses(entry(server), asked)
+    return response
 
-    async def asking() -> Response:
-        engine = open_engine(entry(base_url))
-        prompt = Prompt(messages or (SYSTEM, USER), Sampling(**sampling))
-        try:
-            return await engine.answer(Request("served-1", "", prompt))
-        finally:
-            await engine.close()
 
-    return asyncio.run(asking())
+def answer(reply: Reply, **sampling: Any) -> Response:
+    """The answer that a server's reply is."""
+    with OpenAIServer(lambda _: reply) as server:
+        return ask(server, **sampling)
+
+
+def failing(status: int, words: object) -> Reply:
+    return as_json({"error": words}, status=status)
 
 
 # The dialects of requests, each with what its server refuses
@@ -108,74 +102,60 @@ def wants_user_and_assistant_alone(body: dict[str, Any]) -> bool:
     return has_no_system_role(body) or wants_other_roles_in_turn(body)
 
 
-WORDINGS: list[tuple[str, Callable[[dict[str, Any]], bool], str]] = [
-    (
-        "max_completion_tokens",
+WORDINGS: dict[str, tuple[Callable[[dict[str, Any]], bool], list[str]]] = {
+    "max_completion_tokens": (
         knows_no_max_tokens,
-        "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+        [
+            "Unsupported parameter: 'max_tokens' is not supported with this model. "
+            "Use 'max_completion_tokens' instead.",
+            "Error code: 400 - unknown field `max_tokens`",
+            "未知参数 max_tokens",
+            "max_tokens is deprecated since 2024-09-12, see https://errors.example/2.10/v/1234",
+            "max_tokens cannot be used with this model",
+        ],
     ),
-    (
-        "max_completion_tokens",
-        knows_no_max_tokens,
-        "Error code: 400 - unknown field `max_tokens`",
-    ),
-    ("max_completion_tokens", knows_no_max_tokens, "未知参数 max_tokens"),
-    (
-        "max_completion_tokens",
-        knows_no_max_tokens,
-        "max_tokens is deprecated since 2024-09-12, see https://errors.example/2.10/v/1234",
-    ),
-    (
-        "max_completion_tokens",
-        knows_no_max_tokens,
-        "max_tokens cannot be used with this model",
-    ),
-    ("temperature", takes_no_temperature, "温度参数非法"),
-    ("temperature", takes_no_temperature, "Die Temperatur ist fest"),
-    ("temperature", takes_no_temperature, "sampling parameters are not supported"),
-    (
-        "top_p",
-        takes_one_of_two,
-        "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
-    ),
-    ("top_p", takes_one_of_two, "Solo uno: temperature o top_p"),
-    ("top_p", takes_one_of_two, "temperature: conflicts with nucleus sampling"),
-    (
-        "temperature",
+    "temperature": (
         takes_no_temperature,
-        "'temperature' does not support 0.0 with this model. Only the default (1) value is supported.",
+        [
+            "温度参数非法",
+            "Die Temperatur ist fest",
+            "sampling parameters are not supported",
+            "'temperature' does not support 0.0 with this model. Only the default (1) value is supported.",
+        ],
     ),
-    ("system", has_no_system_role, "System role not supported"),
-    (
-        "system",
+    "top_p": (
+        takes_one_of_two,
+        [
+            "`temperature` and `top_p` cannot both be specified for this model. Please use only one.",
+            "Solo uno: temperature o top_p",
+            "temperature: conflicts with nucleus sampling",
+        ],
+    ),
+    "system": (
         has_no_system_role,
-        "Developer instruction is not enabled for messages[0].role",
+        [
+            "System role not supported",
+            "Developer instruction is not enabled for messages[0].role",
+            "Developer instruction is not enabled for models/gemma-3",
+            "The conversation must begin with a user prompt",
+            "chat template error: raise_exception was called",
+            "不支持该角色",
+            "システムロールは使用できません",
+            "시스템 역할은 지원되지 않습니다",
+            "Le rôle « système » est inconnu",
+            "Сообщения такого вида не поддерживаются",
+        ],
     ),
-    (
-        "system",
-        has_no_system_role,
-        "Developer instruction is not enabled for models/gemma-3",
-    ),
-    ("system", has_no_system_role, "The conversation must begin with a user prompt"),
-    ("system", has_no_system_role, "chat template error: raise_exception was called"),
-    ("system", has_no_system_role, "不支持该角色"),
-    ("system", has_no_system_role, "システムロールは使用できません"),
-    ("system", has_no_system_role, "시스템 역할은 지원되지 않습니다"),
-    ("system", has_no_system_role, "Le rôle « système » est inconnu"),
-    ("system", has_no_system_role, "Сообщения такого вида не поддерживаются"),
-    (
-        "turns",
+    "turns": (
         wants_other_roles_in_turn,
-        "Conversation roles must alternate user/assistant/user/assistant/...",
+        [
+            "Conversation roles must alternate user/assistant/user/assistant/...",
+            "messages: los turnos deben alternarse",
+            "角色必须交替",
+            "Auf eine Nutzernachricht muss eine Antwort folgen",
+        ],
     ),
-    ("turns", wants_other_roles_in_turn, "messages: los turnos deben alternarse"),
-    ("turns", wants_other_roles_in_turn, "角色必须交替"),
-    (
-        "turns",
-        wants_other_roles_in_turn,
-        "Auf eine Nutzernachricht muss eine Antwort folgen",
-    ),
-]
+}
 STRUCTURES: dict[str, Callable[[str], object]] = {
     "object": lambda words: {
         "error": {"message": words, "type": "invalid_request_error"}
@@ -199,13 +179,14 @@ def refusing(refuses: Callable[[dict[str, Any]], bool], reply: Reply) -> Behavio
     return lambda received: reply if refuses(received.body) else echo(received)
 
 
-@pytest.mark.parametrize(("name", "refuses", "words"), some(WORDINGS, 5))
+@pytest.mark.parametrize(
+    ("name", "words"),
+    some([(name, text) for name, row in WORDINGS.items() for text in row[1]], 5),
+)
 def test_a_dialect_is_found_by_the_first_refusal(
-    name: str,
-    refuses: Callable[[dict[str, Any]], bool],
-    words: str,
-    capsys: pytest.CaptureFixture[str],
+    name: str, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    refuses = WORDINGS[name][0]
     messages = (SYSTEM, USER, Message("assistant", "…"), USER)
     if name == "turns":
         messages = (SYSTEM, USER, Message("user", "Say it."))
@@ -216,7 +197,7 @@ def test_a_dialect_is_found_by_the_first_refusal(
             continue  # a 404 in other letters means an unknown address or model
         reply = as_json(made(words), status=status)
         with OpenAIServer(refusing(refuses, reply)) as server:
-            response = ask(server.base_url, *messages)
+            response = ask(server, *messages)
         assert response.dialects == (name,), structure
         assert not refuses(server.requests[-1].body)
         assert response.text.startswith("echo ")
@@ -226,50 +207,26 @@ def test_a_dialect_is_found_by_the_first_refusal(
 
 @pytest.mark.parametrize("status", [403, 406, 409, 415, 501, 502, 503])
 def test_a_dialect_is_found_whatever_status_refuses(status: int) -> None:
-    reply = as_json(
-        {"error": {"message": "unknown parameter: max_tokens"}}, status=status
-    )
+    reply = failing(status, {"message": "unknown parameter: max_tokens"})
     with OpenAIServer(refusing(knows_no_max_tokens, reply)) as server:
-        assert ask(server.base_url).dialects == ("max_completion_tokens",)
+        assert ask(server).dialects == ("max_completion_tokens",)
 
 
 @pytest.mark.parametrize(
-    "words", ["forbidden: this key has no access", "该密钥没有权限"]
-)
-def test_a_key_without_access_is_no_dialect(words: str) -> None:
-    reply = as_json({"error": words}, status=403)
-    with OpenAIServer(lambda _: reply) as server, pytest.raises(EngineError):
-        ask(server.base_url)
-    assert len(server.requests) == 1
-
-
-def test_parameters_are_recognised_by_the_field_that_names_them() -> None:
-    for body in (
-        {
-            "error": {
-                "message": "invalid",
-                "param": "max_tokens",
-                "code": "unsupported_parameter",
-            }
-        },
-        {
-            "detail": [
-                {
-                    "type": "extra_forbidden",
-                    "loc": ["body", "max_tokens"],
-                    "msg": "no",
-                    "input": 64,
-                }
-            ]
-        },
+    "body",
+    [
+        {"error": {"param": "max_tokens", "code": "unsupported_parameter"}},
+        {"detail": [{"loc": ["body", "max_tokens"], "msg": "no", "input": 64}]},
         {"errors": {"max_tokens": ["desconocido"]}},
         [{"campo": "max_tokens"}],
-    ):
-        reply = as_json(body, status=422)
-        with OpenAIServer(refusing(knows_no_max_tokens, reply)) as server:
-            assert ask(server.base_url).dialects == ("max_completion_tokens",)
-        assert "max_tokens" not in server.requests[-1].body
-        assert server.requests[-1].body["max_completion_tokens"] == 1024
+    ],
+)
+def test_parameters_are_recognised_by_the_field_that_names_them(body: object) -> None:
+    reply = as_json(body, status=422)
+    with OpenAIServer(refusing(knows_no_max_tokens, reply)) as server:
+        assert ask(server).dialects == ("max_completion_tokens",)
+    assert "max_tokens" not in server.requests[-1].body
+    assert server.requests[-1].body["max_completion_tokens"] == 1024
 
 
 def test_several_dialects_at_once() -> None:
@@ -281,25 +238,24 @@ def test_several_dialects_at_once() -> None:
             ("roles must alternate", wants_other_roles_in_turn),
         ):
             if refuses(received.body):
-                return as_json({"error": words}, status=400)
+                return failing(400, words)
         return echo(received)
 
+    asked = (SYSTEM, USER, Message("user", "Say it."))
     with OpenAIServer(speaks_all) as server:
-        response = ask(server.base_url, SYSTEM, USER, Message("user", "Say it."))
+        response = ask(server, *asked)
     assert response.dialects == ("max_completion_tokens", "top_p", "system")
+    text = "Be brief.\n\nWhat is 6 × 7?\n\nSay it."
     assert server.requests[-1].body == {
         "model": "served-1",
         "temperature": 0.0,
         "max_completion_tokens": 1024,
-        "messages": [
-            {"role": "user", "content": "Be brief.\n\nWhat is 6 × 7?\n\nSay it."}
-        ],
+        "messages": [{"role": "user", "content": text}],
     }
     words = "After the beginning, conversation roles must alternate user/assistant"
-    reply = as_json({"message": words}, status=500)
+    reply = failing(500, words)
     with OpenAIServer(refusing(wants_user_and_assistant_alone, reply)) as server:
-        response = ask(server.base_url, SYSTEM, USER, Message("user", "Say it."))
-    assert response.dialects == ("system",)
+        assert ask(server, *asked).dialects == ("system",)
 
 
 @pytest.mark.parametrize(
@@ -317,31 +273,41 @@ def test_parameters_are_left_out_in_the_order_in_which_refusals_name_them(
     def picky(received: Received) -> Reply:
         for word, name in zip(words, ("temperature", "top_p"), strict=True):
             if name in received.body:
-                return as_json({"error": word}, status=400)
+                return failing(400, word)
         return echo(received)
 
     with OpenAIServer(picky) as server:
-        assert ask(server.base_url).dialects == order
+        assert ask(server).dialects == order
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("status", "words", "error"),
     [
-        "max_tokens is too large: 1024. This model supports at most 512 completion tokens",
-        "max_tokens must be at most 512",
-        "max_tokens: the limit is 512",
-        "maximum context length is 2048 tokens; reduce max_tokens or the messages",
-        "the model has no such ability",
+        (
+            400,
+            "max_tokens is too large: 1024. This model supports at most 512 completion tokens",
+            RequestFailed,
+        ),
+        (400, "max_tokens must be at most 512", RequestFailed),
+        (400, "max_tokens: the limit is 512", RequestFailed),
+        (
+            400,
+            "maximum context length is 2048 tokens; reduce max_tokens or the messages",
+            RequestFailed,
+        ),
+        (400, "the model has no such ability", RequestFailed),
+        (400, "rate limit of this user reached", RequestFailed),
+        (400, "该用户请求频率超过限制", RequestFailed),
+        (403, "forbidden: this key has no access", EngineError),
+        (403, "该密钥没有权限", EngineError),
     ],
 )
-def test_another_refusal_is_no_dialect(words: str) -> None:
-    reply = as_json({"error": {"message": words}}, status=400)
-    with (
-        OpenAIServer(lambda _: reply) as server,
-        pytest.raises(RequestFailed) as raised,
-    ):
-        ask(server.base_url)
-    assert words[:40] in str(raised.value)
+def test_another_refusal_is_no_dialect(
+    status: int, words: str, error: type[Exception]
+) -> None:
+    reply = failing(status, {"message": words})
+    with OpenAIServer(lambda _: reply) as server, refused(error, words[:40]):
+        ask(server)
     assert len(server.requests) == 1
 
 
@@ -351,34 +317,24 @@ def test_another_refusal_is_no_dialect(words: str) -> None:
         (500, "sampling failed: the probabilities hold nan"),
         (502, "error while reading messages"),
         (500, "temperature sensor"),
-        (400, "rate limit of this user reached"),
-        (400, "该用户请求频率超过限制"),
     ],
 )
 def test_an_error_that_passes_is_no_dialect(status: int, words: str) -> None:
-    reply = as_json({"error": words}, status=status)
-
-    def passing(received: Received) -> Reply:
-        return echo(received) if received.seen else reply
-
-    with OpenAIServer(passing) as server:
-        if status == 400:
-            with pytest.raises(RequestFailed):
-                ask(server.base_url)
-        else:
-            assert ask(server.base_url).dialects == ()
+    reply = failing(status, words)
+    with OpenAIServer(
+        lambda received: echo(received) if received.seen else reply
+    ) as server:
+        assert ask(server).dialects == ()
     assert server.requests[-1].body == server.requests[0].body
 
 
 def test_a_change_that_does_not_help_is_not_kept() -> None:
-    reply = as_json(
-        {"error": "temperature, top_p, max_tokens and roles are wrong"}, status=400
-    )
+    reply = failing(400, "temperature, top_p, max_tokens and roles are wrong")
     with (
         OpenAIServer(lambda _: reply) as server,
         refused(RequestFailed, "served", "400", "temperature, top_p"),
     ):
-        ask(server.base_url)
+        ask(server)
     assert len(server.requests) <= 20
     assert server.requests[0].body.keys() >= {"temperature", "top_p", "max_tokens"}
 
@@ -405,124 +361,101 @@ def test_messages_without_a_system_role_and_in_turn() -> None:
 # The dialects of replies
 
 
+REASONS: dict[str, list[str | None]] = {
+    "stop": [
+        *(None, "", "eos", "end_turn", "stop_sequence", "STOP"),
+        *("COMPLETE", "eos_token", "done", "fertig", "OTHER"),
+    ],
+    "length": [
+        *("max_tokens", "MAX_TOKENS", "model_length", "incomplete"),
+        *("TOKEN_LIMIT_REACHED", "len", "exhausted", "num_predict"),
+    ],
+    "content_filter": [
+        *("SAFETY", "content-filter", "refusal"),
+        *("ERROR_TOXIC", "SPII", "LANGUAGE", "high_risk"),
+    ],
+}
+
+
 @pytest.mark.parametrize(
     ("said", "expected"),
-    some(
-        [
-            *(
-                (word, "stop")
-                for word in (None, "", "eos", "end_turn", "stop_sequence", "STOP")
-            ),
-            *(
-                (word, "stop")
-                for word in ("COMPLETE", "eos_token", "done", "fertig", "OTHER")
-            ),
-            *(
-                (word, "length")
-                for word in ("max_tokens", "MAX_TOKENS", "model_length")
-            ),
-            *(
-                (word, "length")
-                for word in ("incomplete", "TOKEN_LIMIT_REACHED", "len")
-            ),
-            *((word, "length") for word in ("exhausted", "num_predict")),
-            *(
-                (word, "content_filter")
-                for word in ("SAFETY", "content-filter", "refusal")
-            ),
-            *((word, "content_filter") for word in ("ERROR_TOXIC", "SPII", "LANGUAGE")),
-            ("high_risk", "content_filter"),
-        ],
-        3,
-    ),
+    some([(word, end) for end, words in REASONS.items() for word in words], 3),
 )
 def test_a_finish_reason_of_another_api(
     said: str | None, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with OpenAIServer(lambda _: completion("42", said)) as server:
-        response = ask(server.base_url)
+    response = answer(completion("42", said))
     assert (response.text, response.finish_reason) == ("42", expected)
     assert response.dialects == ("finish_reason",)
     [line] = capsys.readouterr().err.splitlines()
     names(line, "served", DIALECTS["finish_reason"].line)
 
 
-def test_a_missing_finish_reason() -> None:
-    def body(**choice: Any) -> Reply:
-        return as_json(
-            {"choices": [{"message": {"content": "42"}, **choice}], "usage": usage}
-        )
-
-    usage = {"completion_tokens": 5}
-    for choice, expected in (
-        ({}, "stop"),
-        ({"stop_reason": "max_tokens"}, "length"),
-        ({"finishReason": "MAX_TOKENS"}, "length"),
-        ({"done_reason": "length"}, "length"),
-        ({"finish_reason": "", "native_finish_reason": "SAFETY"}, "content_filter"),
-        ({"finish_reason": None, "stop_reason": "end_turn"}, "stop"),
-        ({"finish_reason": None, "stop_reason": 128009}, "stop"),
-    ):
-        with OpenAIServer(lambda _, choice=choice: body(**choice)) as server:
-            assert ask(server.base_url).finish_reason == expected
-    usage = {"completion_tokens": 64}  # as many as were asked for: cut off
-    with OpenAIServer(lambda _: body()) as server:
-        assert ask(server.base_url, max_tokens=64).finish_reason == "length"
+@pytest.mark.parametrize(
+    ("choice", "tokens", "expected"),
+    [
+        ({}, 5, "stop"),
+        ({}, 64, "length"),  # as many as were asked for: cut off
+        ({"stop_reason": "max_tokens"}, 5, "length"),
+        ({"finishReason": "MAX_TOKENS"}, 5, "length"),
+        ({"done_reason": "length"}, 5, "length"),
+        ({"finish_reason": "", "native_finish_reason": "SAFETY"}, 5, "content_filter"),
+        ({"finish_reason": None, "stop_reason": "end_turn"}, 5, "stop"),
+        ({"finish_reason": None, "stop_reason": 128009}, 5, "stop"),
+    ],
+)
+def test_a_missing_finish_reason(
+    choice: dict[str, Any], tokens: int, expected: str
+) -> None:
+    choice = {"message": {"content": "42"}, **choice}
+    body = {"choices": [choice], "usage": {"completion_tokens": tokens}}
+    assert answer(as_json(body), max_tokens=64).finish_reason == expected
 
 
-@pytest.mark.parametrize("said", [None, "", "eos"])
-def test_no_finish_reason_and_no_text_is_no_answer(said: str | None) -> None:
-    with (
-        OpenAIServer(lambda _: completion("", said)) as server,
-        pytest.raises(RequestFailed, match="finish_reason"),
-    ):
-        ask(server.base_url)
+INCOMPLETE = [
+    *("tool_calls", "error", "cancelled", "network_error", {"a": "fail"}),
+    *("preempted", "evicted", "disconnected", "shutdown", "internal", "killed"),
+    *("in_progress", "running", "not_finished", "connection_refused"),
+]
 
 
 @pytest.mark.parametrize(
-    "said",
-    some(
-        [
-            *("tool_calls", "error", "cancelled", "network_error", {"a": "fail"}),
-            *("preempted", "evicted", "disconnected", "shutdown", "internal", "killed"),
-            *("in_progress", "running", "not_finished", "connection_refused"),
-        ],
-        4,
-    ),
+    ("text", "said"),
+    [
+        *(("", said) for said in (None, "", "eos")),
+        *(("42", said) for said in some(INCOMPLETE, 4)),
+    ],
 )
-def test_a_finish_reason_of_an_incomplete_text_is_no_answer(said: object) -> None:
-    with (
-        OpenAIServer(lambda _: completion("42", said)) as server,
-        pytest.raises(RequestFailed, match="finish_reason"),
-    ):
-        ask(server.base_url)
+def test_no_text_or_an_incomplete_one_is_no_answer(text: str, said: object) -> None:
+    with refused(RequestFailed, "finish_reason"):
+        answer(completion(text, said))
 
 
-def test_an_answer_in_parts() -> None:
-    thought = {
-        "type": "thinking",
-        "thinking": [{"type": "text", "text": "Six sevens."}],
-    }
-    text = {"type": "text", "text": "4"}
-    for parts, expected in (
-        ([text, {"type": "output_text", "text": "2"}], ("42", "stop")),
-        ([thought, text], ("4", "stop")),
-        ([thought], ("", "reasoning")),
+THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "Six sevens."}]}
+TEXT = {"type": "text", "text": "4"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        ([TEXT, {"type": "output_text", "text": "2"}], ("42", "stop")),
+        ([THOUGHT, TEXT], ("4", "stop")),
+        ([THOUGHT], ("", "reasoning")),
         ([], ("", "stop")),
         (["4", "2"], ("42", "stop")),
-        (text, ("4", "stop")),
-        ([{"type": "reasoning_text", "text": "Six sevens."}, text], ("4", "stop")),
-    ):
-        with OpenAIServer(lambda _, parts=parts: completion(parts)) as server:
-            response = ask(server.base_url)
-        assert (response.text, response.finish_reason) == expected
-        assert response.dialects == ("parts",)
-    lacking = completion([{"type": "text", "content": "4"}])
-    with (
-        OpenAIServer(lambda _: lacking) as server,
-        refused(RequestFailed, "content.text", "must be a text"),
-    ):
-        ask(server.base_url)
+        (TEXT, ("4", "stop")),
+        ([{"type": "reasoning_text", "text": "Six sevens."}, TEXT], ("4", "stop")),
+    ],
+)
+def test_an_answer_in_parts(parts: object, expected: tuple[str, str]) -> None:
+    response = answer(completion(parts))
+    assert (response.text, response.finish_reason) == expected
+    assert response.dialects == ("parts",)
+
+
+def test_a_part_of_text_without_a_text_is_no_answer() -> None:
+    with refused(RequestFailed, "content.text", "must be a text"):
+        answer(completion([{"type": "text", "content": "4"}]))
 
 
 # A whole run
@@ -541,88 +474,79 @@ def questions(count: int) -> Trials:
     return Trials(items, render, {"strict": judge})
 
 
-def rows(path: Path, base_url: str, **settings: Any) -> Path:
-    settings = {"base_url": base_url, "key_env": "", "retries": 0, **settings}
-    path.write_text(json.dumps({"served": {"engine": "openai", "settings": settings}}))
-    return path
-
-
-def asked(tmp_path: Path, file: Path, count: int = 20) -> Results:
-    return run(
-        questions(count), ["served"], store=tmp_path / "store.sqlite", registry=file
-    )
+def asked(served: Served, count: int = 20) -> Results:
+    return served.run(questions(count))
 
 
 def test_a_run_adapts_once_and_keeps_answers_under_what_was_sent(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = "role system unknown; temperature and top_p exclude each other"
-    reply = as_json({"error": words}, status=400)
+    reply = failing(
+        400, "role system unknown; temperature and top_p exclude each other"
+    )
 
     def picky(received: Received) -> Reply:
         refuses = has_no_system_role(received.body) or takes_one_of_two(received.body)
         return reply if refuses else echo(received)
 
     with OpenAIServer(picky) as server:
-        file = rows(tmp_path / "models.yaml", server.base_url)
-        plain = load_registry(file)["served"]
-        results = asked(tmp_path, file)
+        plain = load_registry(served.rows(server))["served"]
+        results = asked(served)
         first = len(server.requests)
-        again = asked(tmp_path, file)  # in its own process it would read the same file
+        again = asked(served)  # in its own process it would read the same file
         assert len(server.requests) == first
     assert {*results.answers["error"]} == {""}
     [row] = results.models
     assert (row.settings["roles"], row.settings["omit"]) == ("no system", ["top_p"])
     assert row.adapted == {name: DIALECTS[name].line for name in ("top_p", "system")}
-    assert again.models == results.models == [load_registry(file)["served"]]
+    assert again.models == results.models == [load_registry(served.registry)["served"]]
     told = capsys.readouterr().err
     assert [told.count(line) for line in row.adapted.values()] == [1, 1]
     keys = {*results.answers["key"]}
     prompt = questions(1).render(questions(1).items[0])
-    with Store(tmp_path / "store.sqlite") as store:
+    with Store(served.store) as store:
         assert len(store.get(keys)) == 20
         assert request_for(row, prompt).key in keys
         assert not store.get([request_for(plain, prompt).key])
     # Who writes the settings into the row has the same questions.
-    fixed = rows(
-        tmp_path / "fixed.yaml", server.base_url, omit=["top_p"], roles="no system"
-    )
-    assert request_for(load_registry(fixed)["served"], prompt).key in keys
+    fixed = plain.settings | {"omit": ["top_p"], "roles": "no system"}
+    written = ModelEntry(**plain.model_dump() | {"settings": fixed})
+    assert request_for(written, prompt).key in keys
 
 
-def test_answers_of_an_open_server_are_not_those_of_a_picky_one(tmp_path: Path) -> None:
+def test_answers_of_an_open_server_are_not_those_of_a_picky_one(served: Served) -> None:
     with OpenAIServer() as server:
-        file = rows(tmp_path / "models.yaml", server.base_url)
-        asked(tmp_path, file, 2)
-        server.behaviour = refusing(
-            knows_no_max_tokens, as_json({"error": "max_tokens"}, status=400)
-        )
-        mixed = {*asked(tmp_path, file, 4).answers["key"]}
+        served.rows(server)
+        asked(served, 2)
+        server.behaviour = refusing(knows_no_max_tokens, failing(400, "max_tokens"))
+        mixed = {*asked(served, 4).answers["key"]}
         assert len(mixed) == 4
-        results = asked(tmp_path, file, 4)  # the first two in the dialect as well
+        results = asked(served, 4)  # the first two in the dialect as well
     assert len(mixed & {*results.answers["key"]}) == 2
     assert results.models[0].adapted.keys() == {"max_completion_tokens"}
     bodies = [received.body for received in server.requests]
     assert sum("max_completion_tokens" in body for body in bodies) == 4
 
 
-def test_a_changed_row_begins_in_its_own_words_again(tmp_path: Path) -> None:
-    file = rows(tmp_path / "models.yaml", "http://127.0.0.1:9/v1")
+def test_a_changed_row_begins_in_its_own_words_again(served: Served) -> None:
+    file = served.rows("http://127.0.0.1:9/v1")
     keep(adapted(load_registry(file)["served"], ["top_p", "of another version"]))
     row = load_registry(file)["served"]
     assert row.settings["omit"] == ["top_p"]
     assert row.adapted == {"top_p": DIALECTS["top_p"].line}
-    rows(file, "http://127.0.0.1:10/v1")
+    served.rows("http://127.0.0.1:10/v1")
     assert "omit" not in load_registry(file)["served"].settings
 
 
+def probed(server: OpenAIServer) -> ModelEntry:
+    row = served_at(server.base_url, "", "")
+    return checked(row.model_copy(update={"settings": row.settings | {"retries": 0}}))
+
+
 def test_the_probe_at_the_start_finds_the_dialect() -> None:
-    reply = as_json({"error": "System role not supported"}, status=500)
+    reply = failing(500, "System role not supported")
     with OpenAIServer(refusing(has_no_system_role, reply)) as server:
-        row = served_at(server.base_url, "", "")
-        row = checked(
-            row.model_copy(update={"settings": {**row.settings, "retries": 0}})
-        )
+        row = probed(server)
     assert row.settings["roles"] == "no system"
     assert row.adapted == {"system": DIALECTS["system"].line}
 
@@ -651,15 +575,9 @@ class Breaking(OpenAIServer):
 
 def test_a_connection_that_breaks_costs_the_begun_answer_alone() -> None:
     with Breaking() as server:
-        row = served_at(server.base_url, "", "")
-        row = checked(
-            row.model_copy(update={"settings": {**row.settings, "retries": 0}})
-        )
-        assert row.settings["prefill"] == "none"
-        engine = open_engine(entry(server.base_url, prefill="vllm"))
-        begun = Request("served-1", "", Prompt((USER,), Sampling(), "It is"))
+        assert probed(server).settings["prefill"] == "none"
         with refused(EngineError, "served", "connection", "SET=prefill=user"):
-            asyncio.run(engine.answer(begun))
+            responses(entry(server, prefill="vllm"), prompt("4?", "It is"))
 
 
 @pytest.mark.parametrize(
@@ -690,4 +608,4 @@ def test_the_documentation_has_the_table() -> None:
     for dialect in DIALECTS.values():
         setting = f"`{dialect.setting}`" if dialect.setting else ""
         assert f"| {dialect.sign} | {dialect.done} | {setting} |" in text
-    assert set(DIALECTS) == {name for name, *_ in WORDINGS} | {"finish_reason", "parts"}
+    assert set(DIALECTS) == {*WORDINGS, "finish_reason", "parts"}

@@ -2,102 +2,72 @@
 
 from __future__ import annotations
 
-import json
 import re
-from pathlib import Path
+import textwrap
+from typing import Any
 
 from codestress.errors import EngineError
-from codestress.inference.run import run
-from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
+from codestress.inference.results import Results
+from codestress.types import Outcome, Response, Score, Trial, Trials
 from conftest import ROOT
+from served import Served, counts_of, prompt
 from told import names, refused
+
+
+def judge(trial: Trial, response: Response) -> Score:
+    right = trial.problem in response.text
+    return Score(Outcome.CORRECT if right else Outcome.INCORRECT, 1.0)
+
 
 TRIALS = Trials(
     [Trial(str(n), {}) for n in range(6)],
-    lambda trial: Prompt(
-        (Message("user", f'say "{trial.problem}"'),), Sampling(max_tokens=5), "It is"
-    ),
-    {
-        "strict": lambda trial, response: Score(
-            Outcome.CORRECT if trial.problem in response.text else Outcome.INCORRECT,
-            1.0,
-        )
-    },
+    lambda trial: prompt(f'say "{trial.problem}"', "It is", max_tokens=5),
+    {"strict": judge},
 )
 
 
-def rows(folder: Path, name: str = "my_model.py:answer") -> Path:
-    path = folder / "models.yaml"
-    settings = {"function": f"{folder}/{name}"}
-    path.write_text(json.dumps({"mine": {"engine": "function", "settings": settings}}))
-    return path
+def asked(
+    served: Served, code: str = "", name: str = "my_model.py:answer", **options: Any
+) -> Results:
+    """A run with the function, after its file is written anew."""
+    if code:
+        (served.folder / "my_model.py").write_text(code)
+    settings = {"function": f"{served.folder}/{name}"}
+    served.rows("", row={"engine": "function", "settings": settings})
+    return served.run(TRIALS, **options)
 
 
-def test_the_readme_s_function_answers(tmp_path: Path) -> None:
+def test_the_readme_s_function_answers(served: Served) -> None:
     readme = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     code = re.search(r"    # my_model.py\n((?:    .*\n)+)", readme)
     assert code
-    (tmp_path / "my_model.py").write_text(
-        "\n".join(line[4:] for line in code[1].splitlines())
-    )
-    results = run(
-        TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path)
-    )
-    assert results.counts()["mine"]["correct"] == 6
-    assert (
-        run(
-            TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path)
-        ).asked
-        == 0
-    )
-    (tmp_path / "my_model.py").write_text(
-        "def answer(messages, **how):\n    return 'no'\n"
-    )
-    changed = run(
-        TRIALS, ["mine"], store=tmp_path / "s.sqlite", registry=rows(tmp_path)
-    )
-    assert (changed.asked, changed.counts()["mine"]["incorrect"]) == (6, 6)
+    results = asked(served, textwrap.dedent(code[1]))
+    assert counts_of(results) == {"correct": 6}
+    assert asked(served).asked == 0
+    changed = asked(served, "def answer(messages, **how):\n    return 'no'\n")
+    assert (changed.asked, counts_of(changed)) == (6, {"incorrect": 6})
 
 
-def test_what_a_function_does_wrong_is_a_failure_of_the_request(tmp_path: Path) -> None:
-    (tmp_path / "my_model.py").write_text(
+def test_what_a_function_does_wrong_is_a_failure_of_the_request(served: Served) -> None:
+    results = asked(
+        served,
         "def answer(messages, **how):\n    if '3' in messages[0]['content']: raise ValueError('three')\n"
-        "    return 4 if '4' in messages[0]['content'] else messages[0]['content']\n"
-    )
-    results = run(
-        TRIALS,
-        ["mine"],
-        store=tmp_path / "s.sqlite",
-        registry=rows(tmp_path),
+        "    return 4 if '4' in messages[0]['content'] else messages[0]['content']\n",
         failures="count",
     )
-    assert {reason: n for reason, n in results.counts()["mine"].items() if n} == {
-        "correct": 4,
-        "harness error": 2,
-    }
+    assert counts_of(results) == {"correct": 4, "harness error": 2}
     raised, returned = sorted(filter(None, results.answers["error"]))
-    names(raised, "mine", "ValueError: three")
-    names(returned, "mine", "int")
-    ends = "def answer(messages, **how): {}\n"
+    names(raised, "served", "ValueError: three")
+    names(returned, "served", "int")
     for code in (
         "raise SystemExit(3)",
         "return next(iter([]))",
         "raise KeyboardInterrupt",
     ):
-        (tmp_path / "my_model.py").write_text(ends.format(code))
-        ended = run(
-            TRIALS,
-            ["mine"],
-            store=tmp_path / "s.sqlite",
-            registry=rows(tmp_path),
-            failures="count",
+        ended = asked(
+            served, f"def answer(messages, **how): {code}\n", failures="count"
         )
-        assert ended.counts()["mine"]["harness error"] == 6
+        assert counts_of(ended) == {"harness error": 6}
     for name in ("absent.py:answer", "my_model.py:other"):
-        with refused(EngineError, "mine", name):
-            run(
-                TRIALS,
-                ["mine"],
-                store=tmp_path / "t.sqlite",
-                registry=rows(tmp_path, name),
-            )
+        with refused(EngineError, "served", name):
+            asked(served, name=name)

@@ -5,12 +5,10 @@ Each sign of the table, by the words of many servers, against a real server on l
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,23 +17,11 @@ from codestress.errors import IncompleteError
 from codestress.inference.ask import DOES_NOT_FIT, ask
 from codestress.inference.budget import Budget
 from codestress.inference.engines.base import AnswerTooLong, RequestFailed
-from codestress.inference.engines.openai import open_engine
 from codestress.inference.engines.replies import limit_of, status_in
-from codestress.inference.registry import ModelEntry
 from codestress.inference.results import Results
-from codestress.inference.run import run, score
+from codestress.inference.run import score
 from codestress.paths import PARAMS
-from codestress.types import (
-    Message,
-    Outcome,
-    Prompt,
-    Request,
-    Response,
-    Sampling,
-    Score,
-    Trial,
-    Trials,
-)
+from codestress.types import Outcome, Prompt, Response, Score, Trial, Trials
 from codestress.validation import read_yaml
 from conftest import some
 from openai_server import (
@@ -47,6 +33,7 @@ from openai_server import (
     completion,
     completion_body,
 )
+from served import Served, counts_of, entry, outcomes, prompt
 from told import names, refused
 
 TABLE = read_yaml(PARAMS / "refusals.yaml")
@@ -63,6 +50,10 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 def error(message: str, status: int = 400, **fields: Any) -> Reply:
     """A refusal in OpenAI's form."""
     return as_json({"error": {"message": message, **fields}}, status=status)
+
+
+def refusal(status: int = 400, **body: Any) -> Reply:
+    return as_json(body, status=status)
 
 
 # How servers say that a prompt of 1,600 tokens is too long for 1,500, with answers of at most 1,024.
@@ -83,56 +74,43 @@ PROMPTS = {
         code="string_above_max_length",
     ),
     "a code alone": error("Bad Request", code="context_length_exceeded"),
-    "vLLM": as_json(
-        {
-            "object": "error",
-            "message": "This model's maximum context length is 1500 tokens. However, you requested 1024 output tokens "
-            "and your prompt contains at least 1600 input tokens, for a total of at least 2624 tokens.",
-            "type": "BadRequestError",
-            "code": 400,
-        },
-        status=400,
+    "vLLM": refusal(
+        object="error",
+        message="This model's maximum context length is 1500 tokens. However, you requested 1024 output tokens "
+        "and your prompt contains at least 1600 input tokens, for a total of at least 2624 tokens.",
+        type="BadRequestError",
+        code=400,
     ),
-    "llama.cpp": as_json(
-        {
-            "error": {
-                "code": 400,
-                "message": "request (1600 tokens) exceeds the available context size (1500 tokens), try increasing it",
-                "type": "exceed_context_size_error",
-                "n_prompt_tokens": 1600,
-                "n_ctx": 1500,
-            }
-        },
-        status=400,
+    "llama.cpp": refusal(
+        error={
+            "code": 400,
+            "message": "request (1600 tokens) exceeds the available context size (1500 tokens), try increasing it",
+            "type": "exceed_context_size_error",
+            "n_prompt_tokens": 1600,
+            "n_ctx": 1500,
+        }
     ),
     "llama-cpp-python": error(
         "Requested tokens (1600) exceed context window of 1500", 500
     ),
-    "TGI": as_json(
-        {
-            "error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500. Given: 1600 `inputs` "
-            "tokens and 1024 `max_new_tokens`",
-            "error_type": "validation",
-        },
-        status=422,
+    "TGI": refusal(
+        422,
+        error="Input validation error: `inputs` tokens + `max_new_tokens` must be <= 1500. Given: 1600 `inputs` "
+        "tokens and 1024 `max_new_tokens`",
+        error_type="validation",
     ),
-    "TGI, inputs": as_json(
-        {
-            "error": "Input validation error: `inputs` must have less than 1500 tokens. Given: 1600"
-        },
-        status=422,
+    "TGI, inputs": refusal(
+        422,
+        error="Input validation error: `inputs` must have less than 1500 tokens. Given: 1600",
     ),
     "SGLang": error(
         "The input (1600 tokens) is longer than the model's context length (1500 tokens)."
     ),
     "Ollama": error("the input length exceeds the context length", 500),
-    "LM Studio": as_json(
-        {
-            "error": "Trying to keep the first 1600 tokens when context the overflows. However, the model is loaded "
-            "with context length of only 1500 tokens, which is not enough. Try to load the model with a larger context "
-            "length, or provide a shorter input"
-        },
-        status=400,
+    "LM Studio": refusal(
+        error="Trying to keep the first 1600 tokens when context the overflows. However, the model is loaded "
+        "with context length of only 1500 tokens, which is not enough. Try to load the model with a larger context "
+        "length, or provide a shorter input"
     ),
     "TensorRT-LLM": error(
         "Prompt length (1600) exceeds maximum input length (1500). Set truncate_input"
@@ -143,15 +121,12 @@ PROMPTS = {
         "input, 1024 in the output). Please reduce the length of either one, or use the middle-out transform.",
         code=400,
     ),
-    "Anthropic": as_json(
-        {
-            "type": "error",
-            "error": {
-                "type": "invalid_request_error",
-                "message": "prompt is too long: 1600 tokens > 1500 maximum",
-            },
+    "Anthropic": refusal(
+        type="error",
+        error={
+            "type": "invalid_request_error",
+            "message": "prompt is too long: 1600 tokens > 1500 maximum",
         },
-        status=400,
     ),
     "Anthropic, both": error(
         "input length and `max_tokens` exceed context limit: 1600 + 1024 > 1500, decrease input length or `max_tokens`"
@@ -159,9 +134,7 @@ PROMPTS = {
     "Anthropic, size": error(
         "Request exceeds the maximum size", 413, type="request_too_large"
     ),
-    "Bedrock": as_json(
-        {"message": "Input is too long for requested model."}, status=400
-    ),
+    "Bedrock": refusal(message="Input is too long for requested model."),
     "Gemini": as_json(
         [
             {
@@ -174,21 +147,15 @@ PROMPTS = {
         ],
         status=400,
     ),
-    "Mistral": as_json(
-        {
-            "object": "error",
-            "message": "Prompt contains 1600 tokens and 0 draft tokens, too large for model with 1500 maximum "
-            "context length",
-            "code": "3051",
-        },
-        status=400,
+    "Mistral": refusal(
+        object="error",
+        message="Prompt contains 1600 tokens and 0 draft tokens, too large for model with 1500 maximum "
+        "context length",
+        code="3051",
     ),
-    "Cohere": as_json(
-        {
-            "message": "too many tokens: total number of tokens in the prompt cannot exceed 1500 - received 1600. Try "
-            "using a shorter prompt"
-        },
-        status=400,
+    "Cohere": refusal(
+        message="too many tokens: total number of tokens in the prompt cannot exceed 1500 - received 1600. Try "
+        "using a shorter prompt"
     ),
     "DeepSeek": error(
         "This model's maximum context length is 1500 tokens. However, you requested 2624 tokens (1600 in the messages, "
@@ -214,36 +181,33 @@ PROMPTS = {
     "a long talk": error("Conversation too long"),
     "only so many": error("Prompt has 1600 tokens, but only 1500 tokens are supported"),
     "llama.cpp, context shift": error("context shift is disabled", 500),
-    "Baidu, status 200": as_json(
-        {"error_code": 336103, "error_msg": "prompt tokens too long"}
+    "Baidu, status 200": refusal(
+        200, error_code=336103, error_msg="prompt tokens too long"
     ),
-    "status 200": as_json(
-        {
-            "error": {
-                "message": "Provider returned error",
-                "metadata": {"raw": "prompt is too long"},
+    "status 200": refusal(
+        200,
+        error={
+            "message": "Provider returned error",
+            "metadata": {"raw": "prompt is too long"},
+        },
+    ),
+    "a choice with an error": refusal(
+        200,
+        choices=[
+            {
+                "error": {
+                    "message": "prompt is too long: 1600 tokens > 1500",
+                    "code": 400,
+                },
+                "finish_reason": "error",
+                "message": {"content": ""},
             }
-        }
-    ),
-    "a choice with an error": as_json(
-        {
-            "choices": [
-                {
-                    "error": {
-                        "message": "prompt is too long: 1600 tokens > 1500",
-                        "code": 400,
-                    },
-                    "finish_reason": "error",
-                    "message": {"content": ""},
-                }
-            ]
-        }
+        ],
     ),
     "no finish reason, no text": completion("", None),
-    "no choices": as_json({"choices": []}),
-    "the prompt is repeated": as_json(
-        {"detail": "invalid", "input": {"prompt": "a quota of requests per minute"}},
-        status=422,
+    "no choices": refusal(200, choices=[]),
+    "the prompt is repeated": refusal(
+        422, detail="invalid", input={"prompt": "a quota of requests per minute"}
     ),
     "Spanish, context": error("La entrada supera la ventana de contexto."),
     "Chinese": error("提示词超长,请缩短后重试", code="1261"),
@@ -273,7 +237,7 @@ PROMPTS = {
     "Dutch": error("De prompt is te lang", 500),
     "Swedish": error("Prompten är för lång", 500),
     "Korean": error("프롬프트가 너무 깁니다", 500),
-    "a word alone": as_json({"detail": "Ugyldig forespørsel"}, status=422),
+    "a word alone": refusal(422, detail="Ugyldig forespørsel"),
     "nothing": Reply(b"", 400),
 }
 
@@ -285,37 +249,30 @@ def lengths(limit: int, refusal: Reply) -> Behaviour:
     )
 
 
-def answer_of(
+def short_answers(refusal: Reply) -> Behaviour:
+    """A server with room for answers of 4,096 tokens."""
+    return lambda received: (
+        refusal if received.body["max_tokens"] > 4096 else completion("yes")
+    )
+
+
+def failures(
     server: OpenAIServer, *texts: str, retries: int = 0, **sampling: Any
-) -> list[Response]:
-    """To all texts, one after the other; the first failure is raised."""
-    settings = {"base_url": server.base_url, "key_env": "", "retries": retries}
-    row = ModelEntry(name="served", engine="openai", id="served-1", settings=settings)
+) -> list[RequestFailed | None]:
+    """Of questions, one after the other; None for an answered one."""
+    prompts = [prompt(text, **sampling) for text in texts]
+    found = outcomes(entry(server, retries=retries), *prompts)
+    return [one if isinstance(one, RequestFailed) else None for one in found]
 
-    async def asking() -> list[Response]:
-        engine = open_engine(row)
-        requests = [
-            Request(
-                "served-1", "", Prompt((Message("user", text),), Sampling(**sampling))
-            )
-            for text in texts
-        ]
-        try:
-            return [await engine.answer(request) for request in requests]
-        finally:
-            await engine.close()
 
-    return asyncio.run(asking())
+def outcomes_of(server: OpenAIServer, *texts: str) -> list[Outcome | None]:
+    return [failure and failure.outcome for failure in failures(server, *texts)]
 
 
 @pytest.mark.parametrize("name", some([*PROMPTS], 3))
 def test_a_prompt_that_is_too_long_does_not_fit(name: str) -> None:
-    with (
-        OpenAIServer(lengths(6000, PROMPTS[name])) as server,
-        pytest.raises(RequestFailed) as caught,
-    ):
-        answer_of(server, "short", LONG)
-    assert caught.value.outcome is Outcome.DOES_NOT_FIT
+    with OpenAIServer(lengths(6000, PROMPTS[name])) as server:
+        assert outcomes_of(server, "short", LONG) == [None, Outcome.DOES_NOT_FIT]
 
 
 # How servers say that an answer of 8,000 tokens is too long for them.
@@ -334,11 +291,9 @@ ANSWERS = {
         "'max_tokens' or 'max_completion_tokens' is too large: 8000. This model's maximum context length is 4096 "
         "tokens and your request has 1600 input tokens (8000 > 4096 - 1600)."
     ),
-    "TGI": as_json(
-        {
-            "error": "Input validation error: `max_new_tokens` must be <= 512. Given: 8000"
-        },
-        status=422,
+    "TGI": refusal(
+        422,
+        error="Input validation error: `max_new_tokens` must be <= 512. Given: 8000",
     ),
     "Anthropic": error(
         "max_tokens: 8000 > 4096, which is the maximum allowed number of output tokens for claude-3-haiku-20240307"
@@ -358,26 +313,21 @@ ANSWERS = {
     "DashScope": error(
         "Range of max_tokens should be [1, 4096]", code="invalid_parameter_error"
     ),
-    "Bedrock": as_json(
-        {
-            "message": "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum "
-            "tokens value that is lower than 4096."
-        },
-        status=400,
+    "Bedrock": refusal(
+        message="The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum "
+        "tokens value that is lower than 4096."
     ),
-    "FastAPI": as_json(
-        {
-            "detail": [
-                {
-                    "type": "less_than_equal",
-                    "loc": ["body", "max_tokens"],
-                    "msg": "Input should be less than or equal to 4096",
-                    "input": 8000,
-                    "ctx": {"le": 4096},
-                }
-            ]
-        },
-        status=422,
+    "FastAPI": refusal(
+        422,
+        detail=[
+            {
+                "type": "less_than_equal",
+                "loc": ["body", "max_tokens"],
+                "msg": "Input should be less than or equal to 4096",
+                "input": 8000,
+                "ctx": {"le": 4096},
+            }
+        ],
     ),
     "English": error("response length too long"),
     "Ollama": error("num_predict 8000 is more than 4096"),
@@ -391,19 +341,18 @@ ANSWERS = {
     "Russian": error("Максимальная длина ответа — 4096 токенов."),
     "Korean": error("출력 토큰 수는 4096을 초과할 수 없습니다."),
     "Titan": error("maxTokenCount: 8000 is not less or equal to 4096"),
-    "MiniMax": as_json(
-        {
-            "base_resp": {
-                "status_code": 2013,
-                "status_msg": "tokens_to_generate must be at most 4096",
-            }
-        }
+    "MiniMax": refusal(
+        200,
+        base_resp={
+            "status_code": 2013,
+            "status_msg": "tokens_to_generate must be at most 4096",
+        },
     ),
     "numbers alone": error(
         "You asked for 8000 in the reply; this deployment allows 4096"
     ),
-    "status 200": as_json(
-        {"error": {"message": "max_tokens must be <= 4096", "code": 400}}
+    "status 200": refusal(
+        200, error={"message": "max_tokens must be <= 4096", "code": 400}
     ),
 }
 
@@ -411,18 +360,11 @@ ANSWERS = {
 @pytest.mark.parametrize("text", ["short", LONG], ids=["short", "long"])
 @pytest.mark.parametrize("name", some([*ANSWERS], 3))
 def test_a_limit_of_the_answer_is_no_word_on_the_prompt(name: str, text: str) -> None:
-    refusal = ANSWERS[name]
-    with (
-        OpenAIServer(
-            lambda received: (
-                refusal if received.body["max_tokens"] > 4096 else completion("yes")
-            )
-        ) as server,
-        pytest.raises(AnswerTooLong) as caught,
-    ):
-        answer_of(server, text, max_tokens=8000)
-    names(caught.value, "served", "SET=max_tokens")
-    assert caught.value.outcome is Outcome.HARNESS_ERROR
+    with OpenAIServer(short_answers(ANSWERS[name])) as server:
+        [failure] = failures(server, text, max_tokens=8000)
+    assert isinstance(failure, AnswerTooLong)
+    names(failure, "served", "SET=max_tokens")
+    assert failure.outcome is Outcome.HARNESS_ERROR
 
 
 # What has another reason, with long prompts too.
@@ -472,13 +414,11 @@ OTHERS = {
 
 @pytest.mark.parametrize("name", some([*OTHERS], 3))
 def test_other_refusals_are_no_word_on_lengths(name: str) -> None:
-    with (
-        OpenAIServer(lambda _: OTHERS[name]) as server,
-        pytest.raises(RequestFailed) as caught,
-    ):
-        answer_of(server, LONG)
-    assert caught.value.outcome is Outcome.HARNESS_ERROR
-    assert not isinstance(caught.value, AnswerTooLong)
+    with OpenAIServer(lambda _: OTHERS[name]) as server:
+        [failure] = failures(server, LONG)
+    assert failure is not None
+    assert failure.outcome is Outcome.HARNESS_ERROR
+    assert not isinstance(failure, AnswerTooLong)
 
 
 @pytest.mark.parametrize(
@@ -513,41 +453,35 @@ PASSES = {
 @pytest.mark.parametrize("name", ABOVE)
 def test_a_request_larger_than_its_rate_is_not_repeated(name: str) -> None:
     with OpenAIServer(lengths(6000, error(ABOVE[name], 429))) as server:
-        with pytest.raises(RequestFailed) as caught:
-            answer_of(server, LONG, retries=5)
+        [failure] = failures(server, LONG, retries=5)
         assert len(server.requests) == 1
-    names(caught.value, "served", "429", "30", "SET=max_tokens")
-    assert caught.value.outcome is Outcome.HARNESS_ERROR
+    assert failure is not None
+    names(failure, "served", "429", "30", "SET=max_tokens")
+    assert failure.outcome is Outcome.HARNESS_ERROR
 
 
 @pytest.mark.parametrize("name", PASSES)
 def test_a_rate_that_passes_is_waited_for(name: str) -> None:
     busy = error(PASSES[name], 429)
     busy.headers["retry-after-ms"] = "1"
-
-    def first(_: Received) -> Reply:
-        return busy if len(server.requests) < 3 else completion("yes")
-
-    with OpenAIServer(first) as server:
-        assert answer_of(server, LONG, retries=5)[0].text == "yes"
+    with OpenAIServer(
+        lambda received: busy if received.seen < 2 else completion("yes")
+    ) as server:
+        assert failures(server, LONG, retries=5) == [None]
 
 
 @pytest.mark.parametrize("status", [500, 503, 200])
 def test_want_of_memory_is_tried_with_a_shorter_prompt(status: int) -> None:
     full = error("CUDA out of memory. Tried to allocate 20.00 GiB", status)
     with OpenAIServer(lengths(6000, full)) as server:
-        outcomes = asyncio.run(outcomes_of(server, [LONG, "short"]))
-    assert outcomes == [Outcome.DOES_NOT_FIT, None]
+        assert outcomes_of(server, LONG, "short") == [Outcome.DOES_NOT_FIT, None]
     with OpenAIServer(lambda _: full) as server:
-        outcomes = asyncio.run(outcomes_of(server, [LONG, "short"]))
-    assert Outcome.DOES_NOT_FIT not in outcomes
+        assert Outcome.DOES_NOT_FIT not in outcomes_of(server, LONG, "short")
 
 
 def test_what_is_suspected_is_tried_once_with_a_shorter_prompt() -> None:
     with OpenAIServer(lengths(6000, Reply(b"", 400))) as server:
-        outcomes = asyncio.run(
-            outcomes_of(server, [LONG, f"{LONG}!", f"{LONG}?", LONG[:7000]])
-        )
+        outcomes = outcomes_of(server, LONG, f"{LONG}!", f"{LONG}?", LONG[:7000])
     assert outcomes == [Outcome.DOES_NOT_FIT] * 4
     lengths_of = [len(received.prompt) for received in server.requests]
     short = [length for length in lengths_of if length < 1000]
@@ -558,31 +492,19 @@ def test_a_refusal_of_a_prompt_no_longer_than_an_answered_one_is_not_of_its_leng
     None
 ):
     def picky(received: Received) -> Reply:
-        return (
-            Reply(b"", 400) if received.prompt.startswith("not") else completion("yes")
-        )
+        refused = received.prompt.startswith("not")
+        return Reply(b"", 400) if refused else completion("yes")
 
     with OpenAIServer(picky) as server:
-        outcomes = asyncio.run(outcomes_of(server, [LONG, f"not {LONG[:7000]}"]))
+        outcomes = outcomes_of(server, LONG, f"not {LONG[:7000]}")
     assert outcomes == [None, Outcome.HARNESS_ERROR]
 
 
-async def outcomes_of(server: OpenAIServer, texts: list[str]) -> list[Outcome | None]:
-    settings = {"base_url": server.base_url, "key_env": "", "retries": 0}
-    engine = open_engine(
-        ModelEntry(name="served", engine="openai", id="served-1", settings=settings)
-    )
-    outcomes = list[Outcome | None]()
-    for text in texts:
-        try:
-            await engine.answer(
-                Request("served-1", "", Prompt((Message("user", text),), Sampling()))
-            )
-            outcomes.append(None)
-        except RequestFailed as failed:
-            outcomes.append(failed.outcome)
-    await engine.close()
-    return outcomes
+@pytest.mark.parametrize("body", [{"choices": None}, {"msg": "upstream busy"}, {}])
+def test_a_reply_without_choices_is_no_word_on_the_prompt(body: dict[str, Any]) -> None:
+    with OpenAIServer(lambda _: as_json(body)) as server:
+        assert outcomes_of(server, LONG) == [Outcome.HARNESS_ERROR]
+    assert len(server.requests) == 1
 
 
 # In a run
@@ -595,47 +517,21 @@ def judge(_: Trial, response: Response) -> Score:
 
 
 def questions(lengths: list[int], max_tokens: int = 1024) -> Trials:
-    return Trials(
-        [Trial(f"q{n}", {"length": length}) for n, length in enumerate(lengths)],
-        lambda trial: Prompt(
-            (
-                Message(
-                    "user",
-                    f"{trial.problem} ".ljust(int(str(trial.factors["length"])), "x"),
-                ),
-            ),
-            Sampling(max_tokens=max_tokens),
-        ),
-        {"strict": judge},
-    )
+    def render(trial: Trial) -> Prompt:
+        text = f"{trial.problem} ".ljust(int(str(trial.factors["length"])), "x")
+        return prompt(text, max_tokens=max_tokens)
+
+    items = [Trial(f"q{n}", {"length": length}) for n, length in enumerate(lengths)]
+    return Trials(items, render, {"strict": judge})
 
 
 @pytest.fixture
-def asked(tmp_path: Path) -> Callable[..., Results]:
+def asked(served: Served) -> Callable[..., Results]:
     def asked(server: OpenAIServer, trials: Trials, failures: str = "count") -> Results:
-        path = tmp_path / "models.yaml"
-        settings = {
-            "base_url": server.base_url,
-            "key_env": "",
-            "retries": 0,
-            "concurrency": 1,
-        }
-        path.write_text(
-            json.dumps({"served": {"engine": "openai", "settings": settings}})
-        )
-        return run(
-            trials,
-            ["served"],
-            failures=failures,  # type: ignore[arg-type]
-            store=tmp_path / "s.sqlite",
-            registry=path,
-        )
+        served.rows(server, concurrency=1)
+        return served.run(trials, failures=failures)
 
     return asked
-
-
-def counts_of(results: Results) -> dict[str, int]:
-    return {outcome: n for outcome, n in results.counts()["served"].items() if n}
 
 
 @pytest.mark.parametrize("reason", ["stop", "length"])
@@ -657,14 +553,11 @@ def test_silence_on_the_longest_prompts_means_that_they_do_not_fit(
     assert counts_of(results) == {"correct": 2, "refused": 1, "does not fit": 2}
 
 
-def test_within_minutes_what_does_not_fit_counts_as_not_asked(tmp_path: Path) -> None:
-    trials, path = questions([300, 9000]), tmp_path / "models.yaml"
+def test_within_minutes_what_does_not_fit_counts_as_not_asked(served: Served) -> None:
+    trials, store = questions([300, 9000]), served.store
+    budget = Budget(until=time.monotonic() + 600)
     with OpenAIServer(lengths(6000, completion(""))) as server:
-        settings = {"base_url": server.base_url, "key_env": ""}
-        path.write_text(
-            json.dumps({"served": {"engine": "openai", "settings": settings}})
-        )
-        budget, store = Budget(until=time.monotonic() + 600), tmp_path / "s.sqlite"
+        path = served.rows(server)
         replies = ask(trials, ["served"], store=store, registry=path, budget=budget)
     results = score(trials, replies, store=store)
     assert counts_of(results) == {"correct": 1, "skipped": 1}
@@ -702,29 +595,18 @@ def test_overload_and_cut_replies_are_two_counts(asked: Callable[..., Results]) 
         "cut reply": 4,
         "harness error": 4,
     }
-    assert sum(results.counts()["served"].values()) == len(replies)
 
 
 def test_a_limit_of_answers_ends_no_other_paper(asked: Callable[..., Results]) -> None:
     """More refusals than a server may fail in a row; all but the first are spared."""
-
-    def small(received: Received) -> Reply:
-        return (
-            ANSWERS["OpenAI"]
-            if received.body["max_tokens"] > 4096
-            else completion("yes")
-        )
-
-    with OpenAIServer(small) as server:
-        assert counts_of(asked(server, questions([10] * 50, 8000))) == {
-            "harness error": 50
-        }
+    long, short = questions([10] * 50, 8000), questions([10] * 50)
+    with OpenAIServer(short_answers(ANSWERS["OpenAI"])) as server:
+        assert counts_of(asked(server, long)) == {"harness error": 50}
         assert len(server.requests) == 1
-        with refused(
-            IncompleteError, "50 of 50", "served", "at most 4096 completion tokens"
-        ):
-            asked(server, questions([10] * 50, 8000), "raise")
-        assert counts_of(asked(server, questions([10] * 50))) == {"correct": 50}
+        words = "at most 4096 completion tokens"
+        with refused(IncompleteError, "50 of 50", "served", words):
+            asked(server, long, "raise")
+        assert counts_of(asked(server, short)) == {"correct": 50}
 
 
 def test_an_error_of_the_server_on_one_answer_stops_no_other(
@@ -764,25 +646,5 @@ def test_the_text_of_an_answer_is_no_word_on_lengths(body: dict[str, Any]) -> No
     ["412,345 > 131,072", "412,345 tokens > 400,000", "request 405,000 window 200,000"],
 )
 def test_numbers_with_commas_tell_a_prompt_from_its_limit(words: str) -> None:
-    prompt = Prompt((Message("user", "word " * 280_000),), Sampling(max_tokens=100))
-    assert limit_of(400, words, prompt) == "prompt"
-
-
-@pytest.mark.parametrize("body", [{"choices": None}, {"msg": "upstream busy"}, {}])
-def test_a_reply_without_choices_is_no_word_on_the_prompt(body: dict[str, Any]) -> None:
-    with OpenAIServer(lambda _: as_json(body)) as server:
-        row = {"base_url": server.base_url, "key_env": "", "retries": 0}
-        entry = ModelEntry(name="m", engine="openai", id="m", settings=row)
-        request = Request("m", "", Prompt((Message("user", LONG),), Sampling()))
-
-        async def asked_once() -> None:
-            engine = open_engine(entry)
-            try:
-                await engine.answer(request)
-            finally:
-                await engine.close()
-
-        with pytest.raises(RequestFailed) as caught:
-            asyncio.run(asked_once())
-    assert caught.value.outcome is Outcome.HARNESS_ERROR
-    assert len(server.requests) == 1
+    long = prompt("word " * 280_000, max_tokens=100)
+    assert limit_of(400, words, long) == "prompt"

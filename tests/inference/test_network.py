@@ -21,9 +21,10 @@ from codestress.inference.engines.openai import Settings, open_engine
 from codestress.inference.network import base_of
 from codestress.inference.registry import ModelEntry
 from codestress.inference.served import models_of
-from codestress.types import Message, Prompt, Request, Response, Sampling
+from codestress.types import Response
 from conftest import codestress
 from openai_server import MODEL, OpenAIServer, Reply
+from served import entry, prompt, responses
 from told import names, refused
 
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
@@ -38,20 +39,13 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def ask(base_url: str, **settings: object) -> Response:
-    row = {"base_url": base_url, "key_env": "", "retries": 0, **settings}
-    entry = ModelEntry(name="served", engine="openai", id=MODEL, settings=row)
-    prompt = Prompt((Message("user", "What is 6 × 7?"),), Sampling())
+def ask(server: OpenAIServer | str, **settings: object) -> Response:
+    [response] = responses(entry(server, **settings), prompt("What is 6 × 7?"))
+    return response
 
-    async def asking() -> Response:
-        engine = open_engine(entry)
-        try:
-            answer: Response = await engine.answer(Request(MODEL, "", prompt))
-            return answer
-        finally:
-            await engine.close()
 
-    return asyncio.run(asking())
+def models(url: str) -> list[str]:
+    return [*models_of(url, "", 5)]
 
 
 class Proxy(OpenAIServer):
@@ -61,9 +55,8 @@ class Proxy(OpenAIServer):
         self, method: str, path: str, headers: dict[str, str], content: bytes
     ) -> Reply:
         self.counts[path] += 1
-        return super().reply(
-            method, path.removeprefix("http://model.example"), headers, content
-        )
+        path = path.removeprefix("http://model.example")
+        return super().reply(method, path, headers, content)
 
     @property
     def url(self) -> str:
@@ -89,7 +82,7 @@ def test_a_server_on_this_machine_is_asked_directly(
     with OpenAIServer() as server:
         for host in ("127.0.0.1", "localhost", "127.1"):
             url = f"http://{host}:{server.port}/v1"
-            assert [*models_of(url, "", 5)] == [MODEL]
+            assert models(url) == [MODEL]
             assert ask(url).text
 
 
@@ -110,12 +103,12 @@ def test_any_other_server_is_asked_by_the_proxy(
 ) -> None:
     with Proxy() as proxy:
         monkeypatch.setenv(name, scheme + proxy.url.removeprefix("http://"))
-        assert [*models_of(ELSEWHERE, "", 5)] == [MODEL]
+        assert models(ELSEWHERE) == [MODEL]
         assert ask(ELSEWHERE).text
         assert proxy.counts[f"{ELSEWHERE}/models"] == 1
         assert proxy.counts[f"{ELSEWHERE}/chat/completions"] == 1
     with refused(EngineError, ELSEWHERE, name):
-        models_of(ELSEWHERE, "", 5)
+        models(ELSEWHERE)
     with refused(RequestFailed, ELSEWHERE, name):
         ask(ELSEWHERE)
 
@@ -150,7 +143,7 @@ def test_a_proxy_that_cannot_be_used_is_named_where_it_would_be(
     monkeypatch: pytest.MonkeyPatch, value: str, remedy: str
 ) -> None:
     monkeypatch.setenv("HTTPS_PROXY", value)
-    for asked in (lambda url: models_of(url, "", 5), ask):
+    for asked in (models, ask):
         with pytest.raises(EngineError) as raised:
             asked("https://model.example/v1")
         names(raised.value, "HTTPS_PROXY", remedy)
@@ -206,9 +199,7 @@ def secure(certificate: Path) -> Iterator[str]:
     context.load_cert_chain(certificate, f"{certificate}.key")
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.socket = context.wrap_socket(server.socket, server_side=True)
-    thread = threading.Thread(
-        target=server.serve_forever, kwargs={"poll_interval": 0.01}
-    )
+    thread = threading.Thread(target=server.serve_forever, args=[0.01])
     thread.start()
     yield f"https://127.0.0.1:{server.server_port}/v1"
     server.shutdown()
@@ -219,11 +210,11 @@ def secure(certificate: Path) -> Iterator[str]:
 def test_a_certificate_of_ones_own_network_is_named_and_taken(
     secure: str, certificate: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for asked in (lambda url: models_of(url, "", 5), ask):
+    for asked in (models, ask):
         with refused(EngineError, secure, "SSL_CERT_FILE"):
             asked(secure)
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    assert [*models_of(secure, "", 5)] == ["secure"]
+    assert models(secure) == ["secure"]
 
 
 @pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "SSL_CERT_DIR"])
@@ -235,13 +226,13 @@ def test_a_file_without_certificates_is_named(
     if value != "missing":
         path.write_text("x")
     monkeypatch.setenv(variable, str(path))
-    for asked in (lambda url: models_of(url, "", 5), ask):
+    for asked in (models, ask):
         with refused(EngineError, variable, path):
             asked("https://127.0.0.1:9/v1")
     monkeypatch.delenv(variable)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(path))
     with refused(EngineError, "no server answers"):
-        models_of("https://127.0.0.1:9/v1", "", 5)
+        models("https://127.0.0.1:9/v1")
 
 
 # What belongs to OpenAI
@@ -251,29 +242,25 @@ def test_variables_of_openai_s_client_reach_no_other_server(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     lines = f"X-Mine: {SECRET}\nAuthorization: Bearer {SECRET}"
-    marked = dict.fromkeys(
-        ("ORG_ID", "PROJECT_ID", "API_KEY", "ADMIN_KEY", "WEBHOOK_SECRET"), SECRET
-    )
-    for name, value in (
-        marked | {"CUSTOM_HEADERS": lines, "BASE_URL": "http://x.example"}
-    ).items():
-        monkeypatch.setenv(f"OPENAI_{name}", value)
-    (tmp_path / ".netrc").write_text(f"machine 127.0.0.1 login me password {SECRET}\n")
-    (tmp_path / ".netrc").chmod(0o600)
+    for name in ("ORG_ID", "PROJECT_ID", "API_KEY", "ADMIN_KEY", "WEBHOOK_SECRET"):
+        monkeypatch.setenv(f"OPENAI_{name}", SECRET)
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", lines)
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://x.example")
+    netrc = tmp_path / ".netrc"
+    netrc.write_text(f"machine 127.0.0.1 login me password {SECRET}\n")
+    netrc.chmod(0o600)
     monkeypatch.setenv("HOME", str(tmp_path))
     before = dict(os.environ)
     with OpenAIServer() as server:
-        models_of(server.base_url, "", 5)
-        ask(server.base_url)
-        ask(server.base_url, key_env=None)
+        models(server.base_url)
+        ask(server)
+        ask(server, key_env=None)
     assert len(server.requests) == 2
     for received in server.requests:
         assert SECRET not in str(received.headers)
         assert "basic" not in received.headers.get("authorization", "").lower()
-        assert (
-            not {"openai-organization", "openai-project", "x-mine"}
-            & received.headers.keys()
-        )
+        marked = {"openai-organization", "openai-project", "x-mine"}
+        assert marked.isdisjoint(received.headers)
     assert dict(os.environ) == before
 
 

@@ -9,47 +9,36 @@ from itertools import pairwise
 from hypothesis import given, settings, strategies as st
 
 from codestress.inference.requests import BLOCK, chain
-from codestress.types import Message, Prompt, Sampling
+from served import prompt
 
 TREE = st.lists(
     st.lists(st.integers(0, 2), min_size=1, max_size=6), min_size=1, max_size=40
 )
 
 
-def prompt(path: list[int]) -> Prompt:
-    """A prompt of one block for each number."""
-    text = "".join(str(number) * BLOCK for number in path)
-    return Prompt((Message("user", text),), Sampling())
+def chain_of(path: list[int]) -> bytes:
+    """Of a prompt of one block for each number."""
+    return chain(prompt("".join(str(number) * BLOCK for number in path)))
 
 
-def nodes(paths: list[list[int]]) -> int:
-    """Blocks of the tree of prefixes: what must be computed at the least."""
-    return len(
-        {
-            chain(prompt(path))[: 4 * (n + 1)]
-            for path in paths
-            for n in range(len(chain(prompt(path))) // 4)
-        }
-    )
+def prefixes(chain: bytes) -> set[bytes]:
+    return {chain[:end] for end in range(4, len(chain) + 1, 4)}
 
 
 def saved(chains: list[bytes]) -> int:
     """Blocks that each shares with the one before it: what a cache that forgets nothing saves."""
-    return sum(
-        len(
-            {one[:end] for end in range(4, len(one) + 1, 4)}
-            & {other[:end] for end in range(4, len(other) + 1, 4)}
-        )
-        for one, other in pairwise(chains)
-    )
+    shared = [prefixes(one) & prefixes(other) for one, other in pairwise(chains)]
+    return sum(map(len, shared))
 
 
 @settings(deadline=None)
 @given(TREE)
 def test_each_prefix_is_computed_once(paths: list[list[int]]) -> None:
-    chains = [chain(prompt(path)) for path in paths]
+    chains = [*map(chain_of, paths)]
     total = sum(len(one) // 4 for one in chains)
-    assert saved(sorted(chains)) == total - nodes(paths)
+    # What must be computed at the least: the blocks of the tree of prefixes.
+    least = len(set().union(*map(prefixes, chains)))
+    assert saved(sorted(chains)) == total - least
 
 
 def computed(sequence: list[bytes], capacity: int) -> int:
@@ -79,10 +68,10 @@ def test_a_small_cache_saves_what_the_tree_allows() -> None:
         ]
     randomly = random.Random(0)
     randomly.shuffle(paths)
-    chains = [chain(prompt(path)) for path in paths]
-    total = sum(len(one) // 4 for one in chains)
+    chains = [*map(chain_of, paths)]
+    blocks = [len(one) // 4 for one in chains]
+    total, capacity = sum(blocks), 2 * max(blocks)
     in_order = sorted(chains)
-    ordered = computed(in_order, 2 * max(len(one) // 4 for one in chains))
-    shuffled = computed(chains, 2 * max(len(one) // 4 for one in chains))
+    ordered, shuffled = (computed(one, capacity) for one in (in_order, chains))
     assert total - ordered >= 0.95 * saved(in_order)
     assert total - shuffled < 0.2 * saved(in_order)

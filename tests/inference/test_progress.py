@@ -54,12 +54,6 @@ def test_two_bars_write_whole_lines_to_a_file() -> None:
     lines = done.stderr.splitlines()
     names(lines[-1], "nothing to ask", "1 of 1 notebooks")
     # The first answers, and how far it came, each on a line of its own.
-    for bar, count in (
-        ("asked:", "1/10"),
-        ("asked:", "5/10"),
-        ("asked again:", "5/10"),
-    ):
-        assert any(line.startswith(bar) and count in line for line in lines), (
-            bar,
-            count,
-        )
+    written = [("asked:", "1/10"), ("asked:", "5/10"), ("asked again:", "5/10")]
+    for bar, count in written:
+        assert any(line.startswith(bar) and count in line for line in lines), bar

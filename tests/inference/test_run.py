@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -14,7 +15,7 @@ import sys
 import textwrap
 import time
 import traceback
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,16 +31,14 @@ from codestress.inference.engines.base import BatchEngine, RequestFailed
 from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.requests import only_run, request_of
 from codestress.inference.results import Results
-from codestress.inference.run import run, score
+from codestress.inference.run import score
 from codestress.inference.store import Store
 from codestress.notes import notes_kept
 from codestress.types import (
-    Message,
     Outcome,
     Prompt,
     Request,
     Response,
-    Sampling,
     Score,
     Trial,
     Trials,
@@ -48,11 +47,13 @@ from conftest import slow, some
 from openai_server import (
     OpenAIServer,
     Received,
+    Reply,
     as_json,
     completion,
     completion_body,
     failure,
 )
+from served import Served, counts_of, prompt, settings_of
 from told import names, refused
 
 
@@ -62,212 +63,136 @@ def judge(trial: Trial, response: Response) -> Score:
     if response.finish_reason == "length":
         return Score(Outcome.TRUNCATED, 0)
     right = response.text == f"answer {trial.factors['number']}"
-    return Score(
-        Outcome.CORRECT if right else Outcome.INCORRECT, float(right), response.text
-    )
+    outcome = Outcome.CORRECT if right else Outcome.INCORRECT
+    return Score(outcome, float(right), response.text)
 
 
 def questions(
     count: int, retries: tuple[float, ...] = (), same: bool = False
 ) -> Trials:
-    def render(trial: Trial) -> Prompt:
-        return Prompt(
-            (Message("user", f"question {0 if same else trial.factors['number']}"),),
-            Sampling(),
-        )
-
     return Trials(
         [Trial(f"q{n}", {"number": n}) for n in range(count)],
-        render,
+        lambda trial: prompt(f"question {0 if same else trial.factors['number']}"),
         {"strict": judge},
         retries,
     )
 
 
-def answer(received: Received) -> object:
+def answer(received: Received) -> Reply:
     return completion(received.prompt.replace("question", "answer"))
 
 
-@pytest.fixture
-def registry(tmp_path: Path) -> Callable[..., Path]:
-    def write(base_url: str, **settings: object) -> Path:
-        row = {
-            "base_url": base_url,
-            "key_env": "",
-            "retries": 0,
-            "concurrency": 4,
-            **settings,
-        }
-        path = tmp_path / "models.yaml"
-        models = {
-            name: {"engine": "openai", "settings": row} for name in ("alpha", "beta")
-        }
-        path.write_text(
-            json.dumps(
-                {
-                    **models,
-                    "sim-reader": {
-                        "engine": "simulated",
-                        "settings": {"capacity": 6000},
-                    },
-                }
-            )
-        )
-        return path
-
-    return write
+def number_of(received: Received) -> int:
+    return int(received.prompt.split()[-1])
 
 
 def test_every_question_is_asked_once_and_answers_keep_their_order(
-    tmp_path: Path, registry: Callable[..., Path]
+    served: Served,
 ) -> None:
-    store = tmp_path / "s.sqlite"
-    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
-        first = run(questions(30), ["alpha", "beta"], store=store, registry=models)
+    both = ("alpha", "beta")
+    with OpenAIServer(answer) as server:
+        served.rows(server, *both)
+        first = served.run(questions(30), *both)
         rows = first.answers[["model", "number"]].itertuples(index=False, name=None)
-        assert list(rows) == [
-            (model, number) for model in ("alpha", "beta") for number in range(30)
-        ]
-        assert all(
-            counts["correct"] == 30 == sum(counts.values())
-            for counts in first.counts().values()
-        )
+        assert list(rows) == [*itertools.product(both, range(30))]
+        for counts in first.counts().values():
+            assert counts["correct"] == 30 == sum(counts.values())
         assert first.asked == len(server.requests) == 60
-        again = run(questions(30), ["alpha", "beta"], store=store, registry=models)
+        again = served.run(questions(30), *both)
         assert again.asked == 0
         assert len(server.requests) == 60
         assert again.answers.equals(first.answers)
-        # The first 30 of 40 are the same 30.
-        assert run(questions(40), ["alpha"], store=store, registry=models).asked == 10
-        equal = run(
-            questions(20, same=True),
-            ["beta"],
-            store=tmp_path / "t.sqlite",
-            registry=models,
-        )
-        assert equal.asked == 1
-        assert equal.counts()["beta"] == dict.fromkeys(
-            [r.value for r in Outcome], 0
-        ) | {
-            "correct": 1,
-            "incorrect": 19,
-        }
+        # The first 30 of 40 are the same 30; a model that is named twice is asked once.
+        more = served.run(questions(40), "alpha", "alpha")
+        assert (more.asked, len(more.answers)) == (10, 40)
+
+
+def test_equal_questions_are_asked_once(served: Served) -> None:
+    with OpenAIServer(answer) as server:
+        served.rows(server)
+        equal = served.run(questions(20, same=True))
+    assert equal.asked == 1
+    nothing = dict.fromkeys([outcome.value for outcome in Outcome], 0)
+    counts = nothing | {"correct": 1, "incorrect": 19}
+    assert equal.counts()["served"] == counts
 
 
 def test_refused_answers_are_asked_again_and_other_outcomes_are_counted(
-    tmp_path: Path, registry: Callable[..., Path]
+    served: Served,
 ) -> None:
-    def behaviour(received: Received) -> object:
-        number = int(received.prompt.split()[-1])
+    def behaviour(received: Received) -> Reply:
+        number = number_of(received)
         if number < 3:  # refused for good
             return completion("", finish_reason="content_filter")
         if number < 5 and received.body["temperature"] == 0:  # refused at first
             return completion("  ")
-        return (
-            completion("cut o", finish_reason="length")
-            if number == 5
-            else answer(received)
-        )
+        cut = completion("cut o", finish_reason="length")
+        return cut if number == 5 else answer(received)
 
-    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
-        results = run(
-            questions(10, (0.5, 0.9)),
-            ["alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=models,
-        )
-        counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
-        assert counts == {"correct": 6, "refused": 3, "truncated": 1}
+    with OpenAIServer(behaviour) as server:
+        served.rows(server)
+        results = served.run(questions(10, (0.5, 0.9)))
+        assert counts_of(results) == {"correct": 6, "refused": 3, "truncated": 1}
         assert list(results.answers["attempts"]) == [3, 3, 3, 2, 2, 1, 1, 1, 1, 1]
         assert len(server.requests) == results.asked == 10 + 3 * 2 + 2
         for number, temperatures in ((0, [0, 0.5, 0.9]), (3, [0, 0.5]), (5, [0])):
-            received = [r for r in server.requests if r.prompt == f"question {number}"]
+            received = [r for r in server.requests if number_of(r) == number]
             assert [r.body["temperature"] for r in received] == temperatures
-        again = run(
-            questions(10, (0.5, 0.9)),
-            ["alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=models,
-        )
+        again = served.run(questions(10, (0.5, 0.9)))
         assert again.asked == 0
         assert again.answers.equals(results.answers)
 
 
-def test_failures_are_raised_with_the_answers_kept_or_counted(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
+def test_failures_are_raised_with_the_answers_kept_or_counted(served: Served) -> None:
     broken = True
 
-    def behaviour(received: Received) -> object:
-        number = int(received.prompt.split()[-1])
-        return (
-            failure(500, "out of order")
-            if broken and number % 5 == 0
-            else answer(received)
-        )
+    def behaviour(received: Received) -> Reply:
+        fails = broken and number_of(received) % 5 == 0
+        return failure(500, "out of order") if fails else answer(received)
 
-    store = tmp_path / "s.sqlite"
-    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
-        with refused(
-            IncompleteError, "4 of 20", "alpha", "out of order", "failures=count"
-        ):
-            run(questions(20), ["alpha"], store=store, registry=models)
-        counted = run(
-            questions(20), ["alpha"], store=store, registry=models, failures="count"
-        )
-        assert counted.counts()["alpha"]["harness error"] == 4
-        assert sum(counted.counts()["alpha"].values()) == 20
+    with OpenAIServer(behaviour) as server:
+        served.rows(server)
+        told = ("4 of 20", "served", "out of order", "failures=count")
+        with refused(IncompleteError, *told):
+            served.run(questions(20))
+        counted = served.run(questions(20), failures="count")
+        assert counts_of(counted) == {"correct": 16, "harness error": 4}
         broken = False
         before = len(server.requests)
-        assert run(questions(20), ["alpha"], store=store, registry=models).asked == 4
-        assert {r.prompt for r in server.requests[before:]} == {
-            f"question {n}" for n in (0, 5, 10, 15)
-        }
+        assert served.run(questions(20)).asked == 4
+        assert {*map(number_of, server.requests[before:])} == {0, 5, 10, 15}
 
 
 def test_requests_that_never_succeed_count_each_time_and_are_asked_once_in_a_build(
-    tmp_path: Path, registry: Callable[..., Path]
+    served: Served,
 ) -> None:
     """What is left of the first run are requests that fail, more than a server may fail in a row: it is not gone."""
 
-    def behaviour(received: Received) -> object:
-        number = int(received.prompt.split()[-1])
-        return failure(400, "not this one") if number % 2 else answer(received)
+    def behaviour(received: Received) -> Reply:
+        odd = number_of(received) % 2
+        return failure(400, "not this one") if odd else answer(received)
 
-    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        asking = partial(
-            run,
-            questions(100),
-            ["alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=registry(server.base_url),
-        )
+    asking = partial(served.run, questions(100), failures="count")
+    counts = {"correct": 50, "harness error": 50}
+    with OpenAIServer(behaviour) as server:
+        served.rows(server)
         for _ in range(2):
-            counts = asking(failures="count").counts()["alpha"]
-            assert (counts["correct"], counts["harness error"]) == (50, 50)
+            assert counts_of(asking()) == counts
         with notes_kept():
-            asking(failures="count")
+            asking()
             before = len(server.requests)
-            assert asking(failures="count").counts()["alpha"] == counts
+            assert counts_of(asking()) == counts
             assert len(server.requests) == before
 
 
 def test_the_failure_of_a_question_counts_for_all_trials_that_ask_it(
-    tmp_path: Path, registry: Callable[..., Path]
+    served: Served,
 ) -> None:
+    """Trials that ask one and the same question, more than may fail in a row, are one failed request."""
     with OpenAIServer(lambda _: failure(500, "out of order", delay=0.1)) as server:
-        models = registry(server.base_url)
-        results = run(
-            questions(4, same=True),
-            ["alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=models,
-            failures="count",
-        )
-        assert results.counts()["alpha"]["harness error"] == 4
+        served.rows(server, concurrency=40)
+        results = served.run(questions(30, same=True), failures="count")
+        assert counts_of(results) == {"harness error": 30}
         assert len(server.requests) == results.asked == 1
 
 
@@ -276,22 +201,20 @@ def test_the_failure_of_a_question_counts_for_all_trials_that_ask_it(
     [("question 0", Outcome.SKIPPED), ("next 0", Outcome.HARNESS_ERROR)],
 )
 def test_a_trial_whose_last_question_was_never_sent_has_no_score(
-    failing: str, outcome: Outcome, tmp_path: Path, registry: Callable[..., Path]
+    failing: str, outcome: Outcome, served: Served
 ) -> None:
     def later(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
-        again = Prompt(
-            (Message("user", f"next {trial.factors['number']}"),), Sampling()
-        )
+        again = prompt(f"next {trial.factors['number']}")
         return again if len(responses) == 1 else None
 
-    def behave(received: Received) -> object:
+    def behave(received: Received) -> Reply:
         broken = received.prompt == failing
         return failure(500, "oops") if broken else completion("answer 1")
 
     trials = replace(questions(2), follow_up=later, steps=lambda _: 2)
-    with OpenAIServer(behave) as server:  # type: ignore[arg-type]
-        store, models = tmp_path / "s.sqlite", registry(server.base_url)
-        results = run(trials, ["alpha"], store=store, registry=models, failures="count")
+    with OpenAIServer(behave) as server:
+        served.rows(server)
+        results = served.run(trials, failures="count")
     failed, whole = results.answers.to_dict("records")
     assert (whole["outcome_strict"], whole["value_strict"]) == (Outcome.CORRECT, 1)
     assert failed["outcome_strict"] == outcome
@@ -300,58 +223,43 @@ def test_a_trial_whose_last_question_was_never_sent_has_no_score(
     names(failed["detail_strict"], "oops")
 
 
-def test_a_simulated_reader_is_asked_beside_a_served_model(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
-    store = tmp_path / "s.sqlite"
-    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
-        both = run(questions(10), ["sim-reader", "alpha"], store=store, registry=models)
-        assert list(both.counts()) == ["sim-reader", "alpha"]
-        assert both.counts()["alpha"]["correct"] == 10
+def test_a_simulated_reader_is_asked_beside_a_served_model(served: Served) -> None:
+    reader = {"engine": "simulated", "settings": {"capacity": 6000}}
+    with OpenAIServer(answer) as server:
+        rows = json.loads(served.rows(server).read_text())
+        served.registry.write_text(json.dumps(rows | {"sim-reader": reader}))
+        both = served.run(questions(10), "sim-reader", "served")
+        assert list(both.counts()) == ["sim-reader", "served"]
+        assert both.counts()["served"]["correct"] == 10
         assert both.asked == 20
         assert {*both.answers["answered_by"][:10]} == {"simulated"}
-        alone = run(questions(10), ["sim-reader"], store=store, registry=models)
+        alone = served.run(questions(10), "sim-reader")
         assert alone.asked == 0
         assert alone.answers.equals(both.answers[:10])
 
 
-def test_half_of_a_surrogate_pair_in_an_answer_has_its_row(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
+def test_half_of_a_surrogate_pair_in_an_answer_has_its_row(served: Served) -> None:
     with OpenAIServer(lambda _: completion("half \ud800")) as server:
-        models = registry(server.base_url)
-        found = run(questions(1), ["alpha"], store=tmp_path / "s", registry=models)
+        served.rows(server)
+        found = served.run(questions(1))
     assert list(found.answers["detail_strict"]) == ["half \\ud800"]
-    assert found.counts()["alpha"]["incorrect"] == 1
+    assert counts_of(found) == {"incorrect": 1}
 
 
-def test_no_trials_are_no_answers(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
-    results = run(
-        questions(0),
-        ["alpha"],
-        store=tmp_path / "s.sqlite",
-        registry=registry("http://127.0.0.1:9/v1"),
-    )
+def test_no_trials_are_no_answers(served: Served) -> None:
+    served.rows("http://127.0.0.1:9/v1")
+    results = served.run(questions(0))
     assert (len(results.answers), results.asked) == (0, 0)
     assert results.requests_sha256() == hashlib.sha256().hexdigest()
-    assert results.reasons("strict") == {"alpha": {}}
-    assert results.counts() == {"alpha": dict.fromkeys([r.value for r in Outcome], 0)}
+    assert results.reasons("strict") == {"served": {}}
+    nothing = dict.fromkeys([outcome.value for outcome in Outcome], 0)
+    assert results.counts() == {"served": nothing}
 
 
-def test_counts_that_do_not_add_up_are_an_error(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
-    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
-        results = run(
-            questions(3),
-            ["alpha", "beta"],
-            store=tmp_path / "s.sqlite",
-            registry=models,
-        )
+def test_counts_that_do_not_add_up_are_an_error(served: Served) -> None:
+    with OpenAIServer(answer) as server:
+        served.rows(server, "alpha", "beta")
+        results = served.run(questions(3), "alpha", "beta")
     mixed = results.answers.iloc[[0, 1, 0, 2, 3, 4]]
     lost = Results(mixed, results.models, results.questions)
     with refused(AssertionError, "alpha", 4, 3):
@@ -359,166 +267,97 @@ def test_counts_that_do_not_add_up_are_an_error(
 
 
 def test_what_the_store_holds_counts_also_when_another_was_first(
-    tmp_path: Path, registry: Callable[..., Path]
+    served: Served,
 ) -> None:
     first = {f"question {n}" for n in range(8)}
 
-    def behaviour(received: Received) -> object:
+    def behaviour(received: Received) -> Reply:
         """The first to ask is answered last, so that the other's answer is stored before."""
         if received.prompt in first:
             first.discard(received.prompt)
             return completion("something else", delay=0.2)
         return answer(received)
 
-    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        path = registry(server.base_url, concurrency=8)
-        rows = json.loads(path.read_text())
-        path.write_text(
-            json.dumps(
-                {name: rows[name] | {"id": "same"} for name in ("alpha", "beta")}
-            )
-        )
-        store = tmp_path / "s.sqlite"
-        during = run(questions(8), ["alpha", "beta"], store=store, registry=path)
-        after = run(questions(8), ["alpha", "beta"], store=store, registry=path)
+    both = ("alpha", "beta")
+    with OpenAIServer(behaviour) as server:
+        served.rows(server, *both, row={"id": "same"}, concurrency=8)
+        during = served.run(questions(8), *both)
+        after = served.run(questions(8), *both)
     assert after.asked == 0
     assert during.answers.equals(after.answers)
 
 
-def test_a_model_that_is_named_twice_is_asked_once(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
-    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
-        results = run(
-            questions(3),
-            ["alpha", "alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=registry(server.base_url),
-        )
-    assert results.counts()["alpha"]["correct"] == len(results.answers) == 3
+def test_a_slow_answer_counts_as_timed_out(served: Served) -> None:
+    def behaviour(received: Received) -> Reply:
+        late = completion("late", delay=60)
+        return late if number_of(received) == 1 else answer(received)
 
-
-def test_only_requests_that_fail_in_a_row_end_a_run(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
-    """Thirty trials that ask one and the same question are one failed request."""
-    with OpenAIServer(lambda _: failure(500, "out of order", delay=0.1)) as server:
-        models = registry(server.base_url, concurrency=40)
-        results = run(
-            questions(30, same=True),
-            ["alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=models,
-            failures="count",
-        )
-    assert results.counts()["alpha"]["harness error"] == 30
-
-
-def test_a_slow_answer_counts_as_timed_out(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
-    def behaviour(received: Received) -> object:
-        slow = received.prompt == "question 1"
-        return completion("late", delay=60) if slow else answer(received)
-
-    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url, timeout_s=6)
-        results = run(
-            questions(3),
-            ["alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=models,
-            failures="count",
-        )
-    assert results.counts()["alpha"]["timed out"] == 1
+    with OpenAIServer(behaviour) as server:
+        served.rows(server, timeout_s=6)
+        results = served.run(questions(3), failures="count")
+    assert counts_of(results)["timed out"] == 1
 
 
 def test_a_server_that_goes_away_ends_the_run_with_its_answers_kept(
-    tmp_path: Path, registry: Callable[..., Path]
+    served: Served,
 ) -> None:
     well = 30
 
-    def behaviour(received: Received) -> object:
-        return (
-            answer(received) if len(server.requests) <= well else failure(500, "down")
-        )
+    def behaviour(received: Received) -> Reply:
+        down = failure(500, "down")
+        return answer(received) if len(server.requests) <= well else down
 
-    store = tmp_path / "s.sqlite"
-    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
+    with OpenAIServer(behaviour) as server:
+        served.rows(server)
         for failures in ("raise", "count"):
             before = len(server.requests)
             with pytest.raises(EngineError) as caught:
-                run(
-                    questions(300),
-                    ["alpha"],
-                    store=store,
-                    registry=models,
-                    failures=failures,
-                )  # type: ignore[arg-type]
-            names(caught.value, "alpha", "down")
-            assert caught.value.model == "alpha"
+                served.run(questions(300), failures=failures)
+            names(caught.value, "served", "down")
+            assert caught.value.model == "served"
             assert len(server.requests) - before < 100
         well = 1000
-        assert run(questions(300), ["alpha"], store=store, registry=models).asked == 270
+        assert served.run(questions(300)).asked == 270
 
 
 def test_a_wrong_key_ends_the_run_at_once_and_shows_nowhere(
-    tmp_path: Path, registry: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("TEST_KEY", "sk-marker")
-    store = tmp_path / "s.sqlite"
-    refused = False
+    refuses = False
 
-    def behaviour(received: Received) -> object:
+    def behaviour(received: Received) -> Reply:
         key = received.headers["authorization"]
-        return (
-            failure(401, f"Incorrect API key: {key}") if refused else answer(received)
-        )
+        wrong = failure(401, f"Incorrect API key: {key}")
+        return wrong if refuses else answer(received)
 
-    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url, key_env="TEST_KEY", retries=1)
-        run(questions(10), ["alpha"], store=store, registry=models)
-        assert server.requests[0].headers["authorization"] == "Bearer sk-marker"
-        refused = True
-        with pytest.raises(EngineError) as caught:
-            run(questions(100), ["alpha"], store=store, registry=models)
-        names(caught.value, "401", "TEST_KEY")
-        assert caught.value.model == "alpha"
-        assert len(server.requests) <= 10 + 4
-        assert run(questions(10), ["alpha"], store=store, registry=models).asked == 0
-    assert "sk-marker" not in "".join(traceback.format_exception(caught.value))
-    assert [
-        file.name for file in tmp_path.iterdir() if b"sk-marker" in file.read_bytes()
-    ] == []
-
-
-def test_a_key_is_needed_only_when_something_must_be_asked(
-    tmp_path: Path, registry: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = tmp_path / "s.sqlite"
-    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url, key_env="TEST_KEY")
-        with pytest.raises(EngineError, match="TEST_KEY"):
-            run(questions(5), ["alpha"], store=store, registry=models)
+    with OpenAIServer(behaviour) as server:
+        served.rows(server, key_env="TEST_KEY", retries=1)
+        with refused(EngineError, "TEST_KEY"):
+            served.run(questions(10))
         assert server.requests == []
         monkeypatch.setenv("TEST_KEY", "sk-marker")
-        run(questions(5), ["alpha"], store=store, registry=models)
+        served.run(questions(10))
+        assert server.requests[0].headers["authorization"] == "Bearer sk-marker"
+        refuses = True
+        with pytest.raises(EngineError) as caught:
+            served.run(questions(100))
+        names(caught.value, "401", "TEST_KEY")
+        assert caught.value.model == "served"
+        assert len(server.requests) <= 10 + 4
+        # It is needed only when something must be asked.
         monkeypatch.delenv("TEST_KEY")
-        assert run(questions(5), ["alpha"], store=store, registry=models).asked == 0
+        assert served.run(questions(10)).asked == 0
+    assert "sk-marker" not in "".join(traceback.format_exception(caught.value))
+    for file in served.folder.iterdir():
+        assert b"sk-marker" not in file.read_bytes(), file
 
 
-def test_run_is_a_plain_call_where_an_event_loop_is_running(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
-    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
+def test_run_is_a_plain_call_where_an_event_loop_is_running(served: Served) -> None:
+    async def cell() -> int:
+        return served.run(questions(5)).asked
 
-        async def cell() -> int:
-            return run(
-                questions(5), ["alpha"], store=tmp_path / "s.sqlite", registry=models
-            ).asked
-
+    with OpenAIServer(answer) as server:
+        served.rows(server)
         assert asyncio.run(cell()) == 5
 
 
@@ -528,13 +367,13 @@ CHILD = textwrap.dedent(
     import json
     import sys
     from pathlib import Path
-    from codestress.inference.run import run
+    from served import Served
     from test_run import questions
 
-    store, models, count, within = sys.argv[1:]
+    folder, count, within = sys.argv[1:]
 
     def table():
-        results = run(questions(int(count)), ["alpha"], store=Path(store), registry=Path(models))
+        results = Served(Path(folder)).run(questions(int(count)))
         print(json.dumps(results.answers[["key", "detail_strict"]].to_numpy().tolist()))
 
     async def cell():
@@ -550,32 +389,26 @@ CHILD = textwrap.dedent(
 )
 
 
-def child(
-    store: Path, models: Path, count: int, within: str = "script"
-) -> subprocess.Popen[str]:
+def child(served: Served, count: int, within: str = "script") -> subprocess.Popen[str]:
     """A run in a process of its own."""
-    script = store.with_name("child.py")
+    script = served.folder / "child.py"
     if not script.exists():  # another child may be reading it
         script.write_text(CHILD)
     here = Path(__file__).parent
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join([str(here), str(here.parent)]),
-    }
-    command = [sys.executable, str(script), str(store), str(models), str(count), within]
+    path = os.pathsep.join([str(here), str(here.parent)])
     # Shells have background jobs ignore it.
     return subprocess.Popen(
-        command,
+        [sys.executable, str(script), str(served.folder), str(count), within],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment,
+        env=os.environ | {"PYTHONPATH": path},
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
-def slow_answer(received: Received) -> object:
-    return completion(received.prompt.replace("question", "answer"), delay=0.05)
+def slow_answer(received: Received) -> Reply:
+    return replace(answer(received), delay=0.05)
 
 
 def wait_for_requests(
@@ -586,46 +419,40 @@ def wait_for_requests(
         time.sleep(0.005)
 
 
-def stored_prompts(store: Path, models: Path, count: int) -> set[str]:
+def stored_prompts(served: Served, count: int) -> set[str]:
     """The questions that the store answers."""
-    trials, entry = questions(count), load_registry(models)["alpha"]
-    keys = {
-        request_of(trials, trial, entry).key: f"question {n}"
-        for n, trial in enumerate(trials.items)
-    }
-    with Store(store) as opened:
+    trials, entry = questions(count), load_registry(served.registry)["served"]
+    keys = {}
+    for n, trial in enumerate(trials.items):
+        keys[request_of(trials, trial, entry).key] = f"question {n}"
+    with Store(served.store) as opened:
         return {keys[key] for key in opened.get(keys)}
 
 
 @pytest.mark.slow
 def test_a_run_killed_ten_times_asks_nothing_twice_but_what_was_in_flight(
-    tmp_path: Path, registry: Callable[..., Path]
+    served: Served,
 ) -> None:
-    store, count, concurrency = tmp_path / "s.sqlite", 300, 8
-    with OpenAIServer(slow_answer) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url, concurrency=concurrency)
+    count, concurrency = 300, 8
+    with OpenAIServer(slow_answer) as server:
+        served.rows(server, concurrency=concurrency)
         stored: set[str] = set()
         asked: dict[str, int] = {}
         """How often a question had been asked when its answer was first seen in the store."""
         goals = some(sorted(random.Random(0).sample(range(20, 260), 10)), 10)
         for goal in goals:
-            process = child(store, models, count)
+            process = child(served, count)
             wait_for_requests(server, goal, process)
             process.send_signal(signal.SIGKILL)
             process.communicate()
-            before, stored = stored, stored_prompts(store, models, count)
+            before, stored = stored, stored_prompts(served, count)
             assert before <= stored
             times = {prompt: server.counts[prompt] for prompt in stored}
             assert all(asked.setdefault(prompt, n) == n for prompt, n in times.items())
-        out, errors = child(store, models, count).communicate(timeout=600)
+        out, errors = child(served, count).communicate(timeout=600)
         assert count <= len(server.requests) <= count + len(goals) * concurrency, errors
         assert all(server.counts[prompt] == n for prompt, n in asked.items())
-        whole = run(
-            questions(count),
-            ["alpha"],
-            store=tmp_path / "whole.sqlite",
-            registry=models,
-        )
+        whole = served.run(questions(count), store=served.folder / "whole.sqlite")
         read = whole.answers[["key", "detail_strict"]].to_numpy().tolist()
         assert json.loads(out) == read
 
@@ -634,83 +461,74 @@ def test_a_run_killed_ten_times_asks_nothing_twice_but_what_was_in_flight(
     "within", slow(["script", "loop", "asyncio.run"], "loop", "asyncio.run")
 )
 def test_ctrl_c_ends_a_run_at_once_and_keeps_its_answers(
-    tmp_path: Path, registry: Callable[..., Path], within: str
+    served: Served, within: str
 ) -> None:
-    store, count, ended = tmp_path / "s.sqlite", 120, False
+    count, ended = 120, False
 
-    def behaviour(received: Received) -> object:
+    def behaviour(received: Received) -> Reply:
         """Thirty answers, and no more until the run has ended."""
         enough = len(server.requests) > 30 and not ended
-        return completion(
-            received.prompt.replace("question", "answer"), delay=600 * enough
-        )
+        return replace(answer(received), delay=600 * enough)
 
-    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
-        process = child(store, models, count, within)
+    with OpenAIServer(behaviour) as server:
+        served.rows(server)
+        process = child(served, count, within)
         wait_for_requests(server, 30, process)
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=600)
         ended = True
         assert process.returncode
         assert "KeyboardInterrupt" in errors
-        asked, stored = len(server.requests), stored_prompts(store, models, count)
+        asked, stored = len(server.requests), stored_prompts(served, count)
         assert 30 - 4 <= len(stored) <= asked < count
-        rest = run(questions(count), ["alpha"], store=store, registry=models)
-        assert rest.asked == count - len(stored)
+        assert served.run(questions(count)).asked == count - len(stored)
         assert stored.isdisjoint(r.prompt for r in server.requests[asked:])
 
 
-def test_a_model_of_this_process_answers_while_prompts_are_made(tmp_path: Path) -> None:
+def test_a_model_of_this_process_answers_while_prompts_are_made(
+    served: Served,
+) -> None:
     """So that minutes, or Ctrl-C, leave answers however long all prompts take."""
-    store, made = tmp_path / "s.sqlite", 0
+    made = itertools.count(1)
     trials = questions(2_000)
 
     def render(trial: Trial) -> Prompt:
-        nonlocal made
-        made += 1
-        if made == 1_500:
+        if next(made) == 1_500:
             raise ParameterError("a program is gone")
         return trials.render(trial)
 
-    asked = replace(trials, render=render)
-    (tmp_path / "own.py").write_text("def ask(messages, **how):\n    return 'no'\n")
-    row = {"engine": "function", "settings": {"function": f"{tmp_path}/own.py:ask"}}
-    models = tmp_path / "models.yaml"
-    models.write_text(json.dumps({"own": row}))
+    own = served.folder / "own.py"
+    own.write_text("def ask(messages, **how):\n    return 'no'\n")
+    function = {"engine": "function", "settings": {"function": f"{own}:ask"}}
+    served.rows("", row=function)
     with refused(ParameterError, "a program is gone"):
-        run(asked, ["own"], store=store, registry=models)
-    with Store(store) as kept:
+        served.run(replace(trials, render=render))
+    with Store(served.store) as kept:
         assert kept.count() > 500
 
 
 @pytest.mark.slow
-def test_two_runs_at_once_ask_each_question_once(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
-    store, count = tmp_path / "s.sqlite", 100
-    with OpenAIServer(slow_answer) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
-        processes = [child(store, models, count) for _ in range(3)]
+def test_two_runs_at_once_ask_each_question_once(served: Served) -> None:
+    count = 100
+    with OpenAIServer(slow_answer) as server:
+        served.rows(server)
+        processes = [child(served, count) for _ in range(3)]
         outs = [process.communicate(timeout=600) for process in processes]
         assert len(server.requests) == count
     assert len({out for out, _ in outs}) == 1, [told for _, told in outs]
 
 
 @pytest.mark.slow
-def test_a_run_waits_for_another_one_that_asks_the_same_model(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
-    store = tmp_path / "s.sqlite"
-    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
-        models = registry(server.base_url)
+def test_a_run_waits_for_another_one_that_asks_the_same_model(served: Served) -> None:
+    with OpenAIServer(answer) as server:
+        row = load_registry(served.rows(server))["served"]
 
         async def other_run() -> subprocess.Popen[str]:
-            async with only_run(load_registry(models)["alpha"], store):
-                process = child(store, models, 10)
+            async with only_run(row, served.store):
+                process = child(served, 10)
                 assert process.stderr is not None
                 told = ""
-                while "alpha" not in told or "waiting" not in told:
+                while "served" not in told or "waiting" not in told:
                     told = await asyncio.to_thread(process.stderr.readline)
                     assert told, "it ended without a word"
                 assert not server.requests
@@ -722,29 +540,20 @@ def test_a_run_waits_for_another_one_that_asks_the_same_model(
 
 
 def test_a_model_that_changes_under_its_name_is_told(
-    tmp_path: Path, registry: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    served: Served, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def updated(received: Received) -> object:
-        body = completion_body("answer 1")
-        body["system_fingerprint"] = (
-            "fp_new" if int(received.prompt.split()[-1]) > 15 else "fp_old"
-        )
-        return as_json(body)
+    def updated(received: Received) -> Reply:
+        version = "fp_new" if number_of(received) > 15 else "fp_old"
+        return as_json(completion_body("answer 1") | {"system_fingerprint": version})
 
-    with OpenAIServer(updated) as server:  # type: ignore[arg-type]
-        results = run(
-            questions(20),
-            ["alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=registry(server.base_url),
-        )
-    assert results.answered_by() == {"alpha": ["served-1 fp_new", "served-1 fp_old"]}
-    names(capsys.readouterr().err, "alpha", "fp_new", "fp_old", "CODESTRESS_STORE")
+    with OpenAIServer(updated) as server:
+        served.rows(server)
+        results = served.run(questions(20))
+    assert results.answered_by() == {"served": ["served-1 fp_new", "served-1 fp_old"]}
+    names(capsys.readouterr().err, "served", "fp_new", "fp_old", "CODESTRESS_STORE")
 
 
-def test_prompts_that_share_a_beginning_follow_each_other(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
+def test_prompts_that_share_a_beginning_follow_each_other(served: Served) -> None:
     """Positions of a line in six contexts, in the order of the trials context by context last."""
 
     def render(trial: Trial) -> Prompt:
@@ -752,76 +561,56 @@ def test_prompts_that_share_a_beginning_follow_each_other(
             f"{trial.factors['context']} line {n} {'x' * 200}\n" for n in range(6)
         ]
         context.insert(int(trial.factors["place"] or 0), f"here {'y' * 200}\n")
-        return Prompt((Message("user", "".join(context)),), Sampling())
+        return prompt("".join(context))
 
     items = [Trial("p", {"context": c, "place": p}) for p in range(7) for c in "abcdef"]
-    trials = Trials(items, render, {"strict": lambda *_: Score(Outcome.CORRECT, 1.0)})
-
     with OpenAIServer(lambda _: completion("x")) as server:
-        run(
-            trials,
-            ["alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=registry(server.base_url, concurrency=1),
-        )
-        prompts = [received.prompt for received in server.requests]
-    assert len(prompts) == 42
+        served.rows(server, concurrency=1)
+        served.run(Trials(items, render, {}))
+        starts = [received.prompt[:6] for received in server.requests]
+    assert len(starts) == 42
     for context in "abcdef":
-        places = [
-            n
-            for n, prompt in enumerate(prompts)
-            if prompt.startswith(f"{context} line")
-        ]
+        places = [n for n, start in enumerate(starts) if start == f"{context} line"]
         # The seventh begins as those of other contexts do.
         assert places == list(range(places[0], places[0] + 6))
 
 
+def batches(
+    served: Served, server: OpenAIServer, monkeypatch: pytest.MonkeyPatch, **more: int
+) -> None:
+    """The model is asked by the provider's batch mode."""
+    monkeypatch.setattr(openai_batch, "OUTPUTS", served.folder)
+    settings = {**settings_of(server), "poll_s": 0.01, **more}
+    served.rows(server, row={"engine": "openai_batch", "settings": settings})
+
+
 def test_engines_that_take_many_at_once_keep_all_rules(
-    tmp_path: Path, registry: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The provider's batch mode: refusals asked again, equal questions once, a budget, failures counted."""
-    monkeypatch.setattr(openai_batch, "OUTPUTS", tmp_path)
 
-    def behaviour(received: Received) -> object:
-        number = int(received.prompt.split()[-1])
+    def behaviour(received: Received) -> Reply:
+        number = number_of(received)
         if number == 7:
             return failure(400, "no")
-        return (
-            completion("")
-            if number < 3 and received.body["temperature"] == 0
-            else answer(received)
-        )
+        empty = number < 3 and received.body["temperature"] == 0
+        return completion("") if empty else answer(received)
 
-    def models(base_url: str) -> Path:
-        path = registry(base_url)
-        settings = {"base_url": base_url, "key_env": "", "poll_s": 0.01, "batch": 15}
-        path.write_text(
-            json.dumps({"alpha": {"engine": "openai_batch", "settings": settings}})
-        )
-        return path
-
-    with OpenAIServer(behaviour) as server:  # type: ignore[arg-type]
-        path = models(server.base_url)
-        with refused(BudgetReached, "alpha", "5 of 40", "MAX_REQUESTS"):
+    with OpenAIServer(behaviour) as server:
+        batches(served, server, monkeypatch, batch=15)
+        with refused(BudgetReached, "served", "5 of 40", "MAX_REQUESTS"):
             ask(
                 questions(40),
-                ["alpha"],
-                store=tmp_path / "s.sqlite",
-                registry=path,
+                ["served"],
+                store=served.store,
+                registry=served.registry,
                 budget=Budget(requests=5),
             )
-        results = run(
-            questions(40, (0.5,)),
-            ["alpha"],
-            store=tmp_path / "s.sqlite",
-            registry=path,
-            failures="count",
-        )
-        counts = {reason: n for reason, n in results.counts()["alpha"].items() if n}
-        assert counts == {"correct": 39, "harness error": 1}
+        results = served.run(questions(40, (0.5,)), failures="count")
+        assert counts_of(results) == {"correct": 39, "harness error": 1}
         assert len(server.requests) == 40 + 3
         assert 4 <= len(server.batches) <= 6
-    assert not list((tmp_path / "batches").iterdir())
+    assert not list((served.folder / "batches").iterdir())
 
 
 class Careless(BatchEngine):
@@ -845,80 +634,61 @@ def test_a_batch_engine_that_keeps_no_count_loses_nothing_and_leaves_nobody_wait
 ):
     async def asked() -> list[Response | BaseException]:
         texts = ["one", "two", "one", "forgotten", "one"]
-        prompts = [Prompt((Message("user", text),), Sampling()) for text in texts]
         engine = Careless(ModelEntry(name="careless", engine="", id="m"))
-        asking = asyncio.gather(
-            *(engine.answer(Request("m", "", one)) for one in prompts),
-            return_exceptions=True,
-        )
+        answers = [engine.answer(Request("m", "", prompt(text))) for text in texts]
+        asking = asyncio.gather(*answers, return_exceptions=True)
         found = await asyncio.wait_for(asking, 60)
         await engine.close()
         return found
 
     *answers, forgotten, last = asyncio.run(asked())
-    assert [one.text for one in [*answers, last] if isinstance(one, Response)] == [
-        "first"
-    ] * 4
+    assert [getattr(one, "text", one) for one in [*answers, last]] == ["first"] * 4
     assert isinstance(forgotten, RequestFailed)
     names(forgotten, "careless")
 
 
 def test_a_batch_is_forgotten_only_when_its_answers_are_stored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed between the two, a run would pay twice."""
-    monkeypatch.setattr(openai_batch, "OUTPUTS", tmp_path)
-    store, models = tmp_path / "s.sqlite", tmp_path / "models.yaml"
     stored = []
     write = openai_batch.OpenAIBatch._write
 
     def watched(engine: openai_batch.OpenAIBatch) -> None:
         if not engine._batches:
-            with Store(store) as responses:
+            with Store(served.store) as responses:
                 stored.append(responses.count())
         write(engine)
 
     monkeypatch.setattr(openai_batch.OpenAIBatch, "_write", watched)
-    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
-        settings = {"base_url": server.base_url, "key_env": "", "poll_s": 0.01}
-        row = {"engine": "openai_batch", "settings": settings | {"batch": 40}}
-        models.write_text(json.dumps({"alpha": row}))
-        run(questions(100), ["alpha"], store=store, registry=models)
+    with OpenAIServer(answer) as server:
+        batches(served, server, monkeypatch, batch=40)
+        served.run(questions(100))
     assert stored == [40, 80, 100]
 
 
 @pytest.mark.slow
 def test_a_batch_that_was_left_is_found_again(
-    tmp_path: Path, registry: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+    served: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(openai_batch, "OUTPUTS", tmp_path)
-    monkeypatch.setenv("CODESTRESS_OUTPUTS", str(tmp_path))
-    with OpenAIServer(answer) as server:  # type: ignore[arg-type]
+    monkeypatch.setenv("CODESTRESS_OUTPUTS", str(served.folder))
+    with OpenAIServer(answer) as server:
         server.batch_polls = 10_000
-        path = registry(server.base_url)
-        settings = {"base_url": server.base_url, "key_env": "", "poll_s": 0.01}
-        path.write_text(
-            json.dumps({"alpha": {"engine": "openai_batch", "settings": settings}})
-        )
-        process = child(tmp_path / "s.sqlite", path, 30)
+        batches(served, server, monkeypatch)
+        process = child(served, 30)
         while not (server.batches and server.batches[0]["looks"] > 3):
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.01)
         process.kill()
         process.communicate()
         server.batch_polls = server.batches[0]["looks"] + 3
-        results = run(
-            questions(35), ["alpha"], store=tmp_path / "s.sqlite", registry=path
-        )
-        assert results.counts()["alpha"]["correct"] == 35
+        assert counts_of(served.run(questions(35))) == {"correct": 35}
         assert len(server.batches) == 2
         assert sorted(server.counts.values()) == [1] * 35
 
 
 @pytest.mark.slow
-def test_a_server_killed_and_started_again_loses_no_answer(
-    tmp_path: Path, registry: Callable[..., Path]
-) -> None:
+def test_a_server_killed_and_started_again_loses_no_answer(served: Served) -> None:
     script = Path(openai_server.__file__)
 
     def started(port: str) -> tuple[subprocess.Popen[str], str]:
@@ -927,12 +697,12 @@ def test_a_server_killed_and_started_again_loses_no_answer(
         assert process.stdout is not None
         return process, process.stdout.readline().strip()
 
-    store, count = tmp_path / "s.sqlite", 200
+    count = 200
     server, base_url = started("0")
-    models = registry(base_url, retries=8)
-    runner = child(store, models, count)
+    served.rows(base_url, retries=8)
+    runner = child(served, count)
     try:
-        while not (store.is_file() and len(stored_prompts(store, models, count)) > 20):
+        while not (served.store.is_file() and len(stored_prompts(served, count)) > 20):
             assert runner.poll() is None, runner.communicate()[1]
             time.sleep(0.02)
         server.kill()
@@ -944,7 +714,7 @@ def test_a_server_killed_and_started_again_loses_no_answer(
     finally:
         server.kill()
         runner.kill()
-    assert len(json.loads(out)) == len(stored_prompts(store, models, count)) == count
+    assert len(json.loads(out)) == len(stored_prompts(served, count)) == count
 
 
 def test_asking_knows_no_score(tmp_path: Path) -> None:
@@ -955,18 +725,11 @@ def test_asking_knows_no_score(tmp_path: Path) -> None:
         calls.append(trial.problem)
         return Score(Outcome.CORRECT, 1.0, response.text)
 
-    trials = Trials(
-        [Trial(f"p{n}", {}) for n in range(9)],
-        lambda trial: Prompt(
-            (Message("user", f"What is {trial.problem}?"),), Sampling()
-        ),
-        {"strict": judge},
-    )
-    asked = ask(trials, ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite")
+    trials = replace(questions(9), judges={"strict": judge})
+    asking = partial(ask, trials, ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite")
+    asked = asking()
     assert calls == []
     assert asked.requests == 18
     results = score(trials, asked, store=tmp_path / "s.sqlite")
     assert len(calls) == len(results.answers) == 18
-    assert (
-        ask(trials, ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite").requests == 0
-    )
+    assert asking().requests == 0

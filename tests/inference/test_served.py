@@ -106,10 +106,9 @@ def test_a_redirect_of_a_question_names_the_base(
 ) -> None:
     monkeypatch.setenv("TEST_KEY", "sk-marker-0123456789")
     to = "https://there.example/v1/chat/completions?key=sk-marker-0123456789"
+    moved = Reply(b"", status=307, headers={"Location": to})
     with (
-        OpenAIServer(
-            lambda _: Reply(b"", status=307, headers={"Location": to})
-        ) as server,
+        OpenAIServer(lambda _: moved) as server,
         pytest.raises(EngineError) as raised,
     ):
         name_of(server.base_url, MODEL, "TEST_KEY", ask=True)
@@ -126,11 +125,8 @@ def test_a_server_that_loads_its_model_is_waited_for(
 
         def reply(self, *request: Any) -> Reply:
             self.looks += 1
-            return (
-                failure(503, "Loading model")
-                if self.looks < 3
-                else super().reply(*request)
-            )
+            loading = failure(503, "Loading model")
+            return loading if self.looks < 3 else super().reply(*request)
 
     with Loading() as server:
         assert served_at(server.base_url, "", "").id == MODEL
@@ -141,18 +137,10 @@ def test_a_server_that_loads_its_model_is_waited_for(
         assert server.looks == 1
 
 
-@pytest.mark.parametrize(
-    "pasted",
-    [
-        "/v1/chat/completions",
-        "/v1/completions/",
-        "/v1/models?limit=5",
-        "/v1/ ",
-        "/",
-        "",
-        "/v1#x",
-    ],
-)
+PASTED = ["/v1/chat/completions", "/v1/completions/", "/v1/models?limit=5", "/v1/ "]
+
+
+@pytest.mark.parametrize("pasted", [*PASTED, "/", "", "/v1#x"])
 @pytest.mark.parametrize("around", ["{}", ' "{}"', "<{}>"])
 def test_a_pasted_address_is_cut_and_said(
     pasted: str, around: str, capsys: pytest.CaptureFixture[str]

@@ -13,9 +13,10 @@ import sys
 import tempfile
 import textwrap
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pytest
 from click.testing import CliRunner
@@ -29,6 +30,7 @@ from codestress.inference.store import Store
 from codestress.report.checked import sha256_of_files
 from codestress.types import Response, Usage
 from conftest import THOROUGH
+from served import settings_of
 from told import names, refused
 
 texts = st.text(st.characters(codec=None), max_size=200)
@@ -50,10 +52,20 @@ def key(number: int) -> str:
     return f"{number:032x}"
 
 
-def fill(path: Path, count: int, size: int = 200) -> None:
+def put(store: Store, number: int, text: str = "x", **facts: Any) -> None:
+    store.put(key(number), "m", Response(text, "stop", **facts))
+
+
+def fill(path: Path, count: int) -> None:
     with Store(path) as store:
-        for i in range(count):
-            store.put(key(i), "m", Response(f"{i} " * (size // 5), "stop"))
+        for number in range(count):
+            put(store, number, f"{number} " * 40)
+
+
+def by_hand(path: Path, statement: str, *values: object) -> list[Any]:
+    """Runs a statement on a store's file, past the kit."""
+    with contextlib.closing(sqlite3.connect(path)) as connection, connection:
+        return connection.execute(statement, values).fetchall()
 
 
 @given(response=responses)
@@ -69,20 +81,18 @@ def test_a_response_comes_back_as_it_was(response: Response) -> None:
 
 def test_missing_keeps_order_and_an_answer_is_never_replaced(tmp_path: Path) -> None:
     with Store(tmp_path / "s.sqlite") as store:
-        for number in range(0, 3000, 2):
-            store.put(
-                key(number),
-                "a" if number < 1000 else "b",
-                Response(str(number), "stop"),
-            )
-        store.put(key(0), "a", Response("another", "stop"))
-        wanted = [key(number) for number in [5, *range(2999, -1, -1), 5]]
-        assert store.missing(wanted) == [
-            key(5),
-            *(key(n) for n in range(2999, -1, -1) if n % 2 and n != 5),
-        ]
-        assert store.get([key(0), key(1)]) == {key(0): Response("0", "stop")}
-        assert (store.count(), store.counts_by_model()) == (1500, {"a": 500, "b": 1000})
+        put(store, 0, "first")
+        rows = [(n, Response(str(n), "stop")) for n in range(0, 3000, 2)]
+        store.put_all((key(n), "ab"[n >= 1000], response) for n, response in rows)
+        wanted = [5, *range(2999, -1, -1), 5]
+        odd = [5, *(n for n in range(2999, -1, -2) if n != 5)]
+        assert store.missing(map(key, wanted)) == [*map(key, odd)]
+        stored = {key(n): response for n, response in rows}
+        assert store.get(map(key, wanted)) == stored | {
+            key(0): Response("first", "stop")
+        }
+        assert store.count() == 1500
+        assert store.counts_by_model() == {"a": 499, "b": 1000, "m": 1}
 
 
 CHILD = textwrap.dedent(
@@ -142,20 +152,13 @@ def test_what_was_said_to_be_on_disk_survives_kill_9(tmp_path: Path) -> None:
         ]
         assert len(whole) > 1
         with Store(path) as store:
-            assert store.missing([key(n) for n in whole]) == []
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
-
-
-def foreign(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE other (x)")
+            assert store.missing(map(key, whole)) == []
+            assert store.faults() == []
 
 
 def of_version(path: Path, version: int) -> None:
     fill(path, 1)
-    with sqlite3.connect(path) as connection:
-        connection.execute(f"PRAGMA user_version={version}")
+    by_hand(path, f"PRAGMA user_version={version}")
 
 
 @pytest.mark.parametrize(
@@ -163,22 +166,20 @@ def of_version(path: Path, version: int) -> None:
     [
         (lambda path: path.write_text("These are my notes. " * 300), ".recover"),
         (
-            lambda path: path.write_bytes(
-                b"SQLite format 3\0" + bytes(range(256)) * 20
-            ),
+            lambda path: path.write_bytes(b"SQLite format 3\0" + bytes(5000)),
             ".recover",
         ),
-        (foreign, "CODESTRESS_STORE"),
+        (lambda path: by_hand(path, "CREATE TABLE other (x)"), "CODESTRESS_STORE"),
         (lambda path: of_version(path, 1), "CODESTRESS_STORE"),
         (lambda path: of_version(path, 99), "CODESTRESS_STORE"),
         (lambda path: path.mkdir(), "CODESTRESS_STORE"),
     ],
 )
 def test_a_file_that_is_no_store_is_refused_and_kept(
-    make: object, remedy: str, tmp_path: Path
+    make: Callable[[Path], object], remedy: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "s.sqlite"
-    make(path)  # type: ignore[operator]
+    make(path)
     before = path.read_bytes() if path.is_file() else b""
     with refused(StoreError, "s.sqlite", remedy), Store(path) as store:
         store.count()
@@ -188,8 +189,7 @@ def test_a_file_that_is_no_store_is_refused_and_kept(
 def damaged(path: Path) -> int:
     """A store of 2,000 responses with a page in its middle overwritten; returns its size."""
     fill(path, 2000)
-    with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    by_hand(path, "PRAGMA wal_checkpoint(TRUNCATE)")
     content = bytearray(path.read_bytes())
     page = len(content) // 4096 // 2
     content[page * 4096 : (page + 1) * 4096] = b"\x5a" * 4096
@@ -200,22 +200,16 @@ def damaged(path: Path) -> int:
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="needs the sqlite3 program")
 def test_the_remedy_of_a_damaged_store_saves_what_can_be_read(tmp_path: Path) -> None:
     path, fresh = tmp_path / "damaged.sqlite", tmp_path / "fresh.sqlite"
-    with contextlib.closing(sqlite3.connect(tmp_path / "sound.sqlite")) as sound:
-        sound.execute("CREATE TABLE sound (x)")
-    trial = subprocess.run(
-        ["sqlite3", str(tmp_path / "sound.sqlite"), ".recover"],
-        capture_output=True,
-        check=False,
-    )
-    if b"COMMIT" not in trial.stdout:
+    by_hand(tmp_path / "sound.sqlite", "CREATE TABLE sound (x)")
+
+    def sqlite(name: Path, *command: str, given: bytes = b"") -> bytes:
+        words = ["sqlite3", str(name), *command]
+        return subprocess.run(words, input=given, capture_output=True).stdout
+
+    if b"COMMIT" not in sqlite(tmp_path / "sound.sqlite", ".recover"):
         pytest.skip("this sqlite3 program cannot recover a sound file either")
     damaged(path)
-    read = subprocess.run(
-        ["sqlite3", str(path), ".recover"], capture_output=True, check=False
-    )
-    subprocess.run(
-        ["sqlite3", str(fresh)], input=read.stdout, capture_output=True, check=False
-    )
+    sqlite(fresh, given=sqlite(path, ".recover"))
     with Store(fresh) as store:
         assert 1500 < store.count() <= 2000
         found = store.get([key(n) for n in range(2000)])
@@ -225,7 +219,7 @@ def test_the_remedy_of_a_damaged_store_saves_what_can_be_read(tmp_path: Path) ->
 def test_a_log_without_its_store_is_never_deleted(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     with Store(path) as store:
-        store.put(key(1), "m", Response("kept", "stop"))
+        put(store, 1)
         log = Path(f"{path}-wal").read_bytes()
     assert log
     path.unlink()
@@ -237,11 +231,11 @@ def test_a_log_without_its_store_is_never_deleted(tmp_path: Path) -> None:
 
 def test_what_sqlite_cannot_hold_stops_nobody(tmp_path: Path) -> None:
     with Store(tmp_path / "s.sqlite") as store:
-        store.put(key(1), "m", Response("huge", "stop", Usage(1 << 80, -1)))
+        put(store, 1, usage=Usage(1 << 80, -1))
         assert store.get([key(1)])[key(1)].usage == Usage()
         with pytest.raises(StoreError):
             store.put(key(2), "\ud800", Response("bad name", "stop"))
-        store.put(key(3), "m", Response("good", "stop"))
+        put(store, 3)
 
 
 def test_a_truncated_store_is_refused_when_it_is_read(tmp_path: Path) -> None:
@@ -283,25 +277,16 @@ def test_a_store_that_another_holds_is_waited_for_and_said(
         Store(path) as store,
         contextlib.closing(sqlite3.connect(path, isolation_level=None)) as other,
     ):
-        store.put(key(0), "m", Response("x", "stop"))
+        put(store, 0)
         other.execute("BEGIN IMMEDIATE")
         begun = time.monotonic()
         with refused(StoreError, "s.sqlite", "another process"):
-            store.put(key(1), "m", Response("x", "stop"))
+            put(store, 1)
         assert time.monotonic() - begun > 0.9
         assert len(store.get([key(0)])) == 1  # who only reads waits for nobody
         other.execute("ROLLBACK")
-        store.put(key(9), "m", Response("x", "stop"))
+        put(store, 9)
         assert store.count() == 2
-
-
-def test_many_are_stored_at_once_and_none_is_replaced(tmp_path: Path) -> None:
-    with Store(tmp_path / "s.sqlite") as store:
-        store.put(key(3), "m", Response("first", "stop"))
-        store.put_all((key(n), "m", Response(str(n), "stop")) for n in range(1200))
-        found = store.get(key(n) for n in range(1200))
-    texts = [found[key(n)].text for n in range(1200)]
-    assert texts == [str(n) if n != 3 else "first" for n in range(1200)]
 
 
 def test_a_full_disk_is_said_and_loses_nothing_that_was_stored(tmp_path: Path) -> None:
@@ -315,7 +300,7 @@ def test_a_full_disk_is_said_and_loses_nothing_that_was_stored(tmp_path: Path) -
     names(done.stdout, "s.sqlite", "disk")
     with Store(path) as store:
         assert store.missing([key(n) for n in range(20)]) == []
-        store.put(key(9999), "m", Response("more", "stop"))
+        put(store, 9999)
 
 
 def test_the_rate_is_that_of_the_last_answers_and_a_clock_that_jumps_gives_none(
@@ -325,27 +310,27 @@ def test_the_rate_is_that_of_the_last_answers_and_a_clock_that_jumps_gives_none(
         assert store.rate("m") is None
         for number in range(11):
             at = f"2026-01-01T00:00:{2 * number:02}+00:00"
-            store.put(f"{number:032x}", "m", Response("x", "stop", answered_at=at))
+            put(store, number, answered_at=at)
         assert store.rate("m") == pytest.approx(10 / 20)
         assert store.rate("other") is None
     with Store(tmp_path / "back.sqlite") as store:
-        for number, at in enumerate(
-            ("2026-01-02T00:00:00+00:00", "2026-01-02T00:00:00+00:00", "no time at all")
-        ):
-            store.put(f"{number:032x}", "m", Response("x", "stop", answered_at=at))
+        at = "2026-01-02T00:00:00+00:00"
+        for number, time in enumerate((at, at, "no time at all")):
+            put(store, number, answered_at=time)
         assert store.rate("m") is None
 
 
-CELLS = (
-    "model",
-    "text",
-    "finish_reason",
-    "prompt_tokens",
-    "cached_tokens",
-    "seconds",
-    "answered_by",
-    "server",
-)
+CELLS = {
+    "model": "CAST(x'ff61' AS TEXT)",
+    "text": "x'00'",
+    "finish_reason": "CAST(x'ff61' AS TEXT)",
+    "prompt_tokens": "9",
+    "cached_tokens": "9",
+    "seconds": "9",
+    "answered_by": "CAST(x'ff61' AS TEXT)",
+    "server": "CAST(x'ff61' AS TEXT)",
+}
+CHANGE = "UPDATE responses SET {} = {} WHERE key = ?"
 
 
 @pytest.mark.parametrize("column", CELLS)
@@ -354,36 +339,25 @@ def test_a_changed_cell_is_named_and_asked_again_only_when_told(
 ) -> None:
     path = tmp_path / "s.sqlite"
     fill(path, 30)
-    with contextlib.closing(sqlite3.connect(path)) as by_hand, by_hand:
-        number = column in ("prompt_tokens", "cached_tokens", "seconds")
-        value = (
-            "9" if number else "x'00'" if column == "text" else "CAST(x'ff61' AS TEXT)"
-        )
-        by_hand.execute(
-            f"UPDATE responses SET {column} = {value} WHERE key = ?", [key(7)]
-        )
+    by_hand(path, CHANGE.format(column, CELLS[column]), key(7))
     with Store(path) as store:
         with refused(StoreError, key(7), "codestress store verify", "--repair"):
-            store.get([key(n) for n in range(30)])
+            store.get(map(key, range(30)))
         assert len(store.get([key(6), key(8)])) == 2
         assert store.missing([key(7)]) == []
         assert list(store.damaged().values()) == [key(7)]
         store.set_aside(store.damaged())
-        assert (store.damaged(), store.missing([key(n) for n in range(30)])) == (
-            {},
-            [key(7)],
-        )
-        store.put(key(7), "m", Response("again", "stop"))
+        assert store.damaged() == {}
+        assert store.missing(map(key, range(30))) == [key(7)]
+        put(store, 7, "again")
         assert store.get([key(7)])[key(7)].text == "again"
-    with contextlib.closing(sqlite3.connect(path)) as by_hand:
-        assert by_hand.execute("SELECT key FROM damaged").fetchall() == [(key(7),)]
+    assert by_hand(path, "SELECT key FROM damaged") == [(key(7),)]
 
 
 def test_no_flipped_bit_changes_an_answer(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     fill(path, 40)
-    with contextlib.closing(sqlite3.connect(path)) as whole:
-        whole.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    by_hand(path, "PRAGMA wal_checkpoint(TRUNCATE)")
     content, draw = path.read_bytes(), random.Random(0)
     told = 0
     for attempt in range(150):
@@ -397,56 +371,58 @@ def test_no_flipped_bit_changes_an_answer(tmp_path: Path) -> None:
         except StoreError:
             told += 1
         else:
-            assert all(
-                found[k] == Response(f"{int(k, 16)} " * 40, "stop") for k in found
-            )
+            for k, response in found.items():
+                assert response == Response(f"{int(k, 16)} " * 40, "stop")
     assert told > 50
 
 
 def test_store_verify_names_what_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers, "STORE", tmp_path / "s.sqlite")
+    path, folder = tmp_path / "s.sqlite", tmp_path / "demo" / "origin" / "fig04"
+    monkeypatch.setattr(answers, "STORE", path)
     monkeypatch.setattr(answers, "OUTPUTS", tmp_path)
-    folder = tmp_path / "demo" / "origin" / "fig04"
+    table, manifest = folder / "table.csv", folder / "manifest.json"
     folder.mkdir(parents=True)
-    (folder / "table.csv").write_text("a\n1\n")
-    (folder / "manifest.json").write_text(
-        json.dumps({"sha256": sha256_of_files(folder)})
-    )
-    fill(tmp_path / "s.sqlite", 20)
-    runner = CliRunner()
-    assert runner.invoke(answers.store, ["verify"]).exit_code == 0
-    (folder / "table.csv").write_text("a\n2\n")
-    with contextlib.closing(sqlite3.connect(tmp_path / "s.sqlite")) as by_hand, by_hand:
-        by_hand.execute("UPDATE responses SET text = x'00' WHERE key = ?", [key(3)])
-    said = runner.invoke(answers.store, ["verify"])
-    assert said.exit_code == 1
-    names(said.output, key(3), "table.csv")
-    runner.invoke(answers.store, ["verify", "--repair"])
-    (folder / "table.csv").write_text("a\n1\n")
-    assert runner.invoke(answers.store, ["verify"]).exit_code == 0
-    (folder / "manifest.json").write_text("[1]")
-    said = runner.invoke(answers.store, ["verify"])
-    assert said.exit_code == 1
-    names(said.output, "manifest.json")
+    table.write_text("a\n1\n")
+    manifest.write_text(json.dumps({"sha256": sha256_of_files(folder)}))
+    fill(path, 20)
+
+    def verified(*options: str) -> tuple[int, str]:
+        said = CliRunner().invoke(answers.store, ["verify", *options])
+        return said.exit_code, said.output
+
+    assert verified()[0] == 0
+    table.write_text("a\n2\n")
+    by_hand(path, CHANGE.format("text", "x'00'"), key(3))
+    status, said = verified()
+    assert status == 1
+    names(said, key(3), "table.csv")
+    verified("--repair")
+    table.write_text("a\n1\n")
+    assert verified()[0] == 0
+    manifest.write_text("[1]")
+    status, said = verified()
+    assert status == 1
+    names(said, "manifest.json")
 
 
+PLAIN, LOCAL = "http://a.example/v1", "http://localhost:8000/v1"
 SERVERS = [
     # Recorded, asked now (base_url, variable), the same row, revision, whether the answers count
-    ("http://a.example/v1", ("http://A.example:80/v1/", ""), False, "", True),
-    ("http://a.example/v1", ("http://b.example/v1", ""), True, "7", False),
-    ("http://a.example/v1", ("http://b.example/v1", ""), True, "", False),
-    ("http://a.example/v1", ("https://a.example/v1", ""), True, "7", False),
-    ("http://a.example/v1", ("http://a.example/v2", ""), True, "7", False),
-    ("http://localhost:8000/v1", ("http://127.0.0.1:8000/v1", ""), False, "", True),
-    ("http://localhost:8000/v1", ("http://127.0.0.1:9000/v1", ""), True, "7", True),
-    ("http://localhost:8000/v1", ("http://127.0.0.1:9000/v1", ""), True, "", False),
-    ("http://localhost:8000/v1", ("http://localhost:8000/b/v1", ""), True, "7", False),
-    ("http://localhost:8000/v1", ("http://127.0.0.1:9000/v1", ""), False, "7", False),
-    ("http://localhost:8000/v1", ("http://gpu.example/v1", "GPU"), True, "7", True),
-    ("http://localhost:8000/v1", ("http://gpu.example/v1", "GPU"), True, "", False),
-    ("http://localhost:8000/v1", ("http://gpu.example/v1", "GPU"), False, "7", False),
+    (PLAIN, ("http://A.example:80/v1/", ""), False, "", True),
+    (PLAIN, ("http://b.example/v1", ""), True, "7", False),
+    (PLAIN, ("http://b.example/v1", ""), True, "", False),
+    (PLAIN, ("https://a.example/v1", ""), True, "7", False),
+    (PLAIN, ("http://a.example/v2", ""), True, "7", False),
+    (LOCAL, ("http://127.0.0.1:8000/v1", ""), False, "", True),
+    (LOCAL, ("http://127.0.0.1:9000/v1", ""), True, "7", True),
+    (LOCAL, ("http://127.0.0.1:9000/v1", ""), True, "", False),
+    (LOCAL, ("http://localhost:8000/b/v1", ""), True, "7", False),
+    (LOCAL, ("http://127.0.0.1:9000/v1", ""), False, "7", False),
+    (LOCAL, ("http://gpu.example/v1", "GPU"), True, "7", True),
+    (LOCAL, ("http://gpu.example/v1", "GPU"), True, "", False),
+    (LOCAL, ("http://gpu.example/v1", "GPU"), False, "7", False),
 ]
 
 
@@ -460,30 +436,21 @@ def test_answers_belong_to_their_server(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def entry(name: str, address: str, variable: str) -> ModelEntry:
-        settings = {"base_url": address, "key_env": ""} | (
-            {"base_url_env": "GPU"} if variable else {}
-        )
-        return ModelEntry(
-            name=name, engine="openai", id="m", revision=revision, settings=settings
-        )
+    def entry(name: str, address: str, variable: str = "") -> ModelEntry:
+        settings = settings_of(address, base_url_env=variable or None)
+        facts = {"engine": "openai", "id": "m", "revision": revision}
+        return ModelEntry(name=name, settings=settings, **facts)
 
     monkeypatch.delenv("GPU", raising=False)
     with Store(tmp_path / "s.sqlite") as store:
-        store.put(
-            key(1),
-            "one",
-            Response("4", "stop", server=server_of(entry("one", then, ""))),
-        )
+        put_by = server_of(entry("one", then))
+        store.put(key(1), "one", Response("4", "stop", server=put_by))
         store.put(key(2), "one", Response("4", "stop"))  # nobody knows where from
         if now[1]:
             monkeypatch.setenv("GPU", now[0])
         row = entry("one" if same_row else "two", then if now[1] else now[0], now[1])
         assert len(store.get([key(2)], belongs(row))) == 1
-        with (
-            nullcontext()
-            if counts
-            else refused(EngineError, "one", row.name, "revision")
-        ):
+        elsewhere = refused(EngineError, "one", row.name, "revision")
+        with nullcontext() if counts else elsewhere:
             assert len(store.get([key(1)], belongs(row))) == 1
             assert store.missing([key(1)], belongs(row)) == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,12 +9,12 @@ import pytest
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_for, request_of
-from codestress.inference.run import run
 from codestress.parameters import Asked
 from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
 from codestress.pipeline.plan import make_plan
-from codestress.types import Message, Outcome, Prompt, Sampling, Score, Trial, Trials
+from codestress.types import Sampling, Trial, Trials
 from openai_server import OpenAIServer, Received, Reply, completion
+from served import Served, prompt
 
 REGISTRY = load_registry()
 THINKING = {
@@ -62,9 +60,8 @@ def test_no_thinking_model_is_asked_with_fewer_tokens_than_its_row_says(
         trials = artefact.trials()
         for model, tokens in THINKING.items():
             first = trials.of(model).items[0]
-            limit = request_of(
-                trials, first, REGISTRY[model]
-            ).prompt.sampling.max_tokens
+            request = request_of(trials, first, REGISTRY[model])
+            limit = request.prompt.sampling.max_tokens
             assert limit >= tokens, (artefact.name, model)
 
 
@@ -77,50 +74,35 @@ def test_the_papers_own_files_repeat_no_models_tokens() -> None:
 
 
 def test_a_larger_limit_and_other_models_stay_as_they_are() -> None:
-    prompt = Prompt((Message("user", "?"),), Sampling(max_tokens=512))
-    assert request_for(REGISTRY["phi-4"], prompt).prompt is prompt
-    large = replace(prompt, sampling=Sampling(max_tokens=40_000))
+    short, large = prompt("?", max_tokens=512), prompt("?", max_tokens=40_000)
+    assert request_for(REGISTRY["phi-4"], short).prompt is short
     assert request_for(REGISTRY["qwq-32b"], large).prompt is large
-    assert request_for(REGISTRY["qwq-32b"], prompt).prompt.sampling == Sampling(
-        max_tokens=32768
-    )
+    raised = request_for(REGISTRY["qwq-32b"], short).prompt.sampling
+    assert raised == Sampling(max_tokens=32768)
 
 
 @pytest.mark.slow
-def test_every_step_of_a_trial_goes_out_with_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_step_of_a_trial_goes_out_with_them(served: Served) -> None:
     limits = []
 
     def behave(received: Received) -> Reply:
         limits.append((received.body["model"], received.body["max_tokens"]))
         return completion("yes")
 
-    prompt = Prompt((Message("user", "first?"),), Sampling(max_tokens=7))
-    again = replace(prompt, messages=(Message("user", "again?"),))
+    first, again = prompt("first?", max_tokens=7), prompt("again?", max_tokens=7)
     trials = Trials(
         [Trial("one", {})],
-        lambda _: prompt,
-        {"strict": lambda _, response: Score(Outcome.CORRECT, 1.0, response.text)},
+        lambda _: first,
+        {},
         follow_up=lambda _, responses: again if len(responses) == 1 else None,
         steps=lambda _: 2,
     )
-    path = tmp_path / "models.yaml"
-    monkeypatch.setenv("NO_PROXY", "*")
     with OpenAIServer(behave) as server:
-        settings = {"base_url": server.base_url, "key_env": ""}
-        rows = {
-            "plain": {"engine": "openai", "id": "plain", "settings": settings},
-            "thinks": {
-                "engine": "openai",
-                "id": "thinks",
-                "max_tokens": 900,
-                "settings": settings,
-            },
-        }
-        path.write_text(json.dumps(rows))
-        run(trials, ["plain", "thinks"], store=tmp_path / "s.sqlite", registry=path)
-    assert sorted(limits) == [("plain", 7)] * 2 + [("thinks", 900)] * 2
+        served.rows(server, "plain")
+        served.run(trials, "plain")
+        served.rows(server, "thinks", row={"max_tokens": 900})
+        served.run(trials, "thinks")
+    assert limits == [("plain", 7)] * 2 + [("thinks", 900)] * 2
 
 
 def test_a_plan_counts_them(tmp_path: Path) -> None:
