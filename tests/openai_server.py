@@ -69,17 +69,11 @@ Behaviour = Callable[[Received], Reply]
 
 def prompt_of(body: Any) -> str:
     """The last user message, or the rendered prompt; empty when there is none."""
-    if isinstance(body, dict) and isinstance(body.get("prompt"), str):
-        return str(body["prompt"])
-    messages = body.get("messages", []) if isinstance(body, dict) else []
-    return next(
-        (
-            message["content"]
-            for message in reversed(messages)
-            if message["role"] == "user"
-        ),
-        "",
-    )
+    if not isinstance(body, dict):
+        return ""
+    messages = body.get("messages", [])
+    asked = [message["content"] for message in messages if message["role"] == "user"]
+    return str(body.get("prompt") or (asked or [""])[-1])
 
 
 def echo_text(prompt: str) -> str:
@@ -91,26 +85,19 @@ def completion_body(
     text: Any, finish_reason: Any = "stop", **message: Any
 ) -> dict[str, Any]:
     """A chat completion as servers write it."""
+    said = {"role": "assistant", "content": text, **message}
+    choice = {"index": 0, "message": said, "finish_reason": finish_reason}
+    counts = {"prompt_tokens": 12, "completion_tokens": 7, "total_tokens": 19}
+    cached, reasoned = {"cached_tokens": 4}, {"reasoning_tokens": 3}
+    details = {"prompt_tokens_details": cached, "completion_tokens_details": reasoned}
     return {
         "id": f"chatcmpl-{next(NUMBERS)}",
         "object": "chat.completion",
         "created": 0,
         "model": MODEL,
         "system_fingerprint": FINGERPRINT,
-        "choices": [
-            {
-                "index": 0,
-                "message": {"role": "assistant", "content": text, **message},
-                "finish_reason": finish_reason,
-            }
-        ],
-        "usage": {
-            "prompt_tokens": 12,
-            "completion_tokens": 7,
-            "total_tokens": 19,
-            "prompt_tokens_details": {"cached_tokens": 4},
-            "completion_tokens_details": {"reasoning_tokens": 3},
-        },
+        "choices": [choice],
+        "usage": counts | details,
     }
 
 
@@ -124,29 +111,16 @@ def completion(text: Any, finish_reason: Any = "stop", **how: Any) -> Reply:
 
 def failure(status: int, message: str, code: str | None = None, **how: Any) -> Reply:
     """An error as OpenAI writes it."""
-    return as_json(
-        {"error": {"message": message, "type": "error", "code": code}},
-        status=status,
-        **how,
-    )
+    error = {"message": message, "type": "error", "code": code}
+    return as_json({"error": error}, status=status, **how)
 
 
 def echo(received: Received) -> Reply:
     body = completion_body(echo_text(received.prompt))
-    body["choices"] *= received.body.get("n", 1)
-    return as_json(as_text(body) if "prompt" in received.body else body)
-
-
-def as_text(body: dict[str, Any]) -> dict[str, Any]:
-    """A chat completion as `/v1/completions` writes it."""
-    choices = [
-        {**choice, "text": choice["message"]["content"]} for choice in body["choices"]
-    ]
-    return body | {
-        "choices": [
-            {k: v for k, v in choice.items() if k != "message"} for choice in choices
-        ]
-    }
+    if "prompt" in received.body:  # as `/v1/completions` writes it
+        [choice] = body["choices"]
+        choice["text"] = choice.pop("message")["content"]
+    return as_json(body)
 
 
 class OpenAIServer:
@@ -227,9 +201,7 @@ class OpenAIServer:
         if route in ("POST /v1/chat/completions", "POST /v1/completions"):
             body = json.loads(content)
             if self.prefill == "refused" and "continue_final_message" in body:
-                return failure(
-                    422, "Unexpected keys in the request: continue_final_message"
-                )
+                return failure(422, "Unexpected keys: continue_final_message")
             if "continue_final_message" in body and body.get("max_tokens") == 1:
                 probed = completion_body("x")
                 if self.prefill == "continued":
@@ -247,59 +219,41 @@ class OpenAIServer:
         if path.startswith(("/v1/files", "/v1/batches")):
             return self.batch_mode(method, path, headers, content)
         if route == "GET /v1/models":
-            return as_json(
-                {"object": "list", "data": [{"id": MODEL, "object": "model"}]}
-            )
-        if route == "GET /stats":
-            return as_json({"requests": self.counts.total(), "prompts": self.counts})
+            return as_json({"object": "list", "data": [{"id": MODEL}]})
         return failure(404, f"Unknown request URL: {route}")
 
     def batch_mode(
         self, method: str, path: str, headers: dict[str, str], content: bytes
     ) -> Reply:
         """OpenAI's files and batches; a batch ends at the `batch_polls`-th look at it."""
-        parts = path.split("/")
+        _, _, kind, *names = path.split("/")
         if (method, path) == ("POST", "/v1/files"):
             boundary = headers["content-type"].partition("boundary=")[2].encode()
-            [file] = [
-                part for part in content.split(b"--" + boundary) if b"filename=" in part
-            ]
+            parts = content.split(b"--" + boundary)
+            [file] = [part for part in parts if b"filename=" in part]
             name = f"file-{len(self.files)}"
             self.files[name] = file.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n")
-            return as_json(
-                {
-                    "id": name,
-                    "object": "file",
-                    "bytes": 1,
-                    "created_at": 0,
-                    "filename": "f",
-                    "purpose": "batch",
-                }
-            )
-        if parts[2] == "files":
-            return Reply(self.files[parts[3]], content_type="application/octet-stream")
+            facts = {"id": name, "object": "file", "filename": "f", "purpose": "batch"}
+            return as_json(facts | {"bytes": 1, "created_at": 0})
+        if kind == "files":
+            return Reply(self.files[names[0]], content_type="application/octet-stream")
         if method == "POST":
-            self.batches.append(
-                {"input": json.loads(content)["input_file_id"], "looks": 0}
-            )
+            file = json.loads(content)["input_file_id"]
+            self.batches.append({"input": file, "looks": 0})
             return as_json(self.batch_body(len(self.batches) - 1))
-        number = int(parts[3].removeprefix("batch_"))
+        number = int(names[0].removeprefix("batch_"))
         batch = self.batches[number]
         batch["looks"] += 1
         if batch["looks"] == self.batch_polls:
-            lines = []
+            lines = b""
             for line in self.files[batch["input"]].splitlines():
                 row = json.loads(line)
-                reply = self.reply(
-                    "POST", row["url"], {}, json.dumps(row["body"]).encode()
-                )
+                body = json.dumps(row["body"]).encode()
+                reply = self.reply("POST", row["url"], {}, body)
                 answer = {"status_code": reply.status, "body": json.loads(reply.body)}
-                lines.append(
-                    {"custom_id": row["custom_id"], "response": answer, "error": None}
-                )
-            self.files[f"out-{number}"] = b"".join(
-                json.dumps(line).encode() + b"\n" for line in lines
-            )
+                row = {"custom_id": row["custom_id"], "response": answer, "error": None}
+                lines += json.dumps(row).encode() + b"\n"
+            self.files[f"out-{number}"] = lines
         return as_json(self.batch_body(number))
 
     def batch_body(self, number: int) -> dict[str, Any]:
@@ -344,10 +298,10 @@ class _Connection(asyncio.Protocol):
         if end < 0:
             return
         first, *lines = self.buffer[:end].decode("latin-1").split("\r\n")
-        headers = {
-            name.lower(): value.strip()
-            for name, _, value in (line.partition(":") for line in lines)
-        }
+        headers = {}
+        for line in lines:
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
         total = end + 4 + int(headers.get("content-length", 0))
         if len(self.buffer) < total:
             return
@@ -356,9 +310,8 @@ class _Connection(asyncio.Protocol):
         method, path, _ = first.split(" ")
         try:
             reply = self.server.reply(method, path, headers, content)
-        except (
-            Exception
-        ) as error:  # raised where the test can see it, when the block is left
+        except Exception as error:
+            # Raised where the test can see it, when the block is left.
             self.server.error = error
             reply = failure(500, f"the test's behaviour failed: {error!r}")
         if reply.delay:
@@ -379,9 +332,8 @@ class _Connection(asyncio.Protocol):
             **reply.headers,
         }
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        head = f"HTTP/1.1 {reply.status} {HTTPStatus(reply.status).phrase}\r\n{lines}\r\n".encode(
-            "latin-1"
-        )
+        status = f"{reply.status} {HTTPStatus(reply.status).phrase}"
+        head = f"HTTP/1.1 {status}\r\n{lines}\r\n".encode("latin-1")
         if reply.drip:
             self.transport.write(head)
             self.drip(reply, 0)
@@ -397,9 +349,7 @@ class _Connection(asyncio.Protocol):
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description="A loopback server that echoes; GET /stats counts requests by prompt."
-    )
+    parser = argparse.ArgumentParser(description="A loopback server that echoes.")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
     parser.add_argument(
         "--delay", type=float, default=0.0, help="seconds before each answer"

@@ -13,16 +13,8 @@ from codestress.inference.run import run
 from codestress.problems.program import Problem
 from codestress.sandbox import probe
 from codestress.scoring.predictions import score_interpreted
-from codestress.types import (
-    Message,
-    Outcome,
-    Prompt,
-    Response,
-    Sampling,
-    Score,
-    Trial,
-    Trials,
-)
+from codestress.types import Outcome, Prompt, Response, Score, Trial, Trials
+from served import prompt
 from told import refused
 
 CASES = {
@@ -40,11 +32,7 @@ def programs() -> Trials:
     sources = list(CASES)
 
     def render(trial: Trial) -> Prompt:
-        return Prompt(
-            (Message("user", sources[int(trial.factors["case"] or 0)]),),
-            Sampling(),
-            prefill="f(21)",
-        )
+        return prompt(sources[int(trial.factors["case"] or 0)], "f(21)")
 
     def judge(_: Trial, response: Response) -> Score:
         return score_interpreted(Problem("p", "", "f", "21", "42"), response.text)
@@ -77,8 +65,7 @@ def test_the_version_of_python_is_part_of_every_key() -> None:
 def test_without_isolation_it_says_what_to_do(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        probe, "unprotected", lambda *_: {"files": "a file outside was read"}
-    )
-    with refused(SandboxError, "a file outside was read", "CODESTRESS_UNPROTECTED=1"):
+    why = "a file outside was read"
+    monkeypatch.setattr(probe, "unprotected", lambda *_: {"files": why})
+    with refused(SandboxError, why, "CODESTRESS_UNPROTECTED=1"):
         run(programs(), ["python"], store=tmp_path / "s.sqlite")

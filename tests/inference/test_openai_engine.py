@@ -6,24 +6,20 @@ import asyncio
 import functools
 import gzip
 import json
-import signal
 import socket
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 from pydantic import ValidationError
 
-import openai_server
 import served
 from codestress.errors import EngineError
 from codestress.inference.budget import Budget
@@ -318,13 +314,6 @@ def test_passing_trouble_is_tried_again(name: str) -> None:
         [response] = ask(server, question("again"), retries=1, timeout_s=patience)
     assert response.text == echo_text("again")
     assert [received.seen for received in server.requests] == [0, 1]
-
-
-def test_three_errors_then_an_answer() -> None:
-    oops = failure(500, "oops", headers={"retry-after-ms": "10"})
-    with OpenAIServer(first_then(oops, times=3)) as server:
-        ask(server, retries=3)
-    assert len(server.requests) == 4
 
 
 @pytest.mark.parametrize("wait", ["1.2", "", "1200ms", "1.2s"])
@@ -670,27 +659,6 @@ def test_settings_do_not_load_the_client() -> None:
         "sys.exit('openai' in sys.modules or 'httpx2' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
-
-
-# The server as a process
-
-
-def test_server_script() -> None:
-    script = Path(openai_server.__file__)
-    command = [sys.executable, script, "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout
-            base_url = process.stdout.readline().strip()
-            responses = ask(base_url, *map(question, "aba"))
-            assert [response.text for response in responses] == [*map(echo_text, "aba")]
-            stats = base_url.removesuffix("/v1") + "/stats"
-            with urllib.request.urlopen(stats) as reply:
-                assert json.load(reply) == {"requests": 3, "prompts": {"a": 2, "b": 1}}
-            with urllib.request.urlopen(base_url + "/models") as reply:
-                assert json.load(reply)["data"][0]["id"] == "served-1"
-        finally:
-            process.send_signal(signal.SIGTERM)
 
 
 # What continues a begun answer

@@ -7,11 +7,11 @@ import json
 import re
 import struct
 import subprocess
-import sys
 import zipfile
 import zlib
 from itertools import chain, combinations
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -26,10 +26,10 @@ from codestress.problems import problem_files
 from codestress.problems.problem_files import ProblemFile, read_problems
 from codestress.problems.program import Problem
 from codestress.scoring import answer_layouts
-from codestress.scoring.answer_files import pass_at_k, score_file
+from codestress.scoring.answer_files import Answers, Report, pass_at_k, score_file
 from codestress.scoring.answer_layouts import read_answers
 from codestress.types import Outcome
-from conftest import some
+from conftest import SCRIPT, some
 from told import names, refused
 
 ROW = {"code": "def f(x):\n    return x + 1", "input": "1", "output": "2", "id": "a"}
@@ -39,13 +39,26 @@ def rows(*changes: dict[str, object]) -> str:
     return "\n".join(json.dumps({**ROW, **change}) for change in changes)
 
 
+def problems_in(path: Path, *changes: dict[str, object]) -> ProblemFile:
+    path.write_text(rows(*changes))
+    return read_problems(path)
+
+
 @pytest.fixture
 def problems(tmp_path: Path) -> ProblemFile:
-    path = tmp_path / "problems.jsonl"
-    path.write_text(
-        rows({}, {"id": "b"}, {"id": "broken", "code": "def f(x:"}, {"id": "c"})
+    broken = {"id": "broken", "code": "def f(x:"}
+    return problems_in(
+        tmp_path / "problems.jsonl", {}, {"id": "b"}, broken, {"id": "c"}
     )
-    return read_problems(path)
+
+
+def judged(problems: ProblemFile, answers: Answers) -> Report:
+    return score_file(problems, answers, task="output", rule="strict", executor=None)
+
+
+def answers_in(path: Path, *content: object, form: str = "") -> Any:
+    """The answers in a file of these lines of JSON."""
+    return read_answers(lines(path, *content), form).answers
 
 
 def test_rows_that_are_no_problems_are_named(
@@ -55,16 +68,9 @@ def test_rows_that_are_no_problems_are_named(
     assert list(problems.faults) == ["broken"]
     names(problems.faults["broken"], "line 3", "Python")
     path = tmp_path / "more.jsonl"
-    path.write_text(
-        rows(
-            {},
-            {"id": "o", "output": "f(1)"},
-            {"id": "n", "input": 3},
-            {"id": None},
-            {"id": None},
-        )
-        + '\n[1]\n{"id"\n\n'
-    )
+    changes = [{}, {"id": "o", "output": "f(1)"}, {"id": "n", "input": 3}]
+    changes += [{"id": None}, {"id": None}]
+    path.write_text(rows(*changes) + '\n[1]\n{"id"\n\n')
     faults = read_problems(path).faults
     assert list(faults) == ["o", "n", "line 4", "line 5", "line 6", "line 7"]
     names(faults["o"], "output", "'f(1)'")
@@ -101,29 +107,22 @@ def test_files_that_cannot_be_read_say_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     with refused(DataError, "x.jsonl", "No such file"):
         read_problems(path)
-    path.write_text("")
-    with refused(DataError, "x.jsonl", "no problem"):
-        read_problems(path)
-    path.write_text(rows({}, {}))
-    with refused(DataError, "x.jsonl", "line 2", "'a'"):
-        read_problems(path)
+    for changes, told in (([], ["no problem"]), ([{}, {}], ["line 2", "'a'"])):
+        with refused(DataError, "x.jsonl", *told):
+            problems_in(path, *changes)
     packed = tmp_path / "x.json.gz"
-    packed.write_bytes(gzip.compress(b'{"a": ["1"]}')[:-9])
-    with refused(DataError, "x.json.gz", "read"):
-        read_answers(packed)
     packed.write_bytes(b"BZh" + b"\xff" * 20)
-    with refused(DataError, "x.json.gz", "utf-8"):
-        read_answers(packed)
     with refused(DataError, "x.json.gz", "UTF-8"):
         read_problems(packed)
+    pack = gzip.compress
     for content, told in (
-        ("{", ["JSON"]),
-        ("[1]", ["JSON", "list"]),
-        ('{"a": "1"}', ["a:", "list"]),
-        ('{"id": "a", "reply": "2"}', ["id, reply"]),
-        ('{"id": "a", "messages": [{"content": "2"}]}', ["id, messages"]),
+        (b"BZh" + b"\xff" * 20, ["utf-8"]),
+        (pack(b"{"), ["JSON"]),
+        (pack(b"[1]"), ["JSON", "list"]),
+        (pack(b'{"a": "1"}'), ["a:", "list"]),
+        (pack(b'{"id": "a", "messages": [{"content": "2"}]}'), ["id, messages"]),
     ):
-        packed.write_bytes(gzip.compress(content.encode()))
+        packed.write_bytes(content)
         with refused(DataError, "x.json.gz", *told):
             read_answers(packed)
 
@@ -145,16 +144,11 @@ def test_what_is_packed_is_seen_by_content_not_by_name(
 
 
 def test_calls_of_named_functions(tmp_path: Path) -> None:
-    path = tmp_path / "lcb.jsonl"
     code = "class Solution: ...\ndef minimumCost(s: str) -> int:\n    return len(s)"
     named = {"function_name": "minimumCost", "code": code, "output": "4"}
-    path.write_text(
-        rows(
-            {**named, "input": "minimumCost(s = '0011')"},
-            {**named, "id": "b", "input": "other(1)"},
-        )
-    )
-    found = read_problems(path)
+    first = named | {"input": "minimumCost(s = '0011')"}
+    other = named | {"id": "b", "input": "other(1)"}
+    found = problems_in(tmp_path / "lcb.jsonl", first, other)
     (problem,) = found.problems
     assert (problem.function, problem.arguments) == ("minimumCost", "s = '0011'")
     assert problem.call == "minimumCost(s = '0011')"
@@ -164,17 +158,12 @@ def test_calls_of_named_functions(tmp_path: Path) -> None:
 def test_everything_asked_is_counted_and_everything_odd_is_named(
     problems: ProblemFile,
 ) -> None:
-    answers = {
-        "a": ["2", "3", None],
-        "b": ["2"],
-        "broken": ["2", "2", "2"],
-        "stranger": ["2"],
-    }
-    report = score_file(problems, answers, task="output", rule="strict", executor=None)
-    assert {
-        name: [score.outcome for score in scores]
-        for name, scores in report.scores.items()
-    } == {
+    answers = {"a": ["2", "3", None], "b": ["2"], "stranger": ["2"]}
+    report = judged(problems, answers | {"broken": ["2", "2", "2"]})
+    outcomes = {}
+    for name, scores in report.scores.items():
+        outcomes[name] = [score.outcome for score in scores]
+    assert outcomes == {
         "a": [Outcome.CORRECT, Outcome.INCORRECT, Outcome.MISSING],
         "b": [Outcome.CORRECT],
         "c": [Outcome.MISSING] * 3,
@@ -193,13 +182,10 @@ def test_a_problem_whose_requests_failed_counts_like_one_without_a_row(
     tmp_path: Path, problems: ProblemFile
 ) -> None:
     """One row stands for a request of several answers."""
-    path = lines(
-        tmp_path / "batch.jsonl", batch("a", chat("2", "2")), batch("b", None, "late")
-    )
-    for answers in (read_answers(path).answers, {"a": ["2", "2"]}):
-        report = score_file(
-            problems, answers, task="output", rule="strict", executor=None
-        )
+    failed = [batch("a", chat("2", "2")), batch("b", None, "late")]
+    read = answers_in(tmp_path / "batch.jsonl", *failed)
+    for answers in (read, {"a": ["2", "2"]}):
+        report = judged(problems, answers)
         assert report.counts["missing"] == 4
         assert report.pass_at(1) == report.pass_at(2) == 1 / 4
         names("\n".join(report.warnings), "no answers to: b, c")
@@ -213,30 +199,23 @@ def test_a_shorter_row_is_judged_by_the_answers_that_it_has(
 ) -> None:
     ids = [f"p{number}" for number in range(len(rows))]
     known = ProblemFile([Problem(name, "", "f", "", "1") for name in ids], {})
-    answers = {
-        name: ["1" if right else "2" for right in row]
-        for name, row in zip(ids, rows, strict=True)
-    }
-    report = score_file(known, answers, task="output", rule="strict", executor=None)
-    assert report.pass_at(1) == pytest.approx(
-        sum(sum(row) / len(row) for row in rows) / len(rows)
-    )
+    texts = [["1" if right else "2" for right in row] for row in rows]
+    report = judged(known, dict(zip(ids, texts, strict=True)))
+    shares = [sum(row) / len(row) for row in rows]
+    assert report.pass_at(1) == pytest.approx(sum(shares) / len(rows))
     longest = max(map(len, rows))
     told = "\n".join(report.warnings)
     for name, row in zip(ids, rows, strict=True):
         assert (name in told) == (len(row) < longest)
-    assert report.pass_at(longest) == pytest.approx(
-        sum(any(row) for row in rows if len(row) == longest)
-        / sum(len(row) == longest for row in rows)
-    )
+    whole = [any(row) for row in rows if len(row) == longest]
+    assert report.pass_at(longest) == pytest.approx(sum(whole) / len(whole))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_files_may_begin_with_a_byte_order_mark(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "p.jsonl"
-    path.write_text(
-        rows({}, {"id": "\xe9", "output": "float('inf')"}), encoding=encoding
-    )
+    content = rows({}, {"id": "\xe9", "output": "float('inf')"})
+    path.write_text(content, encoding=encoding)
     assert [problem.id for problem in read_problems(path).problems] == ["a", "\xe9"]
     path.write_text('{"a": ["2"]}', encoding=encoding)
     assert read_answers(path).answers == {"a": ["2"]}
@@ -249,37 +228,36 @@ def test_pass_at_k_is_the_share_of_subsets_with_a_right_answer(
     n: int, right: int, k: int
 ) -> None:
     subsets = list(combinations([1] * right + [0] * (n - right), k))
-    assert pass_at_k(n, right, k) == pytest.approx(
-        sum(map(any, subsets)) / len(subsets)
-    )
+    share = sum(map(any, subsets)) / len(subsets)
+    assert pass_at_k(n, right, k) == pytest.approx(share)
+
+
+def command(folder: Path, *more: str, task: str = "input") -> Any:
+    """`codestress score` on the answers and problems in a folder; later options win."""
+    files = ["--problems", str(folder / "problems.jsonl")]
+    files += ["--answers", str(folder / "answers.json")]
+    words = [SCRIPT, "score", "--task", task, *files, *more]
+    return subprocess.run(words, capture_output=True, text=True)
 
 
 @pytest.mark.isolation
-def test_the_command(tmp_path: Path, problems: ProblemFile) -> None:
-    assert problems
+@pytest.mark.usefixtures("problems")
+def test_the_command(tmp_path: Path) -> None:
     answers = tmp_path / "answers.json"
     answers.write_text(json.dumps({"a": ["f(1)"], "b": ["f(2)"], "c": ["f(0 + 1)"]}))
-    script = str(Path(sys.executable).with_name("codestress"))
-    command = [script, "score", "--task", "input", "--answers", str(answers)]
-    command += ["--problems", str(tmp_path / "problems.jsonl")]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = command(tmp_path)
     assert done.returncode == 0, done.stderr
     names(done.stderr, "1 of 4", "warning: ", "Python")
     names(done.stdout, "pass@1 50.0000%", "isolated")
-    report = json.loads(
-        subprocess.run([*command, "--json"], capture_output=True, text=True).stdout
-    )
+    report = json.loads(command(tmp_path, "--json").stdout)
     assert report["pass@5"] is None
     assert report["counts"]["right"] == 2
-    assert report["problems"]["c"] == [
-        {"right": True, "reason": "right", "detail": "", "unresolved": True}
-    ]
+    right = {"right": True, "reason": "right", "detail": "", "unresolved": True}
+    assert report["problems"]["c"] == [right]
     answers.write_text(json.dumps({"a": ["f(1"]}))
-    broken = subprocess.run([*command, "--rule", "reference"], capture_output=True)
-    assert (broken.returncode, broken.stdout) == (2, b"")
-    gone = subprocess.run(
-        [*command[:-1], str(tmp_path / "gone.jsonl")], capture_output=True, text=True
-    )
+    broken = command(tmp_path, "--rule", "reference")
+    assert (broken.returncode, broken.stdout) == (2, "")
+    gone = command(tmp_path, "--problems", str(tmp_path / "gone.jsonl"))
     assert gone.returncode == 1
     names(gone.stderr, "gone.jsonl")
 
@@ -291,17 +269,15 @@ REASONED = [{"type": "reasoning", "reasoning": "1 + 1"}, {"type": "text", "text"
 
 def sample(name: object, epoch: int, *contents: object) -> dict[str, object]:
     """A sample of an inspect_ai log with one choice for each of `contents`."""
-    choices = [
-        {"message": {"role": "assistant", "content": content}} for content in contents
-    ]
-    output = {"model": "mockllm/model", "choices": choices, "completion": ""}
-    return {
-        "id": name,
-        "epoch": epoch,
-        "input": "f(1)?",
-        "target": "2",
-        "output": output,
-    }
+    output = {"model": "mockllm/model", "completion": "", **chat(*contents)}
+    facts = {"id": name, "epoch": epoch, "input": "f(1)?", "target": "2"}
+    return facts | {"output": output}
+
+
+def chat(*contents: object) -> dict[str, object]:
+    messages = [{"role": "assistant", "content": content} for content in contents]
+    choices = [{"message": message} for message in messages]
+    return {"object": "chat.completion", "choices": choices}
 
 
 SAMPLES = [
@@ -327,6 +303,10 @@ WRITTEN["evalplus_results.json"] = WRITTEN["evalplus_samples.jsonl"]
 """Format and answers of each file in the folder `files`, which another harness wrote."""
 
 
+def member(sample: dict[str, object]) -> str:
+    return f"samples/{sample['id']}_epoch_{sample['epoch']}.json"
+
+
 def zipped(
     path: Path, samples: list[dict[str, object]], kind: int = zipfile.ZIP_DEFLATED
 ) -> Path:
@@ -334,9 +314,7 @@ def zipped(
     with zipfile.ZipFile(path, "w", kind) as archive:
         archive.writestr("header.json", '{"version": 2, "status": "success"}')
         for row in samples:
-            archive.writestr(
-                f"samples/{row['id']}_epoch_{row['epoch']}.json", json.dumps(row)
-            )
+            archive.writestr(member(row), json.dumps(row))
     return path
 
 
@@ -345,12 +323,11 @@ def zstandard(path: Path, samples: list[dict[str, object]]) -> Path:
     zipfile cannot write before 3.14."""
     content, directory = b"", b""
     for row in samples:
-        name = f"samples/{row['id']}_epoch_{row['epoch']}.json".encode()
+        name = member(row).encode()
         plain = json.dumps(row).encode()
         packed = pa.compress(plain, codec="zstd", asbytes=True)
-        sizes = struct.pack(
-            "<LLLHH", zlib.crc32(plain), len(packed), len(plain), len(name), 0
-        )
+        facts = (zlib.crc32(plain), len(packed), len(plain), len(name), 0)
+        sizes = struct.pack("<LLLHH", *facts)
         head = struct.pack("<HHHHH", 20, 0, 93, 0, 33) + sizes
         directory += b"PK\1\2" + struct.pack("<H", 20) + head
         directory += struct.pack("<HHHLL", 0, 0, 0, 0, len(content)) + name
@@ -367,34 +344,14 @@ def lines(path: Path, *content: object) -> Path:
 
 def batch(name: str, body: object, error: object = None) -> dict[str, object]:
     response = None if error else {"status_code": 200, "request_id": "r", "body": body}
-    return {
-        "id": "batch_req_1",
-        "custom_id": name,
-        "response": response,
-        "error": error,
-    }
+    facts = {"id": "batch_req_1", "custom_id": name}
+    return facts | {"response": response, "error": error}
 
 
-def chat(*contents: object) -> dict[str, object]:
-    choices = [
-        {"message": {"role": "assistant", "content": content}} for content in contents
-    ]
-    return {"object": "chat.completion", "choices": choices}
-
-
-def evaluated(
-    name: str, *texts: str, kind: str = "strict", **doc: object
-) -> dict[str, object]:
+def evaluated(name: str, *texts: str) -> dict[str, object]:
     """A line of lm-eval's samples_TASK.jsonl."""
-    return {
-        **{
-            "doc_id": 7,
-            "doc": {**ROW, "id": name, **doc},
-            "target": "2",
-            "filter": kind,
-        },
-        **{"resps": [list(texts)], "filtered_resps": [texts[0]], "exact_match": 1.0},
-    }
+    facts = {"doc_id": 7, "doc": ROW | {"id": name}, "target": "2", "filter": "strict"}
+    return facts | {"resps": [texts], "filtered_resps": texts[:1], "exact_match": 1.0}
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -415,12 +372,10 @@ def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
     ):
         file = read_answers(name)
         assert (file.format, file.answers) == ("inspect", GAPS)
+    parts = {"sample": SAMPLES[1], "metadata": {"id": "b"}}
+    parts |= {"messages/0": [{"id": "b", "content": "3"}]}
     with zipfile.ZipFile(path, "w") as archive:  # a sample in chunks
-        for part, content in (
-            ("sample", SAMPLES[1]),
-            ("metadata", {"id": "b"}),
-            ("messages/0", [{"id": "b", "content": "3"}]),
-        ):
+        for part, content in parts.items():
             archive.writestr(f"samples/b_epoch_1/{part}.json", json.dumps(content))
     file = read_answers(path)
     assert (file.answers, file.warnings) == ({"b": ["2"]}, [])
@@ -431,79 +386,66 @@ def test_logs_of_inspect_are_read(tmp_path: Path) -> None:
         read_answers(path)
 
 
-def test_outputs_of_batches_are_read(tmp_path: Path) -> None:
-    responses = {"object": "response", "output": [{"type": "reasoning", "summary": []}]}
-    responses["text"] = {"format": {"type": "text"}}  # a setting
-    responses["output"] += [
-        {"type": "message", "content": [{"type": "output_text", "text": "2"}]}
-    ]
-    path = lines(
-        tmp_path / "batch.jsonl",
-        batch("a", chat("2", "3")),
-        batch("b", {"error": {"message": "overloaded"}}),
-        batch("c", None, {"code": "batch_expired"}),
-        batch("d", responses),
-        batch("e", {"choices": [{"text": "2"}]}),
-    )
-    file = read_answers(path)
-    assert file.format == "openai-batch"
-    assert file.answers == {
-        "a": ["2", "3"],
-        "b": [None],
-        "c": [None],
-        "d": ["2"],
-        "e": ["2"],
-    }
-    failed = {"status_code": 500, "body": {"message": "internal error"}}
-    lines(path, {"custom_id": "a", "response": failed}, batch("b", chat("2")))
-    assert read_answers(path).answers == {"a": [None], "b": ["2"]}
-    lines(
-        path,
-        {"custom_id": "a", "response": failed | {"body": "busy"}},
-        batch("b", chat("2")),
-    )
-    assert read_answers(path).answers == {"a": [None], "b": ["2"]}
-    message = {
-        "content": [
-            {"type": "thinking", "thinking": "1"},
-            {"type": "text", "text": "2"},
-        ]
-    }
-    lines(
-        path,
-        {"custom_id": "a", "result": {"type": "succeeded", "message": message}},
-        {
-            "custom_id": "b",
-            "result": {"type": "errored", "error": {"type": "api_error"}},
-        },
-    )
-    assert read_answers(path).answers == {"a": ["2"], "b": [None]}
-    parts = [{"text": "1 + 1", "thought": True}, {"text": "2"}]
-    lines(
-        path, {"key": "a", "response": {"candidates": [{"content": {"parts": parts}}]}}
-    )
-    assert read_answers(path).answers == {"a": ["2"]}
+TEXT = {"type": "text", "text": "2"}
+RESPONSES = {
+    "object": "response",
+    "output": [
+        {"type": "reasoning", "summary": []},
+        {"type": "message", "content": [{"type": "output_text", "text": "2"}]},
+    ],
+    "text": {"format": {"type": "text"}},  # a setting
+}
+FAILED = {"status_code": 500, "body": {"message": "internal error"}}
+THOUGHT = {"type": "thinking", "thinking": "1"}
+MESSAGE = {"type": "succeeded", "message": {"content": [THOUGHT, TEXT]}}
+ERRED = {"type": "errored", "error": {"type": "api_error"}}
+PARTS = [{"text": "1 + 1", "thought": True}, {"text": "2"}]
+
+
+@pytest.mark.parametrize(
+    ("row", "texts"),
+    [
+        (batch("a", chat("2", "3")), ["2", "3"]),
+        (batch("a", {"error": {"message": "overloaded"}}), [None]),
+        (batch("a", None, {"code": "batch_expired"}), [None]),
+        (batch("a", RESPONSES), ["2"]),
+        (batch("a", {"choices": [{"text": "2"}]}), ["2"]),
+        ({"custom_id": "a", "response": FAILED}, [None]),
+        ({"custom_id": "a", "response": FAILED | {"body": "busy"}}, [None]),
+        ({"custom_id": "a", "result": MESSAGE}, ["2"]),
+        ({"custom_id": "a", "result": ERRED}, [None]),
+        (
+            {"key": "a", "response": {"candidates": [{"content": {"parts": PARTS}}]}},
+            ["2"],
+        ),
+    ],
+)
+def test_outputs_of_batches_are_read(
+    tmp_path: Path, row: dict[str, object], texts: list[str | None]
+) -> None:
+    """Alone, and beside a row that was answered."""
+    named = {name: "b" for name in ("custom_id", "key") if name in row}
+    other = MESSAGE if "result" in row else batch("b", chat("2"))["response"]
+    answered = row | named | {"result" if "result" in row else "response": other}
+    file = read_answers(lines(tmp_path / "batch.jsonl", row, answered))
+    assert file.answers == {"a": texts, "b": ["2"]}
+    assert (file.format == "openai-batch") == ("custom_id" in row)
 
 
 def test_samples_of_lm_eval_are_read_once_for_all_filters(tmp_path: Path) -> None:
+    path = tmp_path / "samples_crux_2026.jsonl"
     texts = evaluated("a", "2", "3"), evaluated("b", "2")
-    again = (
-        evaluated("a", "2", "3", kind="flexible"),
-        evaluated("b", "2", kind="flexible"),
-    )
-    file = read_answers(lines(tmp_path / "samples_crux_2026.jsonl", *texts, *again))
-    assert (file.format, file.fields, file.answers) == (
-        "lm-eval",
-        "doc.id, resps",
-        ANSWERS,
-    )
-    choice = {**evaluated("c", ""), "resps": [["-1.5", "True"], ["-2.5", "False"]]}
-    file = read_answers(lines(tmp_path / "samples.jsonl", *texts, choice))
+    again = [row | {"filter": "flexible"} for row in texts]
+    file = read_answers(lines(path, *texts, *again))
+    assert (file.format, file.fields) == ("lm-eval", "doc.id, resps")
+    assert file.answers == ANSWERS
+    choice = evaluated("c", "") | {"resps": [["-1.5", "True"], ["-2.5", "False"]]}
+    file = read_answers(lines(path, *texts, choice))
     assert file.answers == {**ANSWERS, "c": [None, None]}
     [told] = file.warnings
     names(told, "resps", ": 3")
-    lines(tmp_path / "samples.jsonl", {**evaluated("a", ""), "resps": [["2"], ["3"]]})
-    assert read_answers(tmp_path / "samples.jsonl").answers == {"a": ["2", "3"]}
+    row = evaluated("a", "") | {"resps": [["2"], ["3"]]}
+    assert answers_in(path, row) == {"a": ["2", "3"]}
 
 
 @pytest.mark.parametrize(
@@ -534,9 +476,8 @@ def test_json_of_other_harnesses_is_read(
     tmp_path: Path, form: str, content: object
 ) -> None:
     path = tmp_path / "answers.json.gz"
-    path.write_bytes(
-        gzip.compress(b"\xef\xbb\xbf" + json.dumps(content, indent=1).encode())
-    )
+    text = json.dumps(content, indent=1)
+    path.write_bytes(gzip.compress(text.encode("utf-8-sig")))
     file = read_answers(path)
     assert file.format == form
     assert next(iter(file.answers.values()))[0] == "2"
@@ -547,20 +488,14 @@ def test_json_of_other_harnesses_is_read(
 
 def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
     path = tmp_path / "table"
+    cells = [("ID", " Answer"), ("a", '"[1, ""x"",\r\n 2]"'), ("a", "None"), ("01", "")]
     for mark in ",;\t":
-        cells = (
-            ("ID", " Answer"),
-            ("a", '"[1, ""x"",\r\n 2]"'),
-            ("a", "None"),
-            ("01", ""),
-        )
         path.write_bytes("\r\n".join(map(mark.join, cells)).encode("utf-8-sig"))
         file = read_answers(path)
         assert (file.format, file.fields) == ("csv", "id, answer")
         assert file.answers == {"a": ['[1, "x",\r\n 2]', "None"], "01": [""]}
-        path.write_text(
-            f"\n{mark}id{mark}answer\n0{mark}a{mark}2\n"
-        )  # with pandas's index
+        # With pandas's index.
+        path.write_text(f"\n{mark}id{mark}answer\n0{mark}a{mark}2\n")
         assert read_answers(path).answers == {"a": ["2"]}
     table = pa.table({"id": [1, 2, 1, None], "completion": ["2", None, "3", "4"]})
     pq.write_table(table, path)
@@ -577,19 +512,17 @@ def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
     with refused(NothingMatchedError, "2 rows"):
         read_answers(path, "cruxeval")
     # Only lm-eval's filters repeat the answers.
-    lines(path, *({"id": "a", "answer": text, "filter": text} for text in "23"))
-    assert read_answers(path).answers == {"a": ["2", "3"]}
+    filtered = [{"id": "a", "answer": text, "filter": text} for text in "23"]
+    assert answers_in(path, *filtered) == {"a": ["2", "3"]}
 
 
 def test_expected_answers_are_not_taken_for_missing_ones(tmp_path: Path) -> None:
     """Where a request failed, the model's field is empty and the expected answer stands beside."""
+    path = tmp_path / "x.jsonl"
     failed = {"id": "a", "response": None, "answer": "9"}
-    path = lines(
-        tmp_path / "x.jsonl", failed, {"id": "b", "response": "2", "answer": "9"}
-    )
-    assert read_answers(path).answers == {"a": [None], "b": ["2"]}
-    lines(path, failed, {**failed, "id": "b"})
-    assert read_answers(path).answers == {"a": [None], "b": [None]}
+    for response, text in (("2", "2"), (None, None)):
+        other = failed | {"id": "b", "response": response}
+        assert answers_in(path, failed, other) == {"a": [None], "b": [text]}
     pq.write_table(pa.Table.from_pylist([failed]), path)
     assert read_answers(path).answers == {"a": [None]}
 
@@ -597,9 +530,8 @@ def test_expected_answers_are_not_taken_for_missing_ones(tmp_path: Path) -> None
 def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
     path = lines(tmp_path / "x.jsonl", {"id": "a", "answer": "2"}, [1], {"answer": "3"})
     with path.open("a") as file:
-        file.write(
-            '\n{"id": "b"}\n{"id": "c", "answer": 2}\n{"id": true, "answer": "2"}\n{"id": "d", "ans'
-        )
+        file.write('\n{"id": "b"}\n{"id": "c", "answer": 2}\n')
+        file.write('{"id": true, "answer": "2"}\n{"id": "d", "ans')
     answers = read_answers(path)
     assert answers.answers == {"a": ["2"], "b": [None], "c": [None]}
     no_id, no_text = answers.warnings
@@ -611,34 +543,32 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
     answers = read_answers(path)
     assert answers.answers == {"a": ["2"], "c": [None]}
     # Two kinds of rows: the id of one and the answer of the other belong to none.
-    lines(path, {"id": "a", "completion": "2"}, {"task_id": "b", "response": "3"})
-    assert read_answers(path).answers == {"a": ["2"]}
-    path.write_text("ID,answer,Answer\na,2,3\n")
-    with refused(DataError, "x.jsonl", "answer", "twice"):
-        read_answers(path)
-    path.write_text('id,answer\na,2\nb,"[1\nc,3\n')
-    with refused(DataError, "x.jsonl", "row 2"):  # what follows would be its answer
-        read_answers(path)
+    kinds = [{"id": "a", "completion": "2"}, {"task_id": "b", "response": "3"}]
+    assert answers_in(path, *kinds) == {"a": ["2"]}
+    for content, told in (
+        ("ID,answer,Answer\na,2,3\n", ("answer", "twice")),
+        # What follows would be its answer.
+        ('id,answer\na,2\nb,"[1\nc,3\n', ("row 2",)),
+    ):
+        path.write_text(content)
+        with refused(DataError, "x.jsonl", *told):
+            read_answers(path)
     deep = "[" * 400 + "]" * 400
     path.write_text(f'{{"id": "a", "answer": {deep}}}\n{{"id": "b", "answer": "2"}}\n')
     assert read_answers(path).answers["b"] == ["2"]
 
 
 def test_fields_that_cannot_be_mapped_are_named(tmp_path: Path) -> None:
-    path = lines(tmp_path / "x.jsonl", {"nr": 1, "answer": "2"}, {"nr": 2, "tokens": 3})
-    with refused(
-        NothingMatchedError, "x.jsonl", "2 rows", "problem_id", "nr, answer, tokens"
+    path = tmp_path / "x.jsonl"
+    unnamed = [{"nr": 1, "answer": "2"}, {"nr": 2, "tokens": 3}]
+    for content, form, *told in (
+        (unnamed, "", "2 rows", "problem_id", "nr, answer, tokens"),
+        # A file of problems has an output that is no model's.
+        ([ROW, ROW], "", "code, input, output, id"),
+        ([{"id": "a", "answer": "2"}], "lm-eval", "id, answer", "doc.id, doc.task_id"),
     ):
-        read_answers(path)
-    lines(path, {"id": "a", "reply": "2"}, {"id": "b", "reply": "2"})
-    with refused(NothingMatchedError, "x.jsonl", "id, reply"):
-        read_answers(path)
-    # A file of problems has an output that is no model's.
-    with refused(NothingMatchedError, "x.jsonl", "code, input, output, id"):
-        read_answers(lines(path, ROW, ROW))
-    lines(path, {"id": "a", "answer": "2"})
-    with refused(NothingMatchedError, "x.jsonl", "id, answer", "doc.id, doc.task_id"):
-        read_answers(path, "lm-eval")
+        with refused(NothingMatchedError, "x.jsonl", *told):
+            answers_in(path, *content, form=form)
     for empty in ("", "[]", "id,answer\n", "<html></html>"):
         path.write_text(empty)
         with refused(NothingMatchedError, "x.jsonl", "0 rows"):
@@ -650,14 +580,8 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
 ) -> None:
     whole = zstandard(tmp_path / "x.eval", SAMPLES).read_bytes()
     path = tmp_path / "y.eval"
-    for content in (
-        whole[:-40],
-        whole[:40],
-        b"PK\3\4",
-        b"PAR1",
-        gzip.compress(whole)[:-9],
-        b"\xff",
-    ):
+    cut = [whole[:-40], whole[:40], gzip.compress(whole)[:-9]]
+    for content in (*cut, b"PK\3\4", b"PAR1", b"\xff"):
         path.write_bytes(content)
         with refused(DataError, "y.eval", "read"):
             read_answers(path)
@@ -666,32 +590,28 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
     wanted = "no answers in it", "problem_id", "completion", "docs/scoring.md"
     with refused(NothingMatchedError, "y.eval", *wanted):
         read_answers(path)
-    damaged = zstandard(
-        path, [sample("a", 1, "2" * 99), sample("b", 1, "2")]
-    ).read_bytes()
+    two = [sample("a", 1, "2" * 99), sample("b", 1, "2")]
+    damaged = zstandard(path, two).read_bytes()
     path.write_bytes(damaged.replace(damaged[60:70], b"\0" * 10))
     with refused(DataError, "y.eval", "read"):
         read_answers(path)
     for module in (answer_layouts, problem_files):
         monkeypatch.setattr(module, "LARGEST", 5_000)
-    bomb = json.dumps({"a": ["2" * 6_000]}).encode()
     monkeypatch.setattr(answer_layouts, "MOST_ROWS", 5_000)
-    pq.write_table(
-        pa.table({"id": ["a"] * 9_000, "answer": ["2"] * 9_000}), tmp_path / "b.parquet"
-    )
-    (tmp_path / "e.jsonl").write_text("{}\n" * 9_000)
-    zipped(tmp_path / "c.eval", [sample("a", 1, "2" * 6_000)])
-    zipped(
-        tmp_path / "d.eval", [sample("a", epoch, "2" * 4_000) for epoch in range(30)]
-    )
+    bomb = json.dumps({"a": ["2" * 6_000]}).encode()
     (tmp_path / "a.json.gz").write_bytes(gzip.compress(bomb))
+    table = pa.table({"id": ["a"] * 9_000, "answer": ["2"] * 9_000})
+    pq.write_table(table, tmp_path / "b.parquet")
+    zipped(tmp_path / "c.eval", [sample("a", 1, "2" * 6_000)])
+    many = [sample("a", epoch, "2" * 4_000) for epoch in range(30)]
+    zipped(tmp_path / "d.eval", many)
+    (tmp_path / "e.jsonl").write_text("{}\n" * 9_000)
     for name, told in (
-        *(
-            ("a.json.gz", "5,000 bytes"),
-            ("b.parquet", "5,000 rows"),
-            ("e.jsonl", "5,000 lines"),
-        ),
-        *(("c.eval", "bytes"), ("d.eval", "bytes")),
+        ("a.json.gz", "5,000 bytes"),
+        ("b.parquet", "5,000 rows"),
+        ("c.eval", "bytes"),
+        ("d.eval", "bytes"),
+        ("e.jsonl", "5,000 lines"),
     ):
         with refused(DataError, name, told):
             read_answers(tmp_path / name)
@@ -716,23 +636,17 @@ def test_files_that_unpack_to_too_much_or_are_cut_off_are_refused(
 def test_nothing_matched_is_an_error_and_no_share(
     tmp_path: Path, content: object, told: list[str]
 ) -> None:
-    path = tmp_path / "answers.json"
-    path.write_text(json.dumps(content))
-    script = str(Path(sys.executable).with_name("codestress"))
+    (tmp_path / "answers.json").write_text(json.dumps(content))
     for task in ("input", "output") if told else ("output",):
-        command = [script, "score", "--task", task, "--answers", str(path)]
-        command += ["--problems", str(tmp_path / "problems.jsonl")]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert (done.returncode, "pass@1" in done.stdout) == (
-            (2, False) if told else (0, True)
-        )
+        done = command(tmp_path, task=task)
+        expected = (2, False) if told else (0, True)
+        assert (done.returncode, "pass@1" in done.stdout) == expected
         names(done.stderr, *told)
         assert "pass@5" not in done.stdout
         assert "nan" not in done.stdout
     if not told:
-        as_json = subprocess.run([*command, "--json"], capture_output=True, text=True)
         names(done.stdout, "cruxeval")
-        report = json.loads(as_json.stdout)
+        report = json.loads(command(tmp_path, "--json", task="output").stdout)
         assert (report["format"], report["pass@5"]) == ("cruxeval", None)
 
 
@@ -741,10 +655,8 @@ def test_the_help_names_every_format(tmp_path: Path) -> None:
     words = re.findall(r"[\w-]+", re.sub(r"-\n\s+", "-", page))
     assert set(answer_layouts.FORMATS) <= set(words)
     page = (ROOT / "docs/scoring.md").read_text()
-    for form, layout in (
-        *answer_layouts.LAYOUTS.items(),
-        ("jsonl", answer_layouts.TABLE),
-    ):
+    layouts = answer_layouts.LAYOUTS | {"jsonl": answer_layouts.TABLE}
+    for form, layout in layouts.items():
         (row,) = (line for line in page.splitlines() if line.startswith(f"| `{form}`"))
         for field in chain(*layout.values()):
             assert f"`{field}`" in row
@@ -753,15 +665,9 @@ def test_the_help_names_every_format(tmp_path: Path) -> None:
 
 
 def test_ids_may_be_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "problems.jsonl"
-    path.write_text(rows({"id": 1}, {"id": "2"}))
-    problems = read_problems(path)
-    answers = read_answers(
-        lines(path, {"id": 2, "answer": "2"}, {"id": "1", "answer": "2"})
-    )
-    report = score_file(
-        problems, answers.answers, task="output", rule="strict", executor=None
-    )
+    problems = problems_in(tmp_path / "problems.jsonl", {"id": 1}, {"id": "2"})
+    answered = [{"id": 2, "answer": "2"}, {"id": "1", "answer": "2"}]
+    report = judged(problems, answers_in(tmp_path / "x.jsonl", *answered))
     assert report.counts["right"] == 2
 
 
@@ -777,15 +683,9 @@ def test_inspect_s_own_package_reads_its_logs(tmp_path: Path) -> None:
         output.usage = ModelUsage()
     for form in ("eval", "json"):
         model = get_model("mockllm/model", custom_outputs=outputs, memoize=False)
-        task = Task(dataset=[Sample(id=name, input="?") for name in (1, "a")])
-        (log,) = eval(
-            task,
-            model=model,
-            epochs=2,
-            log_format=form,
-            log_dir=str(tmp_path),
-            display="none",
-        )
+        samples = [Sample(id=name, input="?") for name in (1, "a")]
+        how = {"log_format": form, "log_dir": str(tmp_path), "display": "none"}
+        (log,) = eval(Task(dataset=samples), model=model, epochs=2, **how)
         answers = read_answers(Path(log.location.removeprefix("file://"))).answers
         assert sorted(map(len, answers.values())) == [2, 2]
         assert sorted(chain(*answers.values())) == ["2", "3", "3", "4"]

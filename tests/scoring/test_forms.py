@@ -7,7 +7,10 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
@@ -23,7 +26,12 @@ from codestress.problems.problem_files import ProblemFile
 from codestress.problems.program import Problem
 from codestress.sandbox.executor import shared_executor
 from codestress.scoring.answer_files import score_file
-from codestress.scoring.begun import begun_arguments, begun_block, begun_value
+from codestress.scoring.begun import (
+    ReadingRule,
+    begun_arguments,
+    begun_block,
+    begun_value,
+)
 from codestress.scoring.forms import (
     END_TAG,
     TAG,
@@ -37,7 +45,7 @@ from codestress.scoring.forms import (
     text_lists,
     without_thoughts,
 )
-from codestress.types import Outcome, Response, Score
+from codestress.types import Outcome, Response, Score, Task
 from conftest import ROOT, THOROUGH, some
 from scoring.exploits import OUTPUTS, written
 from scoring.selftest import EXPLOITED
@@ -81,52 +89,47 @@ PROSE = (
 def output_scorer(problem: Problem, begun: str) -> Scorer:
     given = begun.format(problem)
     own = OUTPUT.format(problem)
-    right = tuple(
-        f"{start} {problem.output}\n```"
-        for start in ("" if given else own, own, own[own.index("```") :])
-    )
+    starts = ("" if given else own, own, own[own.index("```") :])
+    right = tuple(f"{start} {problem.output}\n```" for start in starts)
     wrong = tuple(text.replace(problem.output, "['b']") for text in right)
-    return Scorer(
-        lambda response: recall.score_output_completion(problem, response, given),
-        right,
-        wrong,
-        PROSE,
-    )
+    return Scorer(recalled(problem, given), right, wrong, PROSE)
 
 
 def input_scorer(problem: Problem, begun: str) -> Scorer:
     given = begun.format(problem)
     own = INPUT.format(problem)
-    beginnings = (
-        "" if given else own,
-        own,
-        own[own.index("assert") :],
-        own[own.index("```") :],
-    )
-    right = tuple(f"{start}{problem.arguments})\n```" for start in beginnings)
-    wrong = tuple(f"{start}2, 3)\n```" for start in beginnings)
-    return Scorer(
-        lambda response: recall.score_input_completion(problem, response, given),
-        right,
-        wrong,
-        PROSE,
-    )
+    starts = ["" if given else own, own]
+    starts += [own[own.index(mark) :] for mark in ("assert", "```")]
+    right = tuple(f"{start}{problem.arguments})\n```" for start in starts)
+    wrong = tuple(f"{start}2, 3)\n```" for start in starts)
+    return Scorer(called(problem, given), right, wrong, PROSE)
 
 
-def in_file(task: str) -> Callable[[Response], Score]:
+def recalled(problem: Problem, begun: str = "") -> Callable[[Response], Score]:
+    """The reader of outputs of Sense and Sensitivity."""
+    return lambda response: recall.score_output_completion(problem, response, begun)
+
+
+def called(problem: Problem, begun: str = "") -> Callable[[Response], Score]:
+    """The reader of inputs of Sense and Sensitivity."""
+    return lambda response: recall.score_input_completion(problem, response, begun)
+
+
+def in_file(task: Task, problem: Problem = PROBLEM) -> Callable[[Response], Score]:
     """`codestress score` on a file with one answer."""
 
     def score(response: Response) -> Score:
-        answers, problems = {"p": [response.text]}, ProblemFile([PROBLEM], {})
+        answers, problems = {"p": [response.text]}, ProblemFile([problem], {})
+        running = shared_executor()
         report = score_file(
-            problems, answers, task=task, rule="strict", executor=shared_executor()
-        )  # type: ignore[arg-type]
+            problems, answers, task=task, rule="strict", executor=running
+        )
         return report.scores["p"][0]
 
     return score
 
 
-def assertion(task: str) -> Scorer:
+def assertion(task: Task) -> Scorer:
     whole = f"{PROBLEM.call} == {PROBLEM.output}"
     right = (
         f"[ANSWER] {whole} [/ANSWER]",
@@ -140,9 +143,8 @@ def assertion(task: str) -> Scorer:
         "\nYou gave `[ANSWER] f(??) == ['a)'] [/ANSWER]`.",
         "\nSee the [ANSWER] tag.",
     )
-    return Scorer(
-        lambda response: score_assertion(PROBLEM, task, response), right, wrong, tails
-    )  # type: ignore[arg-type]
+    score = partial(score_assertion, PROBLEM, task)
+    return Scorer(score, right, wrong, tails)
 
 
 def location(response: Response) -> Score:
@@ -284,31 +286,13 @@ def test_a_value_ends_before_the_assertions_message(text: str, value: str) -> No
 @pytest.mark.isolation
 def test_a_comment_behind_the_last_argument_is_no_part_of_the_call() -> None:
     problem = Problem("r", "def f(n):\n    return n + 1", "f", "2", "3")
-    score = recall.score_input_completion(
-        problem, stopped("2  # one less\n)\n```"), INPUT.format(problem)
-    )
-    assert score.outcome is Outcome.CORRECT
+    score = called(problem, INPUT.format(problem))
+    found = score(stopped("2  # one less\n)\n```"))
+    assert found.outcome is Outcome.CORRECT
 
 
-WORDS = st.lists(
-    st.sampled_from(
-        [
-            *PROSE,
-            "\n```\n",
-            "`",
-            "(",
-            ")",
-            "'",
-            '"',
-            " == ",
-            "assert ",
-            "f(",
-            "#",
-            "\n",
-            "is",
-        ]
-    )
-)
+MARKS = ["\n```\n", "`", "(", ")", "'", '"', " == ", "assert ", "f(", "#", "\n", "is"]
+WORDS = st.lists(st.sampled_from([*PROSE, *MARKS]))
 
 
 @pytest.mark.isolation
@@ -371,37 +355,28 @@ def test_thoughts_before_an_answer_change_nothing(name: str) -> None:
 def test_thoughts_that_never_end_are_no_answer(name: str) -> None:
     scorer = SCORERS[name]
     for text in scorer.right:
-        assert scorer.score(stopped(f"<think>{text}")).outcome is Outcome.ONLY_REASONING
-        assert (
-            scorer.score(stopped(f"<think>{text}</think>\n")).outcome
-            is Outcome.ONLY_REASONING
-        )
-        if not name.startswith(
-            "score"
-        ):  # files of answers do not say which were cut off
-            assert (
-                scorer.score(Response(f"<think>{text}", "length")).outcome
-                is Outcome.TRUNCATED
-            )
+        for thought in (f"<think>{text}", f"<think>{text}</think>\n"):
+            outcome = scorer.score(stopped(thought)).outcome
+            assert outcome is Outcome.ONLY_REASONING
+        # Files of answers do not say which were cut off.
+        if not name.startswith("score"):
+            cut = scorer.score(Response(f"<think>{text}", "length"))
+            assert cut.outcome is Outcome.TRUNCATED
 
 
 @given(st.text(), st.from_regex(r"[abc'`][abc \n'`]*|", fullmatch=True))
 def test_any_thoughts_come_off(thought: str, answer: str) -> None:
-    for opening, closing in (
-        ("<think>", "</think>"),
-        ("<thinking>", "</thinking>"),
-        ("[THINK]", "[/THINK]"),
-    ):
-        assert split_thoughts(f"{opening}{thought}{closing}{answer}") == Parts(
-            thought, answer
-        )
-        assert split_thoughts(f"{thought}\n{closing}\n{answer}") == Parts(
-            f"{thought}\n", answer
-        )
+    for name in ("<{}think>", "<{}thinking>", "[{}THINK]"):
+        opening, closing = name.format(""), name.format("/")
+        parts = Parts(thought, answer)
+        assert split_thoughts(f"{opening}{thought}{closing}{answer}") == parts
+        parts = Parts(f"{thought}\n", answer)
+        assert split_thoughts(f"{thought}\n{closing}\n{answer}") == parts
 
 
-def test_tags_that_are_spoken_of_are_no_thoughts() -> None:
-    for text in (
+@pytest.mark.parametrize(
+    "text",
+    [
         "'</think>'",
         'f("<think>", 1)',
         "I closed `</think>` above",
@@ -409,29 +384,32 @@ def test_tags_that_are_spoken_of_are_no_thoughts() -> None:
         r'    text = re.sub(r"<think>.*?</think>", "", text)',
         r"""{"line": "s = '<think> ' + \"x\"", "line_number": 2}""",
         "Here is my response: 5",
-    ):
-        assert split_thoughts(text) == Parts("", text)
-    assert split_thoughts("<think>a</think>b</think>c") == Parts("ab", "c")
-    assert split_thoughts("<think>a</think>b</think>") == Parts("a", "b")
-    # An apostrophe begins no quotes.
-    assert split_thoughts("the users' text, it's </think>'b'") == Parts(
-        "the users' text, it's ", "'b'"
-    )
-
-
-def test_an_apostrophe_in_thoughts_quotes_nothing_behind_them() -> None:
-    for answer in ("'<think>'", "f('a') == '</think>'", "5"):
-        assert split_thoughts(f"<think>That's 5</think>{answer}") == Parts(
-            "That's 5", answer
-        )
-
-
-def test_words_that_only_look_like_thoughts_stay() -> None:
-    for text in (
         "Here is my thought process: it comes first. FINAL ANSWER: bench",
         "[REASONING] It comes first. FINAL ANSWER: bench",
-    ):
-        assert split_thoughts(text) == Parts("", text)
+    ],
+)
+def test_tags_that_are_spoken_of_and_words_like_them_are_no_thoughts(text: str) -> None:
+    assert split_thoughts(text) == Parts("", text)
+
+
+@pytest.mark.parametrize(
+    ("text", "thoughts", "answer"),
+    [
+        ("<think>a</think>b</think>c", "ab", "c"),
+        ("<think>a</think>b</think>", "a", "b"),
+        # An apostrophe begins no quotes, and quotes nothing behind the thoughts.
+        ("the users' text, it's </think>'b'", "the users' text, it's ", "'b'"),
+        ("<think>That's 5</think>'<think>'", "That's 5", "'<think>'"),
+        (
+            "<think>That's 5</think>f('a') == '</think>'",
+            "That's 5",
+            "f('a') == '</think>'",
+        ),
+        ("<think>That's 5</think>5", "That's 5", "5"),
+    ],
+)
+def test_thoughts_are_told_from_answers(text: str, thoughts: str, answer: str) -> None:
+    assert split_thoughts(text) == Parts(thoughts, answer)
 
 
 @pytest.mark.parametrize(
@@ -473,7 +451,7 @@ def test_thoughts_that_the_prompt_asks_for_end_at_the_answer() -> None:
 
 
 def test_a_begun_answer_that_ends_in_nothing_is_none() -> None:
-    begun = OUTPUT.format(PROBLEM)
+    of_output = recalled(PROBLEM, OUTPUT.format(PROBLEM))
     for text in (
         " I do not know\n```",
         "\n```\nassert f('a', ')') == ['a)']",
@@ -481,118 +459,89 @@ def test_a_begun_answer_that_ends_in_nothing_is_none() -> None:
         " f('a', ')')\n```",
         "assert not f('a', ')') == ['a)']\n```",
     ):
-        assert (
-            recall.score_output_completion(PROBLEM, stopped(text), begun).outcome
-            is Outcome.UNPARSABLE
-        ), text
+        assert of_output(stopped(text)).outcome is Outcome.UNPARSABLE, text
+    of_input = called(PROBLEM, INPUT.format(PROBLEM))
     for text in (
         "'a', ')'\n```\n)",
         "'a', ')",
         "'a', ')'])",
         "I do not know.\n```python\nassert ['a)'] == f('a', ')')\n```",
     ):
-        assert (
-            recall.score_input_completion(
-                PROBLEM, stopped(text), INPUT.format(PROBLEM)
-            ).value
-            == 0
-        ), text
-    cut = Response("'a', ')'", "length")
-    assert (
-        recall.score_input_completion(PROBLEM, cut, INPUT.format(PROBLEM)).outcome
-        is Outcome.TRUNCATED
-    )
+        assert of_input(stopped(text)).value == 0, text
+    assert of_input(Response("'a', ')'", "length")).outcome is Outcome.TRUNCATED
 
 
 def test_no_hostile_begun_output_is_right() -> None:
+    problem = EXPLOITED[0]
     for template in some([*OUTPUTS.values()], 3):
-        for problem in EXPLOITED[:1]:
-            text = f" {written(template, problem)}\n```"
-            for begun in (OUTPUT.format(problem), ""):
-                score = recall.score_output_completion(
-                    problem, stopped((begun and "") + text), begun
-                )
-                assert score.value == 0, (text, score)
+        text = f" {written(template, problem)}\n```"
+        for begun in (OUTPUT.format(problem), ""):
+            score = recalled(problem, begun)(stopped(text))
+            assert score.value == 0, (text, score)
 
 
 def test_the_rules_of_reading_differ_where_they_should() -> None:
-    begun = "Sure!\n\n```python\nassert f(1) =="
-    behind, lines = " 5\n```\nNot `assert f(1) == 6`.", " [1,\n 2]\n```"
-    assert [
-        begun_value(behind, begun, rule).text for rule in ("first_fence", "first_line")
-    ] == [
-        "5",
-        "5",
-    ]
-    assert begun_value(behind, begun, "last_assertion").text == "6"
-    assert [begun_value(lines, begun, rule).text for rule in ("first_fence", "last_assertion", "first_line")] == [
-        "[1,\n 2]", "[1,\n 2]", "[1,",
-    ]  # fmt: skip
-    begun = "Sure!\n\n```python\nassert 5 == f("
-    text = "1)\n```\nor assert 5 == f(2)."
-    rules = ("first_fence", "last_assertion", "first_line")
-    assert [begun_arguments(text, begun, "f", rule) for rule in rules] == [
-        "1",
-        "2",
-        "1",
-    ]
-    assert begun_arguments("f(1)\n```", begun, "f") == "1"
-    assert begun_arguments("f(1))\n```", begun, "f") == "f(1)"
+    rules = get_args(ReadingRule)
+
+    def values(text: str) -> list[str]:
+        begun = "Sure!\n\n```python\nassert f(1) =="
+        return [begun_value(text, begun, rule).text for rule in rules]
+
+    assert values(" 5\n```\nNot `assert f(1) == 6`.") == ["5", "6", "5"]
+    assert values(" [1,\n 2]\n```") == ["[1,\n 2]", "[1,\n 2]", "[1,"]
+
+    def calls(text: str) -> list[str | None]:
+        begun = "Sure!\n\n```python\nassert 5 == f("
+        return [begun_arguments(text, begun, "f", rule) for rule in rules]
+
+    assert calls("1)\n```\nor assert 5 == f(2).") == ["1", "2", "1"]
+    assert calls("f(1)\n```")[0] == "1"
+    assert calls("f(1))\n```")[0] == "f(1)"
 
 
 def test_drafts_before_a_marked_answer_do_not_count() -> None:
-    assert tagged("[ANSWER] 1 [/ANSWER] No: [ANSWER] 2 [/ANSWER]") == "2"
-    assert tagged("[ANSWER] 1 [/ANSWER] No: [ANSWER] 2") is None
-    assert tagged("[ANSWER] f(??) == 2 [/ANSWER]") == "f(??) == 2"
-    assert (
-        tagged("[ANSWER] '??' [/ANSWER] or so, [ANSWER] f('(??)') == '??' [/ANSWER]")
-        == "f('(??)') == '??'"
-    )
-    assert (
-        final_word("FINAL ANSWER: dad\nFINAL ANSWER: bench\nFINAL ANSWER: your answer")
-        == "bench"
-    )
+    for text, answer in (
+        ("[ANSWER] 1 [/ANSWER] No: [ANSWER] 2 [/ANSWER]", "2"),
+        ("[ANSWER] 1 [/ANSWER] No: [ANSWER] 2", None),
+        ("[ANSWER] f(??) == 2 [/ANSWER]", "f(??) == 2"),
+        (
+            "[ANSWER] '??' [/ANSWER] or so, [ANSWER] f('(??)') == '??' [/ANSWER]",
+            "f('(??)') == '??'",
+        ),
+    ):
+        assert tagged(text) == answer
+    words = "FINAL ANSWER: dad\nFINAL ANSWER: bench\nFINAL ANSWER: your answer"
+    assert final_word(words) == "bench"
 
 
 def test_programs_and_lists_are_found_among_other_things() -> None:
     program = "def f(x):\n    return x"
     block = f"```python\n{program}\n```"
-    assert (
-        fenced_program(f"{block}\nUse it:\n```python\nprint(f(3))\n```", "f") == program
-    )
-    assert (
-        fenced_program(f"```\ndef f(x):\n    pass\n```\nNo:\n{block}", "f") == program
-    )
-    assert (
-        fenced_program("```js\nconst f = (x) => x;\n```\n```\nf(3)\n```", "f")
-        == "const f = (x) => x;"
-    )
-    assert fenced_program("none", "f") == ""
-    content = json.dumps({"comments": ["# a"], "names": ["b", 3]})
-    for text in (
-        content,
-        f"<think>{{'x'}}</think>```json\n{content}\n```\nas {{you}} asked {{}}",
+    arrow = "const f = (x) => x;"
+    for text, found in (
+        (f"{block}\nUse it:\n```python\nprint(f(3))\n```", program),
+        (f"```\ndef f(x):\n    pass\n```\nNo:\n{block}", program),
+        (f"```js\n{arrow}\n```\n```\nf(3)\n```", arrow),
+        ("none", ""),
     ):
-        found = read_content(text)
-        assert (found.comments, found.names, found.dead_code) == (("# a",), ("b",), ())
+        assert fenced_program(text, "f") == found
+    content = json.dumps({"comments": ["# a"], "names": ["b", 3]})
+    thoughtful = f"<think>{{'x'}}</think>```json\n{content}\n```\nas {{you}} asked {{}}"
+    for text in (content, thoughtful):
+        lists = read_content(text)
+        assert (lists.comments, lists.names, lists.dead_code) == (("# a",), ("b",), ())
 
 
 @pytest.mark.parametrize("task", ["input", "output"])
 def test_no_published_answer_is_dressed(shared_data: Path, task: str) -> None:
     """Code Llama's answers to CRUXEval are read as they are, so that no verdict on them depends on forms."""
-    file = (
-        shared_data
-        / f"cruxeval-samples/sample_codellama-7b_temp0.2_{task}_generations.json.gz"
-    )
-    texts = [
-        text
-        for row in json.loads(gzip.decompress(file.read_bytes())).values()
-        for text in row
-    ]
+    name = f"sample_codellama-7b_temp0.2_{task}_generations.json.gz"
+    file = shared_data / "cruxeval-samples" / name
+    rows = json.loads(gzip.decompress(file.read_bytes()))
+    texts = [*chain(*rows.values())]
     assert len(texts) == 8000
-    assert [
-        text for text in texts if alone(without_thoughts(text)) != text.strip()
-    ] == []
+    dressed = [text for text in texts if alone(without_thoughts(text)) != text.strip()]
+    assert dressed == []
 
 
 @dataclass(frozen=True)
@@ -605,6 +554,7 @@ class Form:
 
 
 BEGUN = "Sure! Here is the corresponding output:\n\n```python\nassert f(3) =="
+BEGUN_CALL = "Sure! Here is the corresponding input:\n\n```python\nassert 2 == f("
 FORMS = {
     "begun value": Form(
         lambda text: begun_value(text, BEGUN).text,
@@ -612,18 +562,12 @@ FORMS = {
         "[1, 2]",
     ),
     "begun arguments": Form(
-        lambda text: begun_arguments(
-            text,
-            "Sure! Here is the corresponding input:\n\n```python\nassert 2 == f(",
-            "f",
-        ),
+        lambda text: begun_arguments(text, BEGUN_CALL, "f"),
         "')', [1])\n```\nor f(3)",
         "')', [1]",
     ),
     "begun block": Form(
-        lambda text: begun_block(
-            text, "Sure! Here is the line with key a1b2c3:\n\n```python"
-        ),
+        lambda text: begun_block(text, BLOCK),
         "\n    return x\n```\nThis line returns x.",
         "    return x",
     ),
@@ -689,55 +633,38 @@ def test_the_docs_list_what_comes_off_an_answer() -> None:
         names(line, *(example.replace("\n", "⏎") for example in row["written"]))
 
 
-def braces_in_file(task: str) -> Callable[[Response], Score]:
-    def score(response: Response) -> Score:
-        answers, problems = {"p": [response.text]}, ProblemFile([BRACES], {})
-        report = score_file(
-            problems, answers, task=task, rule="strict", executor=shared_executor()
-        )  # type: ignore[arg-type]
-        return report.scores["p"][0]
-
-    return score
-
-
 DRESSED = {
-    "score, value": (braces_in_file("output"), BRACES.output, "{'a_b': [4], 'c': '}'}"),
+    "score, value": (
+        in_file("output", BRACES),
+        BRACES.output,
+        "{'a_b': [4], 'c': '}'}",
+    ),
     "score, assertion": (
-        braces_in_file("output"),
+        in_file("output", BRACES),
         f"assert {WHOLE}",
         f"assert {BRACES.call} == 4",
     ),
-    "score, call": (braces_in_file("input"), "f(1, 2)", "f(2, 2)"),
-    "score, arguments": (braces_in_file("input"), "1, 2", "2, 2"),
+    "score, call": (in_file("input", BRACES), "f(1, 2)", "f(2, 2)"),
+    "score, arguments": (in_file("input", BRACES), "1, 2", "2, 2"),
     "codecrash": (
-        lambda response: score_assertion(BRACES, "output", response),
+        partial(score_assertion, BRACES, "output"),
         f"assert {WHOLE}",
         f"{BRACES.call} == 4",
     ),
     "semtrace": (
-        lambda response: recall.score_output_completion(BRACES, response, ""),
+        recalled(BRACES),
         f"assert {WHOLE}",
         f"assert {BRACES.call} == 4",
     ),
-    "semtrace, value alone": (
-        lambda response: recall.score_output_completion(BRACES, response, ""),
-        BRACES.output,
-        "4",
-    ),
-    "semtrace, begun": (
-        lambda response: recall.score_output_completion(
-            BRACES, response, OUTPUT.format(BRACES)
-        ),
-        BRACES.output,
-        "4",
-    ),
+    "semtrace, value alone": (recalled(BRACES), BRACES.output, "4"),
+    "semtrace, begun": (recalled(BRACES, OUTPUT.format(BRACES)), BRACES.output, "4"),
     "origin": (
-        lambda response: origin.score_strict(response, "bench"),
+        SCORERS["origin"].score,
         "FINAL ANSWER: bench",
         "FINAL ANSWER: dad",
     ),
     "faultloc": (
-        lambda response: score_location(response, 2, CODE, 0),
+        location,
         '{"line_number": 2, "line": "y = x"}',
         '{"line_number": 3, "line": "y = x"}',
     ),
@@ -745,9 +672,8 @@ DRESSED = {
 
 
 def dressed(reader: str, name: str, example: str, answer: str) -> str:
-    marks_itself = (
-        name in ("tags", "LaTeX") or "ANSWER]" in example or "</answer>" in example
-    )
+    tags = "ANSWER]" in example or "</answer>" in example
+    marks_itself = name in ("tags", "LaTeX") or tags
     if reader == "codecrash" and not marks_itself:
         answer = f"{TAG} {answer} {END_TAG}"
     return example.replace("…", answer)
@@ -759,26 +685,24 @@ def test_every_reader_takes_off_every_dress(reader: str) -> None:
     score, right, wrong = DRESSED[reader]
     for name, example in DRESSES:
         # The first closing fence ends a begun answer, and CodeCrash asks for an opening tag.
-        if (
-            reader == "semtrace, begun" and example.count("```") + example.count("~~~")
-        ) or (reader == "codecrash" and name == "end" and "/" in example):
+        fences = example.count("```") + example.count("~~~")
+        closed = name == "end" and "/" in example
+        if (reader == "semtrace, begun" and fences) or (
+            reader == "codecrash" and closed
+        ):
             continue
         for answer, value in ((right, 1), (wrong, 0)):
             found = score(stopped(dressed(reader, name, example, answer)))
-            assert found.value == value, (name, example, answer, found)
-            assert value or found.outcome is not Outcome.UNPARSABLE, (
-                name,
-                example,
-                found,
-            )
+            what = (name, example, answer, found)
+            assert found.value == value, what
+            assert value or found.outcome is not Outcome.UNPARSABLE, what
 
 
 @pytest.mark.isolation
 def test_a_call_without_the_assertion_is_read_in_its_formatting() -> None:
     for form in ("**…**", "`…`", "Input: …", "```…```", "Input:\n```\n…\n```"):
         for call, value in (("f(1, 2)", 1), ("f(2, 2)", 0)):
-            response = stopped(form.replace("…", call))
-            score = recall.score_input_completion(BRACES, response, "")
+            score = called(BRACES)(stopped(form.replace("…", call)))
             assert score.value == value, (form, call, score)
             assert score.outcome is not Outcome.UNPARSABLE
 
@@ -829,10 +753,8 @@ def test_another_turn_and_thoughts_are_never_read(reader: str) -> None:
     score, right, wrong = DRESSED[reader]
     for text in HOSTILE:
         if "im_end" in text or "think" in text or "analysis" in text:
-            hostile = text.format(
-                right=dressed(reader, "", "…", right),
-                wrong=dressed(reader, "", "…", wrong),
-            )
+            answers = [dressed(reader, "", "…", answer) for answer in (right, wrong)]
+            hostile = text.format(right=answers[0], wrong=answers[1])
             assert score(stopped(hostile)).value == 0, (text, hostile)
 
 
@@ -891,10 +813,9 @@ def test_a_word_in_a_known_dress_is_read() -> None:
         for word, value in (("bench", 1), ("dad", 0)):
             for mark in (":", "："):
                 answer = f"FINAL ANSWER{mark} {text.replace('bench', word)}"
-                score = DRESSED["origin"][0](stopped(answer))
-                assert score.outcome is (
-                    Outcome.CORRECT if value else Outcome.INCORRECT
-                ), answer
+                outcome = DRESSED["origin"][0](stopped(answer)).outcome
+                expected = Outcome.CORRECT if value else Outcome.INCORRECT
+                assert outcome is expected, answer
 
 
 def test_the_message_of_an_assertion_is_no_part_of_it() -> None:
@@ -906,26 +827,23 @@ def test_the_message_of_an_assertion_is_no_part_of_it() -> None:
 
 def test_an_assertion_about_another_call_is_no_answer() -> None:
     score, _, _ = DRESSED["score, value"]
-    for text in (
-        f"assert f(2, 1) == {BRACES.output}",
-        f"assert g(1, 2) == {BRACES.output}",
-    ):
-        assert score(stopped(text)).outcome is Outcome.UNPARSABLE, text
+    for call in ("f(2, 1)", "g(1, 2)"):
+        found = score(stopped(f"assert {call} == {BRACES.output}"))
+        assert found.outcome is Outcome.UNPARSABLE, call
 
 
 def test_an_object_of_one_answer_is_its_value() -> None:
     score = in_file("output")
-    for text in ('{"answer": ["a)"]}', "```json\n{'output': ['a)']}\n```"):
-        assert score(stopped(text)).outcome is Outcome.CORRECT, text
-    assert (
-        DRESSED["score, value"][0](stopped(f"{{'answer': {BRACES.output}}}")).value == 0
-    )
-    for text in (
-        '{"answer": ["b"]}',
-        '{"answer": ["a)"], "output": ["a)"]}',
-        '{"a": ["a)"]}',
+    for text, value in (
+        ('{"answer": ["a)"]}', 1),
+        ("```json\n{'output': ['a)']}\n```", 1),
+        ('{"answer": ["b"]}', 0),
+        ('{"answer": ["a)"], "output": ["a)"]}', 0),
+        ('{"a": ["a)"]}', 0),
     ):
-        assert score(stopped(text)).value == 0, text
+        assert score(stopped(text)).value == value, text
+    whole = f"{{'answer': {BRACES.output}}}"
+    assert DRESSED["score, value"][0](stopped(whole)).value == 0
 
 
 @pytest.mark.parametrize(
@@ -942,6 +860,5 @@ def test_an_object_of_one_answer_is_its_value() -> None:
     ],
 )
 def test_deep_dress_is_unparsable(text: str) -> None:
-    assert DRESSED["score, value"][0](stopped(text)).outcome is Outcome.UNPARSABLE
-    assert DRESSED["faultloc"][0](stopped(text)).outcome is Outcome.UNPARSABLE
-    assert DRESSED["origin"][0](stopped(text)).outcome is Outcome.UNPARSABLE
+    for reader in ("score, value", "faultloc", "origin"):
+        assert DRESSED[reader][0](stopped(text)).outcome is Outcome.UNPARSABLE
