@@ -152,14 +152,13 @@ class Budget:
         """
         if hasattr(engine, "budget"):
             engine.budget = self
-            return await engine.answer(request)
-        if request.key in engine.submitted:
-            return await engine.answer(request)
-        most = most_tokens(request)
-        async with self.paying(entry, most) as costs:
-            response = await engine.answer(request)
-            costs.append(spent_on(entry, response.usage, most))
-            return response
+        elif request.key not in engine.submitted:
+            most = most_tokens(request)
+            async with self.paying(entry, most) as costs:
+                response = await engine.answer(request)
+                costs.append(spent_on(entry, response.usage, most))
+                return response
+        return await engine.answer(request)
 
     @asynccontextmanager
     async def paying(

@@ -93,8 +93,8 @@ def checked(entry: ModelEntry) -> ModelEntry:
         except EngineError as error:
             if "cannot continue a begun answer" not in str(error):
                 raise
-        changed = {"settings": {**settings, "prefill": "none"}}
-        entry = entry.model_copy(update=changed)
+        settings = settings | {"prefill": "none"}
+        entry = entry.model_copy(update={"settings": settings})
     return _tried(entry, "")
 
 

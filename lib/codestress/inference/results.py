@@ -79,6 +79,13 @@ class Results:
         """Returns a column of `answers`; an empty one where no model was asked."""
         return self.answers[name] if len(self.answers) else pd.Series(dtype=object)
 
+    def by_model(self, name: str) -> dict[str, list[Any]]:
+        """Returns the values of a column of `answers` by model, in their order."""
+        values: dict[str, list[Any]] = {entry.name: [] for entry in self.models}
+        for model, value in zip(self.column("model"), self.column(name), strict=True):
+            values[model].append(value)
+        return values
+
     def trial_of(self, answer: Mapping[str, Any]) -> Trial:
         """Returns the trial of `answer`, a row of `answers`."""
         trial: Trial = self.questions.of(answer["model"]).items[answer["trial"]]
@@ -103,12 +110,8 @@ class Results:
         """Returns, by model, the sorted list of names and fingerprints that servers gave for it
         with its answers; an empty list where none was given. More than one means that the model
         changed."""
-        versions = {entry.name: set[str]() for entry in self.models}
-        names = self.column("answered_by")
-        for model, name in zip(self.column("model"), names, strict=True):
-            if name:
-                versions[model].add(name)
-        return {model: sorted(known) for model, known in versions.items()}
+        versions = self.by_model("answered_by").items()
+        return {model: sorted({*names} - {""}) for model, names in versions}
 
     def requests_sha256(self) -> str:
         """Returns the SHA-256, in hexadecimal, over the sorted keys of the last request of each
@@ -138,21 +141,16 @@ class Results:
         Raises `AssertionError` where a model's counts do not add up to its trials, and `KeyError`
         for a rule by which the answers are not scored.
         """
-        table = {entry.name: Counter[str]() for entry in self.models}
-        for model, left_out in self.not_asked.items():
-            table[model][Outcome.SKIPPED] = left_out
-        outcomes = self.column(f"outcome_{rule}")
-        for model, outcome in zip(self.column("model"), outcomes, strict=True):
-            table[model][outcome] += 1
-        for model, counts in table.items():
+        table = {}
+        for model, outcomes in self.by_model(f"outcome_{rule}").items():
+            counts = Counter(outcomes)
+            counts[Outcome.SKIPPED] += self.not_asked.get(model, 0)
             trials = len(self.questions.of(model).items)
             if counts.total() != trials:
                 sums = f"{counts.total()} outcomes of {trials} trials"
                 raise AssertionError(f"{model}: {sums}: {dict(counts)}")
-        return {
-            model: {reason.value: counts[reason] for reason in Outcome}
-            for model, counts in table.items()
-        }
+            table[model] = {reason.value: counts[reason] for reason in Outcome}
+        return table
 
     def counted(self, rule: str = "strict") -> pd.DataFrame:
         """Returns the number of answers by outcome: a row for each model, a column for each outcome
