@@ -17,7 +17,6 @@ from codestress import cli
 from codestress.errors import ArchiveError, EngineError
 from codestress.inference.archive import (
     import_archive,
-    key_of,
     read_archive,
     write_archive,
 )
@@ -187,41 +186,23 @@ def test_an_archive_is_read_by_content_not_by_name(
     assert answered.run_by("known.sqlite").asked == 0
 
 
-def without_revision(archive: Path) -> Path:
-    """The archive of the same answers by a row that names no revision, as `run` would have made it."""
-    rows = [json.loads(line) for line in lines(archive)][1:]
-    for row in rows:
-        row["asked"]["revision"] = ""
-        row["key"] = key_of(row["asked"])
-    rows.sort(key=lambda row: str(row["key"]))
-    head = {"codestress archive": 2, "responses": len(rows)}
-    packed = "\n".join(map(json.dumps, [head, *rows]))
-    other = archive.with_name("none.jsonl.gz")
-    other.write_bytes(gzip.compress(packed.encode()))
-    return other
-
-
 @pytest.mark.parametrize(
-    ("address", "revision", "by", "counts"),
+    ("address", "by", "counts"),
     [
-        # Another port of this machine, and a revision.
-        ("http://localhost:1/v1", "r1", "", True),
-        ("http://localhost:1/v1", "", "", False),
-        ("http://other.example/v1", "r1", "", False),
-        ("http://other.example/v1", "r1", "SERVED_URL", True),
-        ("http://other.example/v1", "", "SERVED_URL", False),
+        ("http://localhost:1/v1", "", True),  # another port of this machine
+        ("http://other.example/v1", "", False),
+        ("http://other.example/v1", "SERVED_URL", True),
     ],
 )
 def test_an_archives_answers_belong_to_their_server(
     answered: Answered,
     monkeypatch: pytest.MonkeyPatch,
     address: str,
-    revision: str,
     by: str,
     counts: bool,
 ) -> None:
     """By import, and by a row that names it alike; what the store has of another server stays as it is."""
-    archive = answered.archive if revision else without_revision(answered.archive)
+    archive = answered.archive
     rows = list(read_archive(archive))
     assert {row.server for row in rows} == {server_of(answered.row)}
     settings = answered.row.settings | {"base_url_env": "SERVED_URL"}
@@ -229,7 +210,7 @@ def test_an_archives_answers_belong_to_their_server(
         monkeypatch.setenv(by, address)
     else:
         settings["base_url"] = address
-    answered.change(revision=revision, settings=settings)
+    answered.change(settings=settings)
 
     def judged() -> AbstractContextManager[None]:
         wrong = refused(EngineError, archive.name, "revision")

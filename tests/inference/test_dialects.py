@@ -18,7 +18,7 @@ from codestress.inference.probe import checked
 from codestress.inference.registry import ModelEntry, keep, load_registry
 from codestress.inference.requests import request_for
 from codestress.inference.results import Results
-from codestress.inference.served import models_of, served_at
+from codestress.inference.served import served_at
 from codestress.inference.store import Store
 from codestress.types import (
     Message,
@@ -578,26 +578,6 @@ def test_a_connection_that_breaks_costs_the_begun_answer_alone() -> None:
         assert probed(server).settings["prefill"] == "none"
         with refused(EngineError, "served", "connection", "SET=prefill=user"):
             responses(entry(server, prefill="vllm"), prompt("4?", "It is"))
-
-
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [
-        ("ALL_PROXY", "nonsense://x"),
-        ("HTTPS_PROXY", "http://[::1"),
-        ("SSL_CERT_FILE", "/missing"),
-    ],
-)
-def test_what_the_client_reads_in_the_environment_fails_in_words(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
-) -> None:
-    monkeypatch.delenv("NO_PROXY")
-    monkeypatch.setenv(variable, value)
-    with pytest.raises((EngineError, RequestFailed)) as raised:
-        ask("https://127.0.0.1:9/v1")
-    names(raised.value, "served")
-    with refused(EngineError, "https://127.0.0.1:9/v1"):
-        models_of("https://127.0.0.1:9/v1", "", 5)
 
 
 # The table

@@ -18,7 +18,6 @@ import pytest
 from codestress.errors import EngineError
 from codestress.inference.engines.base import RequestFailed
 from codestress.inference.engines.openai import Settings, open_engine
-from codestress.inference.network import base_of
 from codestress.inference.registry import ModelEntry
 from codestress.inference.served import models_of
 from codestress.types import Response
@@ -134,6 +133,7 @@ def test_what_no_proxy_names_is_asked_directly(
         (f"gopher://me:{SECRET}@px", "unset"),
         ("socks4://px", "unset"),
         ("http://", "unset"),
+        ("nonsense://x", "unset"),
         (f"http://{SECRET}:port", "unset"),
         ('"http://px:3128"', "unset"),
         ("http://[::1", "unset"),
@@ -285,16 +285,6 @@ def test_openai_itself_gets_what_is_meant_for_it(
 
 
 # Addresses
-
-
-@pytest.mark.parametrize(
-    "path", ["", "/", "/chat/completions", "/completions/", "/models"]
-)
-@pytest.mark.parametrize(
-    "around", ["{}", " {} ", '"{}"', "<{}>", "{}?api-version=1", "{}#top"]
-)
-def test_an_address_is_cut_to_its_base(path: str, around: str) -> None:
-    assert base_of(around.format(f"http://Host:8000/v1{path}")) == "http://host:8000/v1"
 
 
 def test_a_pasted_address_in_a_row_is_cut_and_said(
