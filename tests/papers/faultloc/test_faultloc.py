@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -22,12 +21,10 @@ from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_for, stored_requests
 from codestress.inference.run import run
 from codestress.inference.store import Store, stored_responses
-from codestress.mutate.faults.comments import ACCUSES
-from codestress.mutate.faults.fault_site import KINDS
 from codestress.mutate.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.charts import share_dots, strength_curves
-from codestress.papers.faultloc.programs import parses, program_set
+from codestress.papers.faultloc.programs import Source, packed_rows, parses, program_set
 from codestress.papers.faultloc.results import (
     localization,
     paper,
@@ -47,8 +44,9 @@ from codestress.report.published import published_numbers, read_published
 from codestress.report.style import MARKERS, OTHER_MARKERS, PUBLISHED
 from codestress.scoring.forms import fenced_program, named_line
 from codestress.types import Outcome, Response, Trials
-from conftest import THOROUGH, some
+from conftest import some
 from openai_server import OpenAIServer, Received, Reply, completion
+from paper_profile import paper_parameters
 from told import names
 
 SMALL: dict[str, Any] = {
@@ -62,8 +60,18 @@ SMALL: dict[str, Any] = {
 }
 
 
-SMALL_PROGRAMS = {name: SMALL[name] for name in SMALL if name != "content"}
+SOURCES: tuple[Source, ...] = ("alpaca", "codesearchnet")
 SAID: tuple[Said, ...] = ("describes", "accuses elsewhere")
+
+
+RULE: dict[str, Any] = {"rule": "strict", "confidence": 0.95}
+SINGLE = ("names", "comments")
+
+
+@pytest.fixture
+def public(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The artifact's files are at hand."""
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
 
 
 def parameters(**changes: Any) -> faultloc.Localization:
@@ -110,21 +118,15 @@ def oracle(
 def test_an_oracle_scores_100_percent_in_every_cell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    labels, n_programs = dict[str, int](), len(some(range(6), 3))
-    for task in tasks(n_programs=n_programs).values():
-        programs: list[FaultyProgram | str] = [task.program]
-        for spm in parameters().spms:
-            for strength in SMALL["strengths"]:
-                programs.append(
-                    mutated(task, spm, strength, bank(task.correct.language), 0)
-                )
-        programs.append(mutated(task, "blank_line", 1, bank(task.correct.language), 0))
-        labels |= {
-            program.code: program.line
-            for program in programs
-            if isinstance(program, FaultyProgram)
-        }
-    trials = trials_of(n_programs=n_programs)
+    labels, few = dict[str, int](), {"n_programs": len(some(range(6), 3))}
+    every = [*product(parameters().spms, SMALL["strengths"]), ("blank_line", 1)]
+    for task in tasks(**few).values():
+        content = bank(task.correct.language)
+        programs = [mutated(task, *how, content, 0) for how in every]
+        for program in (task.program, *programs):
+            if isinstance(program, FaultyProgram):
+                labels[program.code] = program.line
+    trials = trials_of(**few)
     with oracle(monkeypatch, labels) as server:
         results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
         assert len(server.requests) == results.asked == results.answers["key"].nunique()
@@ -133,95 +135,72 @@ def test_an_oracle_scores_100_percent_in_every_cell(
     answers = results.answers
     skipped = answers[answers["outcome_strict"] == "skipped"]
     assert skipped["detail_strict"].str.contains("neutral").all()
-    perfect = perfect_answers(parameters(n_programs=n_programs), trials.items)
-    everyone = pd.concat([answers, perfect])
-    table = localization.localized(
-        everyone, ["language", "fault", "quarter"], rule="strict", confidence=0.95
-    )
+    everyone = pd.concat([answers, perfect_answers(parameters(**few), trials.items)])
+    table = localization.localized(everyone, ["language", "fault", "quarter"], **RULE)
     assert set(table["model"]) == {"llama-3.1-8b", localization.ORACLE}
     assert set(table["accuracy"]) == set(table["accuracy_kept"]) == {1.0}
-    again = robustness.robustness(
-        answers, ["language", "spm", "strength"], rule="strict", confidence=0.95
-    )
+    by = ["language", "spm", "strength"]
+    again = robustness.robustness(answers, by, **RULE)
     assert set(again["accuracy"].dropna()) == {1.0}
     assert (again["tasks"] == again["localized"]).all()
 
 
-def made_up(
-    model: str, rows: list[tuple[str, int, int]], first: int = 0
-) -> pd.DataFrame:
+def made_up(model: str, rows: list[tuple[str, int, int]]) -> pd.DataFrame:
     """Answers about off-by-one faults of the last quarter: of each language so many, and so many right ones."""
     answers = [
-        (model, language, f"{number:02}/OffByOne/4.1", float(number - first < found))
+        (model, language, f"{number:02}/OffByOne/4.1", float(number < found))
         for language, tasks, found in rows
-        for number in range(first, first + tasks)
+        for number in range(tasks)
     ]
-    table = pd.DataFrame(
-        answers, columns=["model", "language", "problem", "value_strict"]
+    columns = ["model", "source", "problem", "value_strict"]
+    table = pd.DataFrame(answers, columns=columns)
+    return table.assign(
+        language=table["source"], fault="OffByOne", quarter=4, spm="none"
     )
-    table = table.assign(
-        source=table["language"], fault="OffByOne", quarter=4, spm="none"
-    )
-    return table.assign(value_reference=table["value_strict"])
 
 
 def test_figure_9_pools_answers_and_its_cells_sum_to_the_tasks() -> None:
     """Two languages of unequal size: 1 of 2 and 1 of 16 are 2 of 18, and no mean of 50 and 6 %. One model was asked
     about two tasks that the other was not: 20 different ones; the perfect localizer's own are 24."""
-    answers = pd.concat(
-        [
-            made_up("a", [("python", 2, 1), ("java", 16, 1)]),
-            made_up("b", [("java", 18, 2)]),
-            made_up(localization.ORACLE, [("python", 4, 4), ("java", 20, 20)]),
-        ]
-    )
-    cells = localization.heat_cells(answers, "strict").set_index("row")
+    parts = [
+        made_up("a", [("python", 2, 1), ("java", 16, 1)]),
+        made_up("b", [("java", 18, 2)]),
+        made_up(localization.ORACLE, [("python", 4, 4), ("java", 20, 20)]),
+    ]
+    cells = localization.heat_cells(pd.concat(parts), "strict").set_index("row")
     for row in ("OffByOne", localization.ALL_FAULTS):
         found = cells.loc[row, ["accuracy", "found", "answers", "tasks"]].tolist()
         assert found == pytest.approx([4 / 36, 4, 36, 20])
     assert cells.loc[localization.ORACLE, ["accuracy", "tasks"]].tolist() == [1, 24]
-    assert cells["cell"].map(lambda cell: isinstance(cell, dict)).tolist() == [
-        True,
-        True,
-        False,
-    ]
+    linked = cells["cell"].map(lambda cell: isinstance(cell, dict))
+    assert linked.tolist() == [True, True, False]
 
 
 def test_tasks_of_a_category_are_different_ones() -> None:
     """Three models of one category found 2, 0 and 0 of ten tasks: 2 of 30 answers, 10 tasks, 2 of them kept."""
     parts = [made_up("coder", [("python", 10, found)]) for found in (2, 0, 0)]
-    table = localization.localized(
-        pd.concat(parts), ["language"], rule="strict", confidence=0.95
-    )
-    assert table.loc[0, ["tasks", "answers", "found", "kept"]].tolist() == [
-        10,
-        30,
-        2,
-        2,
-    ]
-    assert table.loc[0, ["accuracy", "accuracy_kept"]].tolist() == pytest.approx(
-        [2 / 30, 1 / 3]
-    )
+    table = localization.localized(pd.concat(parts), ["language"], **RULE)
+    counts = ["tasks", "answers", "found", "kept", "accuracy", "accuracy_kept"]
+    assert table.loc[0, counts].tolist() == pytest.approx([10, 30, 2, 2, 1 / 15, 1 / 3])
 
 
-def test_labels_are_right_in_all_tasks() -> None:
+def test_labels_are_right_in_all_tasks_whatever_is_selected() -> None:
     table = program_tables.labels_checked(tasks(n_programs=12, per_quarter=2))
     assert (table["label_is_right"] == table["tasks"]).all()
     assert table["tasks"].sum() > 200
+    whole = tasks(n_programs=2, selection="artifact")
+    assert whole.keys() == tasks(n_programs=2).keys(), "the kit's own are filtered"
 
 
 def test_tasks_are_drawn_by_quarter_and_do_not_depend_on_how_many_there_are() -> None:
     few, many = tasks(n_programs=3), tasks(n_programs=6)
-    assert {name: task.site for name, task in few.items()} == {
-        name: many[name].site for name in few
-    }
-    counts = Counter(
-        (task.correct.id, task.site.kind, name.split("/")[-1][0])
-        for name, task in many.items()
-    )
-    assert set(counts.values()) == {1}
+    assert all(many[name].site == task.site for name, task in few.items())
+    places = set()
     for name, task in many.items():
-        assert int(name.split("/")[-1][0]) == task.program.quarter + 1
+        quarter = int(name.split("/")[-1][0])
+        assert quarter == task.program.quarter + 1
+        places.add((task.correct.id, task.kind, quarter))
+    assert len(places) == len(many)
     every = tasks(n_programs=2, per_quarter=0)
     assert len(every) > 3 * len(tasks(n_programs=2))
 
@@ -246,61 +225,45 @@ def test_who_does_not_find_it_is_not_asked_again_and_two_stages_resume(
 
 @pytest.mark.slow
 def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
-    trials = trials_of(
-        n_programs=8,
-        spms=["names", "comments"],
-        strengths=[1, 2],
-        said=["describes", "accuses elsewhere"],
-    )
-    results = run(trials, ["sim-careful"], store=tmp_path / "s.sqlite")
-    frame = results.answers
+    changes = {"n_programs": 8, "spms": [*SINGLE], "strengths": [1, 2], "said": SAID}
+    trials, store = trials_of(**changes), tmp_path / "s.sqlite"
+    frame = run(trials, ["sim-careful"], store=store).answers
     asked = frame[frame["outcome_strict"] != "skipped"]
-    plain = asked[asked["spm"] == "none"]
-    assert set(asked[asked["spm"] == "comments"]["said"]) == {
-        "describes",
-        "accuses elsewhere",
-    }
+    assert set(asked[asked["spm"] == "comments"]["said"]) == {*SAID}
     assert set(asked[asked["spm"] != "comments"]["said"]) == {""}
-    again = asked[asked["spm"] == "unchanged"]
+    plain, again, blank = (
+        asked[asked["spm"] == spm] for spm in ("none", "unchanged", "blank_line")
+    )
     assert len(again) == plain["value_strict"].sum() > 5
-    assert again[
-        "value_strict"
-    ].all()  # a reader of the kit reads the same text in the same way
-    assert not set(again["key"]) & set(plain["key"])  # but it is asked
-    with Store(tmp_path / "s.sqlite") as store:
-        sent = [
-            request
-            for _, request, _ in stored_requests(
-                trials, [load_registry()["sim-careful"]], store
-            )
-        ]
+    # A reader of the kit reads the same text in the same way; but it is asked.
+    assert again["value_strict"].all()
+    assert not set(again["key"]) & set(plain["key"])
+    entries = [load_registry()["sim-careful"]]
+    with Store(store) as opened:
+        sent = [request for _, request, _ in stored_requests(trials, entries, opened)]
     first, second = (
         {one.prompt.digest for one in sent if one.sample == sample} for sample in (0, 1)
     )
     assert len(second) == len(again)
     assert second < first  # the very same, limits included, as another sample
-    blank = asked[asked["spm"] == "blank_line"]
-    options: dict[str, Any] = {"rule": "strict", "confidence": 0.95}
-    table = robustness.losses(frame, [], **options).set_index("control")
-    mutated = asked[asked["spm"].isin(["names", "comments"])]
+    table = robustness.losses(frame, [], **RULE).set_index("control")
+    mutated = asked[asked["spm"].isin(SINGLE)]
     lost = 1 - mutated["value_strict"].mean()
     assert list(table.loc["unchanged", ["net_lost", "lost"]]) == pytest.approx(
         [lost, lost]
     )
     kept = mutated["problem"].map(blank.set_index("problem")["value_strict"])
     net = (kept - mutated["value_strict"])[kept.notna()].mean()
-    assert table.loc["blank_line", "net_lost"] == pytest.approx(net)
-    assert 0 < table.loc["blank_line", "lost_control"] < 1
-    assert table.loc["blank_line", "low"] <= net <= table.loc["blank_line", "high"]
-    alone = table.loc["blank_line", ["low", "low_joint"]]
-    assert alone["low_joint"] == alone["low"], "one comparison needs no correction"
-    both = robustness.losses(frame, ["language"], **options)
+    row = table.loc["blank_line"]
+    assert row["net_lost"] == pytest.approx(net)
+    assert 0 < row["lost_control"] < 1
+    assert row["low"] <= net <= row["high"]
+    assert row["low_joint"] == row["low"], "one comparison needs no correction"
+    both = robustness.losses(frame, ["language"], **RULE)
     wider = robustness.losses(frame, ["language"], rule="strict", confidence=0.975)
     assert set(both.groupby("control").size()) == {2}
     assert list(both["low_joint"]) == pytest.approx(list(wider["low"]), nan_ok=True)
-    by = robustness.robustness(
-        frame, ["language", "change"], rule="strict", confidence=0.95
-    )
+    by = robustness.robustness(frame, ["language", "change"], **RULE)
     assert set(by["change"]) == {"mutated", "unchanged", "blank_line"}
     assert by[by["change"] == "mutated"]["asked_again"].sum() == len(mutated)
 
@@ -308,64 +271,43 @@ def test_losses_are_told_beside_those_of_asking_again(tmp_path: Path) -> None:
 def test_content_by_the_model_under_test(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    labels = {
-        task.program.code: task.program.line
-        for task in tasks(programs=["installed"], n_programs=1).values()
-    }
+    one = {"programs": ["installed"], "n_programs": 1}
+    labels = {task.program.code: task.program.line for task in tasks(**one).values()}
+    comments = ["Nobody calls this.", "Two\nlines", "This line is wrong."]
     written = {
-        "comments": [
-            "Nobody calls this.",
-            "Two\nlines",
-            "This line is wrong.",
-            "The loop is endless.",
-        ]
-        * 4,
+        "comments": [*comments, "The loop is endless."] * 4,
         "names": [f"misleading_{n}" for n in range(8)],
         "dead_code": ["x = 1", *[f"if False:\n    never_{n} = {n}" for n in range(8)]],
     }
 
     def behave(request: Received) -> Reply:
-        program = fenced_program(request.prompt)
         if request.prompt.startswith("Below is a Python program"):
             return completion(f"Here you are:\n{json.dumps(written)}")
-        return completion(says(labels.get(program, 1)))
+        return completion(says(labels.get(fenced_program(request.prompt), 1)))
 
-    changed = {
-        "content": "model",
-        "strengths": [2],
-        "spms": ["comments", "dead_code"],
-        "controls": ["blank_line"],
-    }
-    trials = trials_of(programs=["installed"], n_programs=1, **changed)
+    spms = ["comments", "dead_code"]
+    changes = {"content": "model", "strengths": [2], "controls": ["blank_line"]}
+    trials, store = trials_of(**one, spms=spms, **changes), tmp_path / "s.sqlite"
     with OpenAIServer(behave) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
-        results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
-        texts = [request.prompt for request in server.requests]
+        results = run(trials, ["llama-3.1-8b"], store=store)
+        shown = "\n".join(request.prompt for request in server.requests)
     frame = results.answers
-    asked_again = frame[
-        (frame["spm"] != "none") & (frame["outcome_strict"] != "skipped")
-    ]
-    assert set(asked_again["spm"]) == {"comments", "dead_code", "blank_line"}
-    assert (
-        asked_again["earlier"]
-        .map(len)
-        .eq(2 - asked_again["spm"].eq("blank_line"))
-        .all()
-    )
+    again = frame[(frame["spm"] != "none") & (frame["outcome_strict"] != "skipped")]
+    assert set(again["spm"]) == {*spms, "blank_line"}
+    earlier = again["earlier"].map(len)
+    assert earlier.eq(2 - again["spm"].eq("blank_line")).all()
     [entry] = results.models
-    for answer in results.answers.to_dict("records"):
+    for answer in frame.to_dict("records"):
         # A person who looks at an answer is shown what it replies to, not how its trial began.
-        keys = [answer["key"], *answer["earlier"]]
-        stored = stored_responses(keys, tmp_path / "s.sqlite")
+        stored = stored_responses([answer["key"], *answer["earlier"]], store)
         prompt = results.prompt_of(answer, stored)
         sample = answer["sample"] + prompt.repetition
         assert request_for(entry, prompt, sample).key == answer["key"]
-    shown = "\n".join(texts)
+    names(shown, "coherent descriptions", "        never_")
     assert "# Nobody calls this." in shown or "# The loop is endless." in shown
     assert "# Two" not in shown
     assert "# This line is wrong." not in shown
-    assert "coherent descriptions" in shown
-    assert "        never_" in shown
 
 
 @pytest.mark.parametrize(
@@ -443,12 +385,8 @@ def test_the_number_is_found_wherever_it_stands(
     assert named_line(said) == (number, line)
 
 
-def test_numbers_that_no_program_has_are_wrong() -> None:
-    for number in ("0", "-3", "6", "9" * 5000, f'"{"9" * 5000}"'):
-        found = score_location(
-            Response(f'{{"line_number": {number}}}', "stop"), 5, "a\nb\nc\nd\ne", 2
-        )
-        assert found.outcome is Outcome.INCORRECT, number
+def scored(text: str, tolerance: int, ended: str = "stop") -> Outcome:
+    return score_location(Response(text, ended), 3, "a\nb\nc\nd\ne", tolerance).outcome
 
 
 @pytest.mark.parametrize(
@@ -459,53 +397,25 @@ def test_hostile_texts_are_read_in_time(unit: str) -> None:
 
 
 def test_scores_and_tolerance() -> None:
-    code = "a\nb\nc\nd\ne"
-
-    def score(number: int, tolerance: int) -> Outcome:
-        response = Response(says(number), "stop")
-        return score_location(response, 3, code, tolerance).outcome
-
-    assert [score(n, 0) for n in range(7)] == [
-        *(
-            Outcome.INCORRECT,
-            Outcome.INCORRECT,
-            Outcome.INCORRECT,
-            Outcome.CORRECT,
-            Outcome.INCORRECT,
-            Outcome.INCORRECT,
-            Outcome.INCORRECT,
-        )
-    ]
-    assert [n for n in range(-3, 9) if score(n, 2) is Outcome.CORRECT] == [
-        1,
-        2,
-        3,
-        4,
-        5,
-    ]
-    assert (
-        score_location(Response('{"line_num', "length"), 3, code, 0).outcome
-        is Outcome.TRUNCATED
-    )
-    assert (
-        score_location(Response("I cannot tell.", "stop"), 3, code, 0).outcome
-        is Outcome.UNPARSABLE
-    )
-    assert score_location(Response("  ", "stop"), 3, code, 0).outcome is Outcome.REFUSED
+    for tolerance, right in ((0, [3]), (2, [1, 2, 3, 4, 5])):
+        found = {n: scored(says(n), tolerance) for n in range(-3, 9)}
+        correct = [n for n, outcome in found.items() if outcome is Outcome.CORRECT]
+        assert correct == right
+        assert set(found.values()) == {Outcome.CORRECT, Outcome.INCORRECT}
+    for number in ("0", "6", "9" * 5000, f'"{"9" * 5000}"'):
+        assert scored(f'{{"line_number": {number}}}', 2) is Outcome.INCORRECT, number
+    assert scored('{"line_num', 0, "length") is Outcome.TRUNCATED
+    assert scored("I cannot tell.", 0) is Outcome.UNPARSABLE
+    assert scored("  ", 0) is Outcome.REFUSED
 
 
-def test_the_public_labels_are_audited(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    table = paper.audit("public", 2)
-    counted = paper.audit("counted", 2)
-    first, second = (
-        one.sort_values(["fault", "quarter"], ignore_index=True)
-        for one in (table, counted)
-    )
+@pytest.mark.usefixtures("public")
+def test_the_public_labels_are_audited() -> None:
+    table, counted = (paper.audit(tasks, 2) for tasks in ("public", "counted"))
+    by = ["fault", "quarter"]
+    first, second = (one.sort_values(by, ignore_index=True) for one in (table, counted))
     assert first.equals(second)
-    found = table.set_index(["fault", "quarter"])
+    found = table.set_index(by)
     for fault, within, total in (
         ("BooleanLogic", 102, 622),
         ("OffByOne", 466, 2031),
@@ -513,111 +423,65 @@ def test_the_public_labels_are_audited(
         ("MisplacedReturn", 3731, 3731),
     ):
         assert tuple(found.loc[(fault, 0), ["within", "tasks"]]) == (within, total)
-    assert [
-        round(100 * found.loc[("all faults", n), "accuracy"]) for n in (1, 2, 3, 4)
-    ] == [
-        86,
-        62,
-        51,
-        27,
-    ]
+    percent = (100 * found["accuracy"]).round().unstack()[[1, 2, 3, 4]]
+    assert percent.loc["all faults"].tolist() == [86, 62, 51, 27]
+    assert percent.loc["BooleanLogic"].tolist() == [40, 27, 21, 3]
     last = found.loc[("BooleanLogic", 4)]  # four tasks of a program count once
     ends = wilson(last["within"] / 4, last["tasks"] / 4)
     assert (last["low"], last["high"]) == pytest.approx(ends)
-    assert [
-        round(100 * found.loc[("BooleanLogic", n), "accuracy"]) for n in (1, 2, 3, 4)
-    ] == [
-        40,
-        27,
-        21,
-        3,
-    ]
-    assert set(
-        ledger(
-            resolve(["faultloc/audit"], "paper", Overrides(), load_registry())[
-                0
-            ].parameters,
-            {"audit": table},
-        )["verdict"]
-    ) == {"no verdict"}
-    exact = paper.audit("public", 0).set_index(["fault", "quarter"])
-    assert (
-        exact.loc[("all faults", 0), "within"] < found.loc[("all faults", 0), "within"]
-    )
+    claims = ledger(paper_parameters("faultloc/audit"), {"audit": table})
+    assert set(claims["verdict"]) == {"no verdict"}
+    exact = paper.audit("public", 0).set_index(by)["within"]
+    assert exact["all faults", 0] < found.loc[("all faults", 0), "within"]
+
+
+def seeds_judged(**changes: Any) -> dict[float, str]:
+    """The verdicts on the numbers of programs, by number."""
+    values = {"artefact": "faultloc/fig05", "models": ["python"]} | changes
+    given = faultloc.Programs.model_validate(values)
+    table = ledger(given, {"seeds": program_tables.seed_counts(given)})
+    table = table[table["evidence"] == "recomputed"].set_index("published")
+    return table["verdict"].to_dict()
 
 
 @pytest.mark.slow
-def test_the_authors_programs_decide_what_section_i_says_of_them(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.usefixtures("public")
+def test_the_authors_programs_decide_what_section_i_says_of_them() -> None:
+    both = {637: "reproduced", 670: "reproduced"}
+    assert seeds_judged() == both
+    # What is kept of them is another matter.
+    assert seeds_judged(n_programs=3, min_lines=80) == both
+    assert seeds_judged(programs=["alpaca"]) == both | {670: "not run"}
+
+
+def test_the_kits_own_programs_decide_nothing_of_the_papers(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-
-    def claims(**changes: Any) -> dict[float, tuple[str, str]]:
-        given = faultloc.Programs.model_validate(
-            {"artefact": "faultloc/fig05", "models": ["python"]} | changes
-        )
-        table = ledger(given, {"seeds": program_tables.seed_counts(given)})
-        table = table[table["evidence"] == "recomputed"]
-        assert len(table) == 2
-        return dict(
-            zip(
-                table["published"],
-                zip(table["evidence"], table["verdict"], strict=True),
-                strict=True,
-            )
-        )
-
-    reproduced = ("recomputed", "reproduced")
-    assert claims() == {637: reproduced, 670: reproduced}
-    assert (
-        claims(n_programs=3, min_lines=80) == claims()
-    )  # what is kept of them is another matter
-    assert claims(programs=["alpaca"]) == {
-        637: reproduced,
-        670: ("recomputed", "not run"),
-    }
-
-
-def test_the_kits_own_programs_decide_nothing_of_the_papers() -> None:
-    given = faultloc.Programs.model_validate(
-        {
-            "artefact": "faultloc/fig05",
-            "models": ["python"],
-            "programs": ["java"],
-            "max_lines": 200,
-        }
+    neither = {637: "not run", 670: "not run"}
+    assert seeds_judged(programs=["java"], max_lines=200) == neither
+    fewer = pd.DataFrame(
+        [("alpaca", 636, 0)], columns=["source", "published", "passed"]
     )
-    seeds = program_tables.seed_counts(given)
-    assert seeds["source"].tolist() == ["java"]
-    assert set(ledger(given, {"seeds": seeds})["verdict"]) == {"not run"}
-    changed = seeds.assign(source="alpaca", published=636)
-    assert ledger(given, {"seeds": changed})["verdict"].tolist() == [
-        "differs",
-        "not run",
-        "not run",
-        "not run",
-    ]
+    monkeypatch.setattr(program_tables, "seed_counts", lambda _: fewer)
+    assert seeds_judged() == neither | {637: "differs"}
 
 
 @pytest.mark.slow
 @pytest.mark.release
-def test_the_papers_programs(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    python, java = program_set("alpaca", 50, 0), program_set("codesearchnet", 50, 0)
-    assert len(python.programs) + sum(python.dropped.values()) == 637
-    assert len(java.programs) + sum(java.dropped.values()) == 670
+@pytest.mark.usefixtures("public")
+def test_the_papers_programs() -> None:
+    python, java = (program_set(source, 50, 0) for source in SOURCES)
+    for found, expected in ((python, 637), (java, 670)):
+        assert len(found.programs) + found.dropped.total() == expected
     assert sum(n for why, n in python.dropped.items() if "50" in why) == 121
     assert sum(n for why, n in java.dropped.items() if "already" in why) == 60
     judged = Counter(program.relevance for program in java.programs)
     assert judged[0] > 250
     assert judged[3] > 80
     kept = Overrides(("sim-careful",), ("selection=kit",))
-    artefact = next(iter(resolve(["faultloc/tab02"], "paper", kept, load_registry())))
-    trials = artefact.trials()
-    faults = {language: Counter[object]() for language in ("python", "java")}
-    for trial in trials.items:
+    [artefact] = resolve(["faultloc/tab02"], "paper", kept, load_registry())
+    faults = {"python": Counter[Any](), "java": Counter[Any]()}
+    for trial in artefact.trials().items:
         faults[str(trial.factors["language"])][trial.factors["fault"]] += 1
     assert faults["python"].total() > 1500
     # 4,036 sites in Java, less 324 that rules refuse: the fault might not compile, nothing
@@ -632,12 +496,9 @@ def test_the_papers_programs(
 
 @pytest.mark.slow
 def test_the_kits_own_programs() -> None:
-    standard = program_set("installed", 50, 300)
+    standard, java = (program_set(source, 50, 300) for source in SMALL["programs"])
     assert len(standard.programs) > 150
-    assert all(
-        program.specification and program.lines >= 50 for program in standard.programs
-    )
-    java = program_set("java", 50, 300)
+    assert all(one.specification and one.lines >= 50 for one in standard.programs)
     assert len(java.programs) >= 20
     assert not java.dropped
     assert all(len(program.runs) >= 3 for program in java.programs)
@@ -647,151 +508,108 @@ def test_the_kits_own_programs() -> None:
 def test_table_ii_has_a_verdict_only_where_both_readings_of_compared_agree() -> None:
     """Answers that are all one line off: the paper says "compared", the artifact lets two lines pass."""
     cells = paper.published_localization()
-    cell = cells[(cells["language"] == "python") & (cells["fault"] == "OffByOne")].iloc[
-        0
-    ]
-    n = int(cell["n"])
-    answers = pd.DataFrame(
-        {"problem": [f"{one}/OffByOne/1" for one in range(n)]}
-    ).assign(language="python", fault="OffByOne", source="alpaca", spm="none")
-    off = (answers.index < n * cell["value"] / 100) * 1.0
+    of = cells.query("language == 'python' and fault == 'OffByOne'").iloc[0]
+    problems = [f"{one}/OffByOne/1" for one in range(int(of["n"]))]
+    answers = pd.DataFrame({"problem": problems}).assign(
+        language="python", fault="OffByOne", source="alpaca", spm="none"
+    )
+    off = (answers.index < len(answers) * of["value"] / 100) * 1.0
+    given = paper_parameters("faultloc/tab02")
     all_ten = read_published("faultloc")["groups"]["all"]
 
-    def word(strict: float, reference: float, models: list[str]) -> str:
-        parts = [
-            answers.assign(
-                model=model,
-                value_strict=off * strict if model == cell["model"] else 1.0,
-                value_reference=off * reference if model == cell["model"] else 1.0,
-            )
-            for model in models
-        ]
+    def words(
+        strict: float, reference: float, models: list[str], source: str = "alpaca"
+    ) -> pd.Series:
+        parts = []
+        for model in models:
+            own = model == of["model"]
+            values = {"value_strict": off * strict if own else 1.0}
+            values["value_reference"] = off * reference if own else 1.0
+            parts.append(answers.assign(model=model, **values))
         tables = {
             "published": cells,
-            "localized": localization.compared(pd.concat(parts), ["alpaca"], 0.95),
+            "localized": localization.compared(pd.concat(parts), [source], 0.95),
             "counted": paper.best_on_misplaced_return(cells),
             "stated": pd.DataFrame(),
         }
-        found = ledger(given, tables)
-        start = f"Table II: {cell['label']}, Python, OffByOne"
-        [verdict] = found[found["statement"].str.startswith(start)]["verdict"]
+        found = ledger(given, tables).set_index("statement")["verdict"]
+        return found[found.index.str.startswith("Table II:")]
+
+    def word(*how: Any) -> str:
+        found = words(*how)
+        start = f"Table II: {of['label']}, Python, OffByOne"
+        [verdict] = found[found.index.str.startswith(start)]
         return str(verdict)
 
-    given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[
-        0
-    ].parameters
     assert word(0.0, 0.0, all_ten) == "differs"
     assert word(0.0, 1.0, all_ten) == "inconclusive", "differs by one reading alone"
     assert word(0.0, 0.0, all_ten[:9]) == "not run", "others decide what is kept"
+    others = words(0.0, 0.0, all_ten, "installed")
+    assert len(others) == 80
+    assert set(others) == {"not run"}, "only the paper's programs decide"
+    assert others.index.str.contains("Figure 7").sum() == 2
 
 
 def test_functions_are_shuffled_in_java_alone() -> None:
     """Table I."""
-    items = trials_of().items
-    shuffled = [one for one in items if one.factors["spm"] == "functions"]
-    assert {one.factors["language"] for one in shuffled} == {"java"}
-    table = program_tables.task_statistics(
-        faultloc.ProgramsFigure.model_validate(SMALL_PROGRAMS)
-    )
-    each = table.set_index("source").eval("tasks / faulty")
+    factors = [trial.factors for trial in trials_of().items]
+    shuffled = [one["language"] for one in factors if one["spm"] == "functions"]
+    assert set(shuffled) == {"java"}
+    programs = {name: SMALL[name] for name in SMALL if name != "content"}
+    given = faultloc.ProgramsFigure.model_validate(programs)
+    table = program_tables.task_statistics(given).set_index("source")
+    each = table["tasks"] / table["faulty"]
     assert each.to_dict() == {"installed": 1 + 5 * 2, "java": 1 + 6 * 2}
 
 
 def test_the_drop_under_function_shuffling_is_javas() -> None:
     """Section V-B2: of ten faults in Java two are found again; Python's, had they been asked, do not count."""
     models = read_published("faultloc")["groups"]["all"]
-    found = [("java", n, float(n < 2)) for n in range(10)]
-    found += [("python", n, 1.0) for n in range(10)]
-    again = pd.DataFrame(found, columns=["language", "problem", "value_strict"])
-    again = again.assign(
-        source=again["language"], problem=again["problem"].astype(str) + "/x/1"
-    )
-    again = again.assign(
-        spm="functions", strength=1, quarter=1, outcome_strict="correct"
-    )
-    answers = again.merge(pd.DataFrame({"model": models}), how="cross")
-    answers = pd.concat([answers, answers.assign(spm="none", value_strict=1.0)])
-    table = stated.stated_numbers(answers, ["x"], rule="strict", confidence=0.95)
+    parts = [
+        made_up(model, [("java", 10, 2), ("python", 10, 10)]).assign(
+            spm="functions", strength=1, outcome_strict="correct"
+        )
+        for model in models
+    ]
+    again = pd.concat(parts)
+    answers = pd.concat([again, again.assign(spm="none", value_strict=1.0)])
+    table = stated.stated_numbers(answers, ["x"], **RULE)
     lost = table[table["number"] == "lost under functions"]
     assert lost["value"].tolist() == pytest.approx([0.8, 0.8])
-
-
-@pytest.mark.slow
-def test_claims_are_decided_only_on_the_papers_programs(tmp_path: Path) -> None:
-    answers = run(
-        trials_of(spms=[]), ["sim-careful"], store=tmp_path / "s.sqlite"
-    ).answers
-    table = localization.localized(
-        answers, ["language", "fault"], rule="strict", confidence=0.95
-    )
-    cells = paper.published_localization()
-    nothing = stated.stated_numbers(
-        answers, ["installed"], rule="strict", confidence=0.95
-    )
-    assert nothing.empty
-    tables = {
-        "published": cells,
-        "counted": paper.best_on_misplaced_return(cells),
-        "stated": nothing,
-    }
-    given = resolve(["faultloc/tab02"], "paper", Overrides(), load_registry())[
-        0
-    ].parameters
-
-    def claims(seeds: str) -> pd.DataFrame:
-        own = table[table["model"] == "sim-careful"].assign(
-            model="phi-4", programs=seeds
-        )
-        own = own.assign(asked="all ten")
-        both = [
-            own.assign(reading=reading) for reading in localization.READINGS.values()
-        ]
-        found = ledger(given, tables | {"localized": pd.concat(both)})
-        return found[found["statement"].str.startswith("Table II")]
-
-    others = claims("installed java")
-    assert len(others) == 80
-    assert set(others["verdict"]) == {"not run"}
-    assert others["statement"].str.contains("Figure 7").sum() == 2
-    decided = claims("alpaca codesearchnet")["verdict"] != "not run"
-    assert decided.sum() == (table[table["model"] == "sim-careful"]["kept"] > 0).sum()
+    few = answers[answers["model"] != models[0]]
+    assert stated.stated_numbers(few, ["x"], **RULE).query("number == 'lost'").empty
 
 
 def test_table_iv_s_250_lines_are_not_shown_to_be_inconsistent() -> None:
     lines = paper.lines_of_a_program()
     assert dict(lines.round(1).to_numpy()) == {
-        **{"all lines by its tasks": 327.8, "all lines by its prompts": 211.3},
+        "all lines by its tasks": 327.8,
+        "all lines by its prompts": 211.3,
         "lines of the public seed programs": 370.3,
     }
-    given = resolve(["faultloc/tab04"], "paper", Overrides(), load_registry())[
-        0
-    ].parameters
-    found = ledger(given, {"lines": lines, "seeds": pd.DataFrame()}).set_index(
-        "statement"
-    )
+    tables = {"lines": lines, "seeds": pd.DataFrame()}
+    found = ledger(paper_parameters("faultloc/tab04"), tables).set_index("statement")
     row = found.loc["Table IV: average lines of a program"]
     assert (row["verdict"], row["evidence"]) == ("inconclusive", "internal")
     assert row["readings"].count("inconsistent") == 3, "two of them above it, one below"
 
 
-def test_seed_programs_are_as_long_as_the_published_ones(shared_data: Path) -> None:
-    for language, (count, lines) in (published_numbers("faultloc/tab04") or {})[
-        "seed_lines"
-    ].items():
-        path = shared_data / "llmcodeimpact" / f"{language}_seed_programs.jsonl.gz"
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            codes = [json.loads(row)["code"] for row in file]
-        assert (len(codes), sum(len(code.split("\n")) for code in codes)) == (
-            count,
-            lines,
-        )
+@pytest.mark.usefixtures("public")
+def test_seed_programs_are_as_long_as_the_published_ones() -> None:
+    published = published_numbers("faultloc/tab04")["seed_lines"]
+    for language, (count, lines) in published.items():
+        rows = packed_rows(f"{language}_seed_programs.jsonl.gz")
+        lengths = [row["code"].count("\n") + 1 for row in rows]
+        assert (len(lengths), sum(lengths)) == (count, lines)
 
 
 def test_fewer_models_find_misplaced_returns_best_by_every_reading() -> None:
     found = paper.best_on_misplaced_return(paper.published_localization())
     assert dict(found.to_numpy()) == {
-        **{"tasks of both languages together": 4, "mean of both languages": 4},
-        **{"Python alone": 5, "Java alone": 3},
+        "tasks of both languages together": 4,
+        "mean of both languages": 4,
+        "Python alone": 5,
+        "Java alone": 3,
     }
 
 
@@ -799,109 +617,43 @@ def test_every_artefact_resolves_at_the_papers_size() -> None:
     chosen = select(["faultloc"], load_profile("paper"))
     assert len(chosen) == len([*(PARAMS / "faultloc").glob("*.yaml")])
     assert len(resolve(chosen, "paper", Overrides(), load_registry())) == len(chosen)
-    heat = paper.published_heat()
-    assert isinstance(heat, pd.DataFrame)
-    assert (
-        heat.set_index(["row", "column"]).loc[("OffByOne", "0-25 %"), "accuracy"]
-        == 0.65
-    )
-    numbers = published_numbers("faultloc/tab02")
-    assert numbers is not None
-    for language, faults in numbers["values"].items():
-        for fault, values in faults.items():
-            of = numbers["denominators"][language][fault]
-            odd = {
-                one["model"]
-                for one in numbers["flagged"]
-                if (one["language"], one["fault"]) == (language, fault)
-            }
-            odd |= (
-                {"GPT-4o"}
-                if (language, fault) == ("java", "MisplacedReturn")
-                else set()
-            )
-            for label, value in zip(numbers["columns"], values, strict=True):
-                if label not in odd:
-                    assert round(value * of / 100) / of * 100 == pytest.approx(
-                        value, abs=0.00501
-                    )
+    heat = paper.published_heat().set_index(["row", "column"])["accuracy"]
+    assert heat["OffByOne", "0-25 %"] == 0.65
 
 
-@pytest.mark.slow
-def test_no_comment_of_the_demo_accuses_the_fault() -> None:
-    """All mutants of Figure 6, and of as many programs again, with comments of the kit's own, of both kinds."""
-    given = next(
-        iter(resolve(["faultloc/fig06"], "demo", Overrides(), load_registry()))
-    ).parameters
-    assert isinstance(given, faultloc.Localization)
-    given = given.model_copy(
-        update={
-            "n_programs": 2 * given.n_programs if THOROUGH else given.n_programs // 2
-        }
-    )
-    accusations = bank("python", "accuses elsewhere").comments
-    assert not any(map(ACCUSES.search, bank("python").comments))
-    seen = Counter[str]()
-    for task in (
-        task
-        for source in given.programs
-        for task in faultloc.tasks_of(given, source).values()
-    ):
-        for said, strength in product(SAID, given.strengths):
-            made = mutated(
-                task, "comments", strength, bank(task.correct.language, said), 0
-            )
-            if isinstance(made, FaultyProgram):
-                seen[said] += 1
-                around = "\n".join(
-                    made.code.split("\n")[max(0, made.line - 3) : made.line + 2]
-                )
-                assert not any(text in around for text in accusations), (
-                    task.id,
-                    said,
-                    strength,
-                )
-    assert min(seen.values()) > (700 if THOROUGH else 100), seen
+def test_percentages_of_table_ii_are_of_whole_tasks_but_for_what_is_flagged() -> None:
+    cells = paper.published_localization().query("flag == ''")
+    right = (cells["value"] * cells["of"] / 100).round()
+    assert (100 * right / cells["of"] - cells["value"]).abs().max() < 0.00501
 
 
 def dots(rows: list[str], models: list[str], **columns: object) -> pd.DataFrame:
     cells = [
-        {
-            "label": row,
-            "condition": model,
-            "accuracy": number / 20,
-            "low": 0.0,
-            "high": 1.0,
-        }
-        for row in rows
-        for number, model in enumerate(models)
+        (row, model, number / 20) for row in rows for number, model in enumerate(models)
     ]
-    return pd.DataFrame(cells).assign(**columns)
+    table = pd.DataFrame(cells, columns=["label", "condition", "accuracy"])
+    return table.assign(low=0.0, high=1.0, **columns)
 
 
 def test_published_figure_6_stands_in_the_rows_and_figure_7_s_counts_do_not() -> None:
     own = {"Python": dots(["names", "dead_code"], ["phi-4"])}
     panel = paper.beside_published(own, "spms")["Python"]
     theirs = panel[panel["condition"].str.startswith("published")]
-    dead = [
-        bars["dead_code"]
-        for bars in read_published("faultloc")["fig06"]["values"].values()
-    ]
+    bars = read_published("faultloc")["fig06"]["values"].values()
     means = theirs.set_index("label")["accuracy"]
     assert len(means) == 5
-    assert means["dead_code"] == pytest.approx(sum(dead) / 1000)
+    dead = sum(bar["dead_code"] for bar in bars)
+    assert means["dead_code"] == pytest.approx(dead / 1000)
     [ax] = share_dots({"Python": panel}, xlabel="%").axes
     for label, part in zip(ax.get_yticklabels(), ("names", "dead code"), strict=False):
         names(label.get_text(), part)
     strokes = ax.collections[0]
     assert len(strokes.get_segments()) == 5
     assert to_hex(strokes.get_color()[0]).upper() == PUBLISHED
-    by_model = paper.beside_published({"Java": dots(["phi-4"], ["phi-4"])}, "models")[
-        "Java"
-    ]
+    panels = {"Java": dots(["phi-4"], ["phi-4"])}
+    by_model = paper.beside_published(panels, "models")["Java"]
     assert by_model["label"].nunique() == 10, "the paper's phi-4 stands in our own row"
     assert len(by_model) == 11
-    assert len(paper.published_counts()) == 20
 
 
 def test_what_figures_10_and_11_count_is_not_said_and_stands_apart() -> None:
@@ -909,12 +661,8 @@ def test_what_figures_10_and_11_count_is_not_said_and_stands_apart() -> None:
     panels = paper.beside_published(own, "categories")
     assert list(panels) == ["Python", paper.UNSAID]
     assert len(panels["Python"]) == 1
-    assert set(panels[paper.UNSAID]["label"]) == {
-        "reasoning",
-        "multimodal",
-        "generic",
-        "coder",
-    }
+    kinds = {"reasoning", "multimodal", "generic", "coder"}
+    assert set(panels[paper.UNSAID]["label"]) == kinds
 
 
 @pytest.mark.slow
@@ -926,109 +674,76 @@ def test_figures_of_seventeen_models_fit_a_page_and_tell_them_apart() -> None:
     python, _ = figure.axes
     drawn = [line for line in python.lines if line.get_marker() in OTHER_MARKERS]
     assert len({(line.get_color(), line.get_marker()) for line in drawn}) == 17
-    assert {round(float(line.get_xdata()[0]), 6) for line in drawn} == {
-        5.0 * n for n in range(17)
-    }
+    places = {round(float(line.get_xdata()[0]), 6) for line in drawn}
+    assert places == {5.0 * number for number in range(17)}
     assert "0–16" in [text.get_text() for text in python.texts]
 
 
 def test_marks_of_a_figure_stand_on_its_dots() -> None:
-    cells = [{"model": "phi-4", "spm": spm} for spm in ("names", "dead_code")]
-    rows = dots(["names", "dead_code"], ["phi-4"], cell=cells)
-    [ax] = share_dots({"Python": rows}, xlabel="%").axes
+    cells = [{"model": "phi-4", "spm": spm} for spm in SINGLE]
+    [ax] = share_dots({"": dots([*SINGLE], ["phi-4"], cell=cells)}, xlabel="%").axes
     marks = [artist for artist in ax.get_children() if isinstance(artist, Mark)]
     assert [mark.cell for mark in marks] == cells
     points = [line.get_xydata()[0] for line in ax.lines if line.get_marker() in MARKERS]
-    assert [tuple(mark.get_center()) for mark in marks] == [
-        tuple(one) for one in points
-    ]
+    assert [[*mark.get_center()] for mark in marks] == [[*point] for point in points]
 
 
 def test_titles_say_the_finding() -> None:
-    losses = pd.DataFrame(
-        {"control": "blank_line", "low": [0.1, 0.01], "low_joint": [0.05, -0.02]}
-    )
+    ends = {"low": [0.1, 0.01], "low_joint": [0.05, -0.02]}
+    losses = pd.DataFrame({"control": "blank_line", **ends})
     names(robustness.headline(losses, losses, "models"), "blank line", "1 of 2")
     names(robustness.headline(losses[:0], losses, "models"), "no control", "0")
-    shares = pd.DataFrame(
-        [
-            ("phi-4", "python", "OffByOne", 0.2, 20),
-            ("phi-4", "java", "OffByOne", 0.4, 20),
-        ],
-        columns=["model", "language", "fault", "accuracy_kept", "kept"],
-    )
-    said = localization.headline(shares, "faults")
+    columns = ["model", "fault", "language", "accuracy_kept", "kept"]
+    rows = [("", "OffByOne", "python", 0.2, 20), ("", "OffByOne", "java", 0.4, 20)]
+    said = localization.headline(pd.DataFrame(rows, columns=columns), "faults")
     names(said, "off by one in Java (40 %)", "off by one in Python (20 %)")
     assert said.index("most") < said.index("40 %") < said.index("20 %")
     # Within a language, weighted by tasks: 4 of 20 and 20 of 40 are 40 %.
-    shares = pd.DataFrame(
-        [
-            ("coder", "python", 0.2, 20),
-            ("coder", "python", 0.5, 40),
-            ("reasoning", "python", 0.3, 20),
-            ("reasoning", "java", 0.9, 20),
-        ],
-        columns=["model", "language", "accuracy_kept", "kept"],
-    )
+    rows = [("coder", "", "python", 0.2, 20), ("coder", "", "python", 0.5, 40)]
+    rows += [
+        ("reasoning", "", language, share, 20)
+        for language, share in (("python", 0.3), ("java", 0.9))
+    ]
+    shares = pd.DataFrame(rows, columns=columns)
     said = localization.headline(shares, "categories")
     names(said, "reasoning in Java (90 %)", "reasoning in Python (30 %)")
-    few = shares.assign(kept=9)
-    names(localization.headline(few, "versions"), "10 tasks")
+    names(localization.headline(shares.assign(kept=9), "versions"), "10 tasks")
 
 
 def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
-    trials = trials_of(n_programs=12, spms=["names", "comments"], strengths=[1, 4])
-    frame = run(
-        trials, ["sim-careful", "sim-trusting"], store=tmp_path / "s.sqlite"
-    ).answers
-    points = robustness.mean_points(frame, rule="strict", confidence=0.95).set_index(
-        ["language", "mutation", "strength"]
-    )
-    asked = frame[
-        (frame["outcome_strict"] != "skipped")
-        & frame["spm"].isin(["names", "comments"])
-    ]
-    here = asked[(asked["language"] == "python") & (asked["strength"] == 4)]
-    expected = 100 * here.groupby("model")["value_strict"].mean().mean()
-    assert points.loc[("python", "all mutations", 4), "value"] == pytest.approx(
-        expected
-    )
-    one = here[here["spm"] == "names"].groupby("model")["value_strict"].mean().mean()
-    assert points.loc[("python", "names", 4), "value"] == pytest.approx(100 * one)
+    trials = trials_of(n_programs=12, spms=[*SINGLE], strengths=[1, 4])
+    models = ["sim-careful", "sim-trusting"]
+    frame = run(trials, models, store=tmp_path / "s.sqlite").answers
+    points = robustness.mean_points(frame, **RULE)
+    means = points.set_index(["language", "mutation", "strength"])["value"]
+    asked = frame[frame["outcome_strict"] != "skipped"]
+    here = asked.query("language == 'python' and strength == 4 and spm in @SINGLE")
+    for name, part in (
+        ("all mutations", here),
+        ("names", here[here["spm"] == "names"]),
+    ):
+        expected = part.groupby("model")["value_strict"].mean().mean()
+        assert means["python", name, 4] == pytest.approx(100 * expected)
     assert (points["low"] < points["value"]).all()
     assert (points["value"] < points["high"]).all()
-    figure = strength_curves(
-        pd.concat([points.reset_index(), paper.published_strengths()])
-    )
-    for text, part in zip(
-        figure.legends[0].get_texts(), ("mean", "published"), strict=True
-    ):
-        names(text.get_text(), part)
+    figure = strength_curves(pd.concat([points, paper.published_strengths()]))
+    texts = [text.get_text() for text in figure.legends[0].get_texts()]
+    for text, part in zip(texts, ("mean", "published"), strict=True):
+        names(text, part)
 
 
 @pytest.mark.slow
-def test_the_artifacts_own_programs_and_labels_are_kept(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    whole: dict[str, Any] = {
-        "selection": "artifact",
-        "programs": ["alpaca", "codesearchnet"],
-        "n_programs": 0,
-    }
-    python, java = (
-        program_set(source, 50, 0, "artifact") for source in ("alpaca", "codesearchnet")
-    )
-    for found, expected, filtered in ((python, 637, 335), (java, 670, 609)):
+@pytest.mark.usefixtures("public")
+def test_the_artifacts_own_programs_and_labels_are_kept() -> None:
+    sizes = ((637, 335), (670, 609))
+    for source, (expected, filtered) in zip(SOURCES, sizes, strict=True):
+        found = program_set(source, 50, 0, "artifact")
         assert len(found.programs) == found.published == expected
-        assert sum(not program.refused for program in found.programs) == filtered
-        assert (
-            Counter(program.refused for program in found.programs if program.refused)
-            == found.dropped
-        )
-    given = parameters(
-        **whole | {"per_quarter": 0, "max_lines": 0, "programs": ["alpaca"]}
-    )
+        refused = [one.refused for one in found.programs if one.refused]
+        assert len(refused) == expected - filtered
+        assert Counter(refused) == found.dropped
+    whole: dict[str, Any] = {"selection": "artifact", "n_programs": 0, "max_lines": 0}
+    given = parameters(**whole, per_quarter=0, programs=["alpaca"])
     every = faultloc.tasks_of(given, "alpaca")
     assert len(every) == 9150
     counts = Counter(task.refused for task in every.values())
@@ -1040,34 +755,24 @@ def test_the_artifacts_own_programs_and_labels_are_kept(
     assert len(unparsed) > 1334  # returns alone
     assert all(task.refused for task in unparsed)
     right = Counter(task.kind for task in every.values() if task.label_is_right)
-    exact = paper.audit("public", 0).set_index(["fault", "quarter"])["within"]
-    assert right == {
-        RENAMED.get(kind, kind): exact[kind, 0]
-        for kind in (*KINDS, *RENAMED)
-        if (kind, 0) in exact
-    }
-    kept, dropped = program_tables.seed_tables(parameters(**whole | {"max_lines": 0}))
+    exact = paper.audit("public", 0).query("quarter == 0 and fault != 'all faults'")
+    within = exact.replace({"fault": RENAMED}).set_index("fault")["within"]
+    assert right == within.to_dict()
+    kept, dropped = program_tables.seed_tables(parameters(**whole, programs=SOURCES))
     assert kept["programs"].sum() == 637 + 670
     assert dropped["what"].str.startswith("kept").all()
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("public")
 def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
-    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    some: dict[str, Any] = {
-        "selection": "artifact",
-        "programs": ["alpaca"],
-        "n_programs": 12,
-        "max_lines": 0,
-    }
-    changed = some | {"spms": ["names"], "strengths": [1]}
+    some: dict[str, Any] = {"selection": "artifact", "programs": ["alpaca"]}
+    some |= {"n_programs": 12, "max_lines": 0, "spms": ["names"], "strengths": [1]}
     labels = {task.program.code: task.program.line for task in tasks(**some).values()}
     with oracle(monkeypatch, defaultdict(lambda: 1, labels)):
-        results = run(
-            trials_of(**changed), ["llama-3.1-8b"], store=tmp_path / "s.sqlite"
-        )
+        results = run(trials_of(**some), ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
     answers = results.answers
     plain = answers[answers["spm"] == "none"]
     reachable = ~plain["refused"].str.contains("no line")
@@ -1077,9 +782,3 @@ def test_an_oracle_of_the_artifacts_labels_is_right_and_what_is_refused_is_told(
     assert (~reachable).any()
     skipped = answers[answers["outcome_strict"] == "skipped"]
     assert skipped["detail_strict"].str.contains("parse|localized|neutral|only").all()
-
-
-def test_the_kits_own_programs_are_filtered_whatever_is_selected() -> None:
-    assert (
-        tasks(n_programs=2, selection="artifact").keys() == tasks(n_programs=2).keys()
-    )

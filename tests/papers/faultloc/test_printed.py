@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from codestress.inference.run import run
 from codestress.papers.faultloc.printed import (
@@ -105,42 +105,33 @@ def test_the_fault_stands_where_the_paper_says() -> None:
     """Section II says line 13; Figure 3's lines 11 and 19 count its labels and the second halves of broken lines."""
     lines = {question: printed_program(question).line for question in CONDITIONS}  # type: ignore[arg-type]
     assert lines == {"faulty": 12, "annotated": 13, "edited": 13, "figure 3": 8}
+    shown = FIGURE_3.split("\n")
     third = printed_program("figure 3").code.split("\n")
-    assert (
-        third[16 - 1].strip()
-        == FIGURE_3.split("\n")[19 - 1].removeprefix("19").strip()
-        == "result.append(list())"
-    )
-    assert (
-        third[8 - 1].strip() == FIGURE_3.split("\n")[11 - 1].removeprefix("11").strip()
-    )
+    for ours, theirs in ((8, 11), (16, 19)):
+        assert third[ours - 1].strip() == shown[theirs - 1].lstrip("0123456789 ")
+    assert third[15].strip() == "result.append(list())"
 
 
 def test_the_edits_are_names_and_a_comment() -> None:
     before, after = printed_program("faulty").code, printed_program("edited").code
     assert after.count(MISLEADING) == 1
-    renamed = (
-        after.replace(MISLEADING, "")
-        .replace("final_result", "board")
-        .replace("howManyQueens", "solveNQueens")
+    renamed = after.replace(MISLEADING, "").replace("final_result", "board")
+    assert renamed.replace("howManyQueens", "solveNQueens") == before
+    third, edited = (
+        {line.strip() for line in code.split("\n")}
+        for code in (printed_program("figure 3").code, after)
     )
-    assert renamed == before
-    shared = {line.strip() for line in printed_program("figure 3").code.split("\n")}
-    assert shared - {line.strip() for line in after.split("\n")} == {
-        "if col == n:",
-        "result.append(list())",
-    }
+    assert third - edited == {"if col == n:", "result.append(list())"}
 
 
 def test_the_prompt_is_to_the_letter() -> None:
     trials = questions(Printed(artefact="faultloc/fig02", models=["sim-wide"]))
     texts = [trials.render(trial).messages[0].content for trial in trials.items]
-    assert texts[0] == prompt_text("printed.specification")
-    assert texts[1:] == [
-        PROMPT + printed_program(question).code for question in CONDITIONS
-    ]  # type: ignore[arg-type]
-    assert all(FAULT in text and ELIDED in text for text in texts[1:])
-    assert "Off-by-one" not in texts[1]
+    programs = [printed_program(question).code for question in CONDITIONS]  # type: ignore[arg-type]
+    first = prompt_text("printed.specification")
+    assert texts == [first, *(PROMPT + code for code in programs)]
+    assert all(FAULT in code and ELIDED in code for code in programs)
+    assert "Off-by-one" not in programs[0]
 
 
 CODE = printed_program("faulty").code
@@ -171,46 +162,33 @@ PROSE = [
 ]
 
 
-@pytest.mark.parametrize(("line", "text"), PROSE)
-def test_the_line_that_prose_names(line: int | None, text: str) -> None:
-    assert line_in_prose(text, CODE) == line
-
-
-def test_answers_in_prose_are_scored() -> None:
-    def outcomes(texts: list[str], tolerance: int = 0) -> set[Outcome]:
-        return {
-            score_location(
-                Response(text, "stop"), 12, CODE, tolerance, prose=True
-            ).outcome
-            for text in texts
-        }
-
-    assert outcomes([text for line, text in PROSE if line == 12]) == {Outcome.CORRECT}
-    assert outcomes([text for line, text in PROSE if line not in (12, None)], 2) == {
-        Outcome.INCORRECT
-    }
-    assert outcomes([text for line, text in PROSE if line is None], 2) == {
-        Outcome.UNPARSABLE
-    }
-    assert outcomes(["The error is in line 14."], 2) == {Outcome.CORRECT}
-    assert outcomes([f"<think>`{LINE}`</think>It is line 3."]) == {Outcome.INCORRECT}
-    assert (
-        score_location(
-            Response("The error is", "length"), 12, CODE, 0, prose=True
-        ).outcome
-        is Outcome.TRUNCATED
-    )
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [*PROSE, (14, "The error is in line 14."), (3, f"<think>`{LINE}`</think>line 3.")],
+)
+def test_answers_in_prose_are_scored(line: int | None, text: str) -> None:
+    for tolerance in (0, 2):
+        response = Response(text, "stop")
+        found = score_location(response, 12, CODE, tolerance, prose=True).outcome
+        if line is None:
+            assert found is Outcome.UNPARSABLE
+        else:
+            right = abs(line - 12) <= tolerance
+            assert found is (Outcome.CORRECT if right else Outcome.INCORRECT)
+    cut = Response("The error is", "length")
+    assert score_location(cut, 12, CODE, 0, prose=True).outcome is Outcome.TRUNCATED
 
 
 @given(st.text(st.sampled_from("`\n#0123456789 line:for"), max_size=200))
+@example("`" * 100_000)
+@example("```" * 33_000)
+@example("line " * 20_000)
+@example("line 1" * 16_000)
+@example("#\n" * 50_000)
+@example("`x" * 50_000)
 def test_any_text_is_read(text: str) -> None:
     number = line_in_prose(text, CODE)
     assert number is None or number >= 0
-
-
-@pytest.mark.parametrize("unit", ["`", "```", "line ", "line 1", "#\n", "`x"])
-def test_hostile_prose_is_read_in_time(unit: str) -> None:
-    line_in_prose(unit * (100_000 // len(unit)), CODE)
 
 
 @pytest.mark.parametrize(
@@ -238,25 +216,19 @@ def test_any_model_is_asked_the_specification_first(
 ) -> None:
     def behave(request: Received) -> Reply:
         if request.prompt == prompt_text("printed.specification"):
-            return completion(
-                "No queen shares its row, column or diagonal with another."
-            )
-        moved = "final_result" in request.prompt
-        return completion(
-            "Line 5 is wrong." if moved else f"The error:\n```\n{STATEMENT}\n```"
-        )
+            return completion("Queens share no row, column or diagonal.")
+        if "final_result" in request.prompt:
+            return completion("Line 5 is wrong.")
+        return completion(f"The error:\n```\n{STATEMENT}\n```")
 
-    given_here = Printed(artefact="faultloc/fig02", models=["llama-3.1-8b"])
-    trials = questions(given_here)
-    assert [trial.factors["question"] for trial in trials.items] == [
-        "specification",
-        *CONDITIONS,
-    ]
+    models = ["llama-3.1-8b"]
+    trials = questions(Printed(artefact="faultloc/fig02", models=models))
     with OpenAIServer(behave) as server:
         monkeypatch.setenv("LOCAL_BASE_URL", server.base_url)
-        results = run(trials, ["llama-3.1-8b"], store=tmp_path / "s.sqlite")
-    assert list(results.answers["value_strict"]) == [1, 1, 1, 0, 0]
-    table = named_lines(results.answers, "strict")
+        answers = run(trials, models, store=tmp_path / "s.sqlite").answers
+    assert answers["question"].tolist() == ["specification", *CONDITIONS]
+    assert answers["value_strict"].tolist() == [1, 1, 1, 0, 0]
+    table = named_lines(answers, "strict")
     assert table["condition"].tolist() == list(CONDITIONS.values())
     assert table["named_line"].tolist() == [12, 13, 5, 5]
     assert table["found"].tolist() == [1, 1, 0, 0]

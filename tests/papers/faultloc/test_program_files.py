@@ -62,20 +62,11 @@ class Counter {
 @st.composite
 def texts(draw: st.DrawFn, code: str) -> str:
     """The program as some editor might have saved it."""
-    lines = (
-        [line.replace("    ", "\t") for line in code.split("\n")]
-        if draw(st.booleans())
-        else code.split("\n")
-    )
-    lines = [
-        line or draw(st.sampled_from(["", "  ", "\f", "\t"])) for line in lines[:-1]
-    ]
-    text = "".join(line + "\n" for line in lines)
-    return (
-        text.rstrip("\n")
-        if draw(st.booleans())
-        else text + draw(st.sampled_from(["", "\n", "\n\n"]))
-    )
+    if draw(st.booleans()):
+        code = code.replace("    ", "\t")
+    blank = st.sampled_from(["", "  ", "\f", "\t"])
+    lines = [line or draw(blank) for line in code.removesuffix("\n").split("\n")]
+    return "\n".join(lines) + draw(st.sampled_from(["", "\n", "\n\n", "\n\n\n"]))
 
 
 def saved(folder: Path, name: str, text: str) -> ProgramFile:
@@ -109,15 +100,11 @@ def test_a_fault_is_one_line_and_undone_byte_for_byte(
     rows = faulty_rows(saved(tmp_path_factory.mktemp("p"), name, text))
     assert len(rows) >= least
     for row in rows:
-        lines = lines_of(row["code"])
-        assert lines[row["line"] - 1] == row["after"] != row["before"]
-        lines[row["line"] - 1] = row["before"]
+        lines, before = lines_of(row["code"]), row["before"]
+        assert lines[row["line"] - 1] == row["after"] != before
+        lines[row["line"] - 1] = before
         assert "".join(lines) == text
-        assert (
-            not row["before"]
-            or row["before"].endswith("\n")
-            or text.endswith(row["before"])
-        )
+        assert not before or before.endswith("\n") or text.endswith(before)
 
 
 @pytest.mark.parametrize(("name", "code"), [("a.py", PYTHON), ("A.java", JAVA)])
@@ -125,8 +112,7 @@ def test_a_fault_is_one_line_and_undone_byte_for_byte(
 @given(
     data=st.data(),
     spm=st.sampled_from(SPMS),
-    strength=st.integers(1, 2),
-    seed=st.integers(0, 9),
+    how=st.tuples(st.integers(1, 2), st.integers(0, 9)),
 )
 def test_a_line_is_followed_through_mutations(
     tmp_path_factory: pytest.TempPathFactory,
@@ -134,89 +120,64 @@ def test_a_line_is_followed_through_mutations(
     code: str,
     data: st.DataObject,
     spm: Spm,
-    strength: int,
-    seed: int,
+    how: tuple[int, int],
 ) -> None:
-    marked = code.replace("return total", "return total + 123457")
-    text = data.draw(texts(marked))
+    text = data.draw(texts(code.replace("return total", "return total + 123457")))
     file = saved(tmp_path_factory.mktemp("p"), name, text)
-    line = next(
-        number for number, one in enumerate(lines_of(text), start=1) if "123457" in one
-    )
-    row = mutated_row(file, name, spm, line, strength, seed)
-    assert "123457" in lines_of(row["code"])[row["line"] - 1]
+    before = lines_of(text)
+    line = next(n for n, one in enumerate(before, start=1) if "123457" in one)
+    row = mutated_row(file, name, spm, line, *how)
+    after = lines_of(row["code"])
+    assert "123457" in after[row["line"] - 1]
     if row["state"] != "applied":
         assert (row["code"], row["line"]) == (text, line)
         assert row["reason"]
         return
-    assert row == mutated_row(file, name, spm, line, strength, seed)
+    assert row == mutated_row(file, name, spm, line, *how)
     if "names" not in spm:
-        left = list(map(code_in, lines_of(row["code"])))
-        for one in map(code_in, lines_of(text)):
-            left.remove(one)  # nothing is lost
+        left = [code_in(one) for one in after]
+        for one in before:
+            left.remove(code_in(one))  # nothing is lost
         assert spm == "comments" or bool(left) == (spm != "functions")
 
 
-def rows_of(command: Any, *arguments: str) -> tuple[int, list[dict[str, Any]]]:
-    done = CliRunner().invoke(command, [*arguments, "--json"])
+def rows_of(command: Any, *arguments: Any) -> tuple[int, list[dict[str, Any]]]:
+    done = CliRunner().invoke(command, [*map(str, arguments), "--json"])
     return done.exit_code, [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(PYTHON)
-    (tmp_path / "A.java").write_text(JAVA)
-    (tmp_path / "none.py").write_text("def f(:")
-    (tmp_path / "bytes.py").write_bytes(b"x = '\xff'")
-    (tmp_path / "a.txt").write_text(PYTHON)
-    good, none = (
-        [str(tmp_path / name) for name in ("a.py", "A.java")],
-        [str(tmp_path / name) for name in ("none.py", "bytes.py", "a.txt")],
-    )
-    assert rows_of(faults, *good)[0] == 0
-    status, rows = rows_of(faults, *good, *none)
+    good, bad = [tmp_path / "a.py", tmp_path / "A.java"], tmp_path / "a.txt"
+    for path, text in zip((*good, bad), (PYTHON, JAVA, PYTHON), strict=True):
+        path.write_text(text)
+    status, rows = rows_of(faults, *good, bad)
     assert status == 0
-    made = [row for row in rows if row["program"] in good]
-    assert all(
-        list(row) == ["program", "fault", "line", "code", "before", "after"]
-        for row in made
-    )
-    assert {row["program"] for row in made} == set(good)
-    bad = [row for row in rows if row["program"] in none]
-    assert [(row["program"], row["fault"]) for row in bad] == [
-        (name, None) for name in none
-    ]
-    assert all(row["reason"] for row in bad)
+    assert {row["program"] for row in rows} == {*map(str, good), str(bad)}
+    columns = ["program", "fault", "line", "code", "before", "after"]
+    assert all(list(row) == columns for row in rows[:-1])
+    assert list(rows[-1]) == [*columns, "reason"]
+    assert rows[-1]["fault"] is rows[-1]["code"] is None
 
-    asked = [
-        "--line",
-        "9",
-        "--mutations",
-        "comments,names,functions",
-        "--strength",
-        "2",
-        "--seed",
-        "3",
-    ]
-    assert rows_of(mutate, *good, *asked)[0] == 0
-    status, rows = rows_of(mutate, *good, *none, *asked)
+    mutations = ["comments", "names", "functions"]
+    how = ["--line", 9, "--mutations", ",".join(mutations), "--strength", 2]
+    status, rows = rows_of(mutate, *good, bad, *how, "--seed", 3)
     assert status == 0
-    assert [row["mutation"] for row in rows] == ["comments", "names", "functions"] * 5
-    assert all(
-        list(row) == ["program", "mutation", "state", "reason", "code", "line"]
-        for row in rows
-    )
-    states = [row["state"] for row in rows[:6]]
-    assert states == ["applied", "applied", "refused", *["applied"] * 3]
-    assert "Java" in rows[2]["reason"]
-    assert all(
-        row["state"] == "rejected" and row["reason"] and row["code"] is None
-        for row in rows[6:]
-    )
-    beyond = rows_of(mutate, good[0], "--line", "99")[1][0]
+    assert [row["mutation"] for row in rows] == mutations * 3
+    columns = ["program", "mutation", "state", "reason", "code", "line"]
+    assert all(list(row) == columns for row in rows)
+    states = [row["state"] for row in rows]
+    assert states == [
+        *("applied", "applied", "refused"),
+        *["applied"] * 3,
+        *["rejected"] * 3,
+    ]
+    names(rows[2]["reason"], "Java")
+    names(rows[-1]["reason"], ".py", ".java")
+    beyond = rows_of(mutate, good[0], "--line", 99)[1][0]
     assert beyond["state"] == "rejected"
     names(beyond["reason"], "99", "17")
 
-    status, rows = rows_of(faults, str(tmp_path / "gone.py"), good[0])
+    status, rows = rows_of(faults, tmp_path / "gone.py", good[0])
     assert status == 1
     names(rows[0]["reason"], "No such file")
     assert len(rows) > 10
@@ -257,21 +218,20 @@ BROUGHT: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
 def test_what_people_bring_is_rejected_with_line_and_reason(
     tmp_path: Path, command: Any
 ) -> None:
-    (tmp_path / "good.py").write_text(PYTHON)
-    (tmp_path / "Good.java").write_text(JAVA)
-    for name, (code, *_) in BROUGHT.items():
+    brought = {"good.py": (PYTHON,), **BROUGHT, "Good.java": (JAVA,)}
+    for name, (code, *_) in brought.items():
         (tmp_path / name).write_bytes(code.encode() if isinstance(code, str) else code)
-    paths = [str(tmp_path / name) for name in ("good.py", *BROUGHT, "Good.java")]
+    paths = [str(tmp_path / name) for name in brought]
     done = CliRunner().invoke(command, [*paths, "--json"])
     assert done.exit_code == 0
     names(done.stderr, f"{len(BROUGHT)} of {len(paths)}")
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert {row["program"] for row in rows} == set(paths)
-    for name, (_, *told) in BROUGHT.items():
-        for row in rows:
-            if row["program"] == str(tmp_path / name):
-                names(row["reason"], *told)
-                assert row["code"] is None
+    for row in rows:
+        _, *told = brought[Path(row["program"]).name]
+        if told:
+            names(row["reason"], *told)
+            assert row["code"] is None
 
 
 def test_faults_stand_beside_a_number_that_python_does_not_write(

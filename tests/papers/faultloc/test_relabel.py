@@ -20,33 +20,28 @@ from codestress.papers.faultloc.results.relabel import ORACLE, perfect_answers
 from codestress.papers.faultloc.tasks import RENAMED
 from told import refused
 
+BOTH = {"artefact": "faultloc/relabel", "models": ["sim-careful"], "per_quarter": 0}
 DRIFTED: dict[str, Any] = {
-    **{
-        "artefact": "faultloc/relabel",
-        "models": ["sim-careful"],
-        "programs": ["installed"],
-        "selection": "drifted",
-    },
-    **{"n_programs": 8, "max_lines": 300, "per_quarter": 0},
+    "programs": ["installed"],
+    "selection": "drifted",
+    "n_programs": 8,
+    "max_lines": 300,
 }
 PUBLIC: dict[str, Any] = {
-    "artefact": "faultloc/relabel",
-    "models": ["sim-careful"],
     "programs": ["alpaca"],
+    "selection": "artifact",
+    "n_programs": 0,
+    "max_lines": 0,
 }
-PUBLIC |= {"selection": "artifact", "per_quarter": 0, "n_programs": 0, "max_lines": 0}
 
 
 def relabelling(**changes: Any) -> studies.Relabel:
-    return studies.Relabel.model_validate(DRIFTED | changes)
+    return studies.Relabel.model_validate(BOTH | DRIFTED | changes)
 
 
 def tasks(given: studies.Relabel) -> dict[str, studies.Task]:
-    return {
-        name: task
-        for source in given.programs
-        for name, task in studies.tasks_of(given, source).items()
-    }
+    [source] = given.programs
+    return studies.tasks_of(given, source)
 
 
 def written(path: Path, rows: list[dict[str, Any]]) -> Path:
@@ -55,67 +50,49 @@ def written(path: Path, rows: list[dict[str, Any]]) -> Path:
 
 
 def test_labels_drift_as_the_artifacts_do() -> None:
-    given = relabelling()
-    right = tasks(given.model_copy(update={"selection": "kit"}))
-    drifted = tasks(given)
+    right, drifted = tasks(relabelling(selection="kit")), tasks(relabelling())
     assert drifted.keys() == right.keys()
     for name, task in drifted.items():
         # Of the text before it was formatted anew.
         assert task.program.line == right[name].program.line
         assert parses(task.program.code, "python")
         assert task.label_is_right == (task.changed == task.program.line)
-        if task.kind == "MisplacedReturn":
-            assert task.label_is_right
-    others = [task for task in drifted.values() if task.kind != "MisplacedReturn"]
-    assert sum(task.label_is_right for task in others) < len(others) / 2
+        assert task.label_is_right or task.kind != "MisplacedReturn"
+    others = [
+        task.label_is_right
+        for task in drifted.values()
+        if task.kind != "MisplacedReturn"
+    ]
+    assert sum(others) < len(others) / 2
 
 
 def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
     """Labels are right by the label alone, changed lines by the change alone, other lines by neither."""
     given = relabelling()
-    rows = []
+    rows, inside, same = [], [], set()
     for name, task in tasks(given).items():
-        far = (
-            task.program.lines
-            if max(task.program.line, task.changed or 0) < task.program.lines - 5
-            else 1
-        )
-        for model, line in (
-            ("label", task.program.line),
-            ("change", task.changed),
-            ("far", far),
-            ("none", None),
-        ):
-            rows.append({"id": name, "line": line, "model": model})
+        label, lines = task.program.line, task.program.lines
+        far = lines if max(label, task.changed or 0) < lines - 5 else 1
+        named = {"label": label, "change": task.changed, "far": far, "none": None}
+        rows += [
+            {"id": name, "line": line, "model": model} for model, line in named.items()
+        ]
+        if label <= lines:
+            inside.append(name)
+        if task.label_is_right:
+            same.add(name)
     read = relabel.read_answers(written(tmp_path / "a.jsonl", rows), given)
     frame = read.set_index(["model", "problem"])
-    values = frame[[f"value_{rule}" for rule in relabel.READINGS]]
-    inside = [
-        name
-        for name, task in tasks(given).items()
-        if task.program.line <= task.program.lines
-    ]
-    assert (
-        values.loc["label"]
-        .loc[inside, ["value_strict", "value_reference"]]
-        .eq(1)
-        .all(axis=None)
-    )
-    assert (
-        values.loc["change"][["value_changed", "value_changed_reference"]]
-        .eq(1)
-        .all(axis=None)
-    )
-    assert 0 < values.loc["change"]["value_strict"].mean() < 1
-    same = {name for name, task in tasks(given).items() if task.label_is_right}
-    assert set(values.loc["change"].query("value_strict == 1").index) == same
-    assert values.loc["far"].to_numpy().sum() == 0
-    assert values.loc["none"].to_numpy().sum() == 0
+    values = frame.filter(regex="^value_")
+    label, change, far, none = (values.loc[model] for model in named)
+    assert label.loc[inside, ["value_strict", "value_reference"]].eq(1).all(axis=None)
+    assert change.filter(like="changed").eq(1).all(axis=None)
+    assert 0 < change["value_strict"].mean() < 1
+    assert set(change.query("value_strict == 1").index) == same
+    assert far.to_numpy().sum() == none.to_numpy().sum() == 0
     assert set(frame.loc["none"]["outcome_changed"]) == {"unparsable"}
-    one_model = relabel.read_answers(
-        written(tmp_path / "b.jsonl", [{"id": inside[0], "line": 3}]), given
-    )
-    assert one_model["model"].tolist() == ["b.jsonl"]
+    one = written(tmp_path / "b.jsonl", [{"id": inside[0], "line": 3}])
+    assert relabel.read_answers(one, given)["model"].tolist() == ["b.jsonl"]
 
 
 FORM = '"id": "29/MisplacedReturn/1", "line": 2'
@@ -166,86 +143,69 @@ def frame_of(
 ) -> pd.DataFrame:
     """Answers drawn by quarter: with which probability each is right by the label, and by the change."""
     draws, parts = np.random.default_rng(seed), []
-    for quarter, (label, change) in shares.items():
-        part = pd.DataFrame(
-            {
-                "model": "m",
-                "source": "s",
-                "problem": [f"{n % programs}/x/{n}" for n in range(3 * programs)],
-            }
-        )
-        by_label, by_change = (
-            (draws.random(len(part)) < share).astype(float) for share in (label, change)
-        )
-        values = {"value_strict": by_label, "value_reference": by_label}
-        values |= {"value_changed": by_change, "value_changed_reference": by_change}
-        parts.append(part.assign(quarter=quarter, changed_quarter=quarter, **values))
+    problems = [f"{n % programs}/x/{n}" for n in range(3 * programs)]
+    for quarter, both in shares.items():
+        part = pd.DataFrame({"model": "m", "source": "s", "problem": problems})
+        part = part.assign(quarter=quarter, changed_quarter=quarter)
+        for rule, share in zip(("", "changed_"), both, strict=True):
+            right = (draws.random(len(part)) < share).astype(float)
+            part[f"value_{rule}reference"] = right
+            part["value_changed" if rule else "value_strict"] = right
+        parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
 
 @pytest.mark.parametrize(
-    ("label", "change", "verdict"),
+    ("first", "last", "verdict"),
     [
-        ((0.9, 0.2), (0.9, 0.9), "does not survive"),
-        ((0.9, 0.2), (0.9, 0.2), "survives"),
+        ((0.9, 0.9), (0.2, 0.9), "does not survive"),
+        ((0.9, 0.9), (0.2, 0.2), "survives"),
         ((0.5, 0.5), (0.5, 0.5), "no fall"),
     ],
 )
 def test_what_becomes_of_the_position_effect(
-    label: tuple[float, float], change: tuple[float, float], verdict: str
+    first: tuple[float, float], last: tuple[float, float], verdict: str
 ) -> None:
-    shares = {
-        1: (label[0], change[0]),
-        2: (0.5, 0.5),
-        3: (0.5, 0.5),
-        4: (label[1], change[1]),
-    }
-    effects = relabel.position_effects(frame_of(shares, 200, seed=1), 0.95)
+    shares = {1: first, 2: (0.5, 0.5), 3: (0.5, 0.5), 4: last}
+    answers = frame_of(shares, 200, seed=1)
+    effects = relabel.position_effects(answers, 0.95)
     [found] = set(effects["verdict"])
     assert found.startswith(verdict)
     for row in effects.itertuples():
-        assert row.low <= label[0] - label[1] <= row.high
-        assert row.changed_low <= change[0] - change[1] <= row.changed_high
+        assert row.low <= first[0] - last[0] <= row.high
+        assert row.changed_low <= first[1] - last[1] <= row.changed_high
         assert row.by_labels == pytest.approx(row.fall - row.fall_changed)
-    assert (
-        relabel.position_effects(frame_of(shares, 200).query("quarter < 4"), 0.95)[
-            "verdict"
-        ]
-        .str.match("not kn")
-        .all()
-    )
+    lacking = relabel.position_effects(answers.query("quarter < 4"), 0.95)
+    assert lacking["verdict"].str.match("not kn").all()
 
 
 @pytest.mark.slow
 def test_the_fall_s_interval_covers_it() -> None:
     """Of 100 studies of 60 programs: 95 %, but for chance."""
     shares = {1: (0.7, 0.6), 4: (0.4, 0.5)}
-    found = [
-        relabel.position_effects(frame_of(shares, 60, seed), 0.95).iloc[0]
+    parts = [
+        relabel.position_effects(frame_of(shares, 60, seed), 0.95).iloc[[0]]
         for seed in range(100)
     ]
-    held = np.mean([row["low"] <= 0.3 <= row["high"] for row in found])
-    made = np.mean(
-        [row["by_labels_low"] <= 0.2 <= row["by_labels_high"] for row in found]
-    )
-    assert held >= 0.9
-    assert made >= 0.9
+    found = pd.concat(parts)
+    for name, truth in (("", 0.3), ("by_labels_", 0.2)):
+        held = (found[f"{name}low"] <= truth) & (truth <= found[f"{name}high"])
+        assert held.mean() >= 0.9
+
+
+@pytest.fixture
+def public(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The artifact's files are at hand."""
+    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
 
 
 @pytest.mark.slow
-def test_the_perfect_localizer_is_judged_by_the_labels_in_use(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    given = relabelling(**PUBLIC | {"per_quarter": 1})
+@pytest.mark.usefixtures("public")
+def test_the_perfect_localizer_is_judged_by_the_labels_in_use() -> None:
+    given = relabelling(**PUBLIC, per_quarter=1)
     perfect = perfect_answers(given, given.trials())
-    assert len(perfect) == 2750
-    assert perfect["value_strict"].sum() == 1561
-    assert (
-        perfect["value_changed"].sum()
-        == perfect["changed_quarter"].notna().sum()
-        == 2747
-    )
+    known = perfect["changed_quarter"].notna().sum()
+    assert perfect["value_changed"].sum() == known == 2747
     table = localization.localized(
         perfect, ["language"], rule="strict", confidence=0.95
     )
@@ -253,11 +213,9 @@ def test_the_perfect_localizer_is_judged_by_the_labels_in_use(
 
 
 @pytest.mark.slow
-def test_all_public_tasks_under_both_lines(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+@pytest.mark.usefixtures("public")
+def test_all_public_tasks_under_both_lines(tmp_path: Path) -> None:
     """A file of the changed lines to all 9,150 tasks: 39 of them have none."""
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
     given = relabelling(**PUBLIC)
     rows = [{"id": name, "line": task.changed} for name, task in tasks(given).items()]
     assert len(rows) == 9150
@@ -266,17 +224,10 @@ def test_all_public_tasks_under_both_lines(
     answers = relabel.read_answers(written(tmp_path / "a.jsonl", rows), given)
     shares = relabel.by_quarter(answers, 0.95).set_index(["rule", "quarter"])
     assert shares.loc["changed", "accuracy"].eq(1).all()
-    assert (
-        shares.loc["strict", "tasks"].sum()
-        == shares.loc["changed", "tasks"].sum()
-        == 9111
-    )
+    for rule in ("strict", "changed"):
+        assert shares.loc[rule, "tasks"].sum() == 9111
     # By the kit's quarters, of lines; the audit's are of the data set's percentages.
-    assert [round(100 * one) for one in shares.loc["reference", "accuracy"]] == [
-        86,
-        61,
-        51,
-        26,
-    ]
+    percent = (100 * shares.loc["reference", "accuracy"]).round()
+    assert percent.tolist() == [86, 61, 51, 26]
     effects = relabel.position_effects(answers, 0.95)
     assert set(effects["verdict"]) == {"does not survive"}

@@ -12,7 +12,6 @@ from codestress.papers.semtrace.contexts import (
     target_index,
     with_keys,
 )
-from codestress.seeding import rng
 
 FUNCTION = st.lists(
     st.sampled_from(["    x = 1", "", "    return x", "    if x:"]), max_size=6
@@ -74,8 +73,8 @@ def test_equation_2() -> None:
 
 def test_keys_are_unique_and_those_of_the_smaller_context_stay() -> None:
     functions = [f"def g{i}():\n    return {i}\n" for i in range(80)]
-    small = line_keys(rng(0, "k"), functions[:21])
-    large = line_keys(rng(0, "k"), functions)
+    small = line_keys("p", tuple(functions[:21]), 0)
+    large = line_keys("p", tuple(functions), 0)
     every = [key for own in large for key in own]
     assert len(set(every)) == len(every)
     assert all(len(key) == 6 and int(key, 16) >= 0 for key in every)

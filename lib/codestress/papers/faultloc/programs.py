@@ -6,6 +6,7 @@ hand.
 """
 
 import ast
+import gzip
 import itertools
 import json
 import re
@@ -16,16 +17,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
 from codestress.literals import UNREADABLE, odd_character, program_fault
 from codestress.mutate.edits import first_line
 from codestress.mutate.faults.fault_site import FaultSite
+from codestress.problems.datasets import data_file
 from codestress.problems.installed import PACKAGES, installed_modules
 from codestress.sandbox.runtimes import parser, syntax_fault
 from codestress.types import Language
-
-from .artifact import packed_rows
 
 Source = Literal["installed", "java", "alpaca", "codesearchnet"]
 
@@ -224,6 +224,14 @@ def _java() -> list[CorrectProgram]:
         specification = entry["specification"]
         programs.append(CorrectProgram(name, code, specification, "java", runs))
     return programs
+
+
+def packed_rows(name: str) -> Iterator[dict[str, Any]]:
+    """Yields the rows of the file `name`, a gzipped JSON Lines file of the paper's public artifact,
+    as dictionaries. Raises `DataError` if the data set is not at hand."""
+    path = data_file("llmcodeimpact", f"llmcodeimpact/{name}")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        yield from map(json.loads, file)
 
 
 def _published(language: Language) -> Iterator[CorrectProgram]:

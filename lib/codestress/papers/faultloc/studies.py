@@ -44,10 +44,9 @@ from codestress.types import (
     Trial,
 )
 
-from .artifact import Audit
 from .printed import Naming, Printed
 from .scoring import TOLERANCES, score_location
-from .tasks import Programs, Task, all_tasks, mutations_of, tasks_of
+from .tasks import Programs, Task, mutations_of, tasks_of
 
 Factors = dict[str, Scalar]
 """Factors of a trial by name."""
@@ -127,8 +126,8 @@ class Localization(Mutations, Naming):
         plain: list[Factors] = [{"spm": "none", "strength": 0, "said": ""}]
         for control in self.controls if self.spms else []:
             plain.append({"spm": control, "strength": 1, "said": ""})
-        for source, tasks in all_tasks(self).items():
-            for name, task in tasks.items():
+        for source in self.programs:
+            for name, task in tasks_of(self, source).items():
                 program = task.correct
                 about: Factors = {"source": source, "language": program.language}
                 about["relevance"] = program.relevance
@@ -333,6 +332,19 @@ class Relabel(Localization, Interval):
 
     def files(self) -> list[Path]:
         return [ROOT / self.answers] if self.answers else []
+
+
+class Audit(Facts):
+    """Parameters of the audit, which compares the public tasks' labels with the lines that really
+    changed; no model is asked."""
+
+    tasks: Literal["public", "counted"] = Field(
+        "public",
+        description="public: the tasks, a data set; counted: what was counted in them (tolerance 2)",
+    )
+    tolerance: int = Field(
+        2, ge=0, description="lines by which the artifact lets an answer be off"
+    )
 
 
 STUDIES = {

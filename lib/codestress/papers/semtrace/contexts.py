@@ -50,29 +50,30 @@ def trace_problems(
     The paper prints the range for two digits and leaves both numbers open for more (section 3.3).
     `digits_of` names the number with `digits` digits, "x", "y" (the other has two) or "both".
     """
-    x_digits = y_digits = digits
+    x_beyond = y_beyond = 10**digits
     if digits_of == "x":
-        y_digits = USUAL_DIGITS
+        y_beyond = 10**USUAL_DIGITS
     elif digits_of == "y":
-        x_digits = USUAL_DIGITS
+        x_beyond = 10**USUAL_DIGITS
     problems = []
     for number in range(count):
         random = rng(seed, "semtrace", digits, number)
-        problems.append(_problem(number, x_digits, y_digits, random))
+        size = random.integers(FEWEST, MOST + 1)
+        x = int(random.integers(x_beyond // 10, x_beyond))
+        added = random.integers(-y_beyond, y_beyond, size).tolist()
+        order = random.permutation(size)
+        problems.append(_problem(number, x, added, order.tolist()))
     return problems
 
 
 def _problem(
-    number: int, x_digits: int, y_digits: int, random: np.random.Generator
+    number: int, x: int, added: Sequence[int], order: Sequence[int]
 ) -> Problem:
-    """SemTrace problem with this `number`, its values drawn by `random`."""
-    size = random.integers(FEWEST, MOST + 1)
-    x = int(random.integers(10 ** (x_digits - 1), 10**x_digits))
-    beyond = 10**y_digits
-    added = random.integers(-beyond, beyond, size).tolist()
-    zeros = ", ".join("0" * size)
+    """SemTrace problem with this `number`, which adds the numbers `added` to `x` in the `order` of
+    their indices."""
+    zeros = ", ".join("0" * len(added))
     lines = ["def f(x):", f"    arr = [{zeros}]"]
-    for index in random.permutation(size):
+    for index in order:
         y = added[index]
         sign = "+"
         if y < 0:
@@ -269,16 +270,18 @@ def mix(
     return Mixture(pieces[: len(pieces) - blank_between], places)
 
 
-def line_keys(random: np.random.Generator, functions: Sequence[str]) -> list[list[str]]:
-    """Unique key of six hexadecimal digits for every line that `mix` can put out, drawn by
-    `random`: a list for each of `functions` (source texts, the target first), of the keys of its
-    lines, then of the lines behind its parts.
+@lru_cache(maxsize=64)
+def line_keys(problem: str, codes: tuple[str, ...], seed: int) -> list[list[str]]:
+    """Unique key of six hexadecimal digits for every line that `mix` can put out: a list for each
+    of `codes` (the program of the problem with the id `problem`, then its distractors), of the keys
+    of its lines, then of the lines behind its parts. They are drawn by `seed`, id and program.
 
     A function's keys do not depend on later functions, so larger contexts begin with the same keys.
     """
+    random = rng(seed, "keys", problem, codes[0])
     taken = {""}
     keys = []
-    for number, code in enumerate(functions):
+    for number, code in enumerate(codes):
         behind = 1
         if number == 0:
             behind = MOST_FRAGMENTS
@@ -291,13 +294,6 @@ def line_keys(random: np.random.Generator, functions: Sequence[str]) -> list[lis
             own.append(key)
         keys.append(own)
     return keys
-
-
-@lru_cache(maxsize=64)
-def drawn_keys(problem: str, codes: tuple[str, ...], seed: int) -> list[list[str]]:
-    """Keys of the lines of `codes`, the program of the problem with the id `problem`
-    and its distractors, as from `line_keys`, drawn by `seed`, id and program."""
-    return line_keys(rng(seed, "keys", problem, codes[0]), codes)
 
 
 Separator = Literal["space", "colon", "tab"]

@@ -23,7 +23,7 @@ from .contexts import (
     Shown,
     Sized,
     distractor_context,
-    drawn_keys,
+    line_keys,
     mix,
     with_keys,
 )
@@ -244,7 +244,7 @@ class Contexts(Begun):
         codes = problem.code, *others
         functions = [Shown(code) for code in codes]
         if keyed:
-            keys = drawn_keys(problem.id, codes, self.seed)
+            keys = line_keys(problem.id, codes, self.seed)
             functions = with_keys(codes, keys, self.key_separator, self.keyed_blank)
         return mix(
             functions,
@@ -259,7 +259,7 @@ class Contexts(Begun):
         `line_retrieval` one drawn by the seed), and their keys; the key of a blank line is empty
         unless `keyed_blank`."""
         lines = problem.code.split("\n")
-        [drawn] = drawn_keys(problem.id, (problem.code,), self.seed)
+        [drawn] = line_keys(problem.id, (problem.code,), self.seed)
         keys = drawn[: len(lines)]
         shown = []
         for number, line in enumerate(lines):

@@ -115,9 +115,8 @@ def localized(
     plain["counts"] = plain.groupby(TASK)["found"].transform("max") > 0
     filtered = shares(plain, by, rule, confidence)
     names = ["kept", "programs_kept", "accuracy_kept", "kept_low", "kept_high"]
-    cell = table.pop("cell")
     table[names] = filtered[["tasks", "programs", "accuracy", "low", "high"]]
-    return table.drop(columns="programs").assign(cell=cell)
+    return table.drop(columns="programs")
 
 
 def compared(

@@ -15,7 +15,7 @@ from codestress.report.published import (
 )
 from codestress.types import LANGUAGE_NAMES
 
-from ..artifact import packed_rows
+from ..programs import packed_rows
 from .localization import ALL_FAULTS, ALL_MUTATIONS, Panels, in_quarters
 
 

@@ -12,7 +12,7 @@ from codestress.types import LANGUAGE_NAMES
 
 from ..programs import ProgramSet, Source, program_set
 from ..studies import Mutations, conditions, mutated
-from ..tasks import Programs, Task, Tasks, all_tasks, mutations_of
+from ..tasks import Programs, Task, Tasks, mutations_of, tasks_of
 from .localization import Panels, by_panel, spoken
 from .paper import BINS, SIZES
 
@@ -81,7 +81,8 @@ def task_statistics(given: Programs) -> pd.DataFrame:
     (faulty programs and their mutations), mean_lines (of a faulty program), total_lines, tokens
     (both over all tasks; four characters a token). The mean is nan without a task."""
     rows = []
-    for source, tasks in all_tasks(given).items():
+    for source in given.programs:
+        tasks = tasks_of(given, source)
         programs = {task.correct.id for task in tasks.values()}
         lines = pd.Series([task.program.lines for task in tasks.values()], dtype=int)
         characters = sum(len(task.program.code) for task in tasks.values())
