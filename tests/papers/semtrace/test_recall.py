@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import assume, given, strategies as st
 
 from codestress.papers.semtrace.recall import (
     score_input_completion,
@@ -31,16 +31,11 @@ def said(text: str, cut: bool = False) -> Response:
 @given(st.lists(VALUES, min_size=1, max_size=3))
 def test_arguments_end_where_their_parenthesis_closes(values: list[object]) -> None:
     written = ", ".join(map(repr, values))
-    if "\n" in written:
-        return
-    for text in (
-        f"{written})\n```",
-        f"{written})\n```\nbecause (of) this.",
-        f"{written}) # so\n",
-    ):
-        assert begun_arguments(text, INPUT, "f") == written
-        assert begun_arguments(f"{INPUT}{text}", INPUT, "f") == written
-        assert begun_arguments(f"{INPUT}{text}", "", "f") == written
+    assume("\n" not in written)
+    for behind in ("\n```", "\n```\nbecause (of) this.", " # so\n"):
+        text = f"{written}){behind}"
+        for said, begun in ((text, INPUT), (INPUT + text, INPUT), (INPUT + text, "")):
+            assert begun_arguments(said, begun, "f") == written
 
 
 def test_completions_that_never_end_are_incomplete() -> None:
@@ -56,55 +51,64 @@ def test_outputs_and_blocks() -> None:
         for call in ("f(7)", "(f(7))", "list(f(7))"):
             assert begun_value(f"assert {value} == {call}", OUTPUT).text == value
         assert begun_value(f"assert f(7) == {value}", OUTPUT).text == value
-    for text in (
-        "`assert f(3) == 'a;'`",
-        "It is **assert f(3) == 'a;'**",
-        "assert f(3) == 'a;';",
-    ):
-        assert begun_value(text, "").text == "'a;'"
-    assert begun_block("\n    return x\n```", BLOCK) == "    return x"
-    assert begun_block("\nabc```", BLOCK) == "abc"
-    assert begun_block("\nx = '```'\n```", BLOCK) == "x = '```'"
-    assert begun_block("\n    ```\n```", BLOCK) == "    ```"
+    for form in ("`{}`", "It is **{}**", "{};"):
+        assert begun_value(form.format("assert f(3) == 'a;'"), "").text == "'a;'"
+    whole = "Sure!\n```python\nassert f(3) == {'a': 1}\n```\nDone."
     for begun in (OUTPUT, ""):
-        assert (
-            begun_value(
-                "Sure!\n```python\nassert f(3) == {'a': 1}\n```\nDone.", begun
-            ).text
-            == "{'a': 1}"
-        )
-    for begun in (BLOCK, ""):
-        assert begun_block("```python\nabc\n```", begun) == "abc"
+        assert begun_value(whole, begun).text == "{'a': 1}"
+    for text, found in (
+        ("\n    return x\n```", "    return x"),
+        ("\nabc```", "abc"),
+        ("\nx = '```'\n```", "x = '```'"),
+        ("\n    ```\n```", "    ```"),
+        ("```python\nabc\n```", "abc"),
+    ):
+        assert begun_block(text, BLOCK) == found
+    assert begun_block("```python\nabc\n```", "") == "abc"
 
 
 @pytest.mark.parametrize(
-    ("text", "cut", "exact", "partial", "reason"),
+    ("text", "exact", "zero", "by_position", "reason"),
     [
-        (" [81, 82, 38]\n```", False, 1, 1, Outcome.CORRECT),
-        (" [81, 82, 81 - 43]\n```", False, 1, 1, Outcome.CORRECT),
-        (" [81, 82, 38];\n```", False, 1, 1, Outcome.CORRECT),
-        (" == [81, 82, 38]\n```", False, 1, 1, Outcome.CORRECT),
-        (" == [81, 80, 38]\n```", False, 0, 2 / 3, Outcome.INCORRECT),
-        (" == == [81, 82, 38]\n```", False, 0, 0, Outcome.UNPARSABLE),
-        (" [81, 80, 38]\n```", False, 0, 2 / 3, Outcome.INCORRECT),
-        (" [81, 82]\n```", False, 0, 0, Outcome.INCORRECT),
-        (" [81.0, 82, 38]\n```", False, 0, 2 / 3, Outcome.INCORRECT),
-        (" 81\n```", False, 0, 0, Outcome.INCORRECT),
-        (" [81, 8", True, 0, 0, Outcome.TRUNCATED),
-        (" [81, 82, 38]", True, 1, 1, Outcome.CORRECT),
-        (" [81, 80, 38]", True, 0, 0, Outcome.TRUNCATED),
-        (" f(81)\n```", False, 0, 0, Outcome.UNPARSABLE),
-        ("", False, 0, 0, Outcome.REFUSED),
+        (" [81, 82, 38]", 1, 1, 1, Outcome.CORRECT),
+        (" [81, 82, 81 - 43]", 1, 1, 1, Outcome.CORRECT),
+        (" [81, 82, 38];", 1, 1, 1, Outcome.CORRECT),
+        (" == [81, 82, 38]", 1, 1, 1, Outcome.CORRECT),
+        (" == [81, 80, 38]", 0, 2 / 3, 2 / 3, Outcome.INCORRECT),
+        (" == == [81, 82, 38]", 0, 0, 0, Outcome.UNPARSABLE),
+        (" [81, 80, 38]", 0, 2 / 3, 2 / 3, Outcome.INCORRECT),
+        (" [81.0, 82, 38]", 0, 2 / 3, 2 / 3, Outcome.INCORRECT),
+        (" [81, 82]", 0, 0, 2 / 3, Outcome.INCORRECT),
+        (" [81, 82, 38, 5]", 0, 0, 3 / 4, Outcome.INCORRECT),
+        (" [82, 38]", 0, 0, 0, Outcome.INCORRECT),
+        (" []", 0, 0, 0, Outcome.INCORRECT),
+        (" 81", 0, 0, 0, Outcome.INCORRECT),
+        (" f(81)", 0, 0, 0, Outcome.UNPARSABLE),
     ],
 )
 def test_traces(
-    text: str, cut: bool, exact: float, partial: float, reason: Outcome
+    text: str, exact: float, zero: float, by_position: float, reason: Outcome
 ) -> None:
-    whole = score_output_completion(TRACE, said(text, cut), OUTPUT)
-    part = score_partial_trace(TRACE, said(text, cut), OUTPUT)
-    assert (whole.value, whole.outcome) == (exact, reason)
-    assert (part.value, part.outcome) == (pytest.approx(partial), reason)
-    assert whole.unresolved == part.unresolved == ("-" in text and "43" in text)
+    score = traced(f"{text}\n```")
+    assert score == (reason, exact, pytest.approx(zero), pytest.approx(by_position))
+    whole = score_output_completion(TRACE, said(f"{text}\n```"), OUTPUT)
+    assert whole.unresolved == ("-" in text)
+
+
+def traced(text: str, cut: bool = False) -> tuple[Outcome, float, float, float]:
+    """The outcome, and the value of the whole, of its parts and of its parts whatever its length."""
+    asked = TRACE, said(text, cut), OUTPUT
+    scores = [score_output_completion(*asked), score_partial_trace(*asked)]
+    scores.append(score_partial_trace(*asked, any_length=True))
+    [outcome] = {score.outcome for score in scores}
+    return outcome, *(score.value for score in scores)
+
+
+def test_traces_that_end_early() -> None:
+    assert traced(" [81, 8", cut=True) == (Outcome.TRUNCATED, 0, 0, 0)
+    assert traced(" [81, 82, 38]", cut=True) == (Outcome.CORRECT, 1, 1, 1)
+    assert traced(" [81, 80, 38]", cut=True) == (Outcome.TRUNCATED, 0, 0, 0)
+    assert traced("") == (Outcome.REFUSED, 0, 0, 0)
 
 
 @pytest.mark.isolation
@@ -126,12 +130,14 @@ def test_inputs(text: str, cut: bool, reason: Outcome) -> None:
 
 
 def test_retrieval_is_exact_to_the_character() -> None:
-    lines, keys = (
-        ["def f(x):", "    y = 1", "", "    return x"],
-        ["a00001", "a00002", "a00003", "a00004"],
-    )
+    lines = ["def f(x):", "    y = 1", "", "    return x"]
+    keys = ["a00001", "a00002", "a00003", "a00004"]
     plain = "\n".join(lines)
     keyed = "\n".join(f"{key} {line}" for key, line in zip(keys, lines, strict=True))
+
+    def outcome(text: str, source: list[str] = lines, cut: bool = False) -> Outcome:
+        return score_retrieval(source, keys, said(text, cut), BLOCK).outcome
+
     for text in (
         f"\n{plain}\n```",
         f"\n{keyed}\n```",
@@ -139,13 +145,8 @@ def test_retrieval_is_exact_to_the_character() -> None:
         f"```python\n{plain}\n```",
         f"\n{plain}\n```".replace("\n", "\r\n"),
     ):
-        ended = [f"{line}\r" for line in lines]
-        for source in (lines, ended):
-            score = score_retrieval(source, keys, said(text), BLOCK)
-            assert score.outcome is Outcome.CORRECT
-        assert (
-            score_retrieval(lines, keys, said(text), BLOCK).outcome is Outcome.CORRECT
-        )
+        for source in (lines, [f"{line}\r" for line in lines]):
+            assert outcome(text, source) is Outcome.CORRECT
     for text in (
         plain.replace("    y", "  y"),
         plain.replace("\n\n", "\n"),
@@ -153,14 +154,6 @@ def test_retrieval_is_exact_to_the_character() -> None:
         keyed[7:],
         plain[:-1],
     ):
-        assert (
-            score_retrieval(lines, keys, said(f"\n{text}\n```"), BLOCK).outcome
-            is Outcome.INCORRECT
-        )
-    assert (
-        score_retrieval(lines, keys, said(plain, cut=True), BLOCK).outcome
-        is Outcome.TRUNCATED
-    )
-    assert (
-        score_retrieval(lines, keys, said(plain), BLOCK).outcome is Outcome.UNPARSABLE
-    )
+        assert outcome(f"\n{text}\n```") is Outcome.INCORRECT
+    assert outcome(plain, cut=True) is Outcome.TRUNCATED
+    assert outcome(plain) is Outcome.UNPARSABLE

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pyarrow
 import pytest
@@ -23,7 +24,6 @@ from codestress.papers.semtrace.contexts import (
     trace_problems,
 )
 from codestress.papers.semtrace.studies import Positions, Questions
-from codestress.parameters import questions
 from codestress.paths import PARAMS
 from codestress.report.protocol import stamp
 from codestress.types import CHARACTERS_PER_TOKEN
@@ -34,7 +34,7 @@ from told import names
 @given(st.integers(0, 2**30), st.integers(2, 6))
 @settings(max_examples=60)
 def test_a_trace_is_what_the_paper_describes(seed: int, digits: int) -> None:
-    (problem,) = trace_problems(1, digits=digits, seed=seed)
+    [problem] = trace_problems(1, digits=digits, seed=seed)
     names: dict[str, object] = {}
     exec(problem.code, names)
     assert repr(eval(problem.call, names)) == problem.output
@@ -43,15 +43,15 @@ def test_a_trace_is_what_the_paper_describes(seed: int, digits: int) -> None:
     assert (head, last) == ("def f(x):", "    return arr")
     assert zeros == f"    arr = [{', '.join('0' * size)}]"
     assert 4 <= size <= 10
-    found = [
-        re.fullmatch(r"    arr\[(\d)\] = x ([+-]) (\d+)", line) for line in assignments
-    ]
-    assert sorted(int(m[1]) for m in found if m) == list(range(size))
+    places = []
+    for line in assignments:
+        match = re.fullmatch(r"    arr\[(\d)\] = x [+-] \d+", line)
+        places.append(match and int(match[1]))
+    assert sorted(places) == [*range(size)]
     assert len(problem.arguments) == digits
-    added = [
-        value - int(problem.arguments) for value in ast.literal_eval(problem.output)
-    ]
-    assert all(-(10**digits) <= y < 10**digits for y in added)
+    x = int(problem.arguments)
+    for value in ast.literal_eval(problem.output):
+        assert -(10**digits) <= value - x < 10**digits
 
 
 def test_values_and_sizes_are_spread_as_drawn() -> None:
@@ -89,13 +89,8 @@ def test_distractors_never_collide_with_the_target(
 
 def test_the_full_functions_are_read_from_their_data_set(tmp_path: Path) -> None:
     """By a process of a project whose catalogue has another file, with its hash."""
-    codes = [
-        "def g(x):\n\treturn x\n",
-        "    def h(y):\n        return y",
-        "def no(:",
-        "x = 1",
-        "def u(f):\n    return f",
-    ]
+    codes = ["def g(x):\n\treturn x\n", "    def h(y):\n        return y"]
+    codes += ["def no(:", "x = 1", "def u(f):\n    return f"]
     path = tmp_path / CODESEARCHNET
     path.parent.mkdir()
     parquet.write_table(pyarrow.table({"id": [*range(5)], "code": codes}), path)
@@ -106,18 +101,17 @@ def test_the_full_functions_are_read_from_their_data_set(tmp_path: Path) -> None
     (tmp_path / "params").mkdir()
     (tmp_path / "params" / "datasets.yaml").write_text(yaml.safe_dump(catalogue))
     code = f"import json; from {distractors.__module__} import distractors as found; "
+    code += "print(json.dumps(found('codesearchnet')))"
+    folder = str(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-c", code + "print(json.dumps(found('codesearchnet')))"],
-        env=os.environ
-        | {"CODESTRESS_ROOT": str(tmp_path), "CODESTRESS_DATA": str(tmp_path)},
+        [sys.executable, "-c", code],
+        env={**os.environ, "CODESTRESS_ROOT": folder, "CODESTRESS_DATA": folder},
         capture_output=True,
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == [
-        "def g(x):\n    return x",
-        "def h(y):\n    return y",
-    ]
+    dedented = ["def g(x):\n    return x", "def h(y):\n    return y"]
+    assert json.loads(done.stdout) == dedented
 
 
 @pytest.mark.parametrize(
@@ -135,23 +129,20 @@ def test_the_full_functions_are_read_from_their_data_set(tmp_path: Path) -> None
 def test_contexts_as_long_as_the_papers_are_as_the_paper(
     source: str, matched: str, tokens: int, deviates: str
 ) -> None:
-    values = {
-        "distractor_source": source,
-        "matched": matched,
-        "distractor_tokens": tokens,
-    }
-    own = {"gpt-4.1-2025-04-14": {"prefill": "user", "subsample": 0.125}}
-    values |= {
-        "artefact": "semtrace/fig01",
-        "models": ["gpt-4.1-2025-04-14"],
-        "relative": True,
-        "per_model": own,
-    }
-    found = stamp(Positions.model_validate(values))
+    gpt = "gpt-4.1-2025-04-14"
+    given = Positions(
+        artefact="semtrace/fig01",
+        models=[gpt],
+        relative=True,
+        per_model={gpt: {"prefill": "user", "subsample": 0.125}},
+        distractor_source=source,
+        matched=matched,
+        distractor_tokens=tokens,
+    )  # type: ignore[call-arg]
     if deviates:
-        names(found, "deviates", deviates, "CodeSearchNet", "200 tokens")
+        names(stamp(given), "deviates", deviates, "CodeSearchNet", "200 tokens")
     else:
-        assert found == "as the paper"
+        assert stamp(given) == "as the paper"
 
 
 def test_how_long_the_contexts_are(
@@ -159,31 +150,17 @@ def test_how_long_the_contexts_are(
 ) -> None:
     """The numbers of docs/semtrace.md."""
     monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    assert sum(map(len, distractors("cosqa"))) / len(
-        distractors("cosqa")
-    ) / 4 == pytest.approx(66, abs=0.5)
-    lengths = {}
-    for matched in ("count", "tokens"):
-        for task in ("output_prediction", "line_retrieval"):
-            values = {
-                "artefact": "semtrace/fig01",
-                "models": ["m"],
-                "tasks": [task],
-                "matched": matched,
-            }
-            given = Questions.model_validate(
-                values | {"n_problems": 10, "distractors": [80], "positions": 1}
-            )
-            trials = questions(given)
-            prompts = [
-                trials.render(trial).messages[0].content for trial in trials.items
-            ]
-            lengths[matched, task] = (
-                sum(map(len, prompts)) / len(prompts) / CHARACTERS_PER_TOKEN
-            )
-    assert {key: round(length, -2) for key, length in lengths.items()} == {
-        ("count", "output_prediction"): 5600,
-        ("count", "line_retrieval"): 6700,
-        ("tokens", "output_prediction"): 16300,
-        ("tokens", "line_retrieval"): 19900,
-    }
+    short = [*map(len, distractors("cosqa"))]
+    assert sum(short) / len(short) / 4 == pytest.approx(66, abs=0.5)
+    values: dict[str, Any] = {"artefact": "semtrace/fig01", "models": ["m"]}
+    values |= {"n_problems": 10, "distractors": [80], "positions": 1}
+    for matched, task, tokens in (
+        ("count", "output_prediction", 5600),
+        ("count", "line_retrieval", 6700),
+        ("tokens", "output_prediction", 16300),
+        ("tokens", "line_retrieval", 19900),
+    ):
+        given = Questions.model_validate(values | {"tasks": [task], "matched": matched})
+        prompts = [*map(given.render, given.trials())]
+        length = sum(len(prompt.messages[0].content) for prompt in prompts)
+        assert round(length / len(prompts) / CHARACTERS_PER_TOKEN, -2) == tokens

@@ -21,36 +21,23 @@ TASKS = (
 
 
 def answers(
-    chances: dict[str, tuple[float, float, float]], problems: int = 60, places: int = 3
+    chances: dict[str, tuple[float, float, float]], problems: int = 60
 ) -> pd.DataFrame:
     """By model, its chance of a line, a function and a SemTrace; partial matches are half of the way to 1."""
     draws = np.random.default_rng(0)
     rows = []
-    for (model, own), number, place in product(
-        chances.items(), range(problems), range(places)
-    ):
-        for (dataset, task), chance in zip(TASKS, own, strict=True):
+    for model, number, depth in product(chances, range(problems), (0, 0.5, 1)):
+        for (dataset, task), chance in zip(TASKS, chances[model], strict=True):
             right = float(draws.random() < chance)
-            place_of = {"problem": f"{dataset}-{number}", "depth": place / (places - 1)}
-            rows.append(
-                {
-                    "model": model,
-                    "dataset": dataset,
-                    "task": task,
-                    **place_of,
-                    "value_strict": right,
-                }
-            )
-    table = pd.DataFrame(rows)
+            rows.append((model, dataset, task, f"{dataset}-{number}", depth, right))
+    columns = ["model", "dataset", "task", "problem", "depth", "value_strict"]
+    table = pd.DataFrame(rows, columns=columns)
     return table.assign(value_partial=(1 + table["value_strict"]) / 2)
 
 
 APART = {
-    "a": (0.9, 0.1, 0.9),
-    "b": (0.7, 0.3, 0.7),
-    "c": (0.5, 0.5, 0.5),
-    "d": (0.3, 0.7, 0.3),
-    "e": (0.1, 0.9, 0.1),
+    name: (share, 1 - share, share)
+    for name, share in zip("abcde", (0.9, 0.7, 0.5, 0.3, 0.1), strict=True)
 }
 
 
@@ -78,7 +65,7 @@ def test_models_that_are_all_alike_wrong_or_alone_say_nothing() -> None:
 
 
 def test_the_middle_is_asked_for_by_name() -> None:
-    table = answers({"a": (0.5, 0.5, 0.5)}, problems=4, places=3)
+    table = answers({"a": (0.5, 0.5, 0.5)}, problems=4)
     table["value_strict"] = (table["depth"] == 0.5).astype(float)
     whole, middle = (
         two_recalls.recall_scores(table, places) for places in ("all", "middle")
