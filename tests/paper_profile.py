@@ -1,7 +1,5 @@
 """Parameters of the papers' own size."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from codestress.inference.registry import load_registry

@@ -1,7 +1,5 @@
 """Fault Localizability's charts: panels of strengths, and the share of tasks that can be mutated."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from codestress.papers.faultloc.charts import strength_curves

@@ -1,7 +1,5 @@
 """Fault Localizability: an oracle scores 100 % everywhere, the public labels are audited, two stages resume."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -15,7 +13,6 @@ import pytest
 from hypothesis import given, strategies as st
 from matplotlib.colors import to_hex
 
-from codestress.artefact_files import load_profile
 from codestress.fitting.proportions import wilson
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_for, stored_requests
@@ -23,7 +20,7 @@ from codestress.inference.run import run
 from codestress.inference.store import Store, stored_responses
 from codestress.mutate.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc import studies as faultloc
-from codestress.papers.faultloc.charts import share_dots, strength_curves
+from codestress.papers.faultloc.charts import share_dots
 from codestress.papers.faultloc.programs import Source, packed_rows, parses, program_set
 from codestress.papers.faultloc.results import (
     localization,
@@ -36,8 +33,7 @@ from codestress.papers.faultloc.results.relabel import perfect_answers
 from codestress.papers.faultloc.scoring import score_location
 from codestress.papers.faultloc.tasks import RENAMED
 from codestress.parameters import questions
-from codestress.paths import PARAMS
-from codestress.pipeline.artefacts import Overrides, resolve, select
+from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.claims import ledger
 from codestress.report.marks import Mark
 from codestress.report.published import published_numbers, read_published
@@ -613,14 +609,6 @@ def test_fewer_models_find_misplaced_returns_best_by_every_reading() -> None:
     }
 
 
-def test_every_artefact_resolves_at_the_papers_size() -> None:
-    chosen = select(["faultloc"], load_profile("paper"))
-    assert len(chosen) == len([*(PARAMS / "faultloc").glob("*.yaml")])
-    assert len(resolve(chosen, "paper", Overrides(), load_registry())) == len(chosen)
-    heat = paper.published_heat().set_index(["row", "column"])["accuracy"]
-    assert heat["OffByOne", "0-25 %"] == 0.65
-
-
 def test_percentages_of_table_ii_are_of_whole_tasks_but_for_what_is_flagged() -> None:
     cells = paper.published_localization().query("flag == ''")
     right = (cells["value"] * cells["of"] / 100).round()
@@ -726,10 +714,6 @@ def test_the_mean_line_of_figure_8_counts_models_alike(tmp_path: Path) -> None:
         assert means["python", name, 4] == pytest.approx(100 * expected)
     assert (points["low"] < points["value"]).all()
     assert (points["value"] < points["high"]).all()
-    figure = strength_curves(pd.concat([points, paper.published_strengths()]))
-    texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    for text, part in zip(texts, ("mean", "published"), strict=True):
-        names(text, part)
 
 
 @pytest.mark.slow

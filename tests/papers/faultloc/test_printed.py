@@ -1,7 +1,5 @@
 """The motivating example to the letter: programs, edits and prompt of section II, and answers in prose."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Anybody's programs: faults are undone byte for byte, labels stay exact."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

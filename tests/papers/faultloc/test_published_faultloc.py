@@ -1,7 +1,5 @@
 """What the published numbers say, computed another way from the same file."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Answers under labels that drift and under the lines that changed: files are read, judged and compared by quarter."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from pathlib import Path

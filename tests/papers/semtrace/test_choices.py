@@ -1,7 +1,5 @@
 """What the paper leaves open: each choice does what it says, and is stamped as a choice."""
 
-from __future__ import annotations
-
 import ast
 import re
 from types import SimpleNamespace

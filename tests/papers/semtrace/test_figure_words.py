@@ -1,7 +1,5 @@
 """Titles of Sense and Sensitivity's figures follow from the numbers that are drawn."""
 
-from __future__ import annotations
-
 import math
 import re
 from itertools import product

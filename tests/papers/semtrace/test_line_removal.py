@@ -1,7 +1,5 @@
 """Incomplete versions of a program."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """The mixing function: the target's lines in order, at its place, among all the others."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, strategies as st
 

@@ -1,7 +1,5 @@
 """Orders and signs that the paper states in words: numbers by pandas alone, on answers made for the test."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """What Tables 1 and 2 say, computed another way from the same file."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Completions are read as the prompts begin them; retrieval is exact; a trace may be partly right."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given, strategies as st
 

@@ -1,7 +1,5 @@
 """Sense and Sensitivity: the contexts, the prompts to the letter, the sizes, and what readers make of them."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator

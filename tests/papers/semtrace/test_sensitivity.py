@@ -1,7 +1,5 @@
 """Equation 5: programs and readers whose sensitivity is known in closed form."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from itertools import product

@@ -1,7 +1,5 @@
 """SemTrace and the distractors."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Lexical against semantic recall by model (section 3.3)."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
