@@ -1,7 +1,6 @@
 """Titles of Sense and Sensitivity's figures follow from the numbers that are drawn."""
 
 import math
-import re
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +14,6 @@ from codestress.artefact_files import read_artefact
 from codestress.inference.registry import load_registry
 from codestress.papers.semtrace import charts, removal_charts
 from codestress.papers.semtrace.results import by_position, removal, tables
-from conftest import ROOT
 from told import names
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
@@ -156,22 +154,3 @@ def test_a_licence_counts_once_whoever_holds_it() -> None:
     kinds = tables.licence_kinds(table)
     assert len(kinds) == 8
     assert sum("MIT" in kind for kind in kinds) == 1
-
-
-SECTIONS = {"1", "2", "2.1", "2.2", "2.3", "2.4", "3", "3.1", "3.2", "3.3", "3.4"}
-"""Of the paper, without related work (4), limitations and conclusion, which are no source of a method."""
-CITED = re.compile(
-    r"[Ss]ections? (\d(?:\.\d)?)(?:(?:,| to| and|-) ?(\d(?:\.\d)?))*|(?<= )\((\d\.\d)(?:, (\d\.\d))*\)"
-)
-
-
-def test_sections_that_are_cited_are_sections_of_the_paper() -> None:
-    cited = []
-    for top in ("lib", "notebooks", "params"):
-        for file in (ROOT / top).rglob("semtrace/**/*"):
-            if file.suffix in (".py", ".ipynb", ".yaml"):
-                found = CITED.findall(file.read_text(encoding="utf-8"))
-                cited += [(file.name, numbers) for numbers in found]
-    assert cited
-    for name, numbers in cited:
-        assert {*numbers} - {""} <= SECTIONS, (name, numbers)

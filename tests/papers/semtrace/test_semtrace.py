@@ -136,7 +136,7 @@ PREFILLS = {
 
 
 @pytest.mark.parametrize(
-    ("task", "text"), zip(TASKS, (INPUT, OUTPUT, FUNCTION, LINE), strict=True)
+    ("task", "text"), [*zip(TASKS, (INPUT, OUTPUT, FUNCTION, LINE), strict=True)]
 )
 def test_the_four_templates_are_the_papers_to_the_letter(task: str, text: str) -> None:
     """Figures 11 to 14."""
