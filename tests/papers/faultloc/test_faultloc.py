@@ -21,7 +21,13 @@ from codestress.inference.store import Store, stored_responses
 from codestress.mutate.faults.neutral import FaultyProgram, Said, bank
 from codestress.papers.faultloc import studies as faultloc
 from codestress.papers.faultloc.charts import share_dots
-from codestress.papers.faultloc.programs import Source, packed_rows, parses, program_set
+from codestress.papers.faultloc.programs import (
+    Source,
+    is_silent,
+    packed_rows,
+    parses,
+    program_set,
+)
 from codestress.papers.faultloc.results import (
     localization,
     paper,
@@ -56,8 +62,8 @@ SMALL: dict[str, Any] = {
 }
 
 
-SOURCES: tuple[Source, ...] = ("alpaca", "codesearchnet")
-SAID: tuple[Said, ...] = ("describes", "accuses elsewhere")
+SOURCES: list[Source] = ["alpaca", "codesearchnet"]
+SAID: list[Said] = ["describes", "accuses elsewhere"]
 
 
 RULE: dict[str, Any] = {"rule": "strict", "confidence": 0.95}
@@ -184,6 +190,8 @@ def test_labels_are_right_in_all_tasks_whatever_is_selected() -> None:
     table = program_tables.labels_checked(tasks(n_programs=12, per_quarter=2))
     assert (table["label_is_right"] == table["tasks"]).all()
     assert table["tasks"].sum() > 200
+    every = tasks(programs=["java"], per_quarter=0)
+    assert not any(is_silent(task.correct, task.site) for task in every.values())
     whole = tasks(n_programs=2, selection="artifact")
     assert whole.keys() == tasks(n_programs=2).keys(), "the kit's own are filtered"
 
@@ -381,8 +389,9 @@ def test_the_number_is_found_wherever_it_stands(
     assert named_line(said) == (number, line)
 
 
-def scored(text: str, tolerance: int, ended: str = "stop") -> Outcome:
-    return score_location(Response(text, ended), 3, "a\nb\nc\nd\ne", tolerance).outcome
+def scored(text: str, tolerance: int, ended: str = "stop", label: int = 3) -> Outcome:
+    response = Response(text, ended)
+    return score_location(response, label, "a\nb\nc\nd\ne", tolerance).outcome
 
 
 @pytest.mark.parametrize(
@@ -399,7 +408,8 @@ def test_scores_and_tolerance() -> None:
         assert correct == right
         assert set(found.values()) == {Outcome.CORRECT, Outcome.INCORRECT}
     for number in ("0", "6", "9" * 5000, f'"{"9" * 5000}"'):
-        assert scored(f'{{"line_number": {number}}}', 2) is Outcome.INCORRECT, number
+        found = {scored(f'{{"line_number": {number}}}', 2, label=n) for n in (1, 5)}
+        assert found == {Outcome.INCORRECT}, number
     assert scored('{"line_num', 0, "length") is Outcome.TRUNCATED
     assert scored("I cannot tell.", 0) is Outcome.UNPARSABLE
     assert scored("  ", 0) is Outcome.REFUSED

@@ -184,6 +184,7 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
 BIG = "1" * 5000
 BROUGHT: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "digits.py": (f"x = 1\ny = {BIG}\n", "line 2", "digits"),
+    "empty.py": (" \n", "empty"),
     "two.py": ("print 3\n", "line 1", "'print'"),
     "newer.py": ("x = 1\nmatch x\n", "line 2", "':'", "Python 3."),
     "magic.py": ("x = 1\n%time f(x)\n", "line 2", "notebook", "%time f(x)"),

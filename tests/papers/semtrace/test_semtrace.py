@@ -404,6 +404,8 @@ def test_templates_are_rendered_on_one_problem() -> None:
     prompts = rendered_templates(Templates.model_validate(values))
     asked = [(task, count) for task, count, _ in prompts]
     assert asked == [*product(TASKS, (0, 4))]
+    code = problems_of("generated", 3, 0)["generated_2"].code
+    names(prompts[0][2].messages[0].content, code)
     assert (tables.template_table(prompts)["characters"] > 100).all()
 
 
