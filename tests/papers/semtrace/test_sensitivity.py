@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from codestress.errors import DataError
 from codestress.inference.run import run
 from codestress.papers.semtrace import prompting
 from codestress.papers.semtrace.results.removal import (
@@ -39,7 +40,7 @@ def lost(needed: int, idle: int) -> float:
 
 
 PROGRAMS = {  # lines needed beside the head, and idle ones
-    "one": (1, 2, "def f(x):\n    a = 5\n    b = 6\n    return x"),
+    "one": (1, 2, "def f(x):\n    a = 5\n    b = 6\n    return x\n\n"),
     "two": (2, 1, "def f(x):\n    y = x + 1\n    z = 7\n    return y"),
     "all": (3, 0, "def f(x):\n    y = x + 1\n    y = y * 3\n    return y"),
 }
@@ -47,15 +48,18 @@ PROGRAMS = {  # lines needed beside the head, and idle ones
 
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """`PROGRAMS` as a data set `mine`."""
-    lines = []
+    """`PROGRAMS`, and one of a line, as a data set `mine`; the latter alone as `short`."""
+    short = {"id": "short", "code": "def f(x): return x\n", "input": "4", "output": "4"}
+    lines = [json.dumps(short)]
+    (tmp_path / "short.jsonl").write_text(lines[0])
     for (name, (_, _, code)), output in zip(
         PROGRAMS.items(), ("4", "5", "15"), strict=True
     ):
         row = {"id": name, "code": code, "input": "4", "output": output}
         lines.append(json.dumps(row))
     (tmp_path / "rows.jsonl").write_text("\n".join(lines))
-    (tmp_path / "problems.yaml").write_text("mine: {file: rows.jsonl}\n")
+    sets = "mine: {file: rows.jsonl}\nshort: {file: short.jsonl}\n"
+    (tmp_path / "problems.yaml").write_text(sets)
     monkeypatch.setattr(problem_files, "ROOT", tmp_path)
     monkeypatch.setattr(problem_files, "FILE", tmp_path / "problems.yaml")
     cached = (problem_files.own_problems, prompting.problems_of)
@@ -84,6 +88,10 @@ def test_python_loses_what_the_programs_need(tmp_path: Path) -> None:
     complete = curve.query("model == 'python' and share_removed == 0").iloc[0]
     assert (complete["accuracy"], complete["n"]) == (1, 3)
     assert sorted(set(curve["share_removed"])) == [0, 0.4, 0.6, 1]
+    [left_out] = given.not_run()
+    names(left_out.label, "1 of 4 programs")
+    with pytest.raises(DataError, match="problems = short: "):
+        questions(sensitivity(models=["sim-wide"], **values | {"problems": "short"}))
 
 
 @pytest.mark.slow

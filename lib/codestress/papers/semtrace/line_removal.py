@@ -7,10 +7,20 @@ from typing import Literal
 
 from pydantic import Field
 
+from codestress.errors import DataError
 from codestress.problems.program import Problem
 from codestress.scoring.predictions import score_interpreted
 from codestress.seeding import rng
-from codestress.types import Message, Prompt, Response, Sampling, Scalar, Score, Trial
+from codestress.types import (
+    Message,
+    NotRun,
+    Prompt,
+    Response,
+    Sampling,
+    Scalar,
+    Score,
+    Trial,
+)
 
 from .prompting import (
     PREDICTIONS,
@@ -85,7 +95,8 @@ class Sensitivity(Begun):
 
     def trials(self) -> Iterator[Trial]:
         """Yields the trials on every problem with every subset of its lines removed, or `versions`
-        of them, without distractors. Programs of one line are left out.
+        of them, without distractors. Programs of one line are left out; `DataError` where there are
+        no others.
 
         With `shown` "program", and for SemTrace, only outputs are asked for.
         """
@@ -93,6 +104,10 @@ class Sensitivity(Begun):
         if self.shown == "program" or self.problems == "semtrace":
             tasks = ["output_prediction"]
         table = self.table()
+        if len(self.short()) == len(table):
+            raise DataError(
+                f"problems = {self.problems}: no line can be removed from programs of one line; choose another set"
+            )
         for task in tasks:
             for name in self.sampled(table):
                 factors: dict[str, Scalar] = {"task": task}
@@ -100,6 +115,18 @@ class Sensitivity(Begun):
                 for mask in self.masks(table[name]):
                     removed = {"removed": mask.bit_count(), "mask": mask}
                     yield Trial(name, factors | removed, self.seed)
+
+    def not_run(self) -> tuple[NotRun, ...]:
+        """Returns the part of the problems whose programs have one line, if there are any."""
+        short = self.short()
+        label = f"{len(short):,} of {len(self.table()):,} programs"
+        part = NotRun("problem", "", label, "no line can be removed from one")
+        return (part,) if short else ()
+
+    def short(self) -> list[str]:
+        """Returns the ids of the problems whose programs have one line."""
+        table = self.table()
+        return [name for name in table if not removable(table[name].code)]
 
     def masks(self, problem: Problem) -> Sequence[int]:
         """Returns the bit masks of the lines of `problem` to remove: all masks, or `versions` of

@@ -2,6 +2,7 @@
 (appendix J)."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import Annotated, ClassVar, Literal, get_args
 
@@ -117,7 +118,9 @@ def problems_of(
     elif source == "generated":
         chosen = generated_problems(count, seed=seed)
     else:
-        chosen = own_problems(source)[:count]
+        # A line break behind the last line is no line of the program.
+        own = own_problems(source)[:count]
+        chosen = [replace(problem, code=problem.code.rstrip()) for problem in own]
     return {problem.id: problem for problem in chosen}
 
 
