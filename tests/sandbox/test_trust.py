@@ -176,11 +176,13 @@ def test_the_home_is_never_readable_for_the_sake_of_an_interpreter_in_it(
     node.parent.mkdir()
     node.write_text("")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert str(tmp_path) not in worker.prefixes([str(node)])
-    assert str(node) in worker.prefixes([str(node)])
+    monkeypatch.setattr(worker, "executables", lambda: [str(node)])
+    assert str(tmp_path) not in worker.prefixes()
+    assert str(node) in worker.prefixes()
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path))
     monkeypatch.setattr(sys, "base_exec_prefix", str(tmp_path.parent))
-    assert not any(tmp_path.is_relative_to(path) for path in worker.prefixes([]))
+    monkeypatch.setattr(worker, "executables", list)
+    assert not any(tmp_path.is_relative_to(path) for path in worker.prefixes())
 
 
 # --- backends --------------------------------------------------------------------------------------------------------
@@ -293,9 +295,12 @@ def test_a_child_that_cannot_start_is_no_verdict_and_its_program_runs_again(
             assert [one.value for one in opened.run([own] * 3)] == [42] * 3
 
 
-def test_a_seatbelt_profile_denies_all_but_what_runtimes_need() -> None:
+def test_a_seatbelt_profile_denies_all_but_what_runtimes_need(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     node = '/opt/a "quoted" \\ place/bin/node'
-    profile = worker.seatbelt_profile(["/opt/kit"], [node])
+    monkeypatch.setattr(worker, "executables", lambda: [node])
+    profile = worker.seatbelt_profile(["/opt/kit"])
     assert profile.startswith("(version 1)\n(deny default)\n")
     assert 'literal "/opt/a \\"quoted\\" \\\\ place/bin/node"' in profile
     allowed = [line for line in profile.splitlines() if line.startswith("(allow")]
@@ -317,7 +322,7 @@ def test_a_seatbelt_profile_denies_all_but_what_runtimes_need() -> None:
         part.strip('()"') for part in profile.split()
     } or sys.base_prefix.startswith(str(Path.home()))
     assert profile.count("(") == profile.count(")")
-    line = worker.command("sandbox-exec", [node])
+    line = worker.command("sandbox-exec")
     assert line[:2] == ["/usr/bin/sandbox-exec", "-p"]
     assert line[3] == worker.interpreter()
 
@@ -327,6 +332,7 @@ def test_a_mac_takes_seatbelt_and_says_none_when_it_does_not_start(
 ) -> None:
     monkeypatch.setattr(worker.sys, "platform", "darwin")
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setattr(worker, "executables", list)
     monkeypatch.setattr(worker, "SEATBELT", str(tmp_path / "sandbox-exec"))
     assert worker.candidates() == ["none"]
     (tmp_path / "sandbox-exec").write_text(
@@ -334,12 +340,12 @@ def test_a_mac_takes_seatbelt_and_says_none_when_it_does_not_start(
     )
     (tmp_path / "sandbox-exec").chmod(0o755)
     assert worker.candidates() == ["sandbox-exec", "none"]
-    name, started = worker.start([])
+    name, started = worker.start()
     started.close()
     assert name == "none"
     monkeypatch.setattr(worker, "candidates", lambda: ["sandbox-exec"])
     with refused(SandboxError, "sandbox-exec", "Operation not permitted"):
-        worker.start([])
+        worker.start()
 
 
 @pytest.mark.parametrize(

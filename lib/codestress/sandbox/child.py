@@ -2,21 +2,27 @@
 only.
 
 This process does not know the expected value, so that a program that walks every frame and object
-cannot find it.
+cannot find it. It counts a program's steps and ends at the limit; a program that turns the counter
+off is ended by the limit of CPU time instead.
 """
 
+import itertools
 import json
 import os
 import sys
+from collections.abc import Callable
 from functools import lru_cache
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
-from . import steps
 from .data import OUTPUT_BYTES, NotData, TooLarge, decode, encode
 
 FILENAME = "<program>"
 LONGEST_MESSAGE = 200
+Tracer = Callable[[FrameType, str, Any], Any]
+
+LIBRARY = (*(f"{folder}/" for folder in sys.path), "<frozen ")
+"""Prefixes of the library's file names: Python's, the packages' and the kit's."""
 
 
 def run_programs(
@@ -56,7 +62,7 @@ def _run(
     names: dict[str, Any] = {"__name__": "__main__", "__builtins__": __builtins__}
     text = json.dumps(["step limit", f"more than {limits['steps']:,} steps"])
     last = f"{token} {text}\n".encode()
-    sys.settrace(steps.counter(limits["steps"], result, last))
+    sys.settrace(step_counter(limits["steps"], result, last))
     try:
         value = _value(code, call, program["function"], inputs, names)
         sys.settrace(None)
@@ -93,3 +99,21 @@ def _message(error: BaseException) -> str:
         return str.__str__(str(error))[:LONGEST_MESSAGE]
     except BaseException:  # its own __str__ fails
         return ""
+
+
+def step_counter(steps: int, result: int, last: bytes) -> Tracer:
+    """Returns a trace function for `sys.settrace` that counts executed lines of code outside the
+    library, backward jumps included; when `steps` lines are counted, the next one writes the line
+    `last` to the descriptor `result` and ends the process."""
+    left = itertools.repeat(True, steps)
+    following, write, leave = next, os.write, os._exit
+
+    def lines(_frame: FrameType, event: str, _argument: Any) -> None:
+        if event == "line" and not following(left, False):
+            write(result, last)
+            leave(0)
+
+    def calls(frame: FrameType, _event: str, _argument: Any) -> Tracer | None:
+        return None if frame.f_code.co_filename.startswith(LIBRARY) else lines
+
+    return calls

@@ -140,7 +140,7 @@ class Executor:
         self.limits = limits or Limits()
         self.workers = workers or min(8, os.cpu_count() or 1)
         self.packages = packages
-        self.backend, first = worker.start(runtimes.executables(), packages)
+        self.backend, first = worker.start(packages)
         self.layers = first.layers
         """The mechanism that holds, by layer of protection; empty for one that does not."""
         self.python = platform.python_version()
@@ -282,8 +282,7 @@ class Executor:
         server = self._idle.get()
         try:
             if server is None:
-                nodes = runtimes.executables()
-                server = worker.Worker(self.backend, nodes, self.packages)
+                server = worker.Worker(self.backend, self.packages)
                 self._started.add(server)
             patience = len(jobs) * PATIENCE * (request["limits"]["wall_s"] + 1)
             results = server.ask(request | {"programs": jobs}, patience)

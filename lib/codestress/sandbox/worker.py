@@ -23,6 +23,8 @@ from typing import Any
 from codestress.errors import SandboxError
 from codestress.paths import PACKAGE
 
+from .runtimes import executables
+
 SYSTEM = (
     "/usr",
     "/bin",
@@ -67,9 +69,9 @@ def interpreter() -> str:
     return str(Path(getattr(sys, "_base_executable", sys.executable)).resolve())
 
 
-def prefixes(executables: Sequence[str]) -> list[str]:
-    """Returns the files and folders that Python and the other interpreters, whose paths are
-    `executables`, read beside `SYSTEM`; never the home folder or a folder that contains it."""
+def prefixes() -> list[str]:
+    """Returns the files and folders that Python and Node read beside `SYSTEM`; never the home
+    folder or a folder that contains it."""
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
     paths = [interpreter(), str(Path(sys.executable).resolve())]
     for prefix in map(Path, (sys.base_prefix, sys.base_exec_prefix)):
@@ -78,21 +80,18 @@ def prefixes(executables: Sequence[str]) -> list[str]:
             paths += [str(path) for path in library if path.exists()]
         else:
             paths.append(str(prefix))
-    paths += [str(Path(executable).resolve()) for executable in executables]
-    return paths
+    return [*paths, *(str(Path(node).resolve()) for node in executables())]
 
 
-def command(
-    backend: str, executables: Sequence[str], packages: Sequence[str] = ()
-) -> list[str]:
-    """Returns the command line that starts a forkserver behind `backend`; programs in it may read
-    the interpreters `executables`. The forkserver imports `packages` before it runs anything."""
+def command(backend: str, packages: Sequence[str] = ()) -> list[str]:
+    """Returns the command line that starts a forkserver behind `backend`, which imports `packages`
+    before it runs anything."""
     installed = []
     if packages:
         installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
     # The sandbox is the one part of the kit that a worker imports.
     kit = [str(PACKAGE / "__init__.py"), str(PACKAGE / "sandbox")]
-    extra = list(dict.fromkeys([*prefixes(executables), *installed, *kit]))
+    extra = list(dict.fromkeys([*prefixes(), *installed, *kit]))
     readable = [*SYSTEM, "/dev/null", "/dev/urandom", *extra]
     start = (
         f"import sys; sys.path.insert(0, {str(PACKAGE.parent)!r}); sys.path += {installed!r}; "
@@ -103,7 +102,7 @@ def command(
     if backend == "bubblewrap":
         return [*_bubblewrap(extra), *python]
     if backend == "sandbox-exec":
-        return [SEATBELT, "-p", seatbelt_profile(extra, executables), *python]
+        return [SEATBELT, "-p", seatbelt_profile(extra), *python]
     return python
 
 
@@ -122,17 +121,17 @@ def _bubblewrap(extra: Sequence[str]) -> list[str]:
     return ["bwrap", *options.split(), *bound, "--chdir", "/", "--"]
 
 
-def seatbelt_profile(readable: Iterable[str], executables: Sequence[str]) -> str:
+def seatbelt_profile(readable: Iterable[str]) -> str:
     """Returns the text of a Seatbelt profile (macOS) that allows to read below the `readable` paths
     and system libraries, to see the metadata of any file, to fork, and to become an interpreter
-    (one of `executables`, which are paths, or a program of Python's prefix).
+    (Node, or a program of Python's prefix).
 
     All else is denied: network, writing files (except /dev/null), starting other programs,
     signalling or inspecting processes outside, and system services.
     """
     profile = Path(__file__).with_name("seatbelt.txt").read_text("utf-8")
     return profile.rstrip().format(
-        programs=_paths("literal", [interpreter(), *executables]),
+        programs=_paths("literal", [interpreter(), *executables()]),
         # A framework's Python starts another executable of its own prefix.
         python=_paths("subpath", [sys.base_prefix]),
         folders=_paths("subpath", readable),
@@ -156,13 +155,11 @@ class Worker:
     """A running forkserver (a process that forks a child for each program) behind one backend, for
     one thread at a time. Raises `WorkerDied` where the forkserver does not start in time."""
 
-    def __init__(
-        self, backend: str, executables: Sequence[str], packages: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, backend: str, packages: Sequence[str] = ()) -> None:
         # Open as long as the worker runs.
         self.log = tempfile.TemporaryFile()  # noqa: SIM115
         self.process = subprocess.Popen(
-            command(backend, executables, packages),
+            command(backend, packages),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.log,
@@ -212,16 +209,14 @@ class Worker:
         return reply
 
 
-def start(
-    executables: Sequence[str], packages: Sequence[str] = ()
-) -> tuple[str, Worker]:
+def start(packages: Sequence[str] = ()) -> tuple[str, Worker]:
     """Starts a worker behind the best backend that starts; returns the backend's name and the
-    worker. `executables` are paths of interpreters that programs need, `packages` modules that they
-    may import. Raises `SandboxError` where no backend starts."""
+    worker. `packages` are modules that programs may import. Raises `SandboxError` where no backend
+    starts."""
     refused = []
     for backend in candidates():
         try:
-            return backend, Worker(backend, executables, packages)
+            return backend, Worker(backend, packages)
         except (WorkerDied, OSError) as error:
             refused.append(f"{backend}: {error}")
     raise SandboxError(f"no sandbox starts on this machine ({'; '.join(refused)})")
