@@ -82,7 +82,7 @@ class Lines:
 def first_line(node: ast.stmt) -> int:
     """Number of the line, from 1, on which a Python statement or its first decorator begins."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+    return decorators[0].lineno if decorators else node.lineno
 
 
 def is_alone(statement: ast.stmt, lines: Lines) -> bool:

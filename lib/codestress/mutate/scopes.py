@@ -19,6 +19,7 @@ Kind = Literal["parameter", "variable", "function", "class", "import"]
 ScopeKind = Literal["module", "class", "function", "comprehension"]
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 """Definitions of functions in a syntax tree."""
+Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
 @dataclass(eq=False)
@@ -182,10 +183,10 @@ class _Reader:
                     self.read(scope, *node.decorator_list, *node.bases, *node.keywords)
                     self.occurs(scope, node, "name", "class")
                     self.read(self.entered("class", node, scope), *body)
-                case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
-                    self.read_comprehension(scope, node, node.elt)
-                case ast.DictComp(key, value):
-                    self.read_comprehension(scope, node, key, value)
+                case (
+                    ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp()
+                ):
+                    self.read_comprehension(scope, node)
                 case ast.Name(ctx=context):
                     read = isinstance(context, ast.Load)
                     self.occurs(scope, node, "id", None if read else "variable")
@@ -203,10 +204,12 @@ class _Reader:
     def read_names(self, scope: Scope, node: ast.AST) -> None:
         """Records the names that a node has as texts."""
         match node:
-            case ast.Global(names):
-                scope.global_names.update(names)
-            case ast.Nonlocal(names):
-                scope.nonlocal_names.update(names)
+            case ast.Global(names) | ast.Nonlocal(names):
+                outer = isinstance(node, ast.Global)
+                (scope.global_names if outer else scope.nonlocal_names).update(names)
+                for index, name in enumerate(names):
+                    put = partial(names.__setitem__, index)
+                    self.occurrences.append(Occurrence(node, name, scope, put))
             case (
                 ast.ExceptHandler(name=str())
                 | ast.MatchAs(name=str())
@@ -215,10 +218,6 @@ class _Reader:
                 self.occurs(scope, node, "name", "variable")
             case ast.MatchMapping(rest=str()):
                 self.occurs(scope, node, "rest", "variable")
-        if isinstance(node, ast.Global | ast.Nonlocal):
-            for index, name in enumerate(node.names):
-                put = partial(node.names.__setitem__, index)
-                self.occurrences.append(Occurrence(node, name, scope, put))
 
     def read_function(self, scope: Scope, node: FunctionNode | ast.Lambda) -> None:
         """Records a function or lambda that stands in `scope`."""
@@ -236,21 +235,17 @@ class _Reader:
             self.occurs(inner, arg, "arg", "parameter")
         self.read(inner, *body)
 
-    def read_comprehension(
-        self,
-        scope: Scope,
-        node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp,
-        *parts: ast.expr,
-    ) -> None:
-        """Records a comprehension that stands in `scope`; `parts` are the expressions of an
-        element."""
+    def read_comprehension(self, scope: Scope, node: Comprehension) -> None:
+        """Records a comprehension that stands in `scope`."""
         inner = self.entered("comprehension", node, scope)
         outer = scope
         for loop in node.generators:
             self.read(outer, loop.iter)
             self.read(inner, loop.target, *loop.ifs)
             outer = inner
-        self.read(inner, *parts)
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.expr):
+                self.read(inner, part)
 
 
 def _bind(name: str, scope: Scope, kind: Kind) -> None:

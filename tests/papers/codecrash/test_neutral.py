@@ -20,7 +20,7 @@ from codestress.mutate.perturbations.messages import (
 )
 from codestress.mutate.perturbations.neutral import (
     HEADS,
-    RESERVED,
+    KEYWORDS,
     TAILS,
     is_neutral,
     neutral_text,
@@ -56,7 +56,7 @@ def test_a_text_has_exactly_its_length_and_no_word_of_the_program(
     assert len(text) == length
     assert is_neutral(text)
     assert text == neutral_text(length, draw(seed), program)
-    assert not (words_of(program) - RESERVED) & words_of(text)
+    assert not (words_of(program) - {*KEYWORDS["javascript"]}) & words_of(text)
 
 
 def test_sentences_are_drawn_and_say_nothing_of_programs() -> None:
@@ -89,7 +89,7 @@ def test_comments_stand_where_mcc_has_them_and_are_as_long(
             code, _, text = said.rpartition(sign)
             assert lie.startswith(code + sign)
             assert is_neutral(text)
-    names = words_of(problem.code, problem.call) - RESERVED
+    names = words_of(problem.code, problem.call) - {*KEYWORDS["javascript"]}
     assert not names & words_of(*(site.text for site in neutral.sites))
     assert all(site.truth for site in neutral.sites)
 

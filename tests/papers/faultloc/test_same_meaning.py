@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[3] / "bench"))
 import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings, strategies as st
+from mutating import mutated
 
 from codestress.mutate.draw import Draw
 from codestress.mutate.faults.neutral import (
@@ -23,7 +24,6 @@ from codestress.mutate.faults.neutral import (
     Put,
     Said,
     bank,
-    mutate,
 )
 from codestress.mutate.faults.trees import NotNeutral
 from codestress.seeding import rng
@@ -81,18 +81,10 @@ def check_python(
     code, functions = program
     expected = results(code, functions)
     content = bank("python", said, put)
+    how = {"strength": strength, "quarter": seed % 4, "content": content}
     for spm in (*SPMS, *CONTROLS):
-        draw = Draw(rng(seed, spm))
         with contextlib.suppress(NotNeutral):
-            made = mutate(
-                FaultyProgram(code, 2),
-                spm,
-                "python",
-                draw,
-                strength=strength,
-                quarter=seed % 4,
-                content=content,
-            )
+            made = mutated(FaultyProgram(code, 2), spm, "python", seed, spm, **how)
             assert results(made.code, functions) == expected, f"{spm}:\n{made.code}"
 
 
@@ -150,13 +142,11 @@ def java_variants(number: int) -> list[tuple[str, str]]:
     """A drawn program under every mutation that can be made of it, and as it is, first; each with the mutation."""
     program = FaultyProgram(java_program(number), 2)
     content = bank("java", ("describes", "accuses elsewhere")[number % 2])
+    how = {"strength": number % 2 + 1, "quarter": number % 4, "content": content}
     found = [("", program.code)]
     for spm in (*SPMS, *CONTROLS):
-        draw = Draw(rng(number, spm))
         with contextlib.suppress(NotNeutral):
-            made = mutate(
-                program, spm, "java", draw, strength=number % 2 + 1, quarter=number % 4, content=content
-            )  # fmt: skip
+            made = mutated(program, spm, "java", number, spm, **how)
             if made.code != program.code:
                 found.append((spm, made.code))
     return found

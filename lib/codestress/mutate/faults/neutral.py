@@ -25,14 +25,12 @@ from codestress.validation import read_yaml
 from ..draw import Draw
 from ..edits import Edit, Lines, edited
 from .comments import NEAR, Place, comments_in, usable
-from .dead_code import check_snippet
-from .hidden import refuse_seen
-from .local_names import variables
-from .places import movable, statement_lines
-from .proof import equivalence_error
+from .places import movable, statement_lines, variables
+from .proof import check_snippet, equivalence_error
 from .trees import (
     JAVA_WORDS,
     NotNeutral,
+    refuse_seen,
     words_of,
 )
 

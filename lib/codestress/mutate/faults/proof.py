@@ -1,7 +1,17 @@
 """Proof that a mutation is neutral (keeps the program's meaning), by syntax trees alone, as far as
-the language allows a proof."""
+the language allows a proof; and the check of dead code (statements that never run) against a closed
+grammar (Fault Localizability, section IV-C).
+
+A snippet of dead code is one statement: a condition of literal values that is false, or, in Python,
+a loop over nothing. The statements inside name only variables of their own, the language's built-ins
+and, in Python, the program's names. In Java a table gives their shapes, so that an accepted snippet
+compiles. Code outside the grammar is rejected.
+"""
 
 import ast
+import builtins
+import operator
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -10,15 +20,33 @@ from codestress.sandbox.runtimes import text_of
 from codestress.types import Language
 
 from ..scopes import blocks, names_of
-from .dead_code import is_false, never_runs
+from .python_flow import is_empty
 from .trees import (
     JAVA_CLASSES,
+    JAVA_WORDS,
+    RULES,
     Node,
     NotNeutral,
+    constructs,
     field_text,
     java_root,
+    named_in,
+    refuse_seen,
     tree_of,
+    words_of,
 )
+
+FALSE = frozenset(RULES["false_conditions"])
+"""Texts of conditions that are false, in Python and in Java."""
+ALLOWED = frozenset(RULES["python_nodes"].split())
+"""Nodes of which a Python snippet may consist, beside the leaves of `SIGNS`."""
+SIGNS = ast.expr_context | ast.operator | ast.unaryop | ast.boolop | ast.cmpop
+BUILTINS = frozenset(dir(builtins)) - {"super", "locals", "vars", "dir", "eval", "exec"}
+NUMBER = RULES["java"]["number"]
+SHAPES: dict[str, list[str]] = RULES["java"]["shapes"]
+"""Patterns of Java statements by the type of their variable: its first value, and what is done with
+it, in which @ is the variable's name. All variables may be printed."""
+CLASSES = {"String", "StringBuilder", "Math", "System"}
 
 
 @noted
@@ -28,7 +56,7 @@ def equivalence_error(before: str, after: str, spm: str, language: Language) -> 
 
     Each mutation leaves the syntax tree the same, apart from its own change. Comments: no change.
     Names: names are mapped one to one. Dead code: statements are added under a condition that is
-    always false (`dead_code.py` says which). Functions: methods change places.
+    always false (`is_false` says which). Functions: methods change places.
     Compositions: all changes of their parts at once.
     """
     parts = tuple(spm.split("+"))
@@ -86,3 +114,92 @@ def _never_runs(node: Node) -> bool:
     if node.type != "if_statement" or node.child_by_field_name("alternative"):
         return False
     return is_false(field_text(node, "condition")[1:-1])
+
+
+# --- dead code ---
+
+
+def check_snippet(snippet: str, program: str, language: Language) -> None:
+    """Raises `NotNeutral` if the dead code `snippet` is outside the grammar of its language in this
+    module, or if its presence could change what `program` does; else returns nothing."""
+    (_check_java if language == "java" else _check_python)(snippet, program)
+
+
+def is_false(condition: str) -> bool:
+    """Whether the text of a condition, in Python or Java, is certainly false: a text of `FALSE`, or
+    a comparison of two whole numbers, or of two words with `==`, that does not hold."""
+    if re.fullmatch(r"'\w*' == '\w*'", condition):
+        return len(set(condition.split(" == "))) == 2
+    compared = re.fullmatch(rf"({NUMBER}) (==|[<>]=?) ({NUMBER})", condition)
+    if compared is None:
+        return condition in FALSE
+    left, sign, right = compared.groups()
+    holds = getattr(operator, RULES["comparisons"][sign])
+    return not holds(int(left), int(right))
+
+
+def never_runs(node: ast.stmt) -> bool:
+    """Whether a Python statement never runs its body: `if` or `while` with a condition that
+    `is_false`, or `for` over nothing (`is_empty`); False for those with `else`."""
+    match node:
+        case ast.If(test, orelse=[]) | ast.While(test, orelse=[]):
+            return is_false(ast.unparse(test))
+        case ast.For(iter=items, orelse=[]):
+            return is_empty(items)
+    return False
+
+
+def _check_python(snippet: str, program: str) -> None:
+    body = tree_of(snippet).body
+    if len(body) != 1 or not never_runs(body[0]) or re.search("#|__", snippet):
+        raise NotNeutral("dead code is not one statement that never runs")
+    bound, read = set[str](), set[str]()
+    for part in ast.walk(body[0]):
+        kind = type(part).__name__
+        if kind not in ALLOWED and not isinstance(part, SIGNS):
+            what = f"dead code has {kind.lower()}"
+            raise NotNeutral(f"{what}, which the grammar does not allow")
+        if isinstance(part, ast.Name):
+            (read if isinstance(part.ctx, ast.Load) else bound).add(part.id)
+    features = constructs(program, "python")
+    condition = words_of(snippet.partition(":")[0])
+    for name in sorted(read & condition):
+        if not features.isdisjoint((f"bind {name}", "bind *")):
+            raise NotNeutral(f"dead code relies on {name!r}, which the program binds")
+    if shared := sorted(bound & features):
+        raise NotNeutral(f"dead code binds {shared[0]!r}, which the program reads")
+    names = {name.removeprefix("bind ") for name in features}
+    if unknown := sorted(read - bound - BUILTINS - names):
+        raise NotNeutral(f"dead code reads {unknown[0]!r}, which nothing binds")
+    if (bound | read) & names - BUILTINS:
+        refuse_seen("names", program, "python")
+
+
+def _check_java(snippet: str, program: str) -> None:
+    whole = re.fullmatch(r"if \((.+)\) \{\s*(.*;)\s*\}", snippet, re.DOTALL)
+    if whole is None or not is_false(whole[1]):
+        raise NotNeutral("dead code is not one statement that never runs")
+    kinds: dict[str, str] = {}
+    for statement in re.split(r";\s*", whole[2])[:-1]:
+        declared = re.fullmatch(r"(\S+) ([A-Za-z]\w*) = (.+)", statement)
+        if declared and declared[1] in SHAPES and declared[2] not in kinds:
+            kinds[declared[2]] = declared[1]
+            fits = bool(re.fullmatch(SHAPES[declared[1]][0], declared[3]))
+        else:
+            fits = any(_uses(statement, *variable) for variable in kinds.items())
+        if not fits:
+            raise NotNeutral(
+                f"dead code has {statement[:40]!r}, which the grammar does not allow"
+            )
+    if shared := sorted((words_of(program) | JAVA_WORDS) & kinds.keys()):
+        raise NotNeutral(f"dead code declares {shared[0]!r}, which the program has")
+    if names := sorted(words_of(snippet) & CLASSES & named_in(program)):
+        raise NotNeutral(
+            f"dead code relies on {names[0]!r}, which the program declares"
+        )
+
+
+def _uses(statement: str, name: str, kind: str) -> bool:
+    """Whether a Java statement changes or prints a variable as `SHAPES` has it."""
+    shape = rf"{SHAPES[kind][1]}|System\.out\.println\(@\)"
+    return bool(re.fullmatch(shape, re.sub(rf"\b{name}\b", "@", statement)))

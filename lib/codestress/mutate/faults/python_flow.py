@@ -239,8 +239,12 @@ class PythonFlow:
                 continue
             returns = _returns_at(block[number:], ends, broken)
             loops = isinstance(node, Loop)
-            if isinstance(node, Loop | ast.If) and self.passes(node.body):
-                yield from [] if returns and not loops else [node.body]
+            if (
+                isinstance(node, Loop | ast.If)
+                and (loops or not returns)
+                and self.passes(node.body)
+            ):
+                yield node.body
             split = loops or (isinstance(node, ast.Try) and node.orelse)
             for inner in blocks_in(node):
                 first = inner is getattr(node, "body", None)

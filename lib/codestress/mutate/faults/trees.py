@@ -1,18 +1,27 @@
-"""Syntax trees of Python and Java programs, and the error for a program without a tree."""
+"""Syntax trees of Python and Java programs, and aspects of a program's text that the program itself
+usually cannot see: its lines, the names of local variables, the order of methods.
+
+Rules (rules.yaml) look for constructs by which a program sees an aspect; a mutation of a visible
+aspect is rejected.
+"""
 
 import ast
 import re
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from codestress.literals import parse_program
 from codestress.sandbox.runtimes import nodes, parser, syntax_fault, text_of
+from codestress.types import Language
 from codestress.validation import read_yaml
+
+from ..refusals import python_constructs, refusal
 
 Node = Any
 """Node of tree-sitter; its parent and its fields may be None."""
+Aspect = Literal["lines", "names", "order"]
 RULES = read_yaml(Path(__file__).with_name("rules.yaml"))
 """Words and constructs that decide which mutations are made (rules.yaml)."""
 JAVA_METHODS, JAVA_CLASSES, JAVA_TYPES = map(tuple, RULES["java"]["members"].values())
@@ -89,3 +98,33 @@ def named_in(code: str) -> frozenset[str]:
             if parameter or node.parent.child_by_field_name("name") == node:
                 named.add(text_of(node))
     return frozenset(named)
+
+
+def refuse_seen(aspect: Aspect, code: str, language: Language) -> None:
+    """Raises `NotNeutral` if the program `code` does not parse, or may see an aspect of its own
+    text (`lines`, `names` of variables or `order` of methods); else returns nothing."""
+    if why := refusal(RULES["seen"], aspect, constructs(code, language)):
+        raise NotNeutral(why)
+
+
+@lru_cache(maxsize=2048)
+def constructs(code: str, language: Language) -> frozenset[str]:
+    """Constructs of a program for the rules, as a set of texts. Python: those of
+    `python_constructs`. Java: identifiers, contents of strings, and `NAME(…)` for each call with
+    arguments.
+
+    In Java `printStackTrace` counts only with arguments: else it prints on the standard error.
+    Raises `NotNeutral` if the program does not parse.
+    """
+    if language == "python":
+        return python_constructs(tree_of(code))
+    node: Node
+    texts = set[str]()
+    for node in nodes(java_root(code)):
+        if node.type in ("identifier", "type_identifier", "string_fragment"):
+            texts.add(text_of(node))
+        elif node.type == "method_invocation":
+            arguments = node.child_by_field_name("arguments")
+            if arguments.named_children:
+                texts.add(f"{field_text(node, 'name')}(…)")
+    return frozenset(texts)

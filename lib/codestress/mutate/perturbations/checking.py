@@ -29,8 +29,7 @@ from ..draw import Draw
 from . import messages
 from .edits import NotPerturbed
 from .inputs import (
-    argument_nodes,
-    call_of,
+    arguments_of,
     json_values,
     trial_inputs,
     with_values,
@@ -165,13 +164,13 @@ def differences(
     checked: Mapping[str, Checked],
     executor: Executor,
 ) -> dict[str, str]:
-    """Returns by id how each candidate differs, in words, from its vanilla program in `checked` on
-    the inputs there, or why it has no such inputs; empty text where it does not differ.
+    """Returns by id how each candidate that differs from its vanilla program in `checked` on the
+    inputs there does so, in words, or why it has no such inputs.
 
     A candidate with the same syntax tree, of a program that does not read its own text, differs on
     no input; it is run on the problem's own input alone.
     """
-    reasons = dict.fromkeys(candidates, "")
+    reasons: dict[str, str] = {}
     calls: list[Call] = []
     expected: list[tuple[str, Execution]] = []
     for name, after in candidates.items():
@@ -188,7 +187,7 @@ def differences(
         expected += [(name, run) for run in before.executions[:tried]]
     runs = zip(calls, expected, run_calls(calls, executor), strict=True)
     for (_, text), (name, first), second in runs:
-        if not reasons[name] and not _same(first, second):
+        if name not in reasons and not _same(first, second):
             reasons[name] = (
                 f"on {text:.60}: {_summary(first)} became {_summary(second)}"
             )
@@ -227,5 +226,5 @@ def _moved(before: Problem, after: Problem, arguments: str) -> str:
         return after.arguments
     if before.arguments == after.arguments:
         return arguments
-    nodes = argument_nodes(call_of(replace(before, arguments=arguments)))
-    return with_values(after, [ast.unparse(node) for node in nodes])
+    given = arguments_of(replace(before, arguments=arguments))
+    return with_values(after, [ast.unparse(node) for _, node in given])

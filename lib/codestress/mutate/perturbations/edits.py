@@ -3,7 +3,7 @@ perturbation may change or has changed."""
 
 import itertools
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -44,7 +44,7 @@ class Place:
     put: Callable[[str], None]
     text: str = ""
     """Code that is replaced; empty where code is inserted."""
-    templates: list[str] = field(default_factory=list)
+    templates: Sequence[str] = ()
     """Templates of the code that may replace `text`; empty where code is inserted."""
 
 

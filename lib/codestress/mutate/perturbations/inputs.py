@@ -105,7 +105,7 @@ def argument_values(problem: Problem) -> list[Any]:
     `NotJson` (JavaScript) where an argument is no plain data."""
     if problem.language == "javascript":
         return json_values(problem.arguments)
-    return [literal_of(node).value for node in argument_nodes(call_of(problem))]
+    return [literal_of(node).value for _, node in arguments_of(problem)]
 
 
 class NotJson(ValueError):
@@ -158,26 +158,19 @@ def with_values(problem: Problem, texts: Sequence[str]) -> str:
     JavaScript, `texts` may have any length."""
     if problem.language == "javascript":
         return ", ".join(texts)
-    call = call_of(problem)
-    keywords = [""] * len(call.args) + [f"{item.arg}=" for item in call.keywords]
-    return ", ".join(
-        f"{keyword}{text}" for keyword, text in zip(keywords, texts, strict=True)
-    )
+    pairs = zip(arguments_of(problem), texts, strict=True)
+    return ", ".join(f"{keyword}{text}" for (keyword, _), text in pairs)
 
 
-def call_of(problem: Problem) -> ast.Call:
-    """Syntax tree of the call of a function with a Python problem's arguments. Raises `NotLiteral`
-    where these hold `**` or end the call early, as `1), (2` does; `SyntaxError` where they do not
-    parse."""
+def arguments_of(problem: Problem) -> list[tuple[str, ast.expr]]:
+    """Arguments of a Python problem's call, positional before keywords: what stands before each
+    (`NAME=` or nothing), and its expression. Raises `NotLiteral` where they hold `**` or end the
+    call early, as `1), (2` does; `SyntaxError` where they do not parse."""
     node = ast.parse(f"f({problem.arguments}\n)", mode="eval").body
     if not isinstance(node, ast.Call) or any(not item.arg for item in node.keywords):
         raise NotLiteral("arguments that hold ** or end the call early")
-    return node
-
-
-def argument_nodes(call: ast.Call) -> list[ast.expr]:
-    """Expressions of a call's arguments, positional before keywords."""
-    return [*call.args, *(item.value for item in call.keywords)]
+    keywords = [(f"{item.arg}=", item.value) for item in node.keywords]
+    return [*(("", argument) for argument in node.args), *keywords]
 
 
 # --- another value --------------------------------------------------------------------------------------------------

@@ -19,8 +19,6 @@ HEADS, TAILS, KEYWORDS = stimuli("neutral").values()
 """Phrases that begin a neutral sentence; phrases that may follow in this order; keywords among the
 words of the sentences, by language: a sentence that shares one with a program says nothing about
 the program."""
-RESERVED = frozenset(KEYWORDS["javascript"])
-"""Keywords of any language."""
 LONGEST = 90
 """Most characters of one sentence; longer texts have several sentences."""
 PART = 60

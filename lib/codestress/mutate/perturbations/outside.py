@@ -54,7 +54,7 @@ def perturbed_rows(
     (perturbations), in the file's order.
 
     Keys of a row: id, condition, state (`applied`, `unchanged`, `refused`, `rejected`), reason,
-    code, function, input, messages (see `_messages`). A line that is no problem (its code is
+    code, function, input, messages (see `_row`). A line that is no problem (its code is
     empty), or whose call does not return the same value twice, is rejected under all conditions;
     the reason begins with the number of the line. `truth` is the truth in the call that misleading
     messages must have. The programs are untrusted: `SandboxError` is raised where nothing isolates
@@ -80,7 +80,13 @@ def perturbed_rows(
 
 
 def _row(name: str, condition: str, variant: Variant) -> dict[str, Any]:
-    """Returns one row of the result."""
+    """Returns one row of the result. Its messages are those inserted, in the order of the text, as
+    dictionaries: `text`, and `truth` (whether the call makes it true; None where not decided);
+    empty for conditions without messages."""
+    messages = []
+    if condition.startswith(("MCC", "MPS", "MHC", NEUTRAL)):
+        for site in sorted(variant.sites, key=lambda site: site.line):
+            messages.append({"text": site.text, "truth": site.truth})
     return {
         "id": name,
         "condition": condition,
@@ -89,7 +95,7 @@ def _row(name: str, condition: str, variant: Variant) -> dict[str, Any]:
         "code": variant.problem.code,
         "function": variant.problem.function,
         "input": variant.problem.arguments,
-        "messages": _messages(condition, variant),
+        "messages": messages,
     }
 
 
@@ -139,13 +145,3 @@ def _problem(row: dict[str, Any], name: str, language: Language) -> Problem:
         except NotLiteral as error:
             raise ValueError(f"input is {error}") from None
     return Problem(name, code, function, arguments, "", language)
-
-
-def _messages(condition: str, variant: Variant) -> list[dict[str, Any]]:
-    """Returns the inserted messages as dictionaries in the order of the text: `text`, and `truth`
-    (whether the call makes it true; None where not decided). Empty for conditions without
-    messages."""
-    if not condition.startswith(("MCC", "MPS", "MHC", NEUTRAL)):
-        return []
-    sites = sorted(variant.sites, key=lambda site: site.line)
-    return [{"text": site.text, "truth": site.truth} for site in sites]

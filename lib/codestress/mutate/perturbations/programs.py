@@ -1,17 +1,35 @@
-"""Access to programs for perturbations, whatever the program's language."""
+"""Access to programs for perturbations, whatever the program's language; and the constructs of
+programs, for which rules refuse perturbations (guards.yaml)."""
 
 import ast
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 
+from tree_sitter import Node
+
 from codestress.literals import parse_program
 from codestress.problems.program import Problem
+from codestress.sandbox.runtimes import text_of
 
-from ..refusals import WORDS, python_constructs, refusal
+from ..refusals import WORDS, python_constructs, refusal, together
 from .edits import stimuli
 from .javascript import JavaScriptProgram
-from .javascript_guards import script_constructs
+from .javascript_syntax import (
+    FUNCTIONS,
+    SYNTAX,
+    around,
+    bound,
+    free_names,
+    part,
+    query_cursor,
+)
 from .python import PythonProgram
+
+FORMS, NAMING = SYNTAX["captures"].values()
+"""Forms of the constructs that are named after a node's text, by capture; captures, before an
+underscore, of nodes that bind or change names."""
 
 Program = PythonProgram | JavaScriptProgram
 """Program that perturbations edit."""
@@ -70,3 +88,78 @@ def problem_constructs(problem: Problem) -> frozenset[str]:
     if modules - set(WORDS["plain_modules"].split()):
         return constructs | {"an unknown class"}
     return constructs
+
+
+@lru_cache(maxsize=4096)
+def script_constructs(problem: Problem) -> frozenset[str]:
+    """Constructs of a JavaScript problem's program, in the notation of `python_constructs` or with
+    `@` and the name of a capture of javascript.yaml, and two for names: `let n` where `let`, `const`
+    or a class declares n, which code above cannot read; `write n` where n need not hold an argument
+    of the problem's call, since it is no parameter of the called function or gets a value twice, or
+    that function is named elsewhere too."""
+    program = JavaScriptProgram(problem)
+    queries = query_cursor("declarations", "constructs")
+    captures = defaultdict(list, queries.captures(program.root))
+    counts = Counter[str](f"@{capture}" for capture in captures)
+    for capture, captured in captures.items():
+        for node in captured:
+            counts.update(_captured(capture, node))
+    counts[f"function {problem.function}"] += 1
+    identifiers = captures["name"]
+    constructs = {*counts, *_uses(identifiers, captures["plain"], counts)}
+    methods = Counter(map(text_of, captures["method"]))
+    read = Counter(map(text_of, captures["read"]))
+    run = Counter(map(text_of, captures["run"]))
+    if methods & (read - run):
+        constructs.add("@kept")
+    for node in captures["this"]:
+        owner = around(node, ("class_body", *FUNCTIONS[:-1]))
+        if owner is None or owner.type not in ("method_definition", "class_body"):
+            constructs.add("this outside of classes")
+    free = map("bind {}".format, free_names(program.root) - {problem.function})
+    if not constructs.isdisjoint(free):
+        constructs.add("a global's name")
+    fixed = set[str]()
+    used = [*map(text_of, identifiers)]
+    if "arguments" not in constructs and used.count(problem.function) == 1:
+        given = part(program.called_function(), "parameters")
+        plain = given.named_children if given else []
+        fixed = {text_of(node) for node in plain if node.type == "identifier"}
+    for construct, count in counts.items():
+        kind, _, name = construct.partition(" ")
+        if kind == "bind" and (count > 1 or name not in fixed):
+            constructs.add(f"write {name}")
+    return together(constructs, SYNTAX)
+
+
+def _captured(capture: str, node: Node) -> Iterator[str]:
+    """Yields the constructs that a node adds by one capture of the queries."""
+    kind, _, where = capture.partition("_")
+    if kind in FORMS:
+        yield FORMS[kind].format(text_of(node))
+    for name in bound(node) if kind in NAMING else ():
+        yield f"bind {name}"
+        if kind in ("function", "class"):
+            yield f"{kind} {name}"
+        if where == "block":
+            yield f"let {name}"
+
+
+def _uses(
+    identifiers: list[Node], plain: list[Node], known: Counter[str]
+) -> Iterator[str]:
+    """Yields the constructs that the names of functions and classes add, where they neither declare,
+    call nor make one; `known` has `function n` for each function n, and `class n` for each class.
+    `plain` are uses of names that show nothing of a class."""
+    for node in identifiers:
+        parent, name = node.parent, text_of(node)
+        declares = node == part(parent, "name", "function", "constructor")
+        kept = f"class {name}" in known and node not in plain
+        if declares or not (kept or f"function {name}" in known):
+            continue
+        if parent is None or parent.type != "arguments":
+            yield "a function as a value"
+            continue
+        yield "a function passed on"
+        if part(part(parent.parent, "function"), "property") is None:
+            yield "@kept"

@@ -145,11 +145,11 @@ def _insert_snippets(program: Program, original: Problem, draw: Draw) -> list[Si
     return sites
 
 
-def _rotated(items: list[str], draw: Draw) -> list[str]:
+def _rotated(items: Sequence[str], draw: Draw) -> list[str]:
     """The list `items` rotated so that it begins with an item drawn at random: the items before it
     come last."""
     at = items.index(draw.choice(items))
-    return items[at:] + items[:at]
+    return [*items[at:], *items[:at]]
 
 
 # --- REN ---

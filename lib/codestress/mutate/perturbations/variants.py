@@ -56,7 +56,7 @@ CONTROLS = ("AGAIN", "BLANK")
 blank line more (BLANK)."""
 NEUTRAL = "NCC"
 """Name of the control of MCC: neutral comments, as long as the misleading ones and at the same
-places."""
+places, by the same draws."""
 TAGGED = {
     f"{name}-{truth.upper()}": (name, truth)
     for name, truth in product(("MCC", "MPS"), messages.NAMED.values())
@@ -129,9 +129,8 @@ def make_variants(
 ) -> dict[str, Variant]:
     """Returns the variant of each problem under one perturbation, by the problem's id. An applied
     variant behaved like its vanilla program on all inputs (one that differs in comments alone: on
-    the problem's own); others are drawn again, and rejected after `ATTEMPTS` draws.
-
-    `written_hints` are values by id for MHC to name in place of the kit's; right ones are rejected.
+    the problem's own); others are drawn again, and rejected after `ATTEMPTS` draws. `written_hints`
+    are values by id for MHC to name in place of the kit's; right ones are rejected.
     """
     by_id = {checked.problem.id: checked for checked in problems}
     if perturbation in TAGGED:
@@ -140,12 +139,10 @@ def make_variants(
     if perturbation == "MHC":
         task = settings.get("task", "output")
         wrong = _wrong_values(problems, executor, seed, task, written_hints)
-    # Neutral comments stand where misleading ones would.
     stream = "MCC" if perturbation == NEUTRAL else perturbation
     variants: dict[str, Variant] = {}
     pending = list(by_id)
     for attempt in range(1, ATTEMPTS + 1):
-        drawn = {}
         for name in pending:
             draw = Draw(rng(seed, "perturb", stream, name, attempt))
             text = wrong.get(name, "")
@@ -153,28 +150,14 @@ def make_variants(
             # A hint from a file makes the program untrusted.
             if written_hints is not None:
                 variant = replace(variant, problem=from_stranger(variant.problem))
-            drawn[name] = replace(variant, attempts=attempt)
-        rejected = _rejected(drawn, by_id, executor)
-        variants |= drawn | rejected
-        pending = [*rejected]
+            variants[name] = replace(variant, attempts=attempt)
+        applied = [name for name in pending if variants[name].sites]
+        changed = {name: variants[name].problem for name in applied}
+        reasons = differences(changed, by_id, executor)
+        for name, why in reasons.items():
+            variants[name] = Variant(by_id[name].problem, "rejected", (), attempt, why)
+        pending = [*reasons]
     return variants
-
-
-def _rejected(
-    drawn: Mapping[str, Variant], checked: Mapping[str, Checked], executor: Executor
-) -> dict[str, Variant]:
-    """Returns, by id, a rejection of each changed variant in `drawn` that does not behave like its
-    vanilla program."""
-    changed = {
-        name: variant.problem for name, variant in drawn.items() if variant.sites
-    }
-    rejected = {}
-    for name, why in differences(changed, checked, executor).items():
-        if why:
-            before = checked[name].problem
-            attempt = drawn[name].attempts
-            rejected[name] = Variant(before, "rejected", (), attempt, why)
-    return rejected
 
 
 def draw_variant(
