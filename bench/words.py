@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from codestress.problems.words import TARGET_WORDS
-
+# Of the target chain in the paper of papers/origin; they are never among the other words.
+TARGET_WORDS = frozenset({"workbench", "dad", "admire"})
 _WORD = re.compile(
     r"(?<![\w.\-'`/\\@%<])[a-z]{3,12}(?=[ ,;]|\.(?:\s|$)|$)", re.MULTILINE
 )

@@ -10,8 +10,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "bench"))
 
 import pytest
 
-from codestress.problems.words import TARGET_WORDS, word_list
-from words import collect
+from codestress.problems.words import word_list
+from words import TARGET_WORDS, collect
 
 
 def test_the_embedded_list_has_enough_distinct_plain_words() -> None:

@@ -55,16 +55,6 @@ class Occurrence:
         return resolve(self.name, self.scope)
 
 
-@dataclass(frozen=True)
-class Names:
-    """All scopes of a program, and all occurrences of names in it; attributes, keywords of calls
-    and names in imports do not count as occurrences."""
-
-    scopes: list[Scope]
-    occurrences: list[Occurrence]
-    """Occurrences in no particular order."""
-
-
 def resolve(name: str, scope: Scope) -> Scope | None:
     """Returns the scope that binds `name` where it is used in `scope`; None for builtins and for
     names that nothing binds."""
@@ -82,10 +72,10 @@ def resolve(name: str, scope: Scope) -> Scope | None:
 def names_of(tree: ast.mod) -> Names:
     """Returns all scopes of a module's syntax tree, and all occurrences of names in it
     (`Names`)."""
-    reader = _Reader()
-    scope = reader.entered("module", tree, None)
-    reader.read(scope, *ast.iter_child_nodes(tree))
-    return Names(reader.scopes, reader.occurrences)
+    names = Names()
+    scope = names.entered("module", tree, None)
+    names.read(scope, *ast.iter_child_nodes(tree))
+    return names
 
 
 def parameters(function: FunctionNode | ast.Lambda) -> list[ast.arg]:
@@ -150,12 +140,15 @@ def _module(scope: Scope) -> Scope:
     return scope
 
 
-class _Reader:
-    """Collector of scopes and occurrences of names; `read` walks the nodes of one scope."""
+class Names:
+    """All scopes of a program, and all occurrences of names in it, as `read` collects them from the
+    nodes of one scope; attributes, keywords of calls and names in imports do not count as
+    occurrences."""
 
     def __init__(self) -> None:
         self.scopes: list[Scope] = []
         self.occurrences: list[Occurrence] = []
+        """Occurrences in no particular order."""
 
     def entered(self, kind: ScopeKind, node: ast.AST, parent: Scope | None) -> Scope:
         """Returns a new scope."""

@@ -7,10 +7,6 @@ once (words.txt), by `python bench/words.py`.
 from functools import cache
 from importlib.resources import files
 
-TARGET_WORDS = frozenset({"workbench", "dad", "admire"})
-"""Words of the target chain in the paper of `papers/origin`; they are never among the other
-words."""
-
 
 @cache
 def word_list() -> tuple[str, ...]:
