@@ -109,23 +109,19 @@ def test_no_attack_has_an_effect(
     ] * 30  # both workers are up
     assert next(patient.run([Program("x = 1")])).value is None
     before_it = descendants()
-    programs, chosen = (
-        [],
-        [name for name in ATTACKS if name not in LONG or name in some(LONG, 4)],
-    )
+    programs = []
+    chosen = [name for name in ATTACKS if name not in LONG or name in some(LONG, 4)]
     for name in chosen:
         programs += [
             attack(name, guess=GUESS, mark=MARK, port=port),
             Program("def f(x): return x + 1", "f", (41,)),
         ]
-    by_c = [
-        program
-        for program in programs
-        if "import ctypes" in program.code and "pythonapi" not in program.code
-    ]
     executions = list(executor.run(programs))
-    refused = [next(patient.run([one])) for one in by_c]
-    assert {one.outcome for one in refused} == {Outcome.RAISED, Outcome.DIED}, refused
+    by_c = set()
+    for program in programs:
+        if "import ctypes" in program.code and "pythonapi" not in program.code:
+            by_c.add(next(patient.run([program])).outcome)
+    assert by_c == {Outcome.RAISED, Outcome.DIED}
     outcomes = dict(zip(chosen, executions[::2], strict=True))
     # Whoever comes next is judged as ever, and no worker was lost over any of them.
     assert [e.value for e in executions[1::2]] == [42] * len(chosen)
@@ -145,12 +141,8 @@ def test_no_attack_has_an_effect(
     assert kit() == before
     assert descendants() <= before_it
     # An attack without any effect ends by returning the guess, as it is called to; the others are refused by name.
-    refused = [
-        name
-        for name, execution in outcomes.items()
-        if "PermissionError" in execution.detail
-    ]
-    assert len(refused) >= 20, refused
+    details = [execution.detail for execution in outcomes.values()]
+    assert sum("PermissionError" in detail for detail in details) >= 20, details
 
 
 @pytest.mark.parametrize("backend", ["unshare", "none"])
@@ -167,15 +159,8 @@ def test_what_is_left_without_bubblewrap_still_refuses(
     with left:
         if not (left.layers["landlock"] and left.layers["seccomp"]):
             pytest.skip(f"no Landlock and seccomp here: {left.layers}")
-        names = [
-            "socket",
-            "kill the parent",
-            "read passwd",
-            "write a file",
-            "fork",
-            "subprocess",
-            "starve the parent",
-        ]
+        names = ["socket", "kill the parent", "read passwd", "write a file", "fork"]
+        names += ["subprocess", "starve the parent"]
         programs = [attack(name, guess=GUESS, mark=MARK, port=port) for name in names]
         for name, done in zip(names, left.run(programs), strict=True):
             assert done.outcome is Outcome.RAISED, (name, done)
@@ -193,9 +178,8 @@ def test_honest_use_of_the_library_is_no_attack(patient: Executor) -> None:
         "import doctest\ndef f():\n    return doctest.testmod().failed == 0",  # puts the tracer back
         "import asyncio\nasync def g():\n    await asyncio.sleep(0)\n    return True\ndef f(): return asyncio.run(g())",
     ]
-    assert [
-        one.value for one in patient.run(Program(source, "f") for source in sources)
-    ] == [True] * 6
+    for one in patient.run(Program(source, "f") for source in sources):
+        assert one.value is True, one
 
 
 def test_a_program_finds_nothing_that_only_the_parent_knows(patient: Executor) -> None:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import random
 import re
-import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
@@ -128,16 +126,11 @@ RANGES = [
     ("for i in range(n): g(i)", "n"),
     ("for i, j in zip(range(a, n, 1), range(b, -1, -1)): g(i)", "n"),
     ("for i, x in enumerate(range(n)): g(i)", "n"),
-    ("for i in reversed(range(1, n)): g(i)", "n"),
     ("for i in list(range(n))[::-1]: g(i)", "n"),
-    ("for i in sorted(set(range(n)) - b): g(i)", "n"),
     ("for i, j in itertools.product(range(n), a): g(i)", "n"),
-    ("for i in tqdm(range(n), total=a): g(i)", "n"),
-    ("for i in [*range(n), a]: g(i)", "n"),
     ("for i in (range(n) if a else b): g(i)", "n"),
     ("x = [i for i, j in zip(range(n), a)]", "n"),
     ("x = {i: j for j in a for i in enumerate(range(b, n))}", "n"),
-    ("x = sum(i for i in reversed(range(n)) if i)", "n"),
     ("for i in zip(a, range(b - 1, -1, -1)): g(i)", "-1"),
     ("for i in map(g, range(0x10)): g(i)", "0x10"),
 ]
@@ -554,55 +547,15 @@ def test_the_same_seed_gives_the_same_bytes(
 
 @pytest.mark.slow
 @needs_jdk
-def test_the_kits_java_programs_and_their_mutants_compile_and_run(
-    tmp_path: Path,
-) -> None:
-    programs_there = program_set("java", 50, 300).programs
-    assert len(programs_there) >= 20
-    programs_there = some(programs_there, 7)
-    folders = {}
-    for number, correct in enumerate(programs_there):
-        site = random.Random(number).choice(fault_sites(correct.code, "java"))
-        program = FaultyProgram(site.apply(correct.code), site.line)
-        spm = ("comments+names+dead_code", "functions")[number % 2]
-        with contextlib.suppress(NotNeutral):
-            program = mutated(
-                program, spm, "java", number, strength=2, quarter=number % 4
-            )
-        for name, code in (
-            (f"{number}", correct.code),
-            (f"{number}.mutated", program.code),
-        ):
-            folder = tmp_path / name
-            folder.mkdir()
-            (folder / f"{correct.id}.java").write_text(f"{code}\n")
-            folders[name] = (folder, correct)
-    names = [name for name in folders if not name.endswith(".mutated")]
-    sources = [str(folders[name][0] / f"{folders[name][1].id}.java") for name in names]
-    done = subprocess.run(
-        ["javac", "-proc:none", "-d", str(tmp_path / "out"), *sources],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    for number in range(0, len(programs_there), 4):
-        folder, correct = folders[f"{number}.mutated"]
-        command = [
-            "javac",
-            "-proc:none",
-            "-d",
-            str(folder),
-            str(folder / f"{correct.id}.java"),
-        ]
-        done = subprocess.run(command, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-    programs = [
-        (correct.id, correct.code, correct.runs[:1]) for correct in programs_there
-    ]
-    results = ran(programs, limit_s=60)
+def test_the_kits_java_programs_compile_and_run() -> None:
+    """test_same_meaning.py compiles and runs mutants."""
+    programs = program_set("java", 50, 300).programs
+    assert len(programs) >= 20
+    chosen = [(one.id, one.code, one.runs[:1]) for one in some(programs, 7)]
+    results = ran(chosen, limit_s=60)
     # What it printed, and behind the bar the failure.
     assert all(result.endswith("|\n") for result in results), results
-    assert len(set(results)) == len(programs_there)
+    assert len(set(results)) == len(chosen)
 
 
 @pytest.mark.slow
