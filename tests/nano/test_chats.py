@@ -8,7 +8,7 @@ from typing import get_args
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from chats import Chat, Size, Task, chat, split_of, words_of
+from chats import Size, Task, chat, split_of, words_of
 from chats_semtrace import functions_of, worked
 from codestress.literals import parse_literal, same_value
 from codestress.nano.configuration import WEIGHTS
@@ -34,12 +34,6 @@ def test_the_same_seed_gives_the_same_chat(task: Task, size: Size, number: int) 
     assert one == chat(task, size, "train", 3, number)
     assert 1 <= len(one.turns) <= size.turns
     assert all(turn.question and turn.answer for turn in one.turns)
-
-
-def _said(one: Chat) -> str:
-    return "\n".join(
-        part for turn in one.turns for part in (turn.question, turn.begun, turn.answer)
-    )
 
 
 @given(

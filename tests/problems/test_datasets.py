@@ -55,6 +55,16 @@ def dataset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DataSet:
     return made
 
 
+def changed(
+    dataset: DataSet, monkeypatch: pytest.MonkeyPatch, **fields: None
+) -> DataFile:
+    """The file with other fields, in the catalogue too."""
+    file = dataset.files[0].model_copy(update=fields)
+    made = dataset.model_copy(update={"files": [file]})
+    monkeypatch.setattr(datasets, "load_catalogue", lambda: {"made": made})
+    return file
+
+
 def test_a_missing_file_says_how_to_get_it(dataset: DataSet) -> None:
     assert state(dataset.files[0]) == "missing"
     with refused(DataError, "x/y.txt", "codestress data fetch made", "CODESTRESS_DATA"):
@@ -66,9 +76,12 @@ def test_a_missing_file_says_how_to_get_it(dataset: DataSet) -> None:
 def test_a_folder_serves_instead_of_the_network(
     dataset: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "mine/x").mkdir(parents=True)
-    (tmp_path / "mine/x/y.txt").write_bytes(CONTENT)
+    for name in ("x/._y.txt", "x/.DS_Store", "__MACOSX/x/._y.txt"):
+        (tmp_path / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "mine" / name).write_bytes(b"\0\5\26\7")
     monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path / "mine"))
+    assert state(dataset.files[0]) == "missing"  # what is hidden does not matter
+    (tmp_path / "mine/x/y.txt").write_bytes(CONTENT)
     assert data_file("made", "x/y.txt").read_bytes() == CONTENT
     assert fetch(dataset, dataset.files[0]) == tmp_path / "outputs/x/y.txt"
     monkeypatch.delenv("CODESTRESS_DATA")
@@ -114,12 +127,7 @@ def test_the_pinned_files_are_those_at_hand(
 def test_a_file_of_unknown_size_is_known_by_its_hash(
     dataset: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = dataset.files[0].model_copy(update={"bytes": None})
-    monkeypatch.setattr(
-        datasets,
-        "load_catalogue",
-        lambda: {"made": dataset.model_copy(update={"files": [file]})},
-    )
+    file = changed(dataset, monkeypatch, bytes=None)
     path = tmp_path / "outputs/x/y.txt"
     path.parent.mkdir(parents=True)
     path.write_bytes(CONTENT)
@@ -131,12 +139,7 @@ def test_a_file_of_unknown_size_is_known_by_its_hash(
 def test_a_file_without_an_address_says_that_only_a_copy_serves(
     dataset: DataSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = dataset.files[0].model_copy(update={"remote": None})
-    monkeypatch.setattr(
-        datasets,
-        "load_catalogue",
-        lambda: {"made": dataset.model_copy(update={"files": [file]})},
-    )
+    changed(dataset, monkeypatch, remote=None)
     with refused(DataError, "x/y.txt", "no address", "CODESTRESS_DATA"):
         data_file("made", "x/y.txt")
 
@@ -268,15 +271,3 @@ def test_a_certificate_that_nobody_knows_is_named_with_the_remedy(
         )
     assert done.returncode == 0, done.stderr
     assert left == ["y.txt"]
-
-
-def test_what_is_hidden_in_the_folder_of_data_does_not_matter(
-    dataset: DataSet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("x/._y.txt", "x/.DS_Store", "__MACOSX/x/._y.txt"):
-        (tmp_path / "mine" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "mine" / name).write_bytes(b"\0\5\26\7")
-    monkeypatch.setenv("CODESTRESS_DATA", str(tmp_path / "mine"))
-    assert state(dataset.files[0]) == "missing"
-    (tmp_path / "mine/x/y.txt").write_bytes(CONTENT)
-    assert state(dataset.files[0]) == "ok"

@@ -44,14 +44,9 @@ def test_any_seed_gives_problems_that_are_what_they_say(seed: int) -> None:
         assert ast.literal_eval(problem.output) is not None
         ast.literal_eval(f"[{problem.arguments}]")
         tree = ast.parse(problem.code)
-        assert not any(
-            isinstance(node, ast.Import | ast.ImportFrom | ast.Try)
-            for node in ast.walk(tree)
-        )
-        assert not any(
-            isinstance(node, ast.Constant) and isinstance(node.value, float)
-            for node in ast.walk(tree)
-        )
+        for node in ast.walk(tree):
+            assert not isinstance(node, ast.Import | ast.ImportFrom | ast.Try)
+            assert not isinstance(getattr(node, "value", None), float)
         assert 2 <= problem.code.count("\n") + 1 <= 12
         assert max(len(problem.arguments), len(problem.output)) <= 110
 
@@ -83,12 +78,9 @@ def test_fewer_problems_are_the_first_of_more_and_a_seed_orders_the_pool(
     whole, other = generated_problems(POOL), generated_problems(POOL, seed=1)
     assert generated_problems(40, seed=1) == other[:40] != whole[:40]
     assert {p.id: p for p in other} == {p.id: p for p in whole}
+    assert len({problem.code for problem in whole}) == POOL
     with refused(ParameterError, "n_problems", POOL + 1, POOL):
         generated_problems(POOL + 1)
-
-
-def test_no_two_problems_are_the_same() -> None:
-    assert len({problem.code for problem in generated_problems(POOL)}) == POOL
 
 
 def test_the_pool_begins_as_its_writer_writes_it() -> None:
@@ -148,24 +140,15 @@ def line_statistics(problems: list[Problem]) -> dict[str, float]:
         for mask in range(2 ** removable(problem.code)):
             total += 1
             parsing += _parses(without_lines(problem.code, mask))
-    shares = {
-        f"output {kind}": kinds[kind]
-        for kind in ("str", "list", "int", "dict", "bool", "tuple")
-    }
-    shares |= {
-        f".{name}": methods[name]
-        for name in ("join", "append", "replace", "pop", "split", "count", "insert")
-    }
-    shares |= {
-        name: parts[name] for name in ("For", "While", "If", "Call", "Subscript")
-    }
-    return {
+    counts = {f"output {kind}": count for kind, count in kinds.items()}
+    counts |= {f".{name}": count for name, count in methods.items()} | parts
+    shares = {name: counts[name] / len(problems) for name in CRUXEVAL if name in counts}
+    return shares | {
         "lines": statistics.mean(lines),
         "characters": statistics.mean(characters),
         "median lines": statistics.median(lines),
         "median characters": statistics.median(characters),
         "parsing": parsing / total,
-        **{name: count / len(problems) for name, count in shares.items()},
     }
 
 
@@ -178,38 +161,11 @@ def _parses(code: str) -> bool:
 
 
 CRUXEVAL = {
-    **{
-        "lines": 5.494,
-        "characters": 136.6,
-        "median lines": 5,
-        "median characters": 132.5,
-        "parsing": 0.3248,
-    },
-    **{
-        "output str": 0.464,
-        "output list": 0.246,
-        "output int": 0.121,
-        "output dict": 0.084,
-        "output bool": 0.061,
-    },
-    **{
-        "output tuple": 0.020,
-        ".join": 0.164,
-        ".append": 0.142,
-        ".replace": 0.072,
-        ".pop": 0.068,
-        ".split": 0.065,
-    },
-    **{
-        ".count": 0.050,
-        ".insert": 0.044,
-        "For": 0.44,
-        "While": 0.12,
-        "If": 0.56,
-        "Call": 2.74,
-        "Subscript": 0.99,
-    },
-}
+    "lines": 5.494, "characters": 136.6, "median lines": 5, "median characters": 132.5, "parsing": 0.3248,
+    "output str": 0.464, "output list": 0.246, "output int": 0.121, "output dict": 0.084, "output bool": 0.061,
+    "output tuple": 0.020, ".join": 0.164, ".append": 0.142, ".replace": 0.072, ".pop": 0.068, ".split": 0.065,
+    ".count": 0.050, ".insert": 0.044, "For": 0.44, "While": 0.12, "If": 0.56, "Call": 2.74, "Subscript": 0.99,
+}  # fmt: skip
 """Measured on the 800 problems (71,994 versions, 48,607 of which do not parse)."""
 
 

@@ -14,7 +14,7 @@ from codestress.inference.registry import load_registry
 from codestress.inference.run import run
 from codestress.papers.codecrash.results.conditions import panel_name
 from codestress.pipeline import inputs
-from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.problems import problem_files as own
 from conftest import ROOT
 from told import refused
@@ -36,6 +36,13 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str]
     return put
 
 
+def study(name: str, problems: str, *models: str) -> Artefact:
+    """An artefact of smoke size about these problems."""
+    overrides = Overrides(models, (f"problems={problems}",))
+    [artefact] = resolve([name], "smoke", overrides, load_registry())
+    return artefact
+
+
 def readme_rows() -> str:
     readme = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     found = re.search(r"    # my_problems.jsonl\n((?:    .*\n)+)", readme)
@@ -44,12 +51,8 @@ def readme_rows() -> str:
 
 
 def test_a_panel_has_the_name_of_the_problems_that_it_shows() -> None:
-    assert [
-        panel_name({"dataset": one}, ["dataset"]) for one in ("mine", "cruxeval")
-    ] == [
-        "mine",
-        "CRUXEval",
-    ]
+    for source, name in (("mine", "mine"), ("cruxeval", "CRUXEval")):
+        assert panel_name({"dataset": source}, ["dataset"]) == name
 
 
 @pytest.mark.parametrize(
@@ -83,9 +86,7 @@ def test_the_readme_s_problems_are_asked_about(
     name: str, named: str, mine: Callable[[str, str], Path], tmp_path: Path
 ) -> None:
     mine("of_readme", readme_rows())
-    overrides = Overrides(("sim-wide",), (f"problems={named}",))
-    [artefact] = resolve([name], "smoke", overrides, load_registry())
-    trials = artefact.trials()
+    trials = study(name, named, "sim-wide").trials()
     assert {trial.problem for trial in trials.items} == {"double", "shout"}
     results = run(trials, ["sim-wide"], store=tmp_path / "s.sqlite")
     assert len(results.answers) == len(trials.items)
@@ -97,37 +98,17 @@ def test_another_content_makes_an_artefact_out_of_date(
 ) -> None:
     path = mine("of_readme", readme_rows())
     monkeypatch.setattr(inputs, "ROOT", path.parent)
-    [artefact] = resolve(
-        ["semtrace/fig01"],
-        "smoke",
-        Overrides((), ("problems=[of_readme]",)),
-        load_registry(),
-    )
-    assert any(
-        name.endswith("my_problems.jsonl") for name in inputs.inputs_of(artefact)
-    )
+    found = inputs.inputs_of(study("semtrace/fig01", "[of_readme]"))
+    assert any(name.endswith("my_problems.jsonl") for name in found)
 
 
 def test_faulty_rows_and_unknown_names_are_told(
     mine: Callable[[str, str], Path],
 ) -> None:
-    mine(
-        "faulty",
-        readme_rows()
-        + '{"id": "bad", "code": "def f(x:", "input": "1", "output": "1"}\n',
-    )
-    [artefact] = resolve(
-        ["semtrace/fig01"],
-        "smoke",
-        Overrides((), ("problems=[faulty]",)),
-        load_registry(),
-    )
+    bad = '{"id": "bad", "code": "def f(x:", "input": "1", "output": "1"}\n'
+    mine("faulty", readme_rows() + bad)
+    artefact = study("semtrace/fig01", "[faulty]")
     with refused(DataError, "my_problems.jsonl", "faulty", "line 3"):
         artefact.trials()
     with refused(ParameterError, "fautly", "'faulty'"):
-        resolve(
-            ["semtrace/fig01"],
-            "smoke",
-            Overrides((), ("problems=[fautly]",)),
-            load_registry(),
-        )
+        study("semtrace/fig01", "[fautly]")

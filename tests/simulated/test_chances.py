@@ -204,7 +204,10 @@ def recovered(
 
 @pytest.mark.slow
 def test_the_reach_of_a_readers_decay_is_recovered() -> None:
-    trials, reader = chains("sim-near", 8, [1, 3, 6, 12]), settings_of("sim-near")
+    trials, reader = (
+        chains("sim-near", 8, [-12, -5, -1, 1, 3, 6, 12]),
+        settings_of("sim-near"),
+    )
     answers = with_chances(
         trials, "sim-near", lambda _, prompt: chain_chance(prompt, reader)
     )

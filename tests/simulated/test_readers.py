@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
+from chances import chain_chance
 from codestress.fitting.summaries import paired_differences
 from codestress.inference.registry import load_registry
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
-from codestress.papers.origin.connections import TARGET
-from codestress.papers.origin.results import fit_sides
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import questions
 from codestress.pipeline.artefacts import Overrides, resolve
@@ -25,18 +22,9 @@ from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import (
     Settings,
     block_numbers,
-    follow_probability,
-    keep_probability,
-    segments,
 )
 from codestress.types import Trials
 from conftest import slow, some
-
-READERS = {
-    name: Settings.model_validate(e.settings)
-    for name, e in load_registry().items()
-    if e.simulated
-}
 
 
 def make(models: list[str], **values: Any) -> Trials:
@@ -50,79 +38,17 @@ def asked(
     return trials, run(trials, models, store=tmp_path / "store.sqlite").answers
 
 
-def right_probability(trials: Trials, reader: Settings) -> np.ndarray:
-    """For each trial: both target lines kept, the link between them followed, an answer given (three tries)."""
-    chances = []
-    for trial in trials.items:
-        messages = trials.render(trial).messages
-        pieces = [piece for message in messages for piece in segments(message.content)]
-        tokens = sum(len(message.content) for message in messages) / 4
-        first = pieces.index(f'"{TARGET[0]}" is connected to "{TARGET[1]}"')
-        second = pieces.index(f'"{TARGET[1]}" is connected to "{TARGET[2]}"')
-        places = (np.array([first, second]) + 0.5) / len(pieces)
-        kept = keep_probability(reader, places, tokens)
-        if reader.style == "reasoning":
-            kept = 1 - (1 - kept) ** 2  # reads twice
-        kept = kept.prod()
-        chances.append(
-            kept * follow_probability(reader, second - first) * (1 - reader.refusal**3)
-        )
-    return np.array(chances)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", some([*READERS], 3))
-def test_shares_are_what_the_parameters_say(name: str, tmp_path: Path) -> None:
-    trials, answers = asked(
-        tmp_path, [name], d=[1, 15, -15], lists=6, step=40, max_tokens=4000
-    )
-    chances = right_probability(trials, READERS[name])
-    summary = summarize(answers, by=["model", "d"], confidence=0.998)
-    for row in summary.itertuples():
-        expected = chances[(answers["d"] == row.d).to_numpy()].mean()
-        # A reader that has not even the first link guesses; the guess is right once in hundreds.
-        assert row.low - 0.01 <= expected <= row.high, f"d = {row.d}"
-        assert (
-            row.n
-            == row.correct
-            + row.incorrect
-            + row.unparsable
-            + row.truncated
-            + row.refused
-        )
-
-
-@pytest.mark.slow
-def test_the_decay_fit_recovers_both_reaches(tmp_path: Path) -> None:
-    _, answers = asked(
-        tmp_path,
-        ["sim-near"],
-        d=[-15, -10, -6, -3, -1, 1, 3, 6, 10, 15],
-        lists=10,
-        step=40,
-        lines_below=250,
-    )
-    _, fitted = fit_sides(
-        answers, SimpleNamespace(rule="strict", confidence=0.99, resamples=300, seed=0)
-    )
-    reader = READERS["sim-near"]
-    for row, reach in zip(
-        fitted.itertuples(), (reader.reach_down, reader.reach_up), strict=True
-    ):
-        assert row.reach_low <= reach <= row.reach_high, row.side
-        assert row.failed_fits == 0
-
-
 @pytest.mark.slow
 def test_a_paired_difference_is_what_the_parameters_say(tmp_path: Path) -> None:
-    trials, answers = asked(tmp_path, ["sim-flat"], d=[1, 15], lists=8, step=20)
-    chances = right_probability(trials, READERS["sim-flat"])
+    how = {"d": [1, 15], "lists": 8, "step": 20, "retries": 0}
+    trials, answers = asked(tmp_path, ["sim-flat"], **how)
     (row,) = paired_differences(answers, "d", confidence=0.99).itertuples()
-    expected = (
-        chances[(answers["d"] == 15).to_numpy()].mean()
-        - chances[(answers["d"] == 1).to_numpy()].mean()
+    reader = Settings.model_validate(load_registry()["sim-flat"].settings)
+    chances = pd.Series(
+        [chain_chance(trials.render(trial), reader) for trial in trials.items]
     )
-    assert row.low <= expected <= row.high
+    near, far = chances.groupby(answers["d"]).mean()
+    assert row.low <= far - near <= row.high
     assert row.p_value < 0.01
 
 

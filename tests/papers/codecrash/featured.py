@@ -51,36 +51,24 @@ def drawn(language: Language) -> st.SearchStrategy[Problem]:
     found = FEATURES[language]
 
     def block(form: str, test: str, one: str, two: str) -> str:
-        return form.format(
-            test=test,
-            one=indent(one, margin),
-            two=indent(two, margin),
-            plain=one,
-            second=two,
-        )
+        inner = {"one": indent(one, margin), "two": indent(two, margin)}
+        return form.format(test=test, plain=one, second=two, **inner)
 
-    forms, conditions = (
-        st.sampled_from([branch, loop, "{plain}\n{second}"]),
-        st.sampled_from(found["conditions"]),
-    )
-    simple = st.sampled_from(found["statements"])
+    def problem(text: str) -> Problem:
+        code = _program(text, language)
+        return Problem("drawn", code, "f", ASKED, "", language, Source.KIT)
+
+    forms = st.sampled_from([branch, loop, "{plain}\n{second}"])
+    conditions = st.sampled_from(found["conditions"])
     any_form = st.recursive(
-        simple,
+        st.sampled_from(found["statements"]),
         lambda inner: st.builds(block, forms, conditions, inner, inner),
         max_leaves=6,
     )
-    plain, rarely = (
-        st.sampled_from(found["statements"][:6]),
-        st.sampled_from(["n > 50", "n < 0"]),
-    )
-    statements = st.one_of(
-        any_form, st.builds(block, st.just(branch), rarely, any_form, plain)
-    )
-    return statements.map(
-        lambda text: Problem(
-            "drawn", _program(text, language), "f", ASKED, "", language, Source.KIT
-        )
-    )
+    plain = st.sampled_from(found["statements"][:6])
+    rarely = st.sampled_from(["n > 50", "n < 0"])
+    rare = st.builds(block, st.just(branch), rarely, any_form, plain)
+    return st.one_of(any_form, rare).map(problem)
 
 
 def _program(statements: str, language: Language) -> str:
@@ -94,15 +82,12 @@ def _program(statements: str, language: Language) -> str:
             text += helper
     margin = BLOCKS[language][2]
     if language == "javascript":
-        body = indent(
-            "\n".join(["let turns = 0;", *used, statements, "return [total, out, n];"]),
-            margin,
-        )
+        lines = ["let turns = 0;", *used, statements, "return [total, out, n];"]
+        body = indent("\n".join(lines), margin)
         return "\n".join([*helpers, f"function f(n, items, word) {{\n{body}\n}}"])
     imports = [line for mark, line in IMPORTS.items() if mark in text]
-    body = indent(
-        "\n".join([*used, "turns = 0", statements, "return total, out, n"]), margin
-    )
+    lines = [*used, "turns = 0", statements, "return total, out, n"]
+    body = indent("\n".join(lines), margin)
     return "\n".join([*imports, "i = 5", *helpers, f"def f(n, items, word):\n{body}"])
 
 

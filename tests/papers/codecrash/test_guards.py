@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from hostile import PYTHON
 from perturbing import REWRITING, draw, needs_node, usable
+from test_meaning import outcomes
 
 from codestress.mutate.perturbations.checking import Checked, check_problems, run_calls
 from codestress.mutate.perturbations.inputs import argument_values, trial_inputs
@@ -24,11 +25,6 @@ from codestress.types import Source
 from conftest import some
 
 
-def told(execution: Execution) -> str:
-    error = execution.detail.partition(":")[0]
-    return f"{execution.outcome} {execution.value!r} {error}"
-
-
 def differing(
     checked: list[Checked], variants: dict[str, Variant], executor: Executor
 ) -> list[str]:
@@ -39,11 +35,11 @@ def differing(
         if variant.status == "applied":
             before += [(one.problem, text) for text in case.others]
             after += [(variant.problem, text) for text in case.others]
-    runs = zip(run_calls(before, executor), run_calls(after, executor), strict=True)
+    both = (outcomes(calls, "python", executor) for calls in (before, after))
     return [
-        f"{problem.code}\non {text}: {told(first)}, then {told(second)}"
-        for (problem, text), (first, second) in zip(before, runs, strict=True)
-        if told(first) != told(second)
+        f"{problem.code}\non {text}: {first}, then {second}"
+        for (problem, text), first, second in zip(before, *both, strict=True)
+        if first != second
     ]
 
 

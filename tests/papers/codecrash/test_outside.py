@@ -246,11 +246,9 @@ def f(x):
         total = asyncio.run(later(x))
     return total"""
     threads = code.replace("asyncio.sleep(0)", "asyncio.to_thread(print)")
-    path = written(
-        tmp_path,
-        {"id": "loop", "code": code, "input": "3"},
-        {"id": "threads", "code": threads, "input": "3"},
-    )
+    texts = {"loop": code, "threads": threads}
+    rows = [{"id": name, "code": text, "input": "3"} for name, text in texts.items()]
+    path = written(tmp_path, *rows)
     conditions = ["VAN", *REWRITING, "MHC", "NCC"]
     for row in perturbed_rows(path, conditions, "python", 0):
         if row["id"] == "loop":
@@ -275,11 +273,8 @@ def test_files_and_conditions_that_are_none(tmp_path: Path) -> None:
     with refused(DataError, "problems.jsonl", "JSON Lines", "id, code, function"):
         perturbed_rows(written(tmp_path), ["VAN"], "python", 0)
     with refused(ParameterError, "--conditions", "REM", "'REN'"):
-        CliRunner().invoke(
-            perturb,
-            [str(tmp_path / "gone"), "--conditions", "REM"],
-            catch_exceptions=False,
-        )
+        command = [str(tmp_path / "gone"), "--conditions", "REM"]
+        CliRunner().invoke(perturb, command, catch_exceptions=False)
 
 
 def test_no_language_to_run_is_said() -> None:

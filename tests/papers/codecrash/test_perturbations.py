@@ -182,24 +182,15 @@ def test_a_message_names_no_value_that_the_call_returns(executor: Executor) -> N
     problems += some([*generated_problems(60), *contest_problems()[:60]], 3)
     for one in usable(problems, executor):
         problem = one.problem
-        returns = [
-            node
-            for node in ast.walk(ast.parse(problem.code))
-            if isinstance(node, ast.Return)
-        ]
-        if len(returns) != 1:
-            continue
-        made = insert_messages(
-            problem, draw(problem.id), style="comment", density=1, trace=one.trace
-        )
-        [said] = [site.text for site in made.sites if site.kind == "return"]
-        values = [
-            re.fullmatch(re.escape(text).replace(r"\{value\}", "(.+)"), said)
-            for _, text in messages()["return"]
-        ]
-        [value] = [found[1] for found in values if found]
-        output = parse_literal(problem.output).value
-        assert not same_value(parse_literal(value).value, output)
+        how = {"style": "comment", "density": 1, "trace": one.trace}
+        made = insert_messages(problem, draw(problem.id), **how)
+        said = [site.text for site in made.sites if site.kind == "return"]
+        if len(said) == 1:
+            output = parse_literal(problem.output).value
+            value = useless_value(one.trace.returned[0])
+            assert not same_value(parse_literal(value).value, output)
+            texts = [text.format(value=value) for _, text in messages()["return"]]
+            assert said[0] in texts
 
 
 SCALARS = "0 -1 1 False True '' [] None {} 'a' 0.0 set()"
@@ -246,20 +237,18 @@ def test_another_value_has_the_same_type_and_is_another(
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "between"),
     [
-        ("    y = x\n    return y", "  # The return value is 3"),
-        (
-            "    if x:\n        return 1\n    return 2",
-            "\n    # The return value is 3",
-        ),
-        ("    x.append(1)", "\n    # The return value is 3"),
+        ("    y = x\n    return y", "  "),
+        ("    if x:\n        return 1\n    return 2", "\n    "),
+        ("    x.append(1)", "\n    "),
     ],
     ids=["behind the only return", "after several", "after none"],
 )
-def test_hints_stand_where_the_paper_puts_them(body: str, told: str) -> None:
+def test_hints_stand_where_the_paper_puts_them(body: str, between: str) -> None:
     problem = Problem("p", f"def f(x):\n{body}", "f", "1", "1")
-    assert hint(problem, "3", "output").problem.code == problem.code + told
+    told = f"{problem.code}{between}# The return value is 3"
+    assert hint(problem, "3", "output").problem.code == told
     head = "def f(x):  # The function call is f(3)"
     assert hint(problem, "3", "input").problem.code == f"{head}\n{body}"
 
@@ -326,36 +315,6 @@ def test_problems_that_cannot_be_used_are_named(executor: Executor) -> None:
     assert faults.keys() == {"wrong", "raises"}
     assert re.search(r"\b1\b.*\b2\b", faults["wrong"])
     names(faults["raises"], "TypeError")
-
-
-STANDARD = [
-    ("textwrap", "shorten", "'one two  three four five', width=14"),
-    ("bisect", "bisect_right", "[1, 2, 2, 5], 2"),
-    ("posixpath", "commonpath", "['/a/b/c', '/a/b/d']"),
-    ("shlex", "split", "\"a 'b c' d\""),
-    ("string", "capwords", "'the quick brown', None"),
-    ("html/__init__", "escape", "'<a & \"b\">', quote=True"),
-    ("difflib", "get_close_matches", "'appel', ['ape', 'apple', 'peach']"),
-    ("stat", "filemode", "33188"),
-    ("urllib/parse", "quote", "'a b/c?d'"),
-]
-
-
-@pytest.mark.slow
-@pytest.mark.isolation
-@pytest.mark.parametrize(("module", "function", "arguments"), STANDARD)
-def test_the_standard_librarys_functions_keep_their_meaning(
-    module: str, function: str, arguments: str, executor: Executor
-) -> None:
-    code = standard_source(module)
-    problem = Problem(f"{module}.{function}", code, function, arguments, "")
-    checked = usable([problem], executor)
-    for perturbation in ALL:
-        variant = one_variant(checked, perturbation, executor, seed=1)
-        # A star import has the last word.
-        starred = module == "stat" and perturbation in ("REN", "PSC-ALL")
-        wanted = ("rejected",) if starred else ("applied", "unchanged")
-        assert variant.status in wanted, f"{perturbation}: {variant.why}"
 
 
 MODULES = [
