@@ -128,11 +128,10 @@ class JavaFlow:
     def uncalled(self) -> set[int]:
         """Ids of the nodes of private methods and classes that nothing names but such ones; a
         string names one too, since a program may look a method up by its name."""
-        hidden = [
-            node
-            for node in self.parts
-            if node.type in MEMBERS and "private" in text_of(node.children[0])
-        ]
+        hidden = []
+        for node in self.parts:
+            if node.type in MEMBERS and "private" in text_of(node.children[0]):
+                hidden.append(node)
         while True:
             dead = set[int]()
             for node in hidden:

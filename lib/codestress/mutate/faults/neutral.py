@@ -246,11 +246,10 @@ class _Change:
         still missing. The faulty line keeps its own comments, and no comment accuses the faulty
         line or the lines around it."""
         accusing, faulty = self.content.said == "accuses elsewhere", self.program.line
-        comments = [
-            " ".join(text.split())
-            for text in self.content.comments
-            if usable(text, self.language, accusing=accusing)
-        ]
+        comments = []
+        for text in self.content.comments:
+            if usable(text, self.language, accusing=accusing):
+                comments.append(" ".join(text.split()))
         texts = self.drawn(comments, self.strength, "usable comments")
         above, below = (NEAR, NEAR + 1) if accusing else (0, 0)
         old: dict[int, Place] = {}
@@ -260,11 +259,10 @@ class _Change:
                     old[place.first] = place
         count = min(self.strength, len(old))
         replaced = [old[line] for line in self.places([*old], count)]
-        far = [
-            line
-            for line in self.statements()
-            if not accusing or abs(line - faulty) > NEAR
-        ]
+        far = []
+        for line in self.statements():
+            if not accusing or abs(line - faulty) > NEAR:
+                far.append(line)
         inserted = self.places(far, self.strength - count)
         edits = []
         for place, text in zip(replaced, texts, strict=False):

@@ -171,12 +171,14 @@ def _java_variables(code: str) -> Spans:
             known.setdefault(name, []).append((scope, node.start_byte))
         elif _is_other(node):
             others.add(name)
-    return {
-        name: [lines.span(node) for node in uses[name]]
-        for name, places in known.items()
-        if name not in others
-        and all(any(_sees(node, *place) for place in places) for node in uses[name])
-    }
+    local = {}
+    for name, places in known.items():
+        seen = []
+        for node in uses[name]:
+            seen.append(any(_sees(node, *place) for place in places))
+        if all(seen) and name not in others:
+            local[name] = [lines.span(node) for node in uses[name]]
+    return local
 
 
 def _declared_in(node: Node) -> Node | None:

@@ -163,11 +163,11 @@ class JavaScriptProgram:
         """Numbers of the lines on which the called function's own return statements end, without
         those of functions inside it."""
         function = self.called_function()
-        return [
-            node.end_point[0] + 1
-            for node in nodes(function)
-            if node.type == "return_statement" and around(node, FUNCTIONS) == function
-        ]
+        ends = []
+        for node in nodes(function):
+            if node.type == "return_statement" and around(node, FUNCTIONS) == function:
+                ends.append(node.end_point[0] + 1)
+        return ends
 
     def body(self) -> tuple[int, int, int]:
         """Three numbers: first line, last line and indent in spaces of the called function's body;

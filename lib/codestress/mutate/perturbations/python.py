@@ -185,11 +185,11 @@ class PythonProgram:
     def returns(self) -> list[int]:
         """Numbers of the lines on which the called function's own return statements end, without
         those of functions inside it."""
-        return [
-            statement.end_lineno or 0
-            for statement, owner in statements(self.called_function().body)
-            if isinstance(statement, ast.Return) and owner is None
-        ]
+        ends = []
+        for statement, owner in statements(self.called_function().body):
+            if isinstance(statement, ast.Return) and owner is None:
+                ends.append(statement.end_lineno or 0)
+        return ends
 
     def body(self) -> tuple[int, int, int]:
         """Three numbers: first line, last line and indent in spaces of the called function's
