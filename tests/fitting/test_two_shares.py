@@ -21,12 +21,12 @@ def test_open_ranks_hold_the_true_ones() -> None:
     true = np.array([0.3, 0.45, 0.5, 0.7, 0.7])
     draws, held = np.random.default_rng(1), 0
     for _ in range(400):
-        found = open_ranks(draws.binomial(200, true) / 200, np.full(5, 200), 0.05)
+        found = open_ranks(draws.binomial(200, true) / 200, np.full(5, 200))
         held += bool(
             (found.low <= [5, 4, 3, 1, 1]).all()
             and (found.high >= [5, 4, 3, 2, 2]).all()
         )
     assert held / 400 >= 0.95
-    apart = open_ranks([0.9, 0.1, 0.5], [1000, 1000, 1000], 0.05)
+    apart = open_ranks([0.9, 0.1, 0.5], [1000, 1000, 1000])
     assert (list(apart.low), list(apart.high)) == ([1, 3, 2], [1, 3, 2])
     assert set(map(tuple, apart.apart)) == {(0, 1), (0, 2), (2, 1)}

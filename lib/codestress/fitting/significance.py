@@ -112,12 +112,12 @@ class OpenRanks(NamedTuple):
     (pairs, 2)."""
 
 
-def open_ranks(shares: ArrayLike, numbers: ArrayLike, level: float) -> OpenRanks:
+def open_ranks(shares: ArrayLike, numbers: ArrayLike) -> OpenRanks:
     """Return the ranks of `shares` (k,), each of its `numbers` (k,) of answers, that
     pairwise tests leave open (Mogstad, Romano, Shaikh and Wilhelm 2024).
 
     Two shares differ significantly when their p-value, by Holm's correction over the
-    pairs, is below `level`. The test assumes independent shares; for shares of the same
+    pairs, is below `LEVEL`. The test assumes independent shares; for shares of the same
     items it is conservative.
     """
     values = floats(shares)
@@ -128,7 +128,7 @@ def open_ranks(shares: ArrayLike, numbers: ArrayLike, level: float) -> OpenRanks
     for a, b in zip(*pairs, strict=True):
         p_values.append(two_shares_p(values[a], n[a], values[b], n[b]))
     apart = np.zeros((count, count), dtype=bool)
-    apart[pairs] = holm(p_values) < level
+    apart[pairs] = holm(p_values) < LEVEL
     larger = (apart | apart.T) & (values[:, None] > values)
     low = 1 + larger.sum(axis=0)
     high = count - larger.sum(axis=1)

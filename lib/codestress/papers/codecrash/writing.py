@@ -10,9 +10,9 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
@@ -20,7 +20,7 @@ from codestress.literals import parse_literal, same_value
 from codestress.mutate.perturbations.checking import Checked, run_calls
 from codestress.mutate.perturbations.inputs import NEAR
 from codestress.paths import STORE
-from codestress.problems.program import Problem, from_stranger
+from codestress.problems.program import from_stranger
 from codestress.prompts import filled
 from codestress.sandbox.executor import Executor, Outcome as Ending
 from codestress.scoring.forms import fenced_program, tagged, without_thoughts
@@ -62,15 +62,8 @@ class Written(NamedTuple):
         return Counter(["accepted"] * len(self.rows) + [*reasons])
 
 
-class Candidate(NamedTuple):
-    """Material read from one response of a model, with the calls that check it."""
-
-    row: Row
-    """Row of the file if the candidate is accepted."""
-    calls: list[tuple[Problem, str]]
-    """Calls to run for the check: problems and argument texts."""
-    expected: list[Any]
-    """Value that each call must return; of a hint, the value that its call must not return."""
+class Rejected(Exception):
+    """Raised, with the reason, where a response holds no material that can be used."""
 
 
 def write_material(
@@ -92,25 +85,28 @@ def write_material(
     JavaScript versions (section 4.2), accepted if Node returns the same values as Python, on the
     problem's input and on inputs near by.
     """
+    of_task = {"task": task} if task else {}
     prompt = f"codecrash.hint.{task}" if task else "codecrash.translate"
-    left = {checked.problem.id: checked for checked in problems}
+    read = partial(_hint, task) if task else _translation
+    by_id = {checked.problem.id: checked for checked in problems}
     accepted: dict[str, Row] = {}
     rejected: dict[str, Row] = {}
     for number in range(TRIES):
+        left = [name for name in by_id if name not in accepted]
         trials = [Trial(name, {}, seed, number) for name in left]
-        texts = _responses(trials, left, model, prompt, store) if trials else {}
-        for name, candidate in _judged(left, texts, task).items():
-            row = {"id": name}
-            if task:
-                row["task"] = task
-            if isinstance(candidate, str):
-                rejected[name] = row | {"reason": candidate, "answer": texts[name]}
-            else:
-                accepted[name] = row | candidate.row | {"model": model}
-                del left[name]
-    names = [checked.problem.id for checked in problems]
-    rows = [accepted[name] for name in names if name in accepted]
-    return Written(rows, [rejected[name] for name in left])
+        texts = _responses(trials, by_id, model, prompt, store) if trials else {}
+        with Executor() as executor:
+            for name, text in texts.items():
+                row = {"id": name, **of_task}
+                try:
+                    material = read(by_id[name], text, executor)
+                except Rejected as why:
+                    rejected[name] = row | {"reason": str(why), "answer": text}
+                else:
+                    accepted[name] = row | material | {"model": model}
+                    rejected.pop(name, None)
+    rows = [accepted[name] for name in by_id if name in accepted]
+    return Written(rows, [rejected[name] for name in by_id if name in rejected])
 
 
 def with_other_rows(written: Written, rows: Sequence[Row], path: Path) -> str:
@@ -156,42 +152,11 @@ def _unjudged(_: Trial, response: Response) -> Score:
     return unanswered(response) or Score(Outcome.CORRECT, 0.0)
 
 
-def _judged(
-    problems: Mapping[str, Checked], texts: Mapping[str, str], task: Task | None
-) -> dict[str, Candidate | str]:
-    """Returns the candidate in each of `texts`, which are about `problems`, or the reason to reject
-    it, after running its calls: their values are those expected, or others with a `task`."""
-    results: dict[str, Candidate | str] = {}
-    calls: list[tuple[Problem, str]] = []
-    for name, text in texts.items():
-        checked = problems[name]
-        candidate = _hint(task, checked, text) if task else _translation(checked, text)
-        results[name] = candidate
-        if isinstance(candidate, Candidate):
-            calls += candidate.calls
-    with Executor() as executor:
-        executions = iter(run_calls(calls, executor))
-    for name, candidate in results.items():
-        if isinstance(candidate, str):
-            continue
-        runs = list(islice(executions, len(candidate.calls)))
-        ends = [run.outcome for run in runs if run.outcome is not Ending.RETURNED]
-        same = not ends and same_value([run.value for run in runs], candidate.expected)
-        if task:
-            if runs and same:
-                results[name] = "not wrong"
-        elif ends:
-            results[name] = f"ended otherwise: {ends[0]}"
-        elif not same:
-            results[name] = "returns another value"
-    return results
-
-
-def _translation(checked: Checked, text: str) -> Candidate | str:
-    """Returns the candidate for a translation in `text`, or the reason to reject it."""
+def _translation(checked: Checked, text: str, executor: Executor) -> Row:
+    """Returns the row for a translation in `text`; raises `Rejected` where it has another value."""
     code = fenced_program(text, checked.problem.function)
     if not code:
-        return "no program in a fenced block"
+        raise Rejected("no program in a fenced block")
     calls = []
     expected = []
     # What a language does at the edges of its types, where inputs stand that a perturbation must survive, is its own.
@@ -206,33 +171,43 @@ def _translation(checked: Checked, text: str) -> Candidate | str:
             expected.append(json.loads(json.dumps(execution.value)))
         except (TypeError, ValueError):
             if given == checked.problem.arguments:
-                return "its values have no JSON form"
+                raise Rejected("its values have no JSON form") from None
             continue
         calls.append((version, version.arguments))
-    return Candidate({"code": code}, calls, expected)
+    runs = run_calls(calls, executor)
+    for execution in runs:
+        if execution.outcome is not Ending.RETURNED:
+            raise Rejected(f"ended otherwise: {execution.outcome}")
+    if not same_value([execution.value for execution in runs], expected):
+        raise Rejected("returns another value")
+    return {"code": code}
 
 
-def _hint(task: Task, checked: Checked, text: str) -> Candidate | str:
-    """Returns the candidate for a hint in `text`, or the reason to reject it."""
+def _hint(task: Task, checked: Checked, text: str, executor: Executor) -> Row:
+    """Returns the row for a hint in `text`; raises `Rejected` where it is none, or not wrong."""
+    problem = checked.problem
     content = tagged(text)
     true = checked.executions[0].value
     if content is None:
-        return "no answer"
+        raise Rejected("no answer")
     try:
-        left, right = assertion_parts(content, checked.problem)
+        left, right = assertion_parts(content, problem)
         if task == "output":
             value = parse_literal(right).value
             if type(value) is not type(true):
-                return "of another type"
+                raise Rejected("of another type")
             if same_value(value, true):
-                return "not wrong"
-            return Candidate({"value": repr(value)}, [], [])
-        parse_arguments(left, checked.problem)
+                raise Rejected("not wrong")
+            return {"value": repr(value)}
+        parse_arguments(left, problem)
         call = ast.unparse(ast.parse(left.strip()))
     except (SyntaxError, ValueError):
-        return "not a value" if task == "output" else "not a call"
+        kind = "value" if task == "output" else "call"
+        raise Rejected(f"not a {kind}") from None
     function, _, arguments = call[:-1].partition("(")
-    if function != checked.problem.function:
-        return "not a call"
-    calls = [(from_stranger(checked.problem), arguments)]
-    return Candidate({"value": arguments}, calls, [true])
+    if function != problem.function:
+        raise Rejected("not a call")
+    [execution] = run_calls([(from_stranger(problem), arguments)], executor)
+    if execution.outcome is Ending.RETURNED and same_value(execution.value, true):
+        raise Rejected("not wrong")
+    return {"value": arguments}

@@ -34,6 +34,8 @@ from .conditions import (
 POINTS = ("points", "points_low", "points_high")
 RELATIVE = ("relative_pct", "relative_low", "relative_high")
 """Columns of a difference and its interval: in points, and in % of vanilla."""
+TOKENS = ("average_tokens", "tokens_low", "tokens_high", "most_tokens")
+"""Columns of a mean number of tokens, its interval, and the largest number."""
 NUMBERS = ["value", "low", "high", "questions", "independent"]
 """Columns of an estimate (`estimate_row`)."""
 PAIRED = ["model", "dataset", "language", "task", "mode", "problem"]
@@ -221,10 +223,10 @@ def drawn_columns(
     table: pd.DataFrame, axis: str, numbers: Sequence[str]
 ) -> pd.DataFrame:
     """Returns the columns model, panel, `axis` and cell of `table`, and those of `numbers` as value,
-    low, high."""
+    low, high and, of a fourth, hollow."""
     names = ["model", "panel", axis, "cell"]
-    points = table[[*names, *numbers]]
-    return points.set_axis([*names, "value", "low", "high"], axis=1)
+    ends = ["value", "low", "high", "hollow"][: len(numbers)]
+    return table[[*names, *numbers]].set_axis([*names, *ends], axis=1)
 
 
 def relative_difference(pairs: pd.DataFrame, confidence: float) -> dict[str, float]:

@@ -13,7 +13,6 @@ import pandas as pd
 
 from codestress.fitting.influence import Moved, share, total
 from codestress.fitting.significance import (
-    LEVEL,
     mean_difference,
     open_ranks,
     with_holm,
@@ -69,21 +68,20 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         provenance = "from the leaderboard alone"
         cells = _with_merged(pass_at_1())
     key = ["label", "dataset", "mode"]
-    vanilla = cells.query("perturbation == 'VAN'").set_index(key)["value"]
-    others = not_reasoning(cells.query("perturbation != 'VAN'"))
-    others = others.join(vanilla.rename("vanilla_pct"), on=key)
-    before = others["vanilla_pct"]
-    after = others["value"]
+    before = cells.groupby(key)["value"].transform("first")
+    after = cells["value"]
     if task == "input":
         after = before * (1 + after / 100)
-    table = others.filter([*key, "perturbation", "vanilla_pct"])
+    table = cells[[*key, "perturbation"]]
+    table["vanilla_pct"] = before
     table["pass_at_1_pct"] = after
     table["provenance"] = provenance
     table["model"] = registry_names(table["label"])
     table["task"] = task
     table["points"] = after - before
     table["relative_pct"] = 100 * (after / before - 1)
-    return table.reset_index(drop=True)
+    others = not_reasoning(table.query("perturbation != 'VAN'"))
+    return others.reset_index(drop=True)
 
 
 def registry_names(labels: pd.Series) -> pd.Series:
@@ -113,7 +111,7 @@ def _with_merged(cells: pd.DataFrame) -> pd.DataFrame:
         sums = weighted.groupby(part["perturbation"], sort=False).sum()
         first = part.drop_duplicates("perturbation")
         parts += [part, first.assign(dataset=MERGE, value=sums.to_numpy())]
-    return pd.concat(parts)
+    return pd.concat(parts, ignore_index=True)
 
 
 def problem_counts() -> dict[str, int]:
@@ -182,20 +180,26 @@ def compared_tables(
     cells = published[published["mode"].isin(table["mode"])]
     cells = cells[cells["perturbation"].isin(table["perturbation"])]
     cells = cells.round({"points": 2, "relative_pct": 2})
-    cells["dataset_name"] = cells["dataset"].map(NAMES)
     cells["mode_name"] = cells["mode"].map(MODES)
-    cells["n"] = cells["dataset"].map(INDEPENDENT)
-    cells["free"] = [["modes", *free_of(name)] for name in cells["perturbation"]]
-    return {"published": cells, "differences": asked, "headline": headlines(published)}
+    return {
+        "published": with_claims(cells, "modes"),
+        "differences": asked,
+        "headline": headlines(published),
+    }
 
 
-def free_of(perturbation: str) -> list[str]:
-    """Returns the names of the parameters in which a study may deviate from the paper's without
-    effect on the cost of `perturbation`: problems, perturbations and, except for MHC, hints."""
-    names = ["problems", "perturbations"]
-    if perturbation != "MHC":
-        names.append("hints")
-    return names
+def with_claims(cells: pd.DataFrame, *free: str) -> pd.DataFrame:
+    """Returns the published `cells` with the columns by which the ledger compares them:
+    dataset_name, n (independent answers) and free, the names of the parameters in which a study may
+    deviate from the paper's without effect on the cost of the perturbation: those in `free`,
+    problems, perturbations and, except for MHC, hints."""
+    free = (*free, "problems", "perturbations")
+    names = {"MHC": free}
+    return cells.assign(
+        dataset_name=cells["dataset"].map(NAMES),
+        n=cells["dataset"].map(INDEPENDENT),
+        free=[names.get(name, (*free, "hints")) for name in cells["perturbation"]],
+    )
 
 
 def own_headlines(
@@ -217,8 +221,8 @@ def own_headlines(
     models = published["model"].nunique()
     rows = []
     for mode, part in pairs.groupby("mode"):
-        asked = part[["model", "dataset", "perturbation"]].drop_duplicates()
-        if len(asked) < models * len(counts) * len(HEADLINE):
+        asked = part.groupby(["model", "dataset", "perturbation"]).ngroups
+        if asked < models * len(counts) * len(HEADLINE):
             continue
         for reading, weights in reading_weights().items():
             row = {"mode": mode, "reading": reading}
@@ -251,7 +255,8 @@ def in_panels(
     published: pd.DataFrame, drawn: pd.DataFrame, on: list[str]
 ) -> pd.DataFrame:
     """Returns the rows of `published` in the panels of `drawn` (its column `panel`) that agree with
-    them in the columns `on`, with the panel and `beside`, the data set's name.
+    them in the columns `on`, with the panel and `beside`, the data set's name; the column
+    `perturbation` is then `condition`.
 
     Each data set of `drawn` stands beside the published one, its own or that of the same kind
     (`LIKE`); all problems together beside all published ones, if both data sets do.
@@ -266,7 +271,7 @@ def in_panels(
     cells = published.merge(panels.dropna(), on=on)
     names = NAMES | {MERGE: "both data sets"}
     cells["beside"] = cells["dataset"].map(names)
-    return cells
+    return cells.rename(columns={"perturbation": "condition"})
 
 
 def published_points(
@@ -279,7 +284,7 @@ def published_points(
     drawn = as_the_paper_asked(named(table))
     cells = in_panels(published, drawn, ["dataset", "mode"])
     value = "relative_pct" if relative else "points"
-    return cells.rename(columns={"perturbation": "condition", value: "value"})
+    return cells.rename(columns={value: "value"})
 
 
 def scores() -> pd.DataFrame:
@@ -312,7 +317,7 @@ def rankings(table: pd.DataFrame) -> pd.DataFrame:
     """
     parts = []
     for _, part in table.groupby(["dataset", "perturbation"], sort=False):
-        low, high, separated = open_ranks(part["share"], part["independent"], LEVEL)
+        low, high, separated = open_ranks(part["share"], part["independent"])
         part["rank"] = part["share"].rank(ascending=False)
         part["low"] = low
         part["high"] = high

@@ -18,12 +18,11 @@ from codestress.types import CHARACTERS_PER_TOKEN, Response
 
 from .conditions import (
     CELL,
-    NAMES,
     cells,
     named,
 )
-from .differences import condition_means, estimate_row
-from .leaderboard import HEADLINE, INDEPENDENT, free_of, in_panels, registry_names
+from .differences import TOKENS, condition_means, drawn_columns, estimate_row
+from .leaderboard import HEADLINE, in_panels, registry_names, with_claims
 
 CONFUSED = re.compile(
     r"\b(wait|hmm+|confus\w*|contradict\w*|but the comment|but the hint|maybe|perhaps|unsure|odd)\b",
@@ -150,12 +149,8 @@ def published_claims(published: pd.DataFrame) -> pd.DataFrame:
     """Returns the cells of `published_reasoning` with the columns by which the ledger compares
     them: n (independent answers), dataset_name, free (parameters that may deviate); vanilla rows
     have no difference (nan)."""
-    return published.assign(
-        n=published["dataset"].map(INDEPENDENT),
-        dataset_name=published["dataset"].map(NAMES),
-        points=published["points"].where(published["perturbation"] != "VAN"),
-        free=published["perturbation"].map(free_of),
-    )
+    points = published["points"].where(published["perturbation"] != "VAN")
+    return with_claims(published.assign(points=points))
 
 
 def token_points(
@@ -165,18 +160,10 @@ def token_points(
     `reasoning_table` (model, panel, condition, cell, value: the average, low, high, hollow: the
     maximum), and those of `published`, the result of `published_reasoning` (the same, without intervals, and
     beside: the data set's name), in the panels of their data sets (`in_panels`)."""
-    names = {
-        "average_tokens": "value",
-        "tokens_low": "low",
-        "tokens_high": "high",
-        "most_tokens": "hollow",
-    }
-    drawn = named(table).rename(columns=names)
-    names["perturbation"] = "condition"
-    theirs = in_panels(published, drawn, ["dataset"]).rename(columns=names)
-    ends = ["low", "high", "hollow"]
-    points = drawn[["model", "panel", "condition", "cell", "value", *ends]]
-    return points, theirs
+    drawn = named(table)
+    theirs = in_panels(published, drawn, ["dataset"])
+    ends = {"average_tokens": "value", "most_tokens": "hollow"}
+    return drawn_columns(drawn, "condition", TOKENS), theirs.rename(columns=ends)
 
 
 def lack_of_growth(x: ArrayLike, random: np.random.Generator) -> float:

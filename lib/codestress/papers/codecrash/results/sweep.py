@@ -16,6 +16,7 @@ from .differences import (
     PAIRED,
     POINTS,
     RELATIVE,
+    TOKENS,
     condition_means,
     drawn_columns,
     estimate_row,
@@ -119,7 +120,7 @@ def density_points(table: pd.DataFrame, *, show: str, relative: bool) -> pd.Data
     else differences to vanilla, in % if `relative`, else in points."""
     columns = RELATIVE if relative else POINTS
     if show == "tokens":
-        columns = ("average_tokens", "tokens_low", "tokens_high")
+        columns = TOKENS[:3]
     messages = table["perturbation"].map(lambda name: spelled(name, code=True))
     asked = table["perturbation"].where(table["density"] > 0, "VAN")
     points = named(table.assign(perturbation=asked))
