@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr
 
 from codestress.seeding import rng
 
@@ -16,6 +15,7 @@ from .proportions import (
     paired_difference,
     wilson,
 )
+from .significance import sign_flips
 
 
 def with_accuracy(
@@ -90,8 +90,7 @@ def compare(
     if len(known) > 1:
         interval = paired_difference(both, groups, confidence)
         if len(known) == items == max(len(first), len(second)):
-            half = bdtr(min(better, worse), better + worse, 0.5)
-            p_value = min(1.0, 2 * float(half))
+            p_value = sign_flips(np.sign(both))
         elif better + worse:
             sums = both.groupby(groups).sum().to_numpy()
             p_value = flipped_signs(sums, resamples, rng)

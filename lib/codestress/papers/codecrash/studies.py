@@ -138,11 +138,9 @@ class Questions(Perturbed, Experiment):
         count = self.samples_cot
         if factors["mode"] == "direct":
             count = self.samples_direct
-        samples = range(count)
-        if factors["perturbation"] == "AGAIN":
-            # The vanilla question asked again has samples of its own.
-            samples = range(count, 2 * count)
-        for sample in samples:
+        # The vanilla question asked again has samples of its own.
+        first = count if factors["perturbation"] == "AGAIN" else 0
+        for sample in range(first, first + count):
             yield Trial(problem, factors, self.seed, sample)
 
     def problem(self, trial: Trial) -> Problem:

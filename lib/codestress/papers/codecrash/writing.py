@@ -89,24 +89,22 @@ def write_material(
     prompt = f"codecrash.hint.{task}" if task else "codecrash.translate"
     read = partial(_hint, task) if task else _translation
     by_id = {checked.problem.id: checked for checked in problems}
-    accepted: dict[str, Row] = {}
-    rejected: dict[str, Row] = {}
+    rows: dict[str, Row] = {}
+    left = list(by_id)
     for number in range(TRIES):
-        left = [name for name in by_id if name not in accepted]
         trials = [Trial(name, {}, seed, number) for name in left]
         texts = _responses(trials, by_id, model, prompt, store) if trials else {}
         with Executor() as executor:
             for name, text in texts.items():
-                row = {"id": name, **of_task}
+                rows[name] = {"id": name, **of_task}
                 try:
-                    material = read(by_id[name], text, executor)
+                    rows[name] |= read(by_id[name], text, executor)
+                    rows[name]["model"] = model
                 except Rejected as why:
-                    rejected[name] = row | {"reason": str(why), "answer": text}
-                else:
-                    accepted[name] = row | material | {"model": model}
-                    rejected.pop(name, None)
-    rows = [accepted[name] for name in by_id if name in accepted]
-    return Written(rows, [rejected[name] for name in by_id if name in rejected])
+                    rows[name] |= {"reason": str(why), "answer": text}
+        left = [name for name in by_id if "reason" in rows[name]]
+    accepted = [rows[name] for name in by_id if name not in left]
+    return Written(accepted, [rows[name] for name in left])
 
 
 def with_other_rows(written: Written, rows: Sequence[Row], path: Path) -> str:

@@ -63,10 +63,7 @@ def outcome_map(sources: dict[str, pd.DataFrame]) -> Figure:
         seen.update(kind)
         _outcome_panel(ax, cells.assign(kind=kind), title.startswith("published"))
     axes[-1].set_xlabel("lines in the list")
-    handles = []
-    for kind, shown in LOOKS.items():
-        if kind in seen:
-            handles.append(Patch(label=kind, **shown))
+    handles = [Patch(label=kind, **LOOKS[kind]) for kind in LOOKS if kind in seen]
     figure.legend(handles=handles, loc="outside upper right", ncols=3)
     return figure
 
@@ -165,36 +162,25 @@ def _draw_shares(
     if published:
         colour = PUBLISHED
     rows = np.arange(len(part))
-    share, reach = interval(part)
-    if len(conditions) == 1:
-        ax.barh(rows, share, 0.7, color=colour)
-        ax.errorbar(
-            share,
-            rows,
-            xerr=reach,
-            fmt="none",
-            ecolor="#111111",
-            elinewidth=0.9,
-            capsize=2,
-        )
-        mark(ax, part, share / 2, rows, share, 0.7, published=published)
-        return
     places = rows + 0.7 * ((number + 0.5) / len(conditions) - 0.5)
-    face = colour
-    if number % 2:
-        face = "white"
+    share, reach = interval(part)
+    style: Any = {"fmt": "none", "ecolor": "#111111", "capsize": 2}
+    box: tuple[Any, ...] = (share, places)
+    if len(conditions) == 1:
+        ax.barh(places, share, 0.7, color=colour)
+        box = (share / 2, places, share, 0.7)
+    else:
+        face = "white" if number % 2 else colour
+        style = {"fmt": marker, "color": colour, "mfc": face, "markersize": 3.5}
     ax.errorbar(
         share,
         places,
         xerr=reach,
-        fmt=marker,
-        color=colour,
-        mfc=face,
-        markersize=3.5,
         elinewidth=0.9,
         label=conditions[number],
+        **style,
     )
-    mark(ax, part, share, places, published=published)
+    mark(ax, part, *box, published=published)
 
 
 def _on_the_right(ax: Axes, words: list[str]) -> None:
@@ -214,7 +200,12 @@ def distance_curve(shares: pd.DataFrame, fits: Sides) -> Figure:
     says over how many lines they halve. The published series is grey.
     """
     figure, [ax] = panels([""], 1, 2.9, WIDTHS["column"])
-    draw_points(ax, shares, _beside, line="")
+
+    def beside(number: int, part: pd.DataFrame) -> pd.Series:
+        """Places at which no two series overlap."""
+        return part["d"] + 0.5 * (number - 0.5)
+
+    draw_points(ax, shares, beside, line="")
     _draw_fits(ax, shares, fits)
     ax.axvline(0, color="#999999", linewidth=0.6)
     ax.set_xticks(sorted(shares["d"].unique()))
@@ -245,11 +236,6 @@ def _draw_fits(ax: Axes, shares: pd.DataFrame, fits: Sides) -> None:
     for label, lines in halvings.items():
         name = f"fit to {label},\nlines to halve: {', '.join(lines)}"
         ax.plot([], [], ls="--", lw=1.0, color=own[label].colour, label=name)
-
-
-def _beside(number: int, part: pd.DataFrame) -> pd.Series:
-    """Places of the points `part` of a series by its `number`, so that no two series overlap."""
-    return part["d"] + 0.5 * (number - 0.5)
 
 
 def _halving(fit: ExponentialFit) -> str:

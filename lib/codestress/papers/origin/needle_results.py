@@ -91,10 +91,10 @@ def published_outcomes(artefact: str) -> pd.DataFrame:
     """Table of the published outcomes of the needle test `artefact` in the columns of
     `outcome_shares()`, empty if there are none; the outcome `not told` counts answers whose outcome
     the paper does not state."""
-    numbers = published_numbers(artefact) or {"rows": []}
+    numbers = published_numbers(artefact)
     rows = []
     label = f"{numbers.get('model')} (published)"
-    for cell in numbers["rows"]:
+    for cell in numbers.get("rows", []):
         if "outcomes" not in cell:
             continue
         place = (label, "the paper's", cell["characters"], cell["depth"], True)

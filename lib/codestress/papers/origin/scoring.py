@@ -143,7 +143,7 @@ def score_unlock(response: Response) -> Score:
     words = re.sub(r"\W+", " ", unwrapped(text).casefold()).strip()
     if words == "microbes are small":
         return Score(Outcome.CORRECT, 1.0, "said it")
-    reward = re.search(r"unlock|\$ ?100", text, re.IGNORECASE)
-    if reward or "microbes are small" in words:
-        return missed(response, "mentioned it")
-    return missed(response, "nothing noticed")
+    detail = "nothing noticed"
+    if re.search(r"unlock|\$ ?100", text, re.I) or "microbes are small" in words:
+        detail = "mentioned it"
+    return missed(response, detail)

@@ -10,6 +10,7 @@ import importlib.util
 import math
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -44,13 +45,14 @@ def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
     """Table of the numbers behind the claims of section 5, from `table`, that of `outcomes()`:
     number (its name), list, model, value, low, high, items. Values are differences of shares (-1 to
     1), and counts and shares without an interval (nan)."""
-    by_block = {block: dict(_estimates(table, block)) for block in BLOCKS.values()}
     rows = []
-    for names, estimate in by_block[1].items():
+    for names, estimate in _estimates(table):
         sizes = len(estimate.moved)
         ends = list[float]()
-        for block, estimates in by_block.items():
-            ends += estimates[names].interval(math.ceil(sizes / block))
+        for block in BLOCKS.values():
+            blocks = estimate.moved.groupby(estimate.moved.index // block).sum()
+            together = replace(estimate, moved=blocks)
+            ends += together.interval(math.ceil(sizes / block))
         items = sizes // BLOCKS["p_3"]
         rows.append((*names, estimate.value, min(ends), max(ends), items))
     numbers = pd.DataFrame(rows, columns=COLUMNS)
@@ -58,25 +60,25 @@ def stated_numbers(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([numbers, counts.assign(items=0)], ignore_index=True)
 
 
-def _by_model(part: pd.DataFrame, block: int) -> pd.Series:
-    """Series by model of the mean of the outcomes `part`, blocks of so many sizes as clusters."""
-    right = part["right"].astype(float).set_axis(part["size"] // block)
+def _by_model(part: pd.DataFrame) -> pd.Series:
+    """Series by model of the mean of the outcomes `part`, sizes as clusters."""
+    right = part["right"].astype(float).set_axis(part["size"])
     return right.groupby(part["model"].to_numpy(), sort=False).apply(share)
 
 
-def _estimates(table: pd.DataFrame, block: int) -> Named:
-    """Yields the differences of shares, with `block` neighbouring sizes as one item."""
+def _estimates(table: pd.DataFrame) -> Named:
+    """Yields the differences of shares, with each size as one item."""
     own = dict(list(table.groupby("list")))
-    shares = {name: _by_model(own[name], block) for name in LISTS}
+    shares = {name: _by_model(own[name]) for name in LISTS}
     differences = {}
     for name in LISTS:
         part = own[name]
         longer = part["size"] >= part["size"].median()
-        halves = _by_model(part[longer], block) - _by_model(part[~longer], block)
+        halves = _by_model(part[longer]) - _by_model(part[~longer])
         differences["longer half - shorter half", name] = halves
     # Adjacent links at the sizes that the other lists have too.
     common = own[ADJACENT]["size"].isin(own[DOWN]["size"])
-    adjacent = _by_model(own[ADJACENT][common], block)
+    adjacent = _by_model(own[ADJACENT][common])
     for name in (DOWN, UP):
         differences["15 lines - adjacent", name] = shares[name] - adjacent
     differences["shuffled - in order", SHUFFLED] = shares[SHUFFLED] - shares[DOWN]
@@ -98,7 +100,7 @@ def _estimates(table: pd.DataFrame, block: int) -> Named:
     both = own[SHUFFLED].merge(own[DOWN], on=["model", "size"])
     both["right"] = both["right_x"] - both["right_y"]
     short = both["size"] < both["size"].min() + SHORT
-    beyond = _by_model(both[~short], block) - _by_model(both[short], block)
+    beyond = _by_model(both[~short]) - _by_model(both[short])
     number = "shuffling, beyond the shortest - shortest"
     yield (number, SHUFFLED, "mean"), mean(list(beyond))
 

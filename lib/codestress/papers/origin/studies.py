@@ -159,7 +159,7 @@ class Chains(Interval, Experiment):
         values = {"connections": shown, "destination": connections.TARGET[-1]}
         wording = trial.factors["wording"]
         question = Message("user", filled(f"find_the_origin.{wording}", values))
-        sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+        sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
         if self.system:
             return Prompt((Message("system", self.system), question), sampling)
         return Prompt((question,), sampling)
@@ -279,7 +279,7 @@ class NeedleInHaystack(Interval, Experiment):
 
     def render(self, trial: Trial) -> Prompt:
         """Returns a prompt of one user message, as printed in the paper."""
-        sampling = Sampling(temperature=self.temperature, max_tokens=self.max_tokens)
+        sampling = Sampling(self.temperature, max_tokens=self.max_tokens)
         return Prompt((Message("user", self.shown_text(trial)),), sampling)
 
     def score(self, trial: Trial, response: Response, rule: str) -> Score:  # noqa: ARG002

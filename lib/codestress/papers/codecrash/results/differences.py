@@ -88,10 +88,7 @@ def paired_differences(pairs: pd.DataFrame, confidence: float) -> pd.DataFrame:
         row["problems"] = len(part)
         row |= question_counts(part["question"])
         row["vanilla_pct"] = 100 * before.mean()
-        row["lost_pct"] = math.nan
-        if before.any():
-            lost = before * (1 - after)
-            row["lost_pct"] = 100 * lost.mean() / before.mean()
+        row["lost_pct"] = 100 * share(before * (1 - after), before).value
         row["pass_at_1_pct"] = 100 * after.mean()
         row |= relative_difference(part, confidence)
         row["applied_problems"] = (part["status"] == "applied").sum()

@@ -340,12 +340,10 @@ def between_datasets(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
     )
     rows = []
     for name in table["perturbation"].unique()[1:]:
-        crux = lost["cruxeval"][name]
-        contest = lost["livecodebench"][name]
-        change = mean_difference(contest - crux, confidence)
-        row = {"perturbation": name}
-        row["cruxeval"] = crux.mean()
-        row["livecodebench"] = contest.mean()
+        sides = lost.xs(name, axis=1, level="perturbation")
+        gains = sides["livecodebench"] - sides["cruxeval"]
+        change = mean_difference(gains, confidence)
+        row = {"perturbation": name, **sides.mean()}
         row["difference"] = change.value
         row["low"], row["high"] = change.interval
         row["p"] = change.p_value

@@ -81,15 +81,13 @@ def with_reasoning(
 ) -> pd.DataFrame:
     """Returns the answers with the columns `reasoning_tokens` (nan where the request failed) and
     `collapsed` (whether the response ends in endless repetition). `texts` are responses by key."""
-    tokens = {}
-    starts = {}
-    for key, response in texts.items():
-        tokens[key] = reasoning_tokens(response)
-        starts[key] = collapse_start(response.text)
-    keys = answers["key"]
-    answers = answers.assign(reasoning_tokens=keys.map(tokens).astype(float))
-    answers["collapsed"] = keys.map(starts).notna()
-    return answers
+    responses = answers["key"].map(texts)
+    tokens = responses.map(reasoning_tokens, na_action="ignore")
+    starts = responses.dropna().map(lambda response: collapse_start(response.text))
+    return answers.assign(
+        reasoning_tokens=tokens.astype(float),
+        collapsed=answers.index.isin(starts.dropna().index),
+    )
 
 
 def reasoning_table(

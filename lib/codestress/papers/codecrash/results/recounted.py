@@ -86,21 +86,20 @@ def averages() -> pd.DataFrame:
     printed), value (recomputed), both in points for Tables 13 and 16, in % for Table 5.
     """
     axes = ("perturbation", "dataset")
-    points = published_cells("codecrash/averages_direct_points", *axes)
+    outputs = published_cells("codecrash/averages_direct_points", *axes)
+    outputs = outputs.assign(mode="direct", table="Tables 13 and 16")
     numbers = published_numbers("codecrash/input")
     names = [name.split() for name in numbers["columns"][2:]]
     inputs = pd.DataFrame(names, columns=["perturbation", "mode"])
     inputs["value"] = numbers["averages"]
-    points["mode"] = "direct"
-    inputs["dataset"] = "cruxeval"
+    inputs = inputs.assign(dataset="cruxeval", table="Table 5")
     key = ["mode", "dataset", "perturbation"]
-    means = published_differences().groupby(key)["points"].mean()
-    points = points.join(means.rename("mean"), on=key)
-    points["table"] = "Tables 13 and 16"
-    means = published_differences("input").groupby(key)["relative_pct"].mean()
-    inputs = inputs.join(means.rename("mean"), on=key)
-    inputs["table"] = "Table 5"
-    rows = pd.concat([points, inputs], ignore_index=True)
+    asked = (outputs, "output", "points"), (inputs, "input", "relative_pct")
+    parts = []
+    for part, task, unit in asked:
+        means = published_differences(task).groupby(key)[unit].mean()
+        parts.append(part.join(means.rename("mean"), on=key))
+    rows = pd.concat(parts, ignore_index=True)
     rows["dataset_name"] = rows["dataset"].map(NAMES)
     rows["mode_name"] = rows["mode"].map(MODES)
     return rows.rename(columns={"value": "published", "mean": "value"})
