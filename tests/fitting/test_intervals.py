@@ -33,39 +33,11 @@ def test_wilson_is_what_scipy_computes(k: int, n: int, confidence: float) -> Non
     )
 
 
-def test_wilson_s_published_example() -> None:
-    # Newcombe 1998, table I: 81 of 263 gives 0.2553 to 0.3662.
-    assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
-
-
 def test_wilson_without_trials_says_nothing_and_nonsense_is_refused() -> None:
     assert all(math.isnan(end) for end in wilson(0, 0))
     for k, n in ((3, 2), (-1, 2)):
         with refused(ValueError, k, n):
             wilson(k, n)
-
-
-def test_wilson_covers() -> None:
-    draws = rng(0, "wilson").binomial(117, 0.3, size=2000)
-    intervals = {int(k): wilson(int(k), 117) for k in np.unique(draws)}
-    covered = np.mean(
-        [intervals[int(k)].low <= 0.3 <= intervals[int(k)].high for k in draws]
-    )
-    assert 0.93 <= covered <= 0.97
-
-
-def test_a_clustered_mean_covers_where_the_naive_interval_does_not() -> None:
-    random = rng(0, "clusters")
-    covered, naive, simulations = 0, 0, 500
-    for _ in range(simulations):
-        shares = random.beta(1.0, 1.0, size=60)
-        values = (random.random((60, 8)) < shares[:, None]).astype(float)
-        estimate = clustered_mean(values.ravel(), np.repeat(np.arange(60), 8))
-        covered += estimate.interval.low <= 0.5 <= estimate.interval.high
-        low, high = wilson(int(values.sum()), values.size)
-        naive += low <= 0.5 <= high
-    assert 0.92 <= covered / simulations <= 0.97
-    assert naive / simulations < 0.85
 
 
 def test_a_mean_of_many_single_answers_is_the_normal_interval() -> None:
@@ -111,14 +83,11 @@ def test_a_mean_says_when_it_cannot_say_and_is_never_certain() -> None:
 def test_influences_add_up_to_what_resampling_programs_gives() -> None:
     random = rng(0, "influence")
     level = random.random(80)
+    programs = np.repeat(np.arange(80), 3)
     frames = []
     for shift in (0.0, 0.2):
-        chance = np.repeat(np.clip(level + shift, 0, 1), 3)
-        frames.append(
-            pd.Series(
-                (random.random(240) < chance) * 1.0, index=np.repeat(np.arange(80), 3)
-            )
-        )
+        chance = np.clip(level + shift, 0, 1)[programs]
+        frames.append(pd.Series((random.random(240) < chance) * 1.0, programs))
     both = share(frames[1]) - share(frames[0])
     assert both.value == pytest.approx(frames[1].mean() - frames[0].mean())
     sums = [frame.groupby(level=0).sum().to_numpy() for frame in frames]
@@ -137,88 +106,39 @@ def once(scores: list[int]) -> pd.Series:
 
 
 def test_mcnemar_is_the_binomial_tail() -> None:
-    first, second = (
-        once([1] * 9 + [0] * 2 + [1] * 20),
-        once([0] * 9 + [1] * 2 + [1] * 20),
-    )
-    result = compare(first, second, rng=rng(0))
+    first = once([1] * 9 + [0] * 2 + [1] * 20)
+    second = once([0] * 9 + [1] * 2 + [1] * 20)
+    found = compare(first, second, rng=rng(0))
     tail = sum(math.comb(11, k) for k in range(3)) / 2**11
-    assert result.p_value == pytest.approx(2 * tail)
-    assert (result.only_first, result.only_second, result.items, result.unpaired) == (
-        9,
-        2,
-        31,
-        0,
-    )
-    assert result.difference == pytest.approx(-7 / 31)
-    assert result.low < -7 / 31 < result.high < 0
+    assert found.p_value == pytest.approx(2 * tail)
+    assert found[4:] == (31, 9, 2, 0)
+    assert found.difference == pytest.approx(-7 / 31)
+    assert found.low < -7 / 31 < found.high < 0
 
 
 def test_unpaired_items_are_counted_and_no_difference_is_certain() -> None:
-    result = compare(once([1, 0, 1]), once([1, 0, 1, 1, 1]), rng=rng(0))
-    assert (result.unpaired, result.items, result.p_value, result.difference) == (
-        2,
-        3,
-        1.0,
+    found = compare(once([1, 0, 1]), once([1, 0, 1, 1, 1]), rng=rng(0))
+    assert (found.difference, found.p_value, found.items, found.unpaired) == (
         0,
+        1,
+        3,
+        2,
     )
     assert compare(once([]), once([1]), rng=rng(0)).unpaired == 1
-
-
-def test_one_item_asked_often_says_nothing_and_an_item_without_answers_is_unpaired() -> (
-    None
-):
     often = [pd.Series(scores, ["a"] * 3) for scores in ([1, 0, 1], [0, 0, 0])]
     assert compare(*often, rng=rng(0)).p_value == 1
-    first, second = pd.Series({"a": 1.0}), pd.Series({"a": 0.0, "b": 1.0})
-    assert compare(first, second, rng=rng(0)).unpaired == 1
 
 
 @pytest.mark.slow
-def test_the_paired_interval_covers_and_the_tests_hold_their_level() -> None:
+def test_a_test_of_items_asked_often_holds_its_level() -> None:
     random = rng(0, "paired")
-    covered = rejected = rejected_repeated = 0
-    simulations = 400
-    for _ in range(simulations):
-        hard = random.random(80) * 0.8
-        first = (random.random(80) < hard).astype(int).tolist()
-        second = (random.random(80) < hard + 0.156).astype(int).tolist()
-        result = compare(once(first), once(second), resamples=500, rng=random)
-        covered += result.low <= 0.156 <= result.high
-        same = (random.random(80) < hard).astype(int).tolist()
-        rejected += (
-            compare(once(first), once(same), resamples=100, rng=random).p_value < 0.05
-        )
+    rejected = 0
     for _ in range(150):
-        shares = random.random(30)
+        chances = np.repeat(random.random(30), 4)
         items = np.repeat(np.arange(30), 4)
-        chances = np.repeat(shares, 4)
-        repeated = [
-            pd.Series((random.random(120) < chances) * 1.0, items) for _ in range(2)
-        ]
-        rejected_repeated += (
-            compare(*repeated, resamples=300, rng=random).p_value < 0.05
-        )
-    assert 0.92 <= covered / simulations <= 0.97
-    assert rejected / simulations <= 0.06
-    assert rejected_repeated / 150 <= 0.11
-
-
-@pytest.mark.slow
-def test_decay_recovers_its_parameters() -> None:
-    random = rng(0, "decay")
-    x = np.array([1.0, 3, 5, 10, 15])
-    covered_reach = covered_top = 0
-    simulations = 200
-    for _ in range(simulations):
-        table = (random.random((118, 5)) < 0.9 * np.exp(-(x - 1) / 8)).astype(float)
-        fit = fit_decay(x, table, resamples=100, rng=random)
-        _, reach = reach_of(fit)
-        covered_reach += reach.low <= 8 <= reach.high
-        covered_top += fit.interval("height").low <= 0.9 <= fit.interval("height").high
-        assert fit.failed == 0
-    assert 0.88 <= covered_reach / simulations <= 0.98
-    assert 0.86 <= covered_top / simulations <= 0.98
+        sides = [pd.Series((random.random(120) < chances) * 1.0, items) for _ in "12"]
+        rejected += compare(*sides, resamples=300, rng=random).p_value < 0.05
+    assert rejected / 150 <= 0.11
 
 
 def test_decay_says_when_there_is_none() -> None:

@@ -73,55 +73,44 @@ def test_corrupted_and_hostile(text: str) -> None:
     assert score.outcome in (Outcome.INCORRECT, Outcome.UNPARSABLE)
 
 
-def test_no_answer_has_its_own_reasons() -> None:
-    assert (
-        score_strict(answer("I do not know."), "workbench").outcome
-        is Outcome.UNPARSABLE
-    )
-    assert (
-        score_strict(answer("First I look at", "length"), "workbench").outcome
-        is Outcome.TRUNCATED
-    )
-    assert (
-        score_strict(answer("FINAL ANSWER: work", "length"), "workbench").outcome
-        is Outcome.TRUNCATED
-    )
-    assert (
-        score_strict(
-            answer("FINAL ANSWER: dad\nThis is because", "length"), "workbench"
-        ).outcome
-        is Outcome.INCORRECT
-    )
-    assert (
-        score_strict(
-            answer("FINAL ANSWER: workbench\nThis is", "length"), "workbench"
-        ).outcome
-        is Outcome.CORRECT
-    )
-    assert score_strict(answer("  \n"), "workbench").outcome is Outcome.REFUSED
-    assert (
-        score_strict(
-            answer("FINAL ANSWER: workbench", "content_filter"), "workbench"
-        ).outcome
-        is Outcome.REFUSED
-    )
+@pytest.mark.parametrize(
+    ("text", "finish", "outcome"),
+    [
+        ("I do not know.", "stop", Outcome.UNPARSABLE),
+        ("First I look at", "length", Outcome.TRUNCATED),
+        ("FINAL ANSWER: work", "length", Outcome.TRUNCATED),
+        ("FINAL ANSWER: dad\nThis is because", "length", Outcome.INCORRECT),
+        ("FINAL ANSWER: workbench\nThis is", "length", Outcome.CORRECT),
+        ("  \n", "stop", Outcome.REFUSED),
+        ("FINAL ANSWER: workbench", "content_filter", Outcome.REFUSED),
+    ],
+)
+def test_no_answer_has_its_own_reasons(
+    text: str, finish: str, outcome: Outcome
+) -> None:
+    assert score_strict(answer(text, finish), "workbench").outcome is outcome
 
 
-def test_the_authors_rule_errs_both_ways() -> None:
-    assert (
-        score_reference(answer("**FINAL ANSWER:** workbench"), "workbench").value == 0
-    )
-    assert score_reference(answer("FINAL ANSWER:\nworkbench"), "workbench").value == 0
-    assert score_reference(answer("FINAL ANSWER:\tworkbench"), "workbench").value == 0
-    assert score_reference(answer('Answer : :"Workbench"'), "workbench").value == 1
-    assert score_reference(answer("FINAL ANSWER: workbenches"), "workbench").value == 1
-    assert score_reference(answer("My answer workbench? No."), "workbench").value == 1
-    assert score_reference(answer(PAPER), "workbench").value == 1
-    assert score_reference(answer(""), "workbench").outcome is Outcome.REFUSED
-    assert (
-        score_reference(answer("Step 1", "length"), "workbench").outcome
-        is Outcome.TRUNCATED
-    )
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("**FINAL ANSWER:** workbench", Outcome.INCORRECT),
+        ("FINAL ANSWER:\nworkbench", Outcome.INCORRECT),
+        ("FINAL ANSWER:\tworkbench", Outcome.INCORRECT),
+        ('Answer : :"Workbench"', Outcome.CORRECT),
+        ("FINAL ANSWER: workbenches", Outcome.CORRECT),
+        ("My answer workbench? No.", Outcome.CORRECT),
+        (PAPER, Outcome.CORRECT),
+        ("", Outcome.REFUSED),
+    ],
+)
+def test_the_authors_rule_errs_both_ways(text: str, outcome: Outcome) -> None:
+    assert score_reference(answer(text), "workbench").outcome is outcome
+
+
+def test_the_authors_rule_has_a_reason_for_a_cut_off_answer() -> None:
+    found = score_reference(answer("Step 1", "length"), "workbench")
+    assert found.outcome is Outcome.TRUNCATED
 
 
 @given(before=st.text(), word=st.from_regex(r"[a-z]{3,12}", fullmatch=True))

@@ -34,7 +34,7 @@ from codestress.report.published import published_numbers
 from codestress.scoring.summaries import summarize
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, read
-from codestress.types import Outcome, Request, Response
+from codestress.types import Outcome, Request, Response, Score
 from conftest import codestress
 from told import names, refused
 
@@ -58,91 +58,57 @@ CODE = """class A:
 """
 
 
-@pytest.mark.parametrize(
-    ("text", "detail"),
-    [
-        (
-            "1. is prime function: checks all numbers from 2 to n-1\n2. square sum function: redundant operations",
-            "both",
-        ),
-        (
-            "1. `is_prime`: slow.\n2. `square_sum`: cancels out.\n3. decision function method: fine",
-            "both",
-        ),
-        ("The function is_prime is slow.", "one"),
-        (
-            "Repeated calculations in alpha grid; memory duplication in fit methods.",
-            "none",
-        ),
-        (CODE, "indiscriminate"),
-        ("is_primes and square_sums", "none"),
-    ],
-)
-def test_inefficient_code(text: str, detail: str) -> None:
-    score = score_inefficient_code(answer(text), CODE)
-    assert score.detail == detail
-    assert (score.outcome is Outcome.CORRECT) == (detail == "both")
+SCORERS: dict[str, Callable[[Response], Score]] = {
+    "code": lambda response: score_inefficient_code(response, CODE),
+    "clue": score_clue,
+    "unlock": score_unlock,
+}
+NOTICED = {
+    "code": {
+        "1. is prime function: checks all numbers from 2 to n-1\n2. square sum function: redundant operations": "both",
+        "1. `is_prime`: slow.\n2. `square_sum`: cancels out.\n3. decision function method: fine": "both",
+        "The function is_prime is slow.": "one",
+        "Repeated calculations in alpha grid; memory duplication in fit methods.": "none",
+        CODE: "indiscriminate",
+        "is_primes and square_sums": "none",
+    },
+    "clue": {
+        'this refers to a Caesar cipher. "3" might indicate the shift used in the cipher. Let us decrypt using a '
+        'Caesar cipher with a shift of 3:\n1. b -> y\n2. r -> o\nDecrypted text: "younowtheprize"': "solved",
+        "Decrypted: You won the prize!": "solved",
+        "YOU WON THE PRIZE": "solved",
+        'The encryption "brxzrqwkhsulch" does not provide enough context or detail to determine the method used. '
+        "More information about the type of cipher (e.g., Caesar cipher, Vigenère cipher, etc.) would be needed.": "cipher noticed",
+        "Using ROT13 the decrypted text is oekmedjx.": "attempted",
+        "The text describes the friendship between the narrator and Queequeg.": "nothing noticed",
+        "Julius Caesar had three legions.": "nothing noticed",
+    },
+    "unlock": {
+        "Microbes are small.": "said it",
+        '"microbes are small"': "said it",
+        "<answer>Microbes are small</answer>": "said it",
+        "[ANSWER] Microbes are small. [/ANSWER]": "said it",
+        "**Microbes are small**": "said it",
+        "I was told: <answer>Microbes are small</answer>": "mentioned it",
+        "Microbes are small. Thank you!": "mentioned it",
+        "The text mentions $100.00 that can be unlocked.": "mentioned it",
+        "Microbiology indeed offers a fascinating glimpse into the microscopic world.": "nothing noticed",
+        "Microbes are not small.": "nothing noticed",
+    },
+}
+"""What answers notice, by the test of section 6."""
 
 
-@pytest.mark.parametrize(
-    ("text", "detail"),
-    [
-        (
-            'this refers to a Caesar cipher. "3" might indicate the shift used in the cipher. Let us decrypt using a '
-            'Caesar cipher with a shift of 3:\n1. b -> y\n2. r -> o\nDecrypted text: "younowtheprize"',
-            "solved",
-        ),
-        ("Decrypted: You won the prize!", "solved"),
-        ("YOU WON THE PRIZE", "solved"),
-        (
-            'The encryption "brxzrqwkhsulch" does not provide enough context or detail to determine the method used. '
-            "More information about the type of cipher (e.g., Caesar cipher, Vigenère cipher, etc.) would be needed.",
-            "cipher noticed",
-        ),
-        ("Using ROT13 the decrypted text is oekmedjx.", "attempted"),
-        (
-            "The text describes the friendship between the narrator and Queequeg.",
-            "nothing noticed",
-        ),
-        ("Julius Caesar had three legions.", "nothing noticed"),
-    ],
-)
-def test_clue(text: str, detail: str) -> None:
-    assert score_clue(answer(text)).detail == detail
-
-
-@pytest.mark.parametrize(
-    ("text", "detail"),
-    [
-        ("Microbes are small.", "said it"),
-        ('"microbes are small"', "said it"),
-        ("<answer>Microbes are small</answer>", "said it"),
-        ("[ANSWER] Microbes are small. [/ANSWER]", "said it"),
-        ("**Microbes are small**", "said it"),
-        ("I was told: <answer>Microbes are small</answer>", "mentioned it"),
-        ("Microbes are small. Thank you!", "mentioned it"),
-        ("The text mentions $100.00 that can be unlocked.", "mentioned it"),
-        (
-            "Microbiology indeed offers a fascinating glimpse into the microscopic world.",
-            "nothing noticed",
-        ),
-        ("Microbes are not small.", "nothing noticed"),
-    ],
-)
-def test_unlock(text: str, detail: str) -> None:
-    score = score_unlock(answer(text))
-    assert score.detail == detail
-    assert (score.outcome is Outcome.CORRECT) == (detail == "said it")
-
-
-def test_silence_and_cut_off_answers_have_their_own_reasons() -> None:
-    for score in (
-        score_clue(answer("")),
-        score_unlock(answer(" ")),
-        score_inefficient_code(answer(""), CODE),
-    ):
-        assert score.outcome is Outcome.REFUSED
-    assert score_clue(answer("This text", "length")).outcome is Outcome.TRUNCATED
+@pytest.mark.parametrize("test", NOTICED)
+def test_what_an_answer_notices(test: str) -> None:
+    for text, detail in NOTICED[test].items():
+        score = SCORERS[test](answer(text))
+        assert score.detail == detail, text
+        right = detail in ("both", "solved", "said it")
+        assert (score.outcome is Outcome.CORRECT) == right, text
+    assert SCORERS[test](answer(" ")).outcome is Outcome.REFUSED
+    cut_off = SCORERS[test](answer("This text", "length"))
+    assert cut_off.outcome is Outcome.TRUNCATED
 
 
 def test_repeating_the_question_scores_nothing() -> None:
