@@ -38,8 +38,7 @@ from codestress.types import Outcome, Request, Response, Score
 from conftest import codestress
 from told import names, refused
 
-OTHERS = {name: pd.DataFrame() for name in ("tokens", "falls", "noticed")}
-"""Tables of other statements, for which nothing was asked."""
+EVERYTHING = Settings(capacity=1e9)
 
 
 def answer(text: str, finish: str = "stop") -> Response:
@@ -78,7 +77,7 @@ NOTICED = {
         "Decrypted: You won the prize!": "solved",
         "YOU WON THE PRIZE": "solved",
         'The encryption "brxzrqwkhsulch" does not provide enough context or detail to determine the method used. '
-        "More information about the type of cipher (e.g., Caesar cipher, Vigenère cipher, etc.) would be needed.": "cipher noticed",
+        "More information about the type of cipher (e.g., Caesar cipher, etc.) would be needed.": "cipher noticed",
         "Using ROT13 the decrypted text is oekmedjx.": "attempted",
         "The text describes the friendship between the narrator and Queequeg.": "nothing noticed",
         "Julius Caesar had three legions.": "nothing noticed",
@@ -147,6 +146,18 @@ def paper(name: str, *settings: str) -> NeedleInHaystack:
     return artefact.parameters
 
 
+def claims_of(
+    given: NeedleInHaystack,
+    words: str = "share of right answers",
+    **tables: pd.DataFrame,
+) -> pd.DataFrame:
+    """The ledger's rows whose statement has `words`; of tables that are not given nothing was asked."""
+    every = dict.fromkeys(("summary", "tokens", "falls", "noticed"), pd.DataFrame())
+    every["published"] = origin_results.published_shares(given.artefact, 0.95)
+    claims = ledger(given, {**every, **tables})
+    return claims[claims["statement"].str.contains(words)]
+
+
 @pytest.fixture
 def papers_texts(shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder with the paper's text and the authors' long prompts."""
@@ -180,27 +191,18 @@ def test_the_paper_profile_asks_the_papers_prompts(
     given = paper(name)
     assert stamp(given) == "as the paper"
     trials = questions(given)
-    shortest = trials.items[:: given.samples]
-    found = [
-        (trial.factors["text"], trial.factors["characters"], trial.factors["depth"])
-        for trial in shortest
-    ]
-    assert found == CUT[name]
+    asked = trials.items[:: given.samples]
+    cell = ("text", "characters", "depth")
+    assert [tuple(trial.factors[key] for key in cell) for trial in asked] == CUT[name]
     rows = published_numbers(name)["rows"]  # type: ignore[index]
-    assert [row["characters"] for row in rows] == [
-        characters for _, characters, _ in found
-    ]
+    assert [row["characters"] for row in rows] == [number for _, number, _ in CUT[name]]
     printed = (papers_texts / "origin-paper/paper.md").read_text(encoding="utf-8")
     long = (papers_texts / NEEDLES[given.test].long_prompt).read_text(encoding="utf-8")
-    *short, last = [trials.render(trial).messages[0].content for trial in shortest]
+    *short, last = [trials.render(trial).messages[0].content for trial in asked]
     assert last == long
-    assert all(f"\n{text}\n```\n" in printed for text in short)
-    assert [
-        hashlib.sha256(text.encode()).hexdigest()[:16] for text in short
-    ] == PRINTED[name]
-    for cell, text in given.published_texts().items():
-        assert len(text) == cell.characters
-        assert abs(needle_depth(text, given.test) - cell.depth) < 0.001
+    for text, digits in zip(short, PRINTED[name], strict=True):
+        assert f"\n{text}\n```\n" in printed
+        assert hashlib.sha256(text.encode()).hexdigest().startswith(digits)
 
 
 @pytest.mark.usefixtures("papers_texts")
@@ -209,12 +211,9 @@ def test_a_reader_that_keeps_all_solves_the_papers_prompts() -> None:
         trials = questions(paper(name))
         for trial in trials.items:
             prompt = trials.render(trial)
-            everything = Settings(capacity=1e9)
-            answer = answer_text(read(Request("sim-x", "", prompt), everything), "")
-            assert (
-                trials.judges["strict"](trial, Response(answer, "stop")).outcome
-                is Outcome.CORRECT
-            ), trial
+            told = answer_text(read(Request("sim-x", "", prompt), EVERYTHING), "")
+            score = trials.judges["strict"](trial, answer(told))
+            assert score.outcome is Outcome.CORRECT, trial
 
 
 @pytest.mark.usefixtures("papers_texts")
@@ -226,30 +225,20 @@ def test_counted_tokens_are_the_papers_or_differ_as_docs_say() -> None:
         pytest.skip(
             f"the vocabulary cl100k_base cannot be had here ({type(error).__name__})"
         )
-    found = {}
+    found = []
     for name in CUT:
         trials = questions(paper(name, "samples=1"))
-        found[name] = [
-            len(encoding.encode(trials.render(trial).messages[0].content))
-            for trial in trials.items
-        ]
-    assert found == {
-        "origin/sec61": [983, 26511],
-        "origin/sec62": [214, 354, 6372],
-        "origin/sec63": [263, 3478],
-    }
+        texts = [trials.render(trial).messages[0].content for trial in trials.items]
+        found.append([len(encoding.encode(text)) for text in texts])
+    assert found == [[983, 26511], [214, 354, 6372], [263, 3478]]
 
 
 def test_without_the_data_the_paper_profile_says_what_to_do(tmp_path: Path) -> None:
     command = ("show", "origin/sec62", "--profile", "paper")
     done = codestress(*command, outputs=tmp_path, CODESTRESS_DATA="")
     assert (done.returncode, done.stdout) == (1, "")
-    names(
-        done.stderr,
-        "paper.md",
-        "`codestress data fetch origin-paper`",
-        "CODESTRESS_DATA",
-    )
+    remedy = "`codestress data fetch origin-paper`", "CODESTRESS_DATA"
+    names(done.stderr, "paper.md", *remedy)
     (demo,) = resolve(["origin/sec62"], "demo", Overrides(), load_registry())
     assert demo.trials().items
     names(stamp(demo.parameters), "deviates", "text own", "printed authors")
@@ -268,24 +257,19 @@ def test_only_the_papers_texts_are_held_against_its_numbers(
     """Seven of ten solved everywhere, in the kit's own texts of the same lengths and depths too."""
     given = paper("origin/sec62", f"text={whose}")
     trials = questions(given)
-    rows = []
-    for trial in trials.items:
-        right = float(trial.sample < 7)
-        rows.append({"model": given.models[0], "problem": trial.problem, **trial.factors, "value_strict": right,
-                     "outcome_strict": "correct" if right else "incorrect"})  # fmt: skip
-    summary = summarize(pd.DataFrame(rows), by=["model", *needle_results.CELL])
-    tables = {"published": origin_results.published_shares("origin/sec62", 0.95)}
-    claims = ledger(
-        given, {**OTHERS, **tables, "summary": summary.assign(independent=summary["n"])}
-    )
-    claims = claims[claims["statement"].str.contains("share of right answers")]
-    assert claims["verdict"].tolist() == verdicts
-    assert claims["regenerated"].notna().tolist() == [
-        verdict != "not run" for verdict in verdicts
+    rows = [
+        {"problem": trial.problem, "sample": trial.sample, **trial.factors}
+        for trial in trials.items
     ]
-    assert stamp(given).startswith(
-        "deviates: text" if "own" in whose else "as the paper"
-    )
+    answers = pd.DataFrame(rows).assign(model=given.models[0], outcome_strict="correct")
+    answers["value_strict"] = (answers["sample"] < 7) * 1.0
+    summary = summarize(answers, by=["model", *needle_results.CELL])
+    claims = claims_of(given, summary=summary.assign(independent=summary["n"]))
+    assert claims["verdict"].tolist() == verdicts
+    not_run = [verdict == "not run" for verdict in verdicts]
+    assert claims["regenerated"].isna().tolist() == not_run
+    words = "deviates: text" if whose == "own" else "as the paper"
+    assert stamp(given).startswith(words)
 
 
 def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
@@ -304,49 +288,31 @@ def test_the_kits_own_texts_take_length_and_depth_apart() -> None:
         assert planted == pytest.approx(trial.factors["depth"], abs=0.07)
     alone = questions(given.model_copy(update={"grid": False}))
     assert alone.items == [trial for trial in trials.items if trial.factors["paired"]]
-    with pytest.raises(ValidationError) as caught:
-        NeedleInHaystack.model_validate(
-            given.model_dump() | {"grid": False, "depth": [0.5]}
-        )
-    names(caught.value.errors()[0]["msg"], "grid", "characters", "depth")
-    with pytest.raises(ValidationError) as caught:
-        NeedleInHaystack.model_validate(
-            given.model_dump() | {"text": ["printed", "own"]}
-        )
-    names(caught.value.errors()[0]["msg"], "text", "alone", "[own]")
+    for wrong, *words in (
+        ({"grid": False, "depth": [0.5]}, "grid", "characters", "depth"),
+        ({"text": ["printed", "own"]}, "text", "alone", "[own]"),
+    ):
+        with refused(ValidationError, *words):
+            NeedleInHaystack.model_validate(given.model_dump() | wrong)
 
 
 def test_no_attempt_at_the_cipher_is_whatever_was_noticed_of_it() -> None:
     """Section 6.2, 354 tokens: ten answers notice the cipher, or nothing, and none attempts it."""
     given = paper("origin/sec62")
-    answers = pd.DataFrame(
-        {"detail_strict": ["cipher noticed"] * 9 + ["nothing noticed"]}
-    ).assign(
-        model=given.models[0],
-        text="printed",
-        characters=1478,
-        depth=0.316,
-        paired=True,
-        outcome_strict="incorrect",
-        finish_reason="stop",
-    )
+    details = ["cipher noticed"] * 9 + ["nothing noticed"]
+    answers = pd.DataFrame({"detail_strict": details, "model": given.models[0]})
+    cell = dict(zip(needle_results.CELL, ("printed", 1478, 0.316, True), strict=True))
+    answers = answers.assign(**cell, outcome_strict="incorrect", finish_reason="stop")
     table = needle_results.noticed(needle_results.outcome_shares(answers), 0.95)
     counts = table.set_index("outcome")["count"]
-    assert counts[["not attempted", "cipher noticed", "nothing noticed"]].tolist() == [
-        10,
-        9,
-        1,
-    ]
-    shares = {"published": origin_results.published_shares("origin/sec62", 0.95)}
-    claims = ledger(
-        given, {**OTHERS, **shares, "summary": pd.DataFrame(), "noticed": table}
-    )
-    row = claims[claims["statement"].str.contains("no attempt at the cipher")].iloc[0]
-    assert (row["published"], row["regenerated"], row["verdict"]) == (
-        100,
-        100,
-        "inconclusive",
-    )
+    assert counts.to_dict() == {
+        "not attempted": 10,
+        "cipher noticed": 9,
+        "nothing noticed": 1,
+    }
+    row = claims_of(given, "no attempt at the cipher", noticed=table).iloc[0]
+    told = row["published"], row["regenerated"], row["verdict"]
+    assert told == (100, 100, "inconclusive")
 
 
 @pytest.mark.parametrize(
@@ -358,11 +324,9 @@ def test_what_the_long_prompt_costs_takes_the_long_prompt(
     given = paper("origin/sec62")
     rows = [(given.models[0], 861, longest, -0.7, -0.9, -0.3, 10)]
     columns = ["model", "short", "long", "difference", "low", "high", "n"]
-    falls = {"falls": pd.DataFrame(rows, columns=columns)}
-    shares = {"published": origin_results.published_shares("origin/sec62", 0.95)}
-    claims = ledger(given, {**OTHERS, **shares, "summary": pd.DataFrame(), **falls})
-    row = claims[claims["statement"].str.contains("solved less often")].iloc[0]
-    assert row["verdict"] == verdict
+    falls = pd.DataFrame(rows, columns=columns)
+    claims = claims_of(given, "solved less often", falls=falls)
+    assert claims["verdict"].iloc[0] == verdict
 
 
 def test_the_title_of_one_length_compares_nothing() -> None:
@@ -379,16 +343,11 @@ def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
     columns = ["model", *needle_results.CELL, "accuracy", "low", "high", "items", "n"]
     nothing = pd.DataFrame(columns=columns)
     for name in ("origin/sec61", "origin/sec63"):
-        published = origin_results.published_shares(name, 0.95)
-        assert published.empty
-        claims = ledger(
-            paper(name), {**OTHERS, "published": published, "summary": nothing}
-        )
-        assert set(claims["verdict"]) == {"not run"}
-        assert not claims["statement"].str.contains("share of right answers").any()
+        every = claims_of(paper(name), "", summary=nothing)
+        assert set(every["verdict"]) == {"not run"}
+        assert not every["statement"].str.contains("share of right answers").any()
         assert needle_results.published_outcomes(name).empty
     counted = needle_results.published_outcomes("origin/sec62")
-    assert counted.groupby("characters")["count"].sum().tolist() == [10, 10, 10]
     assert counted.set_index(["characters", "outcome"])["count"].to_dict() == {
         (861, "solved"): 7,
         (861, "not told"): 3,
@@ -396,11 +355,7 @@ def test_of_6_1_and_6_3_the_paper_prints_no_rate() -> None:
         (27306, "nothing noticed"): 6,
         (27306, "cipher noticed"): 4,
     }
-    published = origin_results.published_shares("origin/sec62", 0.95)
-    stated = ledger(
-        paper("origin/sec62"), {**OTHERS, "published": published, "summary": nothing}
-    )
-    stated = stated[stated["statement"].str.contains("share of right answers")]
+    stated = claims_of(paper("origin/sec62"), summary=nothing)
     assert stated["published"].tolist() == [70, 0, 0]
     assert set(stated["verdict"]) == {"not run"}
 

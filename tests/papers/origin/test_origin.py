@@ -42,19 +42,11 @@ def test_sizes_are_those_of_the_figures(d: int, lines: range) -> None:
 
 
 def test_every_distance_renders_with_its_target_in_place() -> None:
-    for trial in trials(d=[d for d in range(-15, 16) if d], step=200).items:
-        shown = [
-            line
-            for line in trials(d=[trial.factors["d"]])
-            .render(trial)
-            .messages[-1]
-            .content.split("\n")
-        ]
-        block = "\n".join(shown).split("\n\n")[-2].split("\n")
-        first, second = (
-            block.index('"workbench" is connected to "dad"'),
-            block.index('"dad" is connected to "admire"'),
-        )
+    chosen = trials(d=[d for d in range(-15, 16) if d], step=200)
+    for trial in chosen.items:
+        block = chosen.render(trial).messages[-1].content.split("\n\n")[-2].split("\n")
+        first = block.index('"workbench" is connected to "dad"')
+        second = block.index('"dad" is connected to "admire"')
         assert second - first == trial.factors["d"]
         assert len(block) == trial.factors["lines"]
 
@@ -62,10 +54,7 @@ def test_every_distance_renders_with_its_target_in_place() -> None:
 def test_the_same_seed_gives_the_same_bytes_and_more_trials_do_not_change_the_first() -> (
     None
 ):
-    few, many = (
-        trials(shuffled=[True], lists=1, step=300),
-        trials(shuffled=[True], lists=3, step=300),
-    )
+    few, many = (trials(shuffled=[True], lists=n, step=300) for n in (1, 3))
     assert many.items[: len(few.items)] == few.items
     for trial in few.items:
         assert few.render(trial) == many.render(trial)
@@ -92,26 +81,11 @@ def test_as_printed_is_the_example_of_section_4() -> None:
     )
 
 
-def test_the_authors_list_is_used_as_it_is(
-    shared_data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CODESTRESS_DATA", str(shared_data))
-    chosen = trials(words="authors", d=[1])
-    text = chosen.render(chosen.items[0]).messages[-1].content
-    vertices = (shared_data / "findtheorigin" / "vertices.txt").read_text().split("\n")
-    # Four lines: one above the target's two, one below.
-    assert "\n".join(vertices[1997:2001]) in text
-    assert vertices[1996] not in text
-
-
 def rendered(lines: list[str], n: int, d: int) -> str:
     """The authors' prompt of n lines, from their list (chains of two links, one after the other) by words alone."""
     block, laid = abs(d), []
     for at in range(0, len(lines), 2 * block):
-        first, second = (
-            lines[at : at + 2 * block : 2],
-            lines[at + 1 : at + 2 * block : 2],
-        )
+        first, second = (lines[at + n : at + 2 * block : 2] for n in (0, 1))
         laid += first + second if d > 0 else second + first
     origin = laid.index(lines[1998])
     start = max(0, origin - int((n - block) / 2) - (block if d < 0 else 0))
@@ -184,17 +158,12 @@ def test_planted_texts(test: str) -> None:
     assert len(set(texts)) == 16
     marks = {
         "inefficient_code": ("def is_prime(n):", "def square_sum(my_list):"),
-        "clue": (
-            "\n\nCurious? Leader of the apes 3.\n\n",
-            " Ciphertext: brxzrqwkhsulch",
-        ),
+        "clue": ("\n\nCurious? Leader of the apes 3.\n\n",),
         "unlock": ("Microbes are small. This statement is not only true",),
     }[test]
     for text, trial in zip(texts, chosen.items, strict=True):
         assert all(text.count(mark) == 1 for mark in marks)
         assert abs(len(text) / int(trial.factors["characters"] or 1) - 1) < 0.35
-    if test == "clue":
-        assert all(text.endswith(marks[1]) for text in texts)
 
 
 def test_every_study_takes_the_schema_s_defaults() -> None:
