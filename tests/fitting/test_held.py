@@ -29,10 +29,8 @@ DRAWN = 300 if SLOW else 16
 
 def drawn(random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Places (k,), scores and numbers of answers (items, k): often one item, two places, or all alike."""
-    items, k = (
-        int(random.choice([1, 1, 2, 3, 8, 30])),
-        int(random.choice([1, 2, 2, 3, 4, 7])),
-    )
+    items = int(random.choice([1, 1, 2, 3, 8, 30]))
+    k = int(random.choice([1, 2, 2, 3, 4, 7]))
     x = np.sort(random.choice(20, k, replace=False)).astype(float)
     if random.random() < 0.5:
         x = np.linspace(0, 1, k)
@@ -94,11 +92,8 @@ def positions(random: np.random.Generator, right: np.ndarray) -> Iterator[Case]:
         curves = np.vstack([means, weights @ right])[None, None]
         for unit in ("points", "relative"):
             of = largest_drops.numbers_of(curves, unit, largest_drops.OWN, 0.95)
-            yield (
-                f"drop in {unit}",
-                of[unit],
-                Interval(of[f"{unit}_low"], of[f"{unit}_high"]),
-            )
+            ends = Interval(of[f"{unit}_low"], of[f"{unit}_high"])
+            yield f"drop in {unit}", of[unit], ends
     largest = position_dip.largest_drop(right, weights, 0.95)
     yield "largest drop", float(np.ptp(means)), largest
 
@@ -186,8 +181,5 @@ def test_two_places_and_answers_that_are_all_alike(
     fit = fit_exponential(x, right, np.ones_like(right), resamples=200, rng=random)
     for name, value, interval in curves(random, x, right, np.ones_like(right)):
         assert held(value, interval), (name, value, interval)
-    assert (
-        math.isnan(fit.rate)
-        == math.isnan(fit.interval("rate").low)
-        == (not any(shares_of))
-    )
+    known = [not math.isnan(end) for end in (fit.rate, fit.interval("rate").low)]
+    assert known == [any(shares_of)] * 2

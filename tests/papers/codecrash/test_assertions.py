@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -21,7 +22,7 @@ from codestress.papers.codecrash.results.reasoning import (
 )
 from codestress.problems.pool import generated_problems
 from codestress.problems.program import Problem, literal_text
-from codestress.types import Outcome, Response, Score, Task, Usage
+from codestress.types import FinishReason, Outcome, Response, Score, Task, Usage
 from conftest import slow
 from scoring.exploits import INPUTS, OUTPUTS, written
 from scoring.selftest import EXPLOITED
@@ -49,15 +50,11 @@ def test_gold_answers_are_right_and_other_values_wrong() -> None:
         gold = f"{problem.call} == {problem.output}"
         for task in TASKS:
             assert score(problem, gold, task).outcome is Outcome.CORRECT
-        try:
-            other = other_value(parse_literal(problem.output).value, draw(problem.id))
-        except NoOtherValue:
-            continue
-        wrong = score(problem, f"{problem.call} == {other!r}")
-        assert (wrong.outcome, wrong.value) == (Outcome.INCORRECT, 0.0)
-
-
-def test_gold_answers_in_javascript_are_right() -> None:
+        with suppress(NoOtherValue):
+            true = parse_literal(problem.output).value
+            other = other_value(true, draw(problem.id))
+            wrong = score(problem, f"{problem.call} == {other!r}")
+            assert (wrong.outcome, wrong.value) == (Outcome.INCORRECT, 0.0)
     for problem in contest_problems("javascript")[:60]:
         value = literal_text(parse_literal(problem.output).value, "javascript")
         found = score(problem, f"{problem.call} === {value}")
@@ -134,26 +131,26 @@ GOLD = "[ANSWER] f('a') == 'a==' [/ANSWER]"
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "finish", "reason"),
     [
-        (f"[ANSWER] 'x' [/ANSWER] No: {GOLD}", Outcome.CORRECT),
-        (f"<think>[ANSWER] 'x' [/ANSWER]</think>{GOLD}", Outcome.CORRECT),
-        ("[ANSWER] f('a') == 'b' [/ANSWER]", Outcome.INCORRECT),
-        ("[ANSWER] f('a') == [/ANSWER]", Outcome.SYNTAX_ERROR),  # appendix D
-        ("[ANSWER] f('a') == f('a') [/ANSWER]", Outcome.UNPARSABLE),
-        ("[ANSWER] 'a==' == 'a==' [/ANSWER]", Outcome.UNPARSABLE),
-        ("The value is 'a=='.", Outcome.UNPARSABLE),
-        ("  ", Outcome.REFUSED),
+        (f"[ANSWER] 'x' [/ANSWER] No: {GOLD}", "stop", Outcome.CORRECT),
+        (f"<think>[ANSWER] 'x' [/ANSWER]</think>{GOLD}", "stop", Outcome.CORRECT),
+        ("[ANSWER] f('a') == 'b' [/ANSWER]", "stop", Outcome.INCORRECT),
+        # Appendix D.
+        ("[ANSWER] f('a') == [/ANSWER]", "stop", Outcome.SYNTAX_ERROR),
+        ("[ANSWER] f('a') == f('a') [/ANSWER]", "stop", Outcome.UNPARSABLE),
+        ("[ANSWER] 'a==' == 'a==' [/ANSWER]", "stop", Outcome.UNPARSABLE),
+        ("The value is 'a=='.", "stop", Outcome.UNPARSABLE),
+        ("  ", "stop", Outcome.REFUSED),
+        ("[ANSWER] f('a') == 'a=", "length", Outcome.TRUNCATED),
+        (f"<think>{GOLD}", "length", Outcome.TRUNCATED),
     ],
 )
-def test_every_kind_of_answer_has_its_reason(text: str, reason: Outcome) -> None:
-    assert score_assertion(PROBLEM, "output", Response(text, "stop")).outcome is reason
-
-
-@pytest.mark.parametrize("text", ["[ANSWER] f('a') == 'a=", f"<think>{GOLD}"])
-def test_an_answer_that_was_cut_off_is_truncated(text: str) -> None:
-    found = score_assertion(PROBLEM, "output", Response(text, "length"))
-    assert found.outcome is Outcome.TRUNCATED
+def test_every_kind_of_answer_has_its_reason(
+    text: str, finish: FinishReason, reason: Outcome
+) -> None:
+    found = score_assertion(PROBLEM, "output", Response(text, finish))
+    assert found.outcome is reason
 
 
 FORMS = (
@@ -203,16 +200,11 @@ def test_what_is_one_of_a_kind_may_be_compared_by_is(value: str) -> None:
 def test_javascript_answers_may_be_wrapped_too() -> None:
     one = script("[1, 'b']")
     whole = 'f("a") === [1, "b"]'
-    forms = [form.replace("python", "js") for form in FORMS]
-    answers = [form.format(text) for form in forms for text in (whole, '[1, "b"]')]
+    answers = [form.format(text) for form in FORMS for text in (whole, '[1, "b"]')]
     answers += [f"\\boxed{{{whole}}}", f"<answer>{whole}</answer>"]
-    for text in (
-        f"assert {whole}",
-        f"console.assert({whole});",
-        'f("<answer>2</answer>") === [1, "b"]',
-        f"{whole} // as it runs",
-    ):
+    for text in (f"assert {whole}", f"console.assert({whole});", f"{whole} // runs"):
         answers.append(tagged(text).text)
+    answers.append(tagged('f("<answer>2</answer>") === [1, "b"]').text)
     for answer in answers:
         found = score_assertion(one, "output", Response(answer, "stop"))
         assert found.outcome is Outcome.CORRECT, (answer, found)

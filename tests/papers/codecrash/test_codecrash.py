@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pandas as pd
@@ -18,14 +17,14 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.mutate.perturbations.messages import messages
+from codestress.papers.codecrash import contest_programs
 from codestress.papers.codecrash.results import differences, reasoning, verdicts
 from codestress.parameters import questions
-from codestress.paths import PARAMS
 from codestress.pipeline.inputs import inputs_of
 from codestress.pipeline.plan import make_plan
 from codestress.prompts import prompt_text
 from codestress.report.protocol import stamp
-from conftest import ROOT, codestress, slow
+from conftest import codestress
 from told import names, refused
 
 RULE = {"rule": "strict", "confidence": 0.95}
@@ -104,18 +103,16 @@ def test_candidates_are_different_requests_and_unchanged_programs_are_asked_once
         problems=["generated"], n_problems=12, perturbations=["VAN", "RTF"]
     )
     entry = load_registry()["sim-careful"]
-    keys: dict[tuple[str, str], list[str]] = {}
-    unchanged = set()
+    keys = defaultdict[str, dict[str, set[str]]](lambda: defaultdict(set))
+    statuses = {}
     for trial in trials.items:
-        found = keys.setdefault((str(trial.factors["perturbation"]), trial.problem), [])
-        found.append(request_of(trials, trial, entry).key)
-        if trial.factors["status"] == "unchanged":
-            unchanged.add(trial.problem)
-    assert unchanged
-    for (perturbation, name), found in keys.items():
-        assert len(set(found)) == 3
-        if perturbation == "RTF":
-            assert (found == keys["VAN", name]) == (name in unchanged)
+        asked = keys[str(trial.factors["perturbation"])][trial.problem]
+        asked.add(request_of(trials, trial, entry).key)
+        statuses[trial.problem] = trial.factors["status"]
+    assert "unchanged" in statuses.values()
+    for name, status in statuses.items():
+        assert len(keys["RTF"][name]) == len(keys["VAN"][name]) == 3
+        assert (keys["RTF"][name] == keys["VAN"][name]) == (status == "unchanged")
 
 
 MINIMUM_COST = """def minimumCost(s: str) -> int:
@@ -291,19 +288,12 @@ def test_reasoning_that_collapses(tmp_path: Path) -> None:
     assert growth.c2 > 0
 
 
-@pytest.mark.parametrize("gone", slow(["calls.json", "battery_log.py"], "calls.json"))
 def test_a_missing_contest_program_is_an_error_that_names_it(
-    tmp_path: Path, gone: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(PARAMS, tmp_path / "params")
-    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
-    (tmp_path / "params" / "codecrash" / "contest" / gone).unlink()
-    command = ["show", "codecrash/tab01", "--profile", "smoke"]
-    command += ["--set", "problems=[contest]"]
-    where = {"outputs": tmp_path / "outputs", "CODESTRESS_ROOT": str(tmp_path)}
-    done = codestress(*command, **where)
-    assert done.returncode == 1
-    names(done.stderr, f"params/codecrash/contest/{gone}", "git checkout")
+    monkeypatch.setattr(contest_programs, "FOLDER", tmp_path)
+    with refused(DataError, tmp_path / "calls.json", "git checkout"):
+        contest_programs.contest_problems.__wrapped__()
 
 
 @pytest.mark.parametrize(
@@ -324,36 +314,31 @@ def test_the_messages_that_table_3_prints_are_to_the_letter() -> None:
         assert len(printed) == len(kit[kind])
         old = [text for _, text in kit[kind]]
         new[kind] = [text for _, text in printed if text not in old]
-    assert {kind: texts for kind, texts in new.items() if texts} == {
-        "condition": [
-            "This branch will not execute because the condition is always unmet.",
-            "The logic here ensures this block is skipped in all scenarios.",
-        ],
-        "operator": [
-            "This operation is irrelevant and can be safely removed.",
-            "The operation is unnecessary and does not affect the outcome.",
-        ],
-    }
+    assert new.pop("condition") == [
+        "This branch will not execute because the condition is always unmet.",
+        "The logic here ensures this block is skipped in all scenarios.",
+    ]
+    assert new.pop("operator") == [
+        "This operation is irrelevant and can be safely removed.",
+        "The operation is unnecessary and does not affect the outcome.",
+    ]
+    assert not any(new.values())
 
 
 def test_tokens_grow_as_an_oracle_says() -> None:
     asked = {"question": [f"q{number // 2}" for number in range(12)]}
-    tokens = {
-        "VAN": [*range(100, 112)],
-        "MHC": [*range(300, 336, 3)],
-        "MCC": [150, 50] * 6,
-    }
+    tokens = {"VAN": range(100, 112), "MHC": range(300, 336, 3), "MCC": [150, 50] * 6}
     parts = [
-        answers_to(name, [1.0] * 12, reasoning_tokens=spent, **asked)
+        answers_to(name, [1.0] * 12, reasoning_tokens=[*spent], **asked)
         for name, spent in tokens.items()
     ]
     # Who has no vanilla is left out.
     parts.append(parts[1][:1].assign(problem="p99"))
     own = reasoning.token_growth(pd.concat(parts), confidence=0.95)
+    assert ((own["low"] < own["times"]) & (own["times"] < own["high"])).all()
     own = own.set_index("perturbation")
     assert list(own.loc["MHC", ["times", "problems", "questions"]]) == [3.0, 12, 6]
     assert own.loc["MCC", "times"] == pytest.approx(1200 / sum(range(100, 112)))
-    assert ((own["low"] < own["times"]) & (own["times"] < own["high"])).all()
 
 
 def test_generated_hints_are_a_deviation_and_a_model_s_file_is_none() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -31,12 +32,9 @@ def fit_of(height: float, rate: float, lack: float = np.nan) -> ExponentialFit:
 
 
 def regenerated(models: list[str]) -> pd.DataFrame:
-    rows = [
-        (model, condition, 0.5, 0.4, 0.6)
-        for condition in CONDITIONS
-        for model in models
-    ]
-    return pd.DataFrame(rows, columns=["label", "condition", "accuracy", "low", "high"])
+    rows = product(CONDITIONS, models)
+    table = pd.DataFrame(rows, columns=["condition", "label"])
+    return table.assign(accuracy=0.5, low=0.4, high=0.6)
 
 
 def size(figure: Figure) -> tuple[float, float]:
@@ -56,11 +54,9 @@ def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
     width, height = size(figure)
     assert width == pytest.approx(3.3)
     assert height < TALLEST - ROOM
-    colours = [
-        to_hex(group.lines[0].get_color()).upper()
-        for group in figure.axes[0].containers
-    ]
-    assert [colour == PUBLISHED for colour in colours] == [True, False, False]
+    drawn = [bars.lines[0].get_color() for bars in figure.axes[0].containers]
+    grey = [to_hex(colour).upper() == PUBLISHED for colour in drawn]
+    assert grey == [True, False, False]
     theirs, ours = results.share_panels(bars, regenerated(["sim-a"]))
     names(theirs, "published")
     names(ours, "regenerated")
@@ -68,12 +64,9 @@ def test_the_papers_models_stand_in_the_rows_of_its_bars() -> None:
 
 @pytest.mark.slow
 def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
-    cells = pd.concat(
-        pd.DataFrame(
-            {"model": f"m{n}", "lines": [16, 24], "outcome": ["correct", "incorrect"]}
-        )
-        for n in range(14)
-    )
+    rows = product([f"m{n}" for n in range(14)], [16, 24])
+    cells = pd.DataFrame(rows, columns=["model", "lines"])
+    cells["outcome"] = ["correct", "incorrect"] * 14
     figure = charts.outcome_map(dict.fromkeys(("published", "here", "in order"), cells))
     assert size(figure)[1] <= TALLEST - ROOM
     assert [len(ax.get_yticks()) for ax in figure.axes[:3]] == [14] * 3
@@ -83,10 +76,11 @@ def test_maps_of_shuffled_and_ordered_lists_of_many_models_fit_a_page() -> None:
 @pytest.mark.slow
 def test_outcomes_of_many_models_by_length_fit_a_page() -> None:
     models = [f"claude-3-5-sonnet-2024{n}" for n in range(10, 22)]
-    shares = pd.DataFrame(
-        [(model, n) for model in models for n in (900, 27000)],
-        columns=["label", "characters"],
-    ).assign(text="printed", accuracy=0.5, low=0.2, high=0.8, published=False)
+    rows = product(models, [900, 27000])
+    shares = pd.DataFrame(rows, columns=["label", "characters"])
+    shares = shares.assign(
+        text="printed", accuracy=0.5, low=0.2, high=0.8, published=False
+    )
     outcomes = shares.assign(outcome="solved", share=0.5)
     figure = needle_charts.length_curve(shares, outcomes)
     assert size(figure)[1] < TALLEST - ROOM
@@ -167,10 +161,8 @@ def test_comparisons_of_published_lists_are_grey() -> None:
     ]
     columns = ["comparison", "model", "difference", "low", "high", "decided"]
     figure = charts.published_chart(pd.DataFrame(rows, columns=columns))
-    drawn = figure.axes[0].collections
-    colours = {
-        to_hex(one, keep_alpha=False).upper()
-        for marks in drawn
-        for one in [*marks.get_edgecolor(), *marks.get_facecolor()]
-    }
+    colours = set[str]()
+    for marks in figure.axes[0].collections:
+        drawn = [*marks.get_edgecolor(), *marks.get_facecolor()]
+        colours |= {to_hex(colour).upper() for colour in drawn}
     assert colours == {PUBLISHED, "#FFFFFF"}
