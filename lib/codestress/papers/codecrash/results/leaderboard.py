@@ -194,11 +194,11 @@ def with_claims(cells: pd.DataFrame, *free: str) -> pd.DataFrame:
     deviate from the paper's without effect on the cost of the perturbation: those in `free`,
     problems, perturbations and, except for MHC, hints."""
     free = (*free, "problems", "perturbations")
-    names = {"MHC": free}
+    own = {"MHC": free}
     return cells.assign(
         dataset_name=cells["dataset"].map(NAMES),
         n=cells["dataset"].map(INDEPENDENT),
-        free=[names.get(name, (*free, "hints")) for name in cells["perturbation"]],
+        free=[own.get(name, (*free, "hints")) for name in cells["perturbation"]],
     )
 
 
