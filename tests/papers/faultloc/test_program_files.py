@@ -179,6 +179,10 @@ def test_the_commands_have_a_row_for_everything(tmp_path: Path) -> None:
     assert status == 1
     names(rows[0]["reason"], "No such file")
     assert len(rows) > 10
+    (tmp_path / "none.py").write_text("# no statement\n")
+    status, [row] = rows_of(faults, tmp_path / "none.py")
+    assert (status, row["fault"]) == (0, None)
+    names(row["reason"], "no place")
 
 
 BIG = "1" * 5000

@@ -89,7 +89,8 @@ def test_answers_of_a_file_are_scored_by_both_lines(tmp_path: Path) -> None:
     assert set(change.query("value_strict == 1").index) == same
     assert far.to_numpy().sum() == none.to_numpy().sum() == 0
     assert set(frame.loc["none"]["outcome_changed"]) == {"unparsable"}
-    one = written(tmp_path / "b.jsonl", [{"id": inside[0], "line": 3}])
+    row = {"id": inside[0], "line": 3.0, "model": None}  # as pandas writes it
+    one = written(tmp_path / "b.jsonl", [row])
     assert relabel.read_answers(one, given)["model"].tolist() == ["b.jsonl"]
 
 
@@ -103,7 +104,7 @@ FORM = '"id": "29/MisplacedReturn/1", "line": 2'
         ('{"id": "nobody", "line": 3}', ("line 1", "'nobody'", "TASK")),
         ('{"id": "TASK", "line": 3}\n{"id": "TASK", "line": 4}', ("line 2", "TASK")),
         ('{"id": "TASK"}', ("line 1", FORM)),
-        ('\n{"id": "TASK", "line": "3"}', ("line 2", FORM)),
+        ('\n{"id": "TASK", "line": "3"}', ("line 2", "line = '3'", FORM)),
         ('{"id": "TASK", "line": true}', ("line 1", FORM)),
         ('{"id": "TASK", "line": 3.5}', ("line 1", FORM)),
         ('{"id": ["TASK"], "line": 3}', ("line 1", FORM)),

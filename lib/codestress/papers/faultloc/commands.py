@@ -35,7 +35,11 @@ def faults(programs: tuple[Path, ...], as_json: bool) -> None:
     from .program_files import faulty_rows
 
     nothing = dict.fromkeys(["fault", "line", "code", "before", "after"])
-    for row in _rows(programs, lambda file, _: faulty_rows(file), [nothing]):
+
+    def found(file: Any, _: str) -> list[Row]:
+        return faulty_rows(file) or [nothing | {"reason": "no place for a fault"}]
+
+    for row in _rows(programs, found, [nothing]):
         words = row.get("reason", "")
         if row["fault"]:
             words = f"{row['line']:>6} {row['fault']:22} {row['after'].strip()}"

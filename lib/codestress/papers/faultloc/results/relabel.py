@@ -11,11 +11,12 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel, Field
 
-from codestress.errors import DataError
+from codestress.errors import DataError, ParameterError
 from codestress.fitting.influence import Moved, share
 from codestress.paths import shown
 from codestress.problems.problem_files import numbered_lines, parse_row
 from codestress.types import Response, Trial
+from codestress.validation import check
 
 from ..scoring import TOLERANCES
 from ..studies import Localization, Relabel
@@ -72,11 +73,12 @@ def perfect_answers(given: Localization, trials: Iterable[Trial]) -> pd.DataFram
 
 
 class Answer(BaseModel, strict=True):
-    """A row of a file of answers: id of a task, line that was named, model."""
+    """A row of a file of answers: id of a task, line that was named (pandas writes it as 2.0),
+    model."""
 
     id: str
-    line: int | None
-    model: str = Field("", pattern=r"^\P{C}{0,80}$")  # no control characters
+    line: float | None = Field(multiple_of=1)
+    model: str | None = Field(None, pattern=r"^\P{C}{0,80}$")  # no control characters
 
 
 def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
@@ -92,10 +94,10 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
     for number, line in numbered_lines(path):
         where = f"{shown(path)}, line {number}"
         try:
-            row = Answer.model_validate(parse_row(line))
-        except ValueError:
-            fault = f"{where}: is not a row of this form (line may be null): {FORM}"
-            raise DataError(fault) from None
+            row = check(Answer, parse_row(line), "row")
+        except (ValueError, ParameterError) as error:
+            fault = f"{error}; give rows of this form (line may be null): {FORM}"
+            raise DataError(f"{where}: {fault}") from None
         place = (row.model or path.name, row.id)
         if row.id not in known:
             raise DataError(
@@ -105,7 +107,7 @@ def read_answers(path: Path, given: Relabel) -> pd.DataFrame:
         if place in lines or row.model == ORACLE:  # which has answered all
             fault = f"a second answer of {place[0]} to {row.id}; give one of each model"
             raise DataError(f"{where}: {fault}")
-        lines[place] = row.line
+        lines[place] = None if row.line is None else int(row.line)
     if not lines:
         fault = "has no answers; give rows of this form"
         raise DataError(f"{shown(path)}: {fault}: {FORM}")
