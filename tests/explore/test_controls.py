@@ -181,7 +181,7 @@ def test_a_twin_is_of_the_same_sample_of_the_same_problem(
     models = [model.name for model in artefact.models]
     results = run(artefact.trials(), models, store=tmp_path / "s.sqlite")
     monkeypatch.setattr(questions, "built", lambda *_: results)
-    browsed = questions._Answers(name, "smoke")
+    browsed = questions._Answers(name, "smoke", widgets.HTML())
     paired = 0
     for number, answer in enumerate(browsed.rows):
         for _, (factor, value) in browsed.pairs():

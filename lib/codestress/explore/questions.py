@@ -124,10 +124,11 @@ def answer_html(results: Results, number: int) -> str:
 
 
 class _Answers:
-    """Stored answers of one artefact with their factors and strict outcomes, to filter and to pair.
-    Raises `IncompleteError` when made if a response is missing."""
+    """Stored answers of one artefact with their factors and strict outcomes, controls that list them,
+    with filters, and the chosen answer in `pane`, on request beside its counterpart. Raises
+    `IncompleteError` when made if a response is missing."""
 
-    def __init__(self, artefact: str, profile: str) -> None:
+    def __init__(self, artefact: str, profile: str, pane: widgets.HTML) -> None:
         self.results = built(artefact, profile)
         self.rows = []
         for answer in self.results.answers.to_dict("records"):
@@ -135,12 +136,21 @@ class _Answers:
             known = known_of(trial, answer["model"])
             self.rows.append({**known, "outcome": answer["outcome_strict"]})
         self.values = values_by_name(self.rows)
-        self.filters = [
-            name
-            for name, values in self.values.items()
-            if 1 < len(values) <= MOST and name != "sample"
-        ]
+        self.filters = {}
+        for name, values in self.values.items():
+            if 1 < len(values) <= MOST and name != "sample":
+                self.filters[name] = dropdown(name, [ALL, *values])
         self.factors = [name for name in self.filters if name != "outcome"]
+        self.beside = dropdown("beside", [("nothing", ()), *self.pairs()])
+        self.chosen = control(widgets.Select, "", rows=10)
+        self.chosen.layout.height = "14rem"  # also where its lines wrap
+        if "incorrect" in self.values["outcome"] and "outcome" in self.filters:
+            self.filters["outcome"].value = "incorrect"
+        self.fill()
+        on_change([*self.filters.values()], self.fill)
+        on_change([self.chosen, self.beside], showing(pane, self.html))
+        wrapped = widgets.HTML(WRAPPED, layout=widgets.Layout(display="none"))
+        self.children = (wrapped, *self.filters.values(), self.beside, self.chosen)
 
     def pairs(self) -> list[tuple[str, tuple[str, Scalar]]]:
         """Returns, for every factor of the trials that has a filter and each of its values, a pair
@@ -182,35 +192,14 @@ class _Answers:
         same.sort(key=lambda index: -len(wanted.items() & self.rows[index].items()))
         return same[:1]
 
-
-class _AnswerList:
-    """Controls that list the answers of one artefact, with filters, and show the chosen answer in
-    `pane`, on request beside its counterpart."""
-
-    def __init__(self, answers: _Answers, pane: widgets.HTML) -> None:
-        self.answers = answers
-        self.filters = {}
-        for name in answers.filters:
-            self.filters[name] = dropdown(name, [ALL, *answers.values[name]])
-        self.beside = dropdown("beside", [("nothing", ()), *answers.pairs()])
-        self.chosen = control(widgets.Select, "", rows=10)
-        self.chosen.layout.height = "14rem"  # also where its lines wrap
-        if "incorrect" in answers.values["outcome"] and "outcome" in self.filters:
-            self.filters["outcome"].value = "incorrect"
-        self.fill()
-        on_change([*self.filters.values()], self.fill)
-        on_change([self.chosen, self.beside], showing(pane, self.html))
-        wrapped = widgets.HTML(WRAPPED, layout=widgets.Layout(display="none"))
-        self.children = (wrapped, *self.filters.values(), self.beside, self.chosen)
-
     def fill(self) -> None:
         """Lists the answers that pass all filters, and chooses the first."""
         wanted = {}
         for name, box in self.filters.items():
             if box.value != ALL:
                 wanted[name] = box.value
-        passing = self.answers.passing(wanted)
-        lines = [(self.answers.line(number), number) for number in passing[:MOST]]
+        passing = self.passing(wanted)
+        lines = [(self.line(number), number) for number in passing[:MOST]]
         self.chosen.description = f"{len(passing):,} answers"
         self.chosen.options = lines
         if passing:
@@ -225,7 +214,7 @@ class _AnswerList:
         if not self.beside.value:
             return self._columns([number])
         factor, value = self.beside.value
-        numbers = self.answers.counterpart(number, factor, value)
+        numbers = self.counterpart(number, factor, value)
         columns = self._columns([*numbers, number])
         if numbers:
             return columns
@@ -234,7 +223,7 @@ class _AnswerList:
     def _columns(self, numbers: Sequence[int]) -> str:
         """Returns the answers with the indices `numbers` as HTML columns, which stack on a narrow
         page."""
-        views = [answer_html(self.answers.results, number) for number in numbers]
+        views = [answer_html(self.results, number) for number in numbers]
         return str(_views().columns(views))
 
 
@@ -246,7 +235,7 @@ def answer_browser(artefact: str, profile: str) -> widgets.Widget:
     options, pane = widgets.VBox(), widgets.HTML()
 
     def renew() -> str:
-        answers = _AnswerList(_Answers(chooser.value, profile), pane)
+        answers = _Answers(chooser.value, profile, pane)
         options.children = answers.children
         return answers.html()
 
