@@ -21,7 +21,7 @@ from codestress.report.checked import sha256_of_files
 
 
 def attempt(
-    artefact: Artefact, staging: Path, _: str, inputs: dict[str, str], *__: object
+    artefact: Artefact, staging: Path, _: str, record: dict[str, object], *__: object
 ) -> str:
     """In the place of what executes a notebook."""
     while (ROOT / "hold").exists():
@@ -39,7 +39,7 @@ def attempt(
         "profile": artefact.profile,
         "command": artefact.command,
         "parameters": artefact.parameters.model_dump(),
-        "inputs": inputs,
+        "inputs": record["inputs"],
     }
     told["changed"] = artefact.marks or None
     told |= {"sha256": sha256_of_files(staging)}

@@ -25,6 +25,7 @@ from codestress.pipeline.options import (
     resolved,
     with_knobs,
 )
+from codestress.report.checked import read_manifest
 
 from .questions import in_words
 
@@ -116,7 +117,6 @@ def _tell_questions(artefacts: list[Artefact]) -> None:
     """Prints, for each model, how many questions of `artefacts` together had each outcome, and the
     most frequent reasons of a model without a right answer, from the manifests in their
     folders; then that a sample judges no claim."""
-    from codestress.report.checked import read_manifest
     from codestress.report.summary import added, shortfalls
 
     manifests = [read_manifest(artefact.folder) for artefact in artefacts]
@@ -136,8 +136,6 @@ def _tell_questions(artefacts: list[Artefact]) -> None:
 def _tell_changed(artefact: Artefact) -> None:
     """Prints what the command line changed in `artefact`, its figure's path, its difference to the
     unchanged artefact, and the command that removes the changed one; nothing without changes."""
-    from codestress.report.checked import read_manifest
-
     if artefact.changed:
         changed = read_manifest(artefact.folder)["changed"]
         figure = shown(artefact.folder / "figure.png")

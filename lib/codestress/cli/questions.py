@@ -25,6 +25,7 @@ from codestress.pipeline.options import (
     warn,
     with_knobs,
 )
+from codestress.report.checked import read_manifest
 from codestress.types import Outcome
 
 if TYPE_CHECKING:
@@ -166,7 +167,6 @@ def explain(
 
     Takes the figure of --profile, or the one that --models and --set made."""
     from codestress.pipeline.explain import answers_of, explain as explained
-    from codestress.report.checked import read_manifest
 
     [chosen] = resolved((artefact,), knobs)
     built = (chosen.folder / "manifest.json").is_file()

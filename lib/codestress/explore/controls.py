@@ -13,7 +13,6 @@ from IPython.display import clear_output, display
 
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import CodestressError
-from codestress.inference.registry import load_registry
 from codestress.inference.results import NOTHING
 from codestress.parameters import Asked
 from codestress.pipeline.artefacts import Artefact, Overrides, load_study, resolve
@@ -113,7 +112,7 @@ def opened(
     """Returns the artefact `name` with the settings of the profile `profile`, as the command line
     makes it; `models` and `settings` (PARAMETER=VALUE), if any, replace the profile's. Raises
     `ParameterError` for a wrong setting."""
-    [artefact] = resolve([name], profile, Overrides(models, settings), load_registry())
+    [artefact] = resolve([name], profile, Overrides(models, settings))
     return artefact
 
 

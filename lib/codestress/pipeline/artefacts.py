@@ -7,7 +7,7 @@ An artefact's parameters come from the schema's defaults, the files that artefac
 import fnmatch
 import importlib
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,20 +22,14 @@ from codestress.artefact_files import (
     read_artefact,
 )
 from codestress.errors import ParameterError
-from codestress.inference.registry import ModelEntry, find_models
+from codestress.inference.registry import ModelEntry, find_models, load_registry
 from codestress.parameters import Facts, questions
 from codestress.paths import MINE, NOTEBOOKS, OUTPUTS, PARAMS, shown, visible
 from codestress.rooms import module_of
 from codestress.types import Trials
 from codestress.validation import nearest
 
-from .variants import (
-    Change,
-    parse_setting,
-    short_name,
-    typed,
-    wording,
-)
+from .variants import Change, parse_setting, short_name, typed, wording
 
 
 @dataclass(frozen=True)
@@ -188,15 +182,16 @@ def load_study(name: str, source: str) -> type[Facts]:
 def resolve(
     names: Sequence[str],
     profile_name: str,
-    overrides: Overrides,
-    registry: Mapping[str, ModelEntry],
+    overrides: Overrides = Overrides(),
+    registry: Mapping[str, ModelEntry] | None = None,
 ) -> list[Artefact]:
     """Artefacts of the `names` with complete and checked parameters: from their files, the profile
     `profile_name`, then the command line (`overrides`); an artefact ignores parameters of the command
     line that its schema does not have.
-    `registry` has the known models by name. `ParameterError` for wrong values and names, and for a
-    setting that no artefact takes."""
+    `registry` has the known models by name (None: all registered). `ParameterError` for wrong values
+    and names, and for a setting that no artefact takes."""
     profile = load_profile(profile_name)
+    registry = load_registry() if registry is None else registry
     settings = [(*parse_setting(text), "--set") for text in overrides.settings]
     if overrides.models:
         settings.insert(0, ("models", list(overrides.models), "--models"))
@@ -230,7 +225,7 @@ def _resolved(
     source = shown(artefact_path(name))
     schema = load_study(file.study, source)
     layers = file_layers(name, file, profile, profile_name)
-    plain = dict(layers.values)
+    plain = schema.model_construct(**layers.values)
     keys = set[str]()
     for key, value, option in settings:
         if key in schema.model_fields:
@@ -246,23 +241,9 @@ def _resolved(
     parameters = schema.checked(layers.values, layers.sources)
     asked_by = layers.sources.get("models", source)
     models = find_models(parameters.models, dict(registry), asked_by)
-    changed = _changes(plain, parameters, keys)
-    return Artefact(name, file, parameters, models, profile_name, changed)
-
-
-def _changes(
-    plain: Mapping[str, Any], parameters: Facts, keys: Iterable[str]
-) -> tuple[Change, ...]:
-    """A `Change` for each parameter of `keys` to which the command line gives another value,
-    `models` first, then by name. `plain` holds the values without the command line, `parameters`
-    the values with it."""
-    changes = []
+    changed = []
     for key in sorted(keys, key=lambda name: (name != "models", name)):
-        field = type(parameters).model_fields[key]
-        default = None
-        if not field.is_required():
-            default = field.get_default(call_default_factory=True)
-        before, now = plain.get(key, default), getattr(parameters, key)
+        before, now = getattr(plain, key, None), getattr(parameters, key)
         if before != now:
-            changes.append(Change(key, now, before))
-    return tuple(changes)
+            changed.append(Change(key, now, before))
+    return Artefact(name, file, parameters, models, profile_name, tuple(changed))

@@ -42,7 +42,12 @@ def diff(first: Path, second: Path) -> list[str]:
     for name in sorted(before & after):
         # Of two profiles the artefacts are named, of two artefacts they are not.
         where = "" if name == "." else f"{name}: "
-        changes = _diff_artefact(first / name, second / name)
+        folders = first / name, second / name
+        changes = differences(*folders, COMPARED)
+        for file in ("figure.svg", "figure.pdf", "figure.png"):
+            old, new = ((folder / file).read_bytes() for folder in folders)
+            if old != new:
+                changes.append(f"{file} differs")
         lines += [f"{where}{line}" for line in changes]
     return lines
 
@@ -50,14 +55,6 @@ def diff(first: Path, second: Path) -> list[str]:
 def _artefacts(root: Path) -> set[str]:
     manifests = visible(root, "**/manifest.json")
     return {str(path.parent.relative_to(root)) for path in manifests}
-
-
-def _diff_artefact(first: Path, second: Path) -> list[str]:
-    lines = differences(first, second, COMPARED)
-    for name in ("figure.svg", "figure.pdf", "figure.png"):
-        if (first / name).read_bytes() != (second / name).read_bytes():
-            lines.append(f"{name} differs")
-    return lines
 
 
 def differences(first: Path, second: Path, parts: Sequence[str]) -> list[str]:

@@ -27,7 +27,6 @@ from papermill.exceptions import PapermillExecutionError
 
 from codestress.errors import CodestressError, DataError
 from codestress.paths import FILES, shown
-from codestress.program_counts import ProgramCounts, count_rows
 from codestress.report.checked import sha256_of_files
 from codestress.report.notebook_page import notebook_page
 from codestress.types import now
@@ -227,14 +226,13 @@ def attempt(
     artefact: Artefact,
     staging: Path,
     folder: str,
-    inputs: dict[str, str],
-    programs: ProgramCounts,
+    record: dict[str, Any],
     timeout_s: float | None,
 ) -> str:
     """Executes the notebook of `artefact` for at most `timeout_s` seconds; returns the error as
     text, empty when the artefact is complete in the folder `staging`. `folder` is for the kernel's
-    sockets, `inputs` and `programs` (counts of the programs that ran while models were
-    asked) are for the manifest."""
+    sockets; `record` is for the manifest: `inputs`, and counts of the `programs` that ran while models
+    were asked."""
     started = time.monotonic()
     environ = {
         **os.environ,
@@ -252,7 +250,6 @@ def attempt(
     }
     try:
         manager = type("OwnManager", (Manager,), own)
-        record = {"inputs": inputs, "programs": count_rows(programs)}
         execute(artefact, staging, manager, record)
     except Exception as error:  # whatever papermill, the kernel or the converter raise: reported, never lost
         why = failure(error, processes, staging)

@@ -15,7 +15,7 @@ from typing import Any
 from codestress import __version__
 from codestress.errors import ParameterError
 from codestress.inference.engines.base import conversation
-from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.registry import ModelEntry
 from codestress.inference.requests import Step, request_of
 from codestress.paths import write_whole
 from codestress.types import Trials
@@ -66,7 +66,7 @@ def _trials(
 ) -> tuple[Trials, ModelEntry]:
     """Trials of an artefact's first model, and the model's registry row; the arguments are the
     artefact's name, its profile, and the changed models and settings."""
-    [artefact] = resolve([name], profile, Overrides(models, settings), load_registry())
+    [artefact] = resolve([name], profile, Overrides(models, settings))
     entry = artefact.models[0]
     return artefact.trials().of(entry.name), entry
 

@@ -3,12 +3,12 @@ cannot differ from them."""
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import click
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 import codestress.pipeline.quick_nbformat  # noqa: F401
 from codestress.artefact_files import (
@@ -82,11 +82,9 @@ def check_parameters_cell(path: Path, schema: type[Facts]) -> None:
     notebook at `path` differ from `schema`, or no cell is tagged `parameters`; the values are free,
     and other parameters of the schema may have lines too."""
     knobs = _knobs(path, schema)
-    cell = parameters_cell(schema, {"artefact": "", "models": []}, knobs)
-    wanted = [_shape(line) for line in cell.splitlines() if not line.startswith("#")]
     others = schema.model_fields.keys() - {*knobs, "artefact"}
-    lines = [line for line in _read_cell(path).splitlines() if line and line[0] != "#"]
-    written = [_shape(line) for line in lines if line.partition(":")[0] not in others]
+    cell = parameters_cell(schema, {"artefact": "", "models": []}, knobs)
+    wanted, written = _shapes(cell, others), _shapes(_read_cell(path), others)
     if written != wanted:
         pairs = zip([*written, ""], [*wanted, ""], strict=False)
         line = next((line for line, right in pairs if line != right), written[-1])
@@ -133,10 +131,16 @@ def _knobs(path: Path, schema: type[Facts]) -> dict[str, str]:
     return knobs
 
 
-def _shape(line: str) -> str:
-    """The `line` of a parameters cell, `name: type = value # comment`, without ` = value`."""
-    declared, _, rest = line.partition(" = ")
-    return f"{declared}  #{rest.rpartition('  #')[2]}"
+def _shapes(cell: str, others: Collection[str]) -> list[str]:
+    """Lines `name: type = value # comment` of a parameters cell without ` = value`, but for
+    comments, and parameters named in `others`."""
+    shapes = []
+    for line in cell.splitlines():
+        declared, _, rest = line.partition(" = ")
+        name = declared.partition(":")[0]
+        if name and name[0] != "#" and name not in others:
+            shapes.append(f"{declared}  #{rest.rpartition('  #')[2]}")
+    return shapes
 
 
 def _read_cell(path: Path) -> str:
@@ -166,14 +170,10 @@ def plain_notebook(path: Path) -> dict[str, Any]:
     nbformat, whose import takes a second. `DataError` for a file that is no notebook."""
     try:
         notebook = parse_json(path.read_text(encoding="utf-8-sig"))
-        _Notebook.model_validate(notebook)
+        check(_Notebook, notebook, "its text")
         return dict(notebook)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        why = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    except (OSError, ValueError) as error:
-        why = str(error)
-    raise DataError(f"{shown(path)}: not a notebook: {why}")
+    except (OSError, ValueError, ParameterError) as error:
+        raise DataError(f"{shown(path)}: not a notebook: {error!s:.300}") from None
 
 
 def is_parameters(cell: Any) -> bool:

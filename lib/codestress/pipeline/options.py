@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import click
 
 from codestress.artefact_files import load_profile
-from codestress.inference.registry import load_registry
 from codestress.literals import printable
 
 from .artefacts import Artefact, Overrides, resolve, select
@@ -127,7 +126,7 @@ def resolved(
         models.append(name_of(model, knobs.model_id, knobs.key_env, ask=ask))
     names = select(artefacts, load_profile(knobs.profile))
     overrides = Overrides(tuple(models), knobs.settings)
-    return resolve(names, knobs.profile, overrides, load_registry())
+    return resolve(names, knobs.profile, overrides)
 
 
 def exit_where(failed: object) -> None:

@@ -20,7 +20,7 @@ from codestress.errors import CodestressError
 from codestress.inference.budget import BudgetReached
 from codestress.inference.progress import Progress
 from codestress.paths import FAILED, OUTPUTS, shown
-from codestress.program_counts import ProgramCounts
+from codestress.program_counts import ProgramCounts, count_rows
 from codestress.report.checked import read_manifest
 
 from .artefacts import Artefact
@@ -106,10 +106,11 @@ class NotebookQueue:
         shelf = OUTPUTS / artefact.shelf / ".staging"
         shelf.mkdir(parents=True, exist_ok=True)
         staging = Path(tempfile.mkdtemp(dir=shelf))
-        inputs = self.inputs[artefact.label]
-        error = attempt(
-            artefact, staging, self.folder, inputs, programs, self.timeout_s
-        )
+        record = {
+            "inputs": self.inputs[artefact.label],
+            "programs": count_rows(programs),
+        }
+        error = attempt(artefact, staging, self.folder, record, self.timeout_s)
         if self.left:
             return
         kept = FAILED / artefact.shelf / artefact.label
