@@ -23,6 +23,7 @@ import pytest
 import codestress.pipeline.quick_nbformat
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.paths import PACKAGE
+from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.sandbox.executor import Executor
 from served import Served
 
@@ -69,14 +70,26 @@ def codestress(
     """The console script, with a folder of its own for what it leaves; it leaves PYTHONPATH aside, so that with one
     (a test's stand-in for a package) what it calls is called."""
     inner = [sys.executable, "-c", "from codestress.cli import main; main()"]
+    script = inner if "PYTHONPATH" in environment else [SCRIPT]
+    own = {**os.environ, "CODESTRESS_OUTPUTS": str(outputs), **environment}
+    return ran(*script, *arguments, env=own, cwd=ROOT)
+
+
+def ran(
+    *command: str | Path, timeout: float = 3600, **more: Any
+) -> subprocess.CompletedProcess[str]:
+    """A command that has ended, and what it printed; one that hangs is killed, for a busy machine late."""
     return subprocess.run(
-        [*(inner if "PYTHONPATH" in environment else [SCRIPT]), *arguments],
-        env={**os.environ, "CODESTRESS_OUTPUTS": str(outputs), **environment},
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        timeout=3600,  # of what hangs; a busy machine is slow
+        command, capture_output=True, text=True, timeout=timeout, **more
     )
+
+
+def artefact_of(
+    name: str, profile: str, *settings: str, models: tuple[str, ...] = ()
+) -> Artefact:
+    """The artefact of this name, with a profile's parameters and what `--set` and `--models` would change."""
+    [artefact] = resolve([name], profile, Overrides(models, settings))
+    return artefact
 
 
 needs_jdk = pytest.mark.skipif(

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast, get_args
@@ -32,7 +33,7 @@ from codestress.papers.origin.charts import (
 from codestress.papers.origin.needle_charts import length_curve
 from codestress.papers.origin.studies import FindTheOrigin
 from codestress.parameters import Facts
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.builder import standing
 from codestress.report.caption import (
     LONGEST_ALT,
@@ -58,6 +59,7 @@ from codestress.report.statements import Evidence, half_unit, statements
 from codestress.report.style import WIDTHS
 from codestress.report.tables import latex_table, markdown_table
 from codestress.types import Message, Outcome, Prompt, Sampling, Trial, Trials
+from conftest import artefact_of
 from told import names, refused
 
 
@@ -81,54 +83,22 @@ def test_tables_escape_what_would_break_them() -> None:
     assert r"\begin{tabular}{lrr}" in latex
 
 
+UNJUDGED = ["no verdict"] * 2
+AGREES = ["reproduced", "reproduced", "consistent", "follows", *UNJUDGED]
+DIFFERS = ["differs", "differs", "inconsistent", "does not follow", *UNJUDGED]
+
+
 @pytest.mark.parametrize(
     ("regenerated", "low", "high", "words"),
     [
-        (
-            30.0,
-            25.0,
-            35.0,
-            (
-                "reproduced",
-                "reproduced",
-                "consistent",
-                "follows",
-                "no verdict",
-                "no verdict",
-            ),
-        ),
-        (
-            40.0,
-            35.0,
-            45.0,
-            (
-                "differs",
-                "differs",
-                "inconsistent",
-                "does not follow",
-                "no verdict",
-                "no verdict",
-            ),
-        ),
-        # As it is printed.
-        (
-            50.0,
-            27.44,
-            60.0,
-            (
-                "reproduced",
-                "reproduced",
-                "consistent",
-                "follows",
-                "no verdict",
-                "no verdict",
-            ),
-        ),
-        (math.nan, math.nan, math.nan, ("not run",) * 6),
+        (30.0, 25.0, 35.0, AGREES),
+        (40.0, 35.0, 45.0, DIFFERS),
+        (50.0, 27.44, 60.0, AGREES),  # as it is printed
+        (math.nan, math.nan, math.nan, ["not run"] * 6),
     ],
 )
 def test_every_class_of_evidence_has_its_words(
-    regenerated: float, low: float, high: float, words: tuple[str]
+    regenerated: float, low: float, high: float, words: list[str]
 ) -> None:
     for evidence, word in zip(get_args(Evidence), words, strict=True):
         row = {"evidence": evidence, "regenerated": regenerated}
@@ -148,7 +118,7 @@ UNKNOWN = dict.fromkeys(
     math.nan,
 )
 COMPARED: dict[str, Any] = {
-    **{"place": 0, "reading": "", "artefact": "origin/fig04", "statement": "share"},
+    **{"reading": "", "artefact": "origin/fig04", "statement": "share"},
     **{"evidence": "re-run", "relation": "equal", "published": 27.4, "unit": "%"},
     **{"effect": False, "student": False, "basis": "", "deviates": ""},
     **UNKNOWN,
@@ -158,8 +128,8 @@ COMPARED: dict[str, Any] = {
 
 def verdict_on(**columns: Any) -> str:
     slack = half_unit(columns.get("published", COMPARED["published"]))
-    compared = [COMPARED | columns | {"slack": slack}]
-    [row] = judge_table(compared).to_dict("records")
+    compared = COMPARED | columns | {"slack": slack}
+    [row] = judge_table([[compared]]).to_dict("records")
     return str(row["verdict"])
 
 
@@ -226,8 +196,7 @@ def test_at_most() -> None:
     ],
 )
 def test_an_order_is_judged_by_the_side_of_its_bound(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    publishing: Publishing,
     evidence: str,
     numbers: tuple[float, ...],
     items: float,
@@ -245,7 +214,7 @@ def test_an_order_is_judged_by_the_side_of_its_bound(
         stated | {"relation": "more than"},
         stated | {"statement": "it falls", "relation": "less than"},
     ]
-    given = write_published(monkeypatch, tmp_path, {"statements": both})
+    given = publishing(*both)
     table = pd.DataFrame([dict(zip(columns, numbers, strict=True)) | {"items": items}])
     found = ledger(given, {"drops": table})
     words = (
@@ -258,27 +227,6 @@ def test_an_order_is_judged_by_the_side_of_its_bound(
         len(numbers) == 3 and word == "inconclusive" for word in (more, less)
     ]
     assert judged(found.assign(artefact="any/fig01")) == []
-
-
-@pytest.mark.parametrize(("second", "word"), [(4, "reproduced"), (-4, "inconclusive")])
-def test_readings_of_an_order_must_agree(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, second: float, word: str
-) -> None:
-    stated = STATED | {
-        "statement": "it rises",
-        "value": 0,
-        "number": ["slope"],
-        "relation": "more than",
-    }
-    given = write_published(
-        monkeypatch,
-        tmp_path,
-        {"statements": [stated | {"readings": {"a": {}, "b": {}}}]},
-    )
-    found = ledger(
-        given, {"drops": pd.DataFrame({"reading": ["a", "b"], "slope": [3, second]})}
-    ).squeeze()
-    assert found["verdict"] == word
 
 
 def test_a_finding_names_its_command_and_is_no_paper_s_statement() -> None:
@@ -311,8 +259,7 @@ def test_an_empty_ledger_has_its_columns() -> None:
     ],
 )
 def test_a_share_is_judged_by_the_errors_of_both(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    publishing: Publishing,
     ours: float,
     n: int,
     theirs: float,
@@ -325,12 +272,10 @@ def test_a_share_is_judged_by_the_errors_of_both(
         "statement": "{label}",
         "value": "percent",
         "unit": "%",
-    }
-    stated |= {
         "number": ["accuracy", "low", "high", "items"],
         "per_cent": True,
     }
-    given = write_published(monkeypatch, tmp_path, {"statements": [stated]})
+    given = publishing(stated)
     sides = [
         {"accuracy": share, "items": of, **wilson(share * of, of)._asdict()}
         for share, of in ((ours, n), (theirs, their_n))
@@ -348,12 +293,8 @@ def test_a_share_is_judged_by_the_errors_of_both(
     assert bool(found["undecided"]) == (verdict == "inconclusive")
 
 
-def test_another_protocol_is_not_comparable(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    given = write_published(
-        monkeypatch, tmp_path, {"statements": [SINGLE, SINGLE | {"independent": ["d"]}]}
-    )
+def test_another_protocol_is_not_comparable(publishing: Publishing) -> None:
+    given = publishing(SINGLE, SINGLE | {"independent": ["d"]})
     other = given.model_copy(update={"d": [1]})
     found = ledger(other, {"drops": DROPS})
     assert found["verdict"].tolist() == ["not comparable", "inconclusive"]
@@ -373,16 +314,11 @@ def test_the_paper_profile_is_the_papers_protocol(name: str) -> None:
 
 
 def test_a_stamp_names_what_deviates() -> None:
-    (demo,) = resolve(["semtrace/fig01"], "demo", Overrides(), load_registry())
+    demo = artefact_of("semtrace/fig01", "demo")
     told = stamp(demo.parameters)
     names(told, "deviates", "n_problems 40", "800", "problems generated", "cruxeval")
     assert "models" not in told
-    (kept,) = resolve(
-        ["faultloc/tab02"],
-        "paper",
-        Overrides(settings=("selection=kit",)),
-        load_registry(),
-    )
+    kept = artefact_of("faultloc/tab02", "paper", "selection=kit")
     told = stamp(kept.parameters)
     names(told, "deviates", "selection kit", "artifact")
     assert "637" not in told, "Figure 5 counts all 637 and 670"
@@ -457,9 +393,7 @@ SINGLE = STATED | {
 DROPS = pd.DataFrame({"model": ["a"], "drop": 20, "low": 15, "high": 25, "n": 0})
 
 
-def test_what_is_stated_is_looked_up_by_one_rule(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_is_stated_is_looked_up_by_one_rule(publishing: Publishing) -> None:
     stated = [
         SINGLE | {"where": {"task": "x", "model": "a"}, "basis": "{n} problems"},
         {
@@ -487,10 +421,7 @@ def test_what_is_stated_is_looked_up_by_one_rule(
             "basis": "{models}, {n} problems",
         }
     }
-    groups = {"both": ["a", "b"]}
-    given = write_published(
-        monkeypatch, tmp_path, {"statements": stated, "rules": rules, "groups": groups}
-    )
+    given = publishing(*stated, rules=rules, groups={"both": ["a", "b"]})
     drops = pd.DataFrame(
         [
             ("a", "x", 24, 19, 29, 90),
@@ -508,31 +439,15 @@ def test_what_is_stated_is_looked_up_by_one_rule(
         }
     )
     found = ledger(given, {"drops": drops, "cells": cells})
-    assert found["statement"].tolist() == [
-        "one model's drop",
-        "two models' drop",
-        "A",
-        "C",
-        "D",
-    ]
+    stated_of = ["one model's drop", "two models' drop", "A", "C", "D"]
+    assert found["statement"].tolist() == stated_of
     assert found["regenerated"].tolist()[:4] == [24, 32, 24, 3]
-    assert found["verdict"].tolist() == [
-        "inconclusive",
-        "differs",
-        "differs",
-        "reproduced",
-        "not run",
-    ]
+    others = ["differs", "reproduced", "not run"]
+    assert found["verdict"].tolist() == ["inconclusive", "differs", *others]
     assert found["basis"].tolist()[:2] == ["90 problems", "a, b, 80 problems"]
     lacking = ledger(given, {"drops": drops[drops["model"] != "both"], "cells": cells})
     names(lacking["basis"][1], "the answers of a, b")
-    assert lacking["verdict"].tolist() == [
-        "inconclusive",
-        "not run",
-        "differs",
-        "reproduced",
-        "not run",
-    ]
+    assert lacking["verdict"].tolist() == ["inconclusive", "not run", *others]
 
 
 @pytest.mark.parametrize(
@@ -580,19 +495,16 @@ ERROR = STATED | {
     ],
 )
 def test_a_published_number_is_as_uncertain_as_ours_would_be_at_its_n(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    publishing: Publishing,
     n: int,
     items: int,
     ours: Any,
     verdict: str,
     undecided: str,
 ) -> None:
-    given = write_published(monkeypatch, tmp_path, {"statements": [ERROR | {"n": n}]})
-    row = dict(zip(["share", "low", "high"], ours, strict=True)) | {
-        "model": "a",
-        "items": items,
-    }
+    given = publishing(ERROR | {"n": n})
+    row = {"model": "a", "items": items}
+    row |= dict(zip(["share", "low", "high"], ours, strict=True))
     found = ledger(given, {"drops": pd.DataFrame([row])}).squeeze()
     assert (found["verdict"], found["margin"]) == (verdict, 5)
     names(found["undecided"], undecided)
@@ -600,11 +512,8 @@ def test_a_published_number_is_as_uncertain_as_ours_would_be_at_its_n(
     assert none["verdict"] == "not run"
 
 
-def test_an_unknown_n_of_a_cell_is_no_verdict(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    stated = ERROR | {"each": "cells", "value": "value"}
-    given = write_published(monkeypatch, tmp_path, {"statements": [stated]})
+def test_an_unknown_n_of_a_cell_is_no_verdict(publishing: Publishing) -> None:
+    given = publishing(ERROR | {"each": "cells", "value": "value"})
     ours = pd.DataFrame(
         [{"share": 70, "low": 67, "high": 73, "items": 900, "model": "a"}]
     )
@@ -616,25 +525,14 @@ def test_an_unknown_n_of_a_cell_is_no_verdict(
     assert found["verdict"].tolist() == ["differs", *["inconclusive"] * 3]
 
 
-def test_readings_must_agree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_readings_must_agree(publishing: Publishing) -> None:
     ways: dict[str, Any] = {"first": {}, "second": {}}
-    given = write_published(
-        monkeypatch, tmp_path, {"statements": [ERROR | {"n": 900, "readings": ways}]}
-    )
+    given = publishing(ERROR | {"n": 900, "readings": ways})
 
     def claim(**shares: float) -> pd.Series:
-        rows = [
-            {
-                "share": share,
-                "low": share - 3,
-                "high": share + 3,
-                "model": "a",
-                "items": 900,
-                "reading": name,
-            }
-            for name, share in shares.items()
-        ]
-        return ledger(given, {"drops": pd.DataFrame(rows)}).squeeze()
+        rows = pd.DataFrame({"reading": [*shares], "share": [*shares.values()]})
+        rows = rows.assign(low=rows["share"] - 3, high=rows["share"] + 3)
+        return ledger(given, {"drops": rows.assign(model="a", items=900)}).squeeze()
 
     both = claim(first=50, second=50.2)
     assert both["verdict"] == "reproduced"
@@ -658,47 +556,37 @@ def test_readings_must_agree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("evidence", "numbers", "word"),
+    ("printed", "evidence", "numbers", "word"),
     [
-        ("recomputed", (23.21, 23.18), "reproduced"),
-        ("recomputed", (23.21, 23.02), "inconclusive"),
-        (
-            "recomputed",
-            (23.02, 24.45),
-            "inconclusive",
-        ),  # on both sides of what is printed
-        ("recomputed", (24.02, 24.45), "differs"),
-        ("internal", (327.8, 211.3), "inconclusive"),
-        ("internal", (4, 5), "inconsistent"),
+        (23.2, "recomputed", (23.21, 23.18), "reproduced"),
+        (23.2, "recomputed", (23.21, 23.02), "inconclusive"),
+        # On both sides of what is printed.
+        (23.2, "recomputed", (23.02, 24.45), "inconclusive"),
+        (23.2, "recomputed", (24.02, 24.45), "differs"),
+        (250, "internal", (327.8, 211.3), "inconclusive"),
+        (7, "internal", (4, 5), "inconsistent"),
+        (0, "more than", (3, 4), "reproduced"),
+        (0, "more than", (3, -4), "inconclusive"),
     ],
 )
 def test_readings_without_sampling_agree_as_printed(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
+    publishing: Publishing,
+    printed: float,
     evidence: str,
     numbers: tuple[float, ...],
     word: str,
 ) -> None:
-    printed = 23.2 if evidence == "recomputed" else 250 if numbers[0] > 100 else 7
-    stated = STATED | {
-        "statement": "counted",
-        "value": printed,
-        "number": ["drop"],
-        "evidence": evidence,
-    }
-    given = write_published(
-        monkeypatch,
-        tmp_path,
-        {"statements": [stated | {"readings": {"a": {}, "b": {}}}]},
-    )
-    found = ledger(
-        given, {"drops": pd.DataFrame({"reading": ["a", "b"], "drop": numbers})}
-    ).squeeze()
-    assert found["verdict"] == word
+    of_order = evidence == "more than"
+    manner = {"relation": evidence} if of_order else {"evidence": evidence}
+    stated = {"statement": "counted", "value": printed, "number": ["drop"]}
+    ways: dict[str, Any] = {"a": {}, "b": {}}
+    given = publishing(STATED | stated | manner | {"readings": ways})
+    drops = pd.DataFrame({"reading": [*ways], "drop": numbers})
+    assert ledger(given, {"drops": drops}).squeeze()["verdict"] == word
 
 
 def test_a_reading_may_have_another_unit_number_and_group(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    publishing: Publishing, tmp_path: Path
 ) -> None:
     ways = {
         "in points": {
@@ -710,17 +598,10 @@ def test_a_reading_may_have_another_unit_number_and_group(
         "of all models": {"where": {"model": "all", "reading": "mean"}},
     }
     content = {
-        "statements": [
-            ERROR
-            | {
-                "artefacts": ["fig01"],
-                "rules": ["of x", "ways"],
-            }
-        ],
         "rules": {"of x": {"where": {"task": "x"}}, "ways": {"readings": ways}},
         "groups": {"all": ["a", "b"]},
     }
-    given = write_published(monkeypatch, tmp_path, content)
+    publishing(ERROR | {"rules": ["of x", "ways"]}, **content)
     (stated,) = statements("any")
     points, one, every = stated.readings.values()
     assert (points.unit, points.number, points.where) == (
@@ -731,7 +612,6 @@ def test_a_reading_may_have_another_unit_number_and_group(
     assert one.where == {"task": "x", "model": "b"}
     assert every.where == {"task": "x", "model": "all", "reading": "mean"}
     assert (every.unit, every.number) == ("%", ERROR["number"])
-    assert given.artefact == "any/fig01"
     (tmp_path / "any.json").write_text(
         json.dumps(content | {"statements": [ERROR | {"rules": ["way"]}]})
     )
@@ -758,41 +638,24 @@ def test_a_reading_may_have_another_unit_number_and_group(
     ],
 )
 def test_a_statement_that_no_rule_can_evaluate_is_an_error(
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    wrong: dict[str, Any],
-    told: tuple[str],
+    publishing: Publishing, wrong: dict[str, Any], told: tuple[str]
 ) -> None:
-    given = write_published(monkeypatch, tmp_path, {"statements": [SINGLE | wrong]})
+    given = publishing(SINGLE | wrong)
     with refused(ParameterError, "any.json", *told):
         ledger(given, {"drops": DROPS})
 
 
 def test_a_number_of_one_model_is_comparable_whatever_another_was_asked(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    publishing: Publishing, tmp_path: Path
 ) -> None:
-    both = {
-        "statement": "both",
-        "value": 30,
-        "number": ["drop", "low", "high", "n"],
-        "where": {"model": "all"},
-    }
-    cell = {
-        "each": "cells",
-        "statement": "{label}",
-        "value": "value",
-        "number": ["drop", "low", "high", "n"],
-    }
+    cell = {"each": "cells", "statement": "{label}", "value": "value"}
     stated = [
         SINGLE,
         SINGLE | {"where": {"model": "b"}},
-        STATED | both,
-        STATED | cell | {"match": ["label"]},
+        SINGLE | {"where": {"model": "all"}},
+        SINGLE | cell | {"match": ["label"], "where": {}},
     ]
-    groups = {"all": ["a", "b"]}
-    alone = write_published(
-        monkeypatch, tmp_path, {"statements": stated, "groups": groups}
-    )
+    alone = publishing(*stated, groups={"all": ["a", "b"]})
     models = ["a", "b", "all"]
     drops = pd.DataFrame({"label": models, "model": models, "drop": 24, "n": 0})
     drops = drops.assign(low=19, high=29)
@@ -813,25 +676,28 @@ def test_a_number_of_one_model_is_comparable_whatever_another_was_asked(
 FILE = "title: any\nnotebook: any.ipynb\nstudy: any.any\n"
 
 
-def write_published(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, content: dict[str, Any]
-) -> Facts:
-    """The parameters of an artefact of a paper with these numbers, as its protocol."""
-    (folder / "any.json").write_text(json.dumps(content))
+Publishing = Callable[..., Facts]
+
+
+@pytest.fixture
+def publishing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Publishing:
+    """Makes a paper with these statements, and returns the parameters of an artefact of its, as its protocol."""
     places = paths.PUBLISHED, paths.PARAMS
-    for module in [
-        one for name, one in sys.modules.items() if name.startswith("codestress.")
-    ]:
-        for name, value in [*vars(module).items()]:
-            if (
-                isinstance(value, Path) and value in places
-            ):  # whichever modules look there
-                monkeypatch.setattr(module, name, folder)
-    (folder / "any").mkdir()
-    (folder / "any/fig01.yaml").write_text(
-        f"{FILE}parameters: {{models: [a], d: [15]}}"
-    )
-    return FindTheOrigin(artefact="any/fig01", models=["a"], d=[15])
+    for name in [name for name in sys.modules if name.startswith("codestress.")]:
+        # Whichever modules look there.
+        for constant, value in [*vars(sys.modules[name]).items()]:
+            if isinstance(value, Path) and value in places:
+                monkeypatch.setattr(sys.modules[name], constant, tmp_path)
+
+    def write(*stated: Mapping[str, Any], **content: Any) -> Facts:
+        content["statements"] = stated
+        (tmp_path / "any.json").write_text(json.dumps(content))
+        (tmp_path / "any").mkdir()
+        parameters = "{models: [a], d: [15]}"
+        (tmp_path / "any/fig01.yaml").write_text(f"{FILE}parameters: {parameters}")
+        return FindTheOrigin(artefact="any/fig01", models=["a"], d=[15])
+
+    return write
 
 
 def test_a_table_without_columns_is_refused_before_anything_is_written(
@@ -850,15 +716,13 @@ def test_a_table_without_columns_is_refused_before_anything_is_written(
                 title="",
                 data=good,
                 results=Results(pd.DataFrame(), []),
-                prompts=[],
                 **({"table": good} | tables),  # type: ignore[arg-type]
             )
     assert not list(tmp_path.iterdir())
 
 
 def protocol_of(name: str) -> Facts:
-    (artefact,) = resolve([name], "paper", Overrides(), load_registry())
-    return artefact.parameters
+    return artefact_of(name, "paper").parameters
 
 
 def test_a_table_is_told_by_its_columns_texts_and_ranges() -> None:
@@ -924,13 +788,8 @@ def test_published_numbers_agree_with_each_other() -> None:
     for bars, cells in (("fig04", "fig02"), ("fig05", "fig03"), ("fig11", "fig10")):
         outcomes = published_numbers(f"origin/{cells}")
         numbers = published_numbers(f"origin/{bars}")
-        assert outcomes is not None
-        assert numbers is not None
-        assert (
-            set(outcomes["outcomes"])
-            == set(numbers["correct"])
-            == set(published_models("origin"))
-        )
+        models = outcomes["outcomes"].keys()
+        assert models == numbers["correct"].keys() == {*published_models("origin")}
         for model, bits in outcomes["outcomes"].items():
             assert len(bits) == numbers["n"] == outcomes["sizes"]
             assert bits.count("1") == numbers["correct"][model]

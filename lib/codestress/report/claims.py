@@ -5,7 +5,6 @@
 
 import math
 from collections.abc import Sequence
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +59,8 @@ def ledger(given: Facts, tables: Tables) -> pd.DataFrame:
     return judge_table(comparison(given, tables))
 
 
-def judge_table(compared: Sequence[Row]) -> pd.DataFrame:
-    """Returns the ledger of a comparison table, whose rows have the columns that `comparison`
-    describes.
+def judge_table(compared: Sequence[Sequence[Row]]) -> pd.DataFrame:
+    """Returns the ledger of a comparison table as `comparison` describes it.
 
     A number is judged by the interval of its difference to the published one, which counts the
     error of both (`fitting.verdicts`); a number without sampling agrees as printed, or does not. A
@@ -74,8 +72,8 @@ def judge_table(compared: Sequence[Row]) -> pd.DataFrame:
     copied or recorded, `not comparable` for a run that deviates from the paper's protocol.
     """
     rows = []
-    for _, same in groupby(compared, lambda row: row["place"]):
-        readings = list(map(_judged, same))
+    for number in compared:
+        readings = list(map(_judged, number))
         row = _together(readings) if readings[0]["reading"] else readings[0]
         if row["verdict"] == NONE:
             row["deviates"] = ""

@@ -43,7 +43,13 @@ def deviations(given: Facts) -> list[Deviation]:
     """Returns the parameters in `given`, a run's, that differ from those in
     params/PAPER/ARTEFACT.yaml, which are the paper's, compared model by model; empty for a run by
     the paper's protocol."""
-    paper = _of_paper(given)
+    free = given.model_dump(include=FREE)  # a profile may name the models
+    own = read_artefact(given.artefact).parameters
+    stated = {**free, **own, "models": given.models}
+    for name in [*stated.get("per_model", {})]:
+        if name not in given.models:
+            del stated["per_model"][name]
+    paper = given.checked(stated, f"params/{given.artefact}.yaml")
     models_of: dict[tuple[str, str, str], list[str]] = {}
     for model in given.models:
         ours = given.of_model(model).model_dump()
@@ -56,17 +62,6 @@ def deviations(given: Facts) -> list[Deviation]:
         text = f"{name} {value}{of} ({source})"
         deviating.append(Deviation(name, tuple(models), text))
     return deviating
-
-
-def _of_paper(given: Facts) -> Facts:
-    """Returns the paper's parameters for the models and free choices of the run `given`."""
-    free = given.model_dump(include=FREE)  # a profile may name the models
-    own = read_artefact(given.artefact).parameters
-    stated = {**free, **own, "models": given.models}
-    for name in [*stated.get("per_model", {})]:
-        if name not in given.models:
-            del stated["per_model"][name]
-    return given.checked(stated, f"params/{given.artefact}.yaml")
 
 
 def _differences(

@@ -143,15 +143,15 @@ def _known(entries: Mapping[str, Any], name: str, place: str) -> Any:
     return entries[name]
 
 
-def comparison(given: Facts, tables: Tables) -> list[dict[str, Any]]:
-    """Returns the comparison table of an artefact, which `judge_table` judges: a row for each number
-    that the paper states, one after the other for each reading of its words.
+def comparison(given: Facts, tables: Tables) -> list[list[dict[str, Any]]]:
+    """Returns the comparison table of an artefact, which `judge_table` judges: for each number that
+    the paper states a list of rows, one for each reading of its words.
 
     `given`: the run's parameters. `tables`: the artefact's tables and the published cells, by their
     names in the statements. Raises `ParameterError` where a statement names a table, column or rule
     that does not exist.
 
-    Columns: place (number of the ledger's row), reading (empty for a single one), artefact,
+    Columns: reading (empty for a single one), artefact,
     statement, evidence, relation, published, slack (half a unit of its last digit), unit, effect;
     regenerated, low, high, clusters (independent items; nan: no sampling), student, deviation,
     without_effect (nan: the number does not grow with noise), basis; n, their_low, their_high
@@ -167,20 +167,21 @@ def comparison(given: Facts, tables: Tables) -> list[dict[str, Any]]:
     records = {key: table.to_dict("records") for key, table in tables.items()}
     groups = read_published(paper).get("groups", {})
     deviating = deviations(given)
-    rows: list[dict[str, Any]] = []
+    table = []
     for claim, cell, published in _about_cells(stated, records):
         about = {
             "artefact": given.artefact,
             "published": published,
             "slack": half_unit(published),
-            "place": len(rows),
             "deviates": _deviates(claim, cell, given, deviating, groups),
         }
+        rows = []
         for reading, way in (claim.readings or {"": claim}).items():
             ours = _row(way, cell, records.get(way.table, []))
             compared = _compared(paper, way, cell, ours, groups)
             rows.append(about | {"reading": reading} | compared)
-    return rows
+        table.append(rows)
+    return table
 
 
 def _about_cells(
