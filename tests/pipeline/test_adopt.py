@@ -17,8 +17,9 @@ from codestress.inference.requests import request_of
 from codestress.inference.run import run
 from codestress.inference.store import Store
 from codestress.pipeline.adopt import adopt
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.artefacts import Artefact
 from codestress.types import Response
+from conftest import artefact_of
 from told import names, refused
 
 MODEL = "gpt-4o-mini-2024-07-18"
@@ -26,13 +27,8 @@ MODEL = "gpt-4o-mini-2024-07-18"
 
 @pytest.fixture
 def artefact() -> Artefact:
-    [found] = resolve(
-        ["codecrash/tab01"],
-        "smoke",
-        Overrides((MODEL,), ("perturbations=[VAN,REN]",)),
-        load_registry(),
-    )
-    return found
+    settings = "perturbations=[VAN,REN]"
+    return artefact_of("codecrash/tab01", "smoke", settings, models=(MODEL,))
 
 
 def test_published_answers_are_taken_once_and_named(
@@ -100,23 +96,14 @@ def test_another_server_s_answer_is_no_model_s_own(
 ) -> None:
     entry, trials = load_registry()[MODEL], artefact.trials()
     asked = request_of(trials, trials.items[0], entry)
-    file = tmp_path / "published.json"
+    file, path = tmp_path / "published.json", tmp_path / "s.sqlite"
     file.write_text("{}")
-    with Store(tmp_path / "s.sqlite") as store:
-        store.put(
-            asked.key,
-            MODEL,
-            Response("4", "stop", server="https://other.example:443/v1"),
-        )
+    other = Response("4", "stop", server="https://other.example:443/v1")
+    with Store(path) as store:
+        store.put(asked.key, MODEL, other)
+    answers = {trials.items[0].problem: ["'x'"]}
     with refused(EngineError, "https://other.example", "revision"):
-        adopt(
-            file,
-            {trials.items[0].problem: ["'x'"]},
-            artefact,
-            entry,
-            {},
-            tmp_path / "s.sqlite",
-        )
+        adopt(file, answers, artefact, entry, {}, path)
 
 
 def test_serve_says_what_it_would_start() -> None:
@@ -143,22 +130,13 @@ def test_cruxeval_s_published_answers_give_its_published_score(
         / "cruxeval-samples"
         / "sample_codellama-7b_temp0.2_output_generations.json.gz"
     )
-    overrides = Overrides(
-        ("codellama-7b",),
-        ("perturbations=[VAN,REN]", "problems=[cruxeval]", "samples_direct=10"),
-    )
-    [artefact] = resolve(["codecrash/tab01"], "paper", overrides, load_registry())
+    settings = ("perturbations=[VAN,REN]", "problems=[cruxeval]", "samples_direct=10")
+    own = {"models": ("codellama-7b",)}
+    artefact = artefact_of("codecrash/tab01", "paper", *settings, **own)
     store = tmp_path / "s.sqlite"
     answers = json.loads(gzip.decompress(generations.read_bytes()))
-    found = adopt(
-        generations,
-        answers,
-        artefact,
-        artefact.models[0],
-        {"perturbation": "VAN"},
-        store,
-        "[ANSWER]{}[/ANSWER]",
-    )
+    asked = (artefact, artefact.models[0], {"perturbation": "VAN"})
+    found = adopt(generations, answers, *asked, store, "[ANSWER]{}[/ANSWER]")
     assert (found.taken, found.lacking, found.unused) == (8000, 0, 0)
     trials = artefact.trials()
     vanilla = [one for one in trials.items if one.factors["perturbation"] == "VAN"]

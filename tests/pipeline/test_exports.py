@@ -15,11 +15,12 @@ from codestress.errors import ParameterError
 from codestress.inference.registry import load_registry
 from codestress.inference.requests import request_for
 from codestress.inference.run import run
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.artefacts import Artefact
 from codestress.pipeline.exports import item_of, write_inspect_task
 from codestress.simulated.engine import answer_text
 from codestress.simulated.reading import Settings, read
 from codestress.types import Message, Prompt, Sampling
+from conftest import artefact_of
 from openai_server import MODEL, OpenAIServer, Received, Reply, as_json, completion_body
 from told import names, refused
 
@@ -42,7 +43,7 @@ OTHERS = [
 def exported(
     folder: Path, name: str, *settings: str
 ) -> tuple[Artefact, Path, list[dict[str, Any]]]:
-    [artefact] = resolve([name], "smoke", Overrides(settings=settings), load_registry())
+    artefact = artefact_of(name, "smoke", *settings)
     path, count = write_inspect_task(artefact, folder)
     lines = path.with_suffix(".jsonl").read_text(encoding="utf-8").splitlines()
     assert len(lines) == count
@@ -50,17 +51,16 @@ def exported(
 
 
 def test_items_are_the_requests_that_show_shows(tmp_path: Path) -> None:
-    runner, export = (
-        CliRunner(),
-        ["export", "inspect", "--profile", "smoke", "--out", str(tmp_path)],
-    )
-    done = runner.invoke(cli.cli, [*export, "semtrace/tab01", "--set", "seed=1"])
+    runner = CliRunner()
+    study = ["semtrace/tab01", "--profile", "smoke", "--set", "seed=1"]
+    export = ["export", "inspect", *study, "--out", str(tmp_path)]
+    done = runner.invoke(cli.cli, export)
     assert done.exit_code == 0, done.output
     assert "inspect eval" in done.stdout
     [path] = tmp_path.glob("*.jsonl")
     items = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    show = ["show", "semtrace/tab01", "--profile", "smoke", "--set", "seed=1"]
-    shown = json.loads(runner.invoke(cli.cli, [*show, "--limit", "0", "--json"]).stdout)
+    show = ["show", *study, "--limit", "0", "--json"]
+    shown = json.loads(runner.invoke(cli.cli, show).stdout)
     assert len(items) == len(shown)
     for item, request in zip(items, shown, strict=True):
         begun = {"role": "assistant", "content": request["prompt"]["prefill"]}
@@ -146,49 +146,31 @@ def test_inspect_scores_every_item_as_the_kit_does(
     def behaviour(received: Received) -> Reply:
         turns = [[turn["role"], turn["content"]] for turn in received.body["messages"]]
         text, reason, thoughts = reply = model_reply(artefact.paper, received)
-        said[
-            json.dumps(
-                [turns, received.body["temperature"], received.body["max_tokens"]]
-            )
-        ] = reply
+        sampling = [received.body[name] for name in ("temperature", "max_tokens")]
+        said[json.dumps([turns, *sampling])] = reply
         return as_json(completion_body(text, reason, reasoning_content=thoughts))
 
     def repeated(
         messages: list[Any], _tools: Any, _choice: Any, config: Any
     ) -> ModelOutput:
         turns = [[message.role, message.text] for message in messages]
-        text, reason, thoughts = said[
-            json.dumps([turns, config.temperature, config.max_tokens])
-        ]
-        parts = [
-            *([ContentReasoning(reasoning=thoughts)] if thoughts else []),
-            ContentText(text=text),
-        ]
-        return ModelOutput(
-            choices=[
-                ChatCompletionChoice(
-                    message=ChatMessageAssistant(content=parts),
-                    stop_reason="max_tokens" if reason == "length" else reason,
-                )
-            ],
-            # Without it inspect_ai counts tokens, by a vocabulary from the network.
-            usage=ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2),
+        asked = json.dumps([turns, config.temperature, config.max_tokens])
+        text, reason, thoughts = said[asked]
+        parts: list[Any] = [ContentReasoning(reasoning=thoughts)] if thoughts else []
+        choice = ChatCompletionChoice(
+            message=ChatMessageAssistant(content=[*parts, ContentText(text=text)]),
+            stop_reason="max_tokens" if reason == "length" else reason,
         )
+        # Without it inspect_ai counts tokens, by a vocabulary from the network.
+        usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+        return ModelOutput(choices=[choice], usage=usage)
 
     with OpenAIServer(behaviour) as server:
         served = {"base_url": server.base_url, "key_env": "", "prefill": "vllm"}
-        registry = tmp_path / "models.yaml"
-        registry.write_text(
-            json.dumps(
-                {"served": {"engine": "openai", "id": MODEL, "settings": served}}
-            )
-        )
-        results = run(
-            artefact.trials(),
-            ["served"],
-            store=tmp_path / "store.sqlite",
-            registry=registry,
-        )
+        row = {"engine": "openai", "id": MODEL, "settings": served}
+        own = {"store": tmp_path / "store.sqlite", "registry": tmp_path / "models.yaml"}
+        own["registry"].write_text(json.dumps({"served": row}))
+        results = run(artefact.trials(), ["served"], **own)
     # Before Python 3.13 inspect_ai finds no task by an absolute path.
     monkeypatch.chdir(task.parent)
     [log] = inspect_ai.eval(
@@ -217,14 +199,8 @@ def test_inspect_scores_every_item_as_the_kit_does(
     if artefact.paper == "origin":
         assert (results.answers["attempts"] > 1).any(), "a refusal is asked again"
         outcomes.add("refused")
-    assert outcomes >= {
-        "correct",
-        "incorrect",
-        "unparsable",
-        "refused",
-        "truncated",
-        *more,
-    }
+    read = {"correct", "incorrect", "unparsable"}
+    assert outcomes >= {*read, "refused", "truncated", *more}
     assert any(results.answers["earlier"]) == ("skipped" in more)
     [strict] = [score for score in log.results.scores if score.name == "strict"]
     values = list(results.answers["value_strict"])

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -15,6 +17,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import nbformat
@@ -22,7 +25,7 @@ import pytest
 
 from codestress.parameters import parameters_cell
 from codestress.pipeline.artefacts import load_study
-from conftest import ROOT, SCRIPT
+from conftest import ROOT, SCRIPT, codestress, ran
 from openai_server import (
     OpenAIServer,
     Received,
@@ -64,40 +67,27 @@ class Project:
             notebook.cells = [tagged, *map(nbformat.v4.new_code_cell, cells)]
             notebook.metadata.pop("codestress")  # its knobs
         nbformat.write(notebook, self.root / f"notebooks/t/{name}.ipynb")
-        (self.root / f"params/t/{name}.yaml").write_text(
-            json.dumps(
-                {
-                    "title": name,
-                    "notebook": f"t/{name}.ipynb",
-                    "study": "origin.find_the_origin",
-                    "parameters": parameters,
-                }
-            )
-        )
+        file = {"title": name, "notebook": f"t/{name}.ipynb", "parameters": parameters}
+        file["study"] = "origin.find_the_origin"
+        (self.root / f"params/t/{name}.yaml").write_text(json.dumps(file))
 
     def environment(self, **more: str) -> dict[str, str]:
-        dropped = {"CODESTRESS_DATA", "CODESTRESS_STORE", "OPENAI_API_KEY"}
-        kept = {
-            name: value for name, value in os.environ.items() if name not in dropped
-        }
-        return {
-            **kept,
-            "CODESTRESS_ROOT": str(self.root),
-            "CODESTRESS_OUTPUTS": str(self.root / "outputs"),
-            **more,
-        }
+        own = dict(os.environ)
+        for name in ("CODESTRESS_DATA", "CODESTRESS_STORE", "OPENAI_API_KEY"):
+            own.pop(name, None)
+        own["CODESTRESS_ROOT"] = str(self.root)
+        return own | {"CODESTRESS_OUTPUTS": str(self.root / "outputs")} | more
 
     def run(
         self, *arguments: str, kernels: bool = False, **more: str
     ) -> subprocess.CompletedProcess[str]:
         script = (SCRIPT,) if kernels else WITHOUT_KERNELS
-        return subprocess.run(
-            [*script, *arguments],
-            env=self.environment(**more),
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+        return ran(*script, *arguments, env=self.environment(**more))
+
+    def states(self, *arguments: str) -> dict[str, str]:
+        """The state of each artefact after a build."""
+        done = self.run("build", *arguments, "--json")
+        return {one["name"]: one["state"] for one in json.loads(done.stdout)}
 
     def start(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
         """The same, not waited for."""
@@ -114,10 +104,8 @@ class Project:
     def answers(self) -> int:
         """How many the store holds."""
         with sqlite3.connect(self.root / "outputs/responses.sqlite") as connection:
-            count: int = connection.execute(
-                "SELECT count(*) FROM responses"
-            ).fetchone()[0]
-            return count
+            [[count]] = connection.execute("SELECT count(*) FROM responses")
+            return int(count)
 
 
 @pytest.fixture
@@ -190,15 +178,13 @@ def test_a_notebook_that_ends_early_is_a_failure_is_kept_and_touches_no_other(
 def test_what_failed_is_tried_again_until_it_is_mended(project: Project) -> None:
     project.artefact("bad", "1 / 0")
     project.artefact("good")
-    done = project.run("build")
-    assert done.returncode == 1
-    names(done.stderr, "ZeroDivisionError")
-    names(done.stdout, "1 built", "1 failed")
-    again = project.run("build")
-    assert again.returncode == 1
-    names(again.stdout, "1 failed", "1 up to date")
     kept = project.root / "outputs/failed/demo/t/bad"
-    assert kept.exists()
+    for words in (("1 built", "1 failed"), ("1 failed", "1 up to date")):
+        done = project.run("build")
+        assert done.returncode == 1
+        names(done.stderr, "ZeroDivisionError")
+        names(done.stdout, *words)
+        assert kept.exists()
     project.artefact("bad")
     mended = project.run("build")
     assert mended.returncode == 0
@@ -215,11 +201,7 @@ def test_a_notebook_that_hangs_is_stopped_with_its_kernel(project: Project) -> N
     )
     pid = project.root / "pid"
     # On a busy machine the kernel may not have begun before the first one.
-    for limit in (
-        8,
-        40,
-        200,
-    ):
+    for limit in (8, 40, 200):
         project.profile(timeout_s=limit)
         done = project.run("build", kernels=True)
         assert done.returncode == 1
@@ -248,24 +230,13 @@ def test_exactly_what_changed_is_built_again(project: Project) -> None:
         project.artefact(name)
     project.run("build")
     notebook = project.root / "notebooks/t/one.ipynb"
-    notebook.write_text(
-        notebook.read_text().replace(
-            "share of right answers", "share of the right answers"
-        )
-    )
+    notebook.write_text(notebook.read_text().replace("right answers", "RIGHT answers"))
     (project.root / "outputs/demo/t/two/table.csv").unlink()
-    built = json.loads(project.run("build", "--json").stdout)
-    assert {o["name"].removeprefix("t/"): o["state"] for o in built} == {
-        "one": "built",
-        "two": "built",
-        "three": "up to date",
-    }
+    built = dict.fromkeys(("t/one", "t/two", "t/three"), "built")
+    assert project.states() == built | {"t/three": "up to date"}
     models = project.root / "params/models.yaml"
-    models.write_text(
-        models.read_text().replace("reads the end best", "reads its end best")
-    )
-    built = json.loads(project.run("build", "--json").stdout)
-    assert [o["state"] for o in built] == ["built"] * 3
+    models.write_text(models.read_text().replace("the end best", "its end best"))
+    assert project.states() == built
 
 
 @pytest.mark.slow
@@ -279,15 +250,8 @@ def test_a_missing_key_is_said_before_anything_runs(project: Project) -> None:
 
 
 def served(project: Project, base_url: str, **settings: object) -> None:
-    row = {
-        "engine": "openai",
-        "settings": {
-            "base_url": base_url,
-            "key_env": "SECRET_KEY",
-            "retries": 0,
-            **settings,
-        },
-    }
+    own = {"base_url": base_url, "key_env": "SECRET_KEY", "retries": 0, **settings}
+    row = {"engine": "openai", "settings": own}
     with (project.root / "params/models.yaml").open("a") as models:
         models.write(f"\nserved: {json.dumps(row)}\n")
 
@@ -309,48 +273,27 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(
 
     with OpenAIServer(echoing) as server:
         served(project, server.base_url)
-        built = project.run(
-            "build", "--models", "served", kernels=True, SECRET_KEY="sk-marker-123"
-        )
+        build = ("build", "--models", "served")
+        key = {"SECRET_KEY": "sk-marker-123"}
+        built = project.run(*build, kernels=True, **key)
         assert built.returncode == 0, built.stderr
         asked = len(server.requests)
-        manifest = json.loads(
-            (project.root / "outputs/mine/t/one@served/manifest.json").read_text()
-        )
+        folder = project.root / "outputs/mine/t/one@served"
+        manifest = json.loads((folder / "manifest.json").read_text())
         assert manifest["counts"]["served"]["correct"] == asked == manifest["asked"]
         assert manifest["simulated"] == []
-        again = project.run(
-            "build",
-            "--models",
-            "served",
-            "--force",
-            kernels=True,
-            SECRET_KEY="sk-marker-123",
-        )
+        again = project.run(*build, "--force", kernels=True, **key)
         assert again.returncode == 0
         assert len(server.requests) == asked
-        exported = project.root / "outputs/a.gz"
-        done = project.run(
-            "archive",
-            "export",
-            str(exported),
-            "--models",
-            "served",
-            SECRET_KEY="sk-marker-123",
-        )
-        assert done.returncode == 0, done.stderr
-    assert b"[key]" in gzip.decompress(exported.read_bytes())
-    texts = {
-        path: path.read_bytes()
-        for path in (project.root / "outputs").rglob("*")
-        if path.is_file()
-    }
-    texts |= {
-        Path("log"): (built.stdout + built.stderr).encode(),
-        exported: gzip.decompress(exported.read_bytes()),
-    }
-    for path, content in texts.items():
-        assert b"sk-marker-123" not in content, path
+    file = project.root / "a.gz"
+    done = project.run("archive", "export", str(file), *build[1:], **key)
+    assert done.returncode == 0, done.stderr
+    exported = gzip.decompress(file.read_bytes())
+    assert b"[key]" in exported
+    texts = [exported, (built.stdout + built.stderr).encode()]
+    for path in (project.root / "outputs").rglob("*"):
+        texts += [path.read_bytes()] if path.is_file() else []
+    assert not [text for text in texts if b"sk-marker-123" in text]
 
 
 @pytest.mark.slow
@@ -374,6 +317,10 @@ def test_no_server_is_a_clear_error(project: Project) -> None:
     assert "Traceback" not in done.stderr
 
 
+def answers_after(seconds: float) -> Callable[[Received], Reply]:
+    return lambda _: completion("FINAL ANSWER: workbench", delay=seconds)
+
+
 # Long, and in `make test` once: nothing else there ends a build from outside.
 @pytest.mark.parametrize(
     "at", [*(pytest.param(n, marks=pytest.mark.slow) for n in (3, 20)), "notebook"]
@@ -386,17 +333,12 @@ def test_a_build_that_is_killed_goes_on_where_it_was(
     hold = project.root / "hold"
     hold.touch()
     build = ("build", "--models", "served", "--set", "step=30")
-    with OpenAIServer(
-        lambda _: completion("FINAL ANSWER: workbench", delay=0.05)
-    ) as server:
+    with OpenAIServer(answers_after(0.05)) as server:
         served(project, server.base_url, concurrency=2)
         process = project.start(*build, SECRET_KEY="k")
         staging = project.root / "outputs/mine/.staging"
-        while (
-            not any(staging.glob("*"))
-            if at == "notebook"
-            else len(server.requests) < int(at)
-        ):
+        least = math.inf if at == "notebook" else int(at)
+        while len(server.requests) < least and not any(staging.glob("*")):
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
@@ -408,26 +350,19 @@ def test_a_build_that_is_killed_goes_on_where_it_was(
         assert "1 built" in done.stdout
         # Twice at most those that were in flight.
         in_flight = 0 if at == "notebook" else 2
-        assert (
-            asked
-            <= project.answers()
-            <= len(server.requests)
-            <= project.answers() + in_flight
-        )
-        assert project.answers() > 25
+        answers = project.answers()
+        assert asked <= answers <= len(server.requests) <= answers + in_flight
+        assert answers > 25
     assert list(staging.glob("*")) == []
 
 
 @pytest.mark.slow
 def test_an_interrupted_build_says_how_to_go_on(project: Project) -> None:
     project.artefact("one")
-    with OpenAIServer(
-        lambda _: completion("FINAL ANSWER: workbench", delay=0.3)
-    ) as server:
+    build = ("build", "--models", "served", "--set", "step=10")
+    with OpenAIServer(answers_after(0.3)) as server:
         served(project, server.base_url, concurrency=2)
-        process = project.start(
-            "build", "--models", "served", "--set", "step=10", SECRET_KEY="k"
-        )
+        process = project.start(*build, SECRET_KEY="k")
         while len(server.requests) < 4:
             assert process.poll() is None, process.communicate()[1]
             time.sleep(0.05)
@@ -460,49 +395,30 @@ def test_a_full_disk_is_a_clear_error_and_loses_nothing(project: Project) -> Non
     project.artefact("one")
     assert project.run("build").returncode == 0
     limited = f"ulimit -f 150; exec {shlex.join(WITHOUT_KERNELS)} build --models sim-wordy --set step=8"
-    done = subprocess.run(
-        ["bash", "-c", limited],
-        env=project.environment(),
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    done = ran("bash", "-c", limited, env=project.environment())
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    assert any(word in done.stderr for word in ("disk", "space", "too large")), (
-        done.stderr
-    )
-    free = project.run("build", "--json")
-    assert [outcome["state"] for outcome in json.loads(free.stdout)] == ["up to date"]
+    assert re.search("disk|space|too large", done.stderr), done.stderr
+    assert project.states() == {"t/one": "up to date"}
 
 
 @pytest.mark.slow
 def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(
     tmp_path: Path,
 ) -> None:
-    environment = {
-        **os.environ,
-        "CODESTRESS_OUTPUTS": str(tmp_path),
-        "CODESTRESS_DATA": str(tmp_path),
-    }
+    folders = ("CODESTRESS_OUTPUTS", "CODESTRESS_DATA")
+    environment = os.environ | dict.fromkeys(folders, str(tmp_path))
     build = ["build", "origin/sec63", "semtrace/fig06", "--profile", "smoke", "--json"]
     command = [*WITHOUT_KERNELS, *build, "--set", "problems=cruxeval"]
-    done = subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=600
-    )
+    done = ran(*command, env=environment)
     assert done.returncode == 1
     outcomes = {outcome["name"]: outcome for outcome in json.loads(done.stdout)}
-    assert (
-        outcomes["origin/sec63"]["state"] == "built"
-    )  # whose parameters are as they were
-    names(
-        outcomes["semtrace/fig06@smoke,problems=cruxeval"]["error"],
-        "codestress data fetch cruxeval",
-    )
+    # Its parameters are as they were.
+    assert outcomes["origin/sec63"]["state"] == "built"
+    missing = outcomes["semtrace/fig06@smoke,problems=cruxeval"]
+    names(missing["error"], "codestress data fetch cruxeval")
     plan = [SCRIPT, "plan", "semtrace/fig06", "origin/sec63", "--profile", "paper"]
-    planned = subprocess.run(
-        plan, env=environment, capture_output=True, text=True, timeout=600
-    )
+    planned = ran(*plan, env=environment)
     assert planned.returncode == 1
     names(planned.stderr, "semtrace/fig06", "cruxeval", "origin/sec63", "origin-paper")
 
@@ -512,43 +428,14 @@ def test_prompts_beyond_a_model_s_window_are_said_before_the_first_call(
     tmp_path: Path,
 ) -> None:
     """GPT-3.5 Turbo has 16,385 tokens; the key is never asked for."""
-    environment = {
-        **os.environ,
-        "CODESTRESS_OUTPUTS": str(tmp_path),
-        "OPENAI_API_KEY": "",
-    }
-    options = [
-        "semtrace/fig09",
-        "--profile",
-        "smoke",
-        "--models",
-        "gpt-3.5-turbo-0125",
-        "--set",
-        "distractors=[300]",
-    ]
-    done = subprocess.run(
-        [SCRIPT, "build", *options],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    model = "gpt-3.5-turbo-0125"
+    options = ["semtrace/fig09", "--profile", "smoke", "--models", model]
+    options += ["--set", "distractors=[300]"]
+    done = codestress("build", *options, outputs=tmp_path, OPENAI_API_KEY="")
     assert done.returncode == 1
-    names(
-        done.stderr,
-        "gpt-3.5-turbo-0125",
-        "16,385",
-        "distractors = 300",
-        "MODELS=",
-    )
-    plan = subprocess.run(
-        [SCRIPT, "plan", *options],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    names(plan.stderr, "18", "gpt-3.5-turbo-0125")
+    names(done.stderr, model, "16,385", "distractors = 300", "MODELS=")
+    plan = codestress("plan", *options, outputs=tmp_path, OPENAI_API_KEY="")
+    names(plan.stderr, "18", model)
 
 
 def test_a_faulty_file_of_published_numbers_is_named_before_anything_is_asked(

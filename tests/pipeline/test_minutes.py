@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import subprocess
 from pathlib import Path
 
 import pandas as pd
@@ -161,20 +162,13 @@ def test_a_stop_at_a_limit_is_stopped_not_failed_and_a_reason_is_shown_once(
 ) -> None:
     def gone(received: Received) -> Reply:
         counts = received.prompt.startswith("Count from")
-        return (
-            completion("1, 2, 3") if counts else failure(404, "marker-of-the-failure")
-        )
+        marked = failure(404, "marker-of-the-failure")
+        return completion("1, 2, 3") if counts else marked
 
     with OpenAIServer(lambda _: completion("no")) as server:
-        words = (
-            "build",
-            "origin/fig02",
-            "--profile",
-            "try",
-            "--models",
-            server.base_url,
-        )
-        done = codestress(*words, outputs=tmp_path / "o", MAX_REQUESTS="5")
+        words = ("build", "origin/fig02", "--profile", "try", "--models")
+        limit = {"MAX_REQUESTS": "5"}
+        done = codestress(*words, server.base_url, outputs=tmp_path / "o", **limit)
     assert done.returncode == 1  # its figure is missing
     names(done.stdout, "1 stopped")
     names(done.stderr, "5 of 5", "MAX_REQUESTS")
@@ -193,18 +187,9 @@ def test_a_stop_at_a_limit_is_stopped_not_failed_and_a_reason_is_shown_once(
     ("code", "why"),
     some(
         [
-            (
-                "def ask(messages, **how):\n    raise OSError('no GPU')",
-                "OSError: no GPU",
-            ),
-            (
-                "def ask(messages, **how):\n    return None",
-                "NoneType",
-            ),
-            (
-                "async def ask(messages, **how):\n    return 'no'",
-                "coroutine",
-            ),
+            ("def ask(messages, **how):\n    raise OSError('no GPU')", "no GPU"),
+            ("def ask(messages, **how):\n    return None", "NoneType"),
+            ("async def ask(messages, **how):\n    return 'no'", "coroutine"),
             ("def ask(messages):\n    return 'no'", "unexpected keyword argument"),
         ],
         4,
@@ -255,25 +240,25 @@ def test_servers_on_this_machine_are_listed_with_what_to_type(
                 else super().reply(method, path, headers, content)
             )
 
+    def listed() -> str:
+        done = CliRunner().invoke(trying.try_command, [])
+        assert done.exit_code == 0
+        return done.output
+
     with Several(lambda _: completion("no")) as server:
         places = {
             "Ollama": ("http://localhost:9", "ollama serve"),
             "vLLM": (server.base_url, "vllm serve MODEL"),
         }
         monkeypatch.setattr(trying, "LOCAL_SERVERS", places)
-        listed = CliRunner().invoke(trying.try_command, [])
-    assert listed.exit_code == 0
-    names(listed.output, "vLLM", f"make try MODEL={server.base_url} ID={MODEL}\n")
-    assert listed.output.count("make try") == 1
-    with Several(lambda _: completion("no")) as server:
+        told = listed()
+        names(told, "vLLM", f"make try MODEL={server.base_url} ID={MODEL}\n")
+        assert told.count("make try") == 1
         offered.remove(MODEL)
-        monkeypatch.setattr(trying, "LOCAL_SERVERS", {"vLLM": (server.base_url, "")})
-        listed = CliRunner().invoke(trying.try_command, [])
-    names(listed.output, f"vLLM at {server.base_url}")
-    assert "make try" not in listed.output
-    monkeypatch.setattr(trying, "LOCAL_SERVERS", places)
-    listed = CliRunner().invoke(trying.try_command, [])
-    names(listed.output, "ollama serve", "vllm serve MODEL")
+        told = listed()
+        names(told, f"vLLM at {server.base_url}")
+        assert "make try" not in told
+    names(listed(), "ollama serve", "vllm serve MODEL")
 
 
 @pytest.mark.slow
@@ -288,16 +273,16 @@ def test_a_function_that_never_returns_ends_with_the_minutes(tmp_path: Path) -> 
         "    with calls.open('a') as file:\n        file.write('.')\n"
         "    time.sleep(9999 if calls.stat().st_size > 6 else 0)\n    return 'no'\n"
     )
-    words = ("build", "origin/fig02", "--profile", "try")
-    model = f"{tmp_path}/my_model.py"
-    hung = codestress(
-        *words, "--models", f"{model}:hang", "--minutes", "0.05", outputs=tmp_path / "o"
-    )
+
+    def asked(function: str, minutes: str) -> subprocess.CompletedProcess[str]:
+        words = ("build", "origin/fig02", "--profile", "try", "--minutes", minutes)
+        model = f"{tmp_path}/my_model.py:{function}"
+        return codestress(*words, "--models", model, outputs=tmp_path / "o")
+
+    hung = asked("hang", "0.05")
     assert hung.returncode != 0
     names(hung.stderr, "minutes")
-    done = codestress(
-        *words, "--models", f"{model}:tire", "--minutes", "0.4", outputs=tmp_path / "o"
-    )
+    done = asked("tire", "0.4")
     assert done.returncode == 0, done.stderr
     for manifest in manifests(tmp_path / "o").values():
         assert manifest["asked"] <= 5  # the sixth was whether it answers

@@ -18,37 +18,15 @@ from test_failures import Project, project  # noqa: F401
 
 from codestress.artefact_files import artefact_names, load_profile, profile_names
 from codestress.errors import DataError, ParameterError
-from codestress.inference.registry import ModelEntry, load_registry
+from codestress.inference.registry import load_registry
 from codestress.papers.origin.studies import FindTheOrigin
-from codestress.parameters import Experiment, parameters_cell
+from codestress.parameters import Asked, Experiment, parameters_cell
 from codestress.paths import NOTEBOOKS
 from codestress.pipeline.artefacts import Overrides, resolve, select
 from codestress.pipeline.notebooks import check_parameters_cell, schemas, sync
 from codestress.validation import read_yaml
-from conftest import forget, some
+from conftest import artefact_of, forget, some
 from told import names, refused
-
-
-@pytest.fixture(scope="module")
-def registry() -> dict[str, ModelEntry]:
-    return load_registry()
-
-
-ASK_NOTHING = (
-    "codecrash.published",
-    "codecrash.variants",
-    "faultloc.audit",
-    "faultloc.models",
-    "faultloc.mutations",
-    "faultloc.programs",
-    "faultloc.published",
-    "origin.published",
-    "semtrace.published",
-    "semtrace.registry",
-    "semtrace.templates",
-)
-"""Studies of tables of facts."""
-
 
 PROFILES = [
     pytest.param(name, marks=[pytest.mark.slow] * (name != "smoke"))
@@ -59,7 +37,7 @@ PROFILES = [
 @pytest.mark.slow
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_artefact_of_every_profile_resolves_and_renders(
-    profile: str, registry: dict[str, ModelEntry], monkeypatch: pytest.MonkeyPatch
+    profile: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without data sets, also where an earlier test read them: test_plan.py renders the prompts of those."""
     monkeypatch.delenv("CODESTRESS_DATA", raising=False)
@@ -67,19 +45,16 @@ def test_every_artefact_of_every_profile_resolves_and_renders(
     wanted = select([], load_profile(profile))
     assert len(artefact_names()) >= 15
     assert profile == "try" or wanted == artefact_names()
-    chosen = resolve(wanted, profile, Overrides(), registry)
+    chosen = resolve(wanted, profile)
     assert [artefact.name for artefact in chosen] == wanted
     missing = []
     for artefact in some(chosen, 6):
         try:
-            trials = artefact.trials()
-            assert bool(trials.items) == (artefact.file.study not in ASK_NOTHING), (
-                artefact.name
-            )
-            if trials.items:
-                assert trials.render(trials.items[-1]).messages[-1].content, (
-                    artefact.name
-                )
+            trials, asked = artefact.trials(), isinstance(artefact.parameters, Asked)
+            assert bool(trials.items) == asked, artefact.name
+            if asked:
+                last = trials.render(trials.items[-1]).messages[-1]
+                assert last.content, artefact.name
         except DataError:
             missing.append(artefact.name)
     assert profile == "paper" or missing == []
@@ -109,33 +84,21 @@ def test_every_artefact_of_every_profile_resolves_and_renders(
     ],
 )
 def test_bad_overrides(
-    settings: tuple[str, ...],
-    models: tuple[str, ...],
-    named: tuple[str, ...],
-    registry: dict[str, ModelEntry],
+    settings: tuple[str, ...], models: tuple[str, ...], named: tuple[str, ...]
 ) -> None:
     with refused(ParameterError, *named):
-        resolve(["origin/fig04"], "demo", Overrides(models, settings), registry)
+        artefact_of("origin/fig04", "demo", *settings, models=models)
 
 
-def test_set_reaches_the_artefacts_that_have_the_key_and_a_key_of_none_is_refused(
-    registry: dict[str, ModelEntry],
-) -> None:
-    both = resolve(
-        ["origin/fig04", "origin/sec62"],
-        "demo",
-        Overrides(settings=("step=16",)),
-        registry,
-    )
+def test_set_reaches_the_artefacts_that_have_the_key_and_a_key_of_none_is_refused() -> (
+    None
+):
+    wanted = ["origin/fig04", "origin/sec62"]
+    both = resolve(wanted, "demo", Overrides(settings=("step=16",)))
     assert both[0].parameters.model_dump()["step"] == 16
     assert "step" not in both[1].parameters.model_dump()
     with refused(ParameterError, "stepp", "'step'"):
-        resolve(
-            ["origin/fig04", "origin/sec62"],
-            "demo",
-            Overrides(settings=("stepp=16",)),
-            registry,
-        )
+        resolve(wanted, "demo", Overrides(settings=("stepp=16",)))
 
 
 ARTEFACT = "title: t\nnotebook: origin/shares.ipynb\nstudy: origin.find_the_origin\n"
@@ -256,7 +219,7 @@ def test_the_cell_names_its_knobs_and_the_artefact_s_file_has_the_rest() -> None
     values = {"artefact": "origin/fig04", "models": ["sim-near"], "seed": 3}
     knobs = {"models": "Who is asked.", "seed": "Another seed, other lists."}
     exec(parameters_cell(FindTheOrigin, values, knobs), scope)
-    (demo,) = resolve(["origin/fig04"], "demo", Overrides(), load_registry())
+    demo = artefact_of("origin/fig04", "demo")
     expected = demo.parameters.model_copy(update={"models": ["sim-near"], "seed": 3})
     assert FindTheOrigin.of(scope) == expected
 

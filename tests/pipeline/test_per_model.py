@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codestress import artefact_files
 from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import EngineError, ParameterError
-from codestress.inference.registry import ModelEntry, load_registry
 from codestress.inference.run import run
 from codestress.papers.semtrace.studies import Positions
 from codestress.parameters import Asked, Experiment, questions
@@ -19,6 +19,7 @@ from codestress.pipeline.explain import explain
 from codestress.pipeline.plan import check_windows, make_plan, show_requests
 from codestress.report.protocol import deviations, stamp
 from codestress.types import Outcome
+from conftest import artefact_of
 from openai_server import OpenAIServer, Received, Reply, completion, failure
 from told import names, refused
 
@@ -37,20 +38,15 @@ SMALL = {
 }
 
 
-@pytest.fixture(scope="module")
-def registry() -> dict[str, ModelEntry]:
-    return load_registry()
-
-
 def resolved(
     *settings: str,
     models: tuple[str, ...] = (),
     name: str = "semtrace/fig01",
     profile: str = "paper",
 ) -> Asked:
-    (artefact,) = resolve([name], profile, Overrides(models, settings), load_registry())
-    assert isinstance(artefact.parameters, Asked)
-    return artefact.parameters
+    given = artefact_of(name, profile, *settings, models=models).parameters
+    assert isinstance(given, Asked)
+    return given
 
 
 def test_the_papers_settings_of_gpt_4_1_stand_in_every_artefact_that_asks_it() -> None:
@@ -60,26 +56,21 @@ def test_the_papers_settings_of_gpt_4_1_stand_in_every_artefact_that_asks_it() -
         if name.startswith("semtrace")
         and issubclass(load_study(read_artefact(name).study, name), Asked)
     ]
-    found = {name: resolved(name=name) for name in asking}
-    own = {
-        name: given.per_model for name, given in found.items() if GPT in given.models
-    }
-    assert all(settings[GPT] == OWN for settings in own.values())
-    # The Python interpreter, which semtrace/sensitivity asks beside the models, executes programs: it is shown them.
-    others = {
-        name: set(settings) - {GPT}
-        for name, settings in own.items()
-        if set(settings) - {GPT}
-    }
-    assert others == {"semtrace/sensitivity": {"python"}}
-    assert {"semtrace/fig01", "semtrace/fig09"} < set(own)
-    assert all(not given.per_model for name, given in found.items() if name not in own)
+    others = {}
+    for name in asking:
+        given = resolved(name=name)
+        own = dict(given.per_model)
+        assert own.pop(GPT, None) == (OWN if GPT in given.models else None)
+        if own:
+            others[name] = [*own]
+    # The Python interpreter, which is asked beside the models, executes programs: it is shown them.
+    assert others == {"semtrace/sensitivity": ["python"]}
 
 
 def test_a_model_is_asked_by_its_own_settings_and_the_others_as_before() -> None:
-    plain = Positions.model_validate(SMALL | {"models": ["sim-near", "sim-wide"]})
-    given = Positions.model_validate(
-        plain.model_dump() | {"per_model": {"sim-wide": OWN | {"max_tokens": 64}}}
+    plain = Positions(**SMALL, models=["sim-near", "sim-wide"])
+    given = plain.model_copy(
+        update={"per_model": {"sim-wide": OWN | {"max_tokens": 64}}}
     )
     before, trials = questions(plain), questions(given)
     assert trials.items == before.items
@@ -98,15 +89,8 @@ def test_a_model_is_asked_by_its_own_settings_and_the_others_as_before() -> None
 
 def test_shares_of_one_model_are_nested_and_drawn_by_the_seed() -> None:
     def problems(share: float, seed: int = 0) -> set[str]:
-        given = Positions.model_validate(
-            SMALL
-            | {
-                "models": ["sim-near"],
-                "seed": seed,
-                "n_problems": 64,
-                "per_model": {"sim-near": {"subsample": share}},
-            }
-        )
+        own = {"per_model": {"sim-near": {"subsample": share}}, "n_problems": 64}
+        given = Positions(**SMALL | own, models=["sim-near"], seed=seed)
         return {trial.problem for trial in questions(given).of("sim-near").items}
 
     assert problems(0.125) < problems(0.25) < problems(1.0)
@@ -118,23 +102,15 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def behaviour(received: Received) -> Reply:
-        if (
-            received.body["model"] == "b"
-            and received.body["messages"][-1]["role"] == "assistant"
-        ):
+        begun = received.body["messages"][-1]["role"] == "assistant"
+        if begun and received.body["model"] == "b":
             return failure(400, "the last message must not be the assistant's")
-        return completion(
-            " 1"
-            if received.body["messages"][-1]["role"] == "assistant"
-            else "assert f(1) == 1"
-        )
+        return completion(" 1" if begun else "assert f(1) == 1")
 
     monkeypatch.setenv("NO_PROXY", "*")
     path, store = tmp_path / "models.yaml", tmp_path / "s.sqlite"
-    plain = Positions.model_validate(
-        SMALL | {"models": ["begun", "whole"], "prefill": "assistant"}
-    )
-    given = Positions.model_validate(plain.model_dump() | {"per_model": {"whole": OWN}})
+    plain = Positions(**SMALL, models=["begun", "whole"], prefill="assistant")
+    given = plain.model_copy(update={"per_model": {"whole": OWN}})
     with OpenAIServer(behaviour) as server:
         settings = {
             "base_url": server.base_url,
@@ -151,46 +127,23 @@ def test_a_server_that_continues_no_begun_answer_is_asked_in_its_own_way(
             run(questions(plain), plain.models, store=store, registry=path)
         trials = questions(given)
         results = run(trials, given.models, store=store, registry=path)
-    counts = results.counts()
-    assert {model: sum(one.values()) for model, one in counts.items()} == {
-        "begun": 32,
-        "whole": 4,
-    }
-    assert all(one[Outcome.HARNESS_ERROR.value] == 0 for one in counts.values())
-    frame = results.answers
-    assert frame.groupby("model").size().to_dict() == {"begun": 32, "whole": 4}
-    assert set(frame[frame["model"] == "whole"]["problem"]) < set(
-        frame[frame["model"] == "begun"]["problem"]
-    )
+    counts = results.counts().values()
+    assert [sum(one.values()) for one in counts] == [32, 4]
+    assert all(one[Outcome.HARNESS_ERROR.value] == 0 for one in counts)
+    problems = results.answers.groupby("model")["problem"].agg(set)
+    assert problems["whole"] < problems["begun"]
 
 
-def test_explanations_and_shown_requests_are_the_models_own(
-    registry: dict[str, ModelEntry], tmp_path: Path
-) -> None:
-    (artefact,) = resolve(
-        ["semtrace/fig01"],
-        "smoke",
-        Overrides(
-            settings=(
-                "per_model={sim-wide: {prefill: user}}",
-                "tasks=[output_prediction]",
-            )
-        ),
-        registry,
-    )
-    shown = list(show_requests(artefact, {}))
+def test_explanations_and_shown_requests_are_the_models_own(tmp_path: Path) -> None:
+    own = ("per_model={sim-wide: {prefill: user}}", "tasks=[output_prediction]")
+    artefact = artefact_of("semtrace/fig01", "smoke", *own)
     begun = {
-        name: {
-            bool(one["prompt"]["prefill"])
-            for one in shown
-            if one["factors"]["model"] == name
-        }
-        for name in ("sim-near", "sim-wide")
+        (one["factors"]["model"], bool(one["prompt"]["prefill"]))
+        for one in show_requests(artefact, {})
     }
-    assert begun == {"sim-near": {True}, "sim-wide": {False}}
-    results = run(
-        artefact.trials(), ["sim-near", "sim-wide"], store=tmp_path / "s.sqlite"
-    )
+    assert begun == {("sim-near", True), ("sim-wide", False)}
+    models = ["sim-near", "sim-wide"]
+    results = run(artefact.trials(), models, store=tmp_path / "s.sqlite")
     told = {
         one["factors"]["model"]: one["prompt"]
         for one in explain(results, "strict", {})
@@ -200,30 +153,19 @@ def test_explanations_and_shown_requests_are_the_models_own(
     assert told["sim-wide"] != told["sim-near"]
 
 
-def test_a_plan_counts_the_problems_of_each_model(
-    registry: dict[str, ModelEntry], tmp_path: Path
-) -> None:
+def test_a_plan_counts_the_problems_of_each_model(tmp_path: Path) -> None:
     settings = (
         f"per_model={{{GPT}: {{subsample: 0.125}}}}",
-        "problems=[generated]",
-        "distractor_source=installed",
-        "distractors=[2]",
+        *("problems=[generated]", "distractor_source=installed", "distractors=[2]"),
+        *("n_problems=80", "positions=2"),
     )
-    small = (*settings, "n_problems=80", "positions=2")
-    (artefact,) = resolve(
-        ["semtrace/fig01"],
-        "paper",
-        Overrides((GPT, "llama-3.1-8b", "gemma-3-12b"), small),
-        registry,
-    )
-    plan = make_plan([artefact], tmp_path / "s.sqlite")
-    assert not plan.errors
-    assert {row.model: (row.problems, row.requests) for row in plan.rows} == {
-        GPT: (10, 40),
-        "llama-3.1-8b": (80, 320),
-        "gemma-3-12b": (80, 320),
-    }
-    assert [row.model for row in plan.rows] == [entry.name for entry in artefact.models]
+    models = (GPT, "llama-3.1-8b", "gemma-3-12b")
+    artefact = artefact_of("semtrace/fig01", "paper", *settings, models=models)
+    rows, errors = make_plan([artefact], tmp_path / "s.sqlite")
+    assert not errors
+    assert [row.model for row in rows] == [*models]
+    counts = [(row.problems, row.requests) for row in rows]
+    assert counts == [(10, 40), (80, 320), (80, 320)]
     check_windows(artefact, artefact.trials())
 
 
@@ -235,11 +177,7 @@ INTEGER, DICTIONARY, ALIKE = "valid integer", "dictionary", ("prefill", "max_tok
     [
         (
             "per_model={gpt-4.1: {prefill: user}}",
-            ("--set", "per_model.gpt-4.1 =", f"'{GPT}'"),
-        ),
-        (
-            "per_model={gpt-4.1: {prefill: user}}",
-            ("--set", "per_model.gpt-4.1 =", "not asked"),
+            ("--set", "per_model.gpt-4.1 =", "not asked", f"'{GPT}'"),
         ),
         (
             f"per_model={{{GPT}: {{prefil: user}}}}",
@@ -326,60 +264,38 @@ def test_bad_settings_in_a_file_name_it(
 
 def test_settings_win_one_by_one_and_go_with_their_model(files: Path) -> None:
     write(files, "{sim-wide: {prefill: user, subsample: 0.5}}")
-    given = resolved(
-        "per_model={sim-wide: {subsample: 0.25}}", name="semtrace/a", profile="mine"
-    )
-    assert given.per_model == {"sim-wide": {"prefill": "user", "subsample": 0.25}}
-    given = resolved(
-        'per_model={"sim-near":{"max_tokens":9}}', name="semtrace/a", profile="mine"
-    )
-    assert given.per_model == {
-        "sim-wide": {"prefill": "user", "subsample": 0.5},
-        "sim-near": {"max_tokens": 9},
-    }
-    assert (
-        resolved(models=("sim-near",), name="semtrace/a", profile="mine").per_model
-        == {}
-    )
+
+    def own(*settings: str, **more: Any) -> dict[str, dict[str, Any]]:
+        given = resolved(*settings, name="semtrace/a", profile="mine", **more)
+        return given.per_model
+
+    half = {"prefill": "user", "subsample": 0.5}
+    quarter = half | {"subsample": 0.25}
+    assert own("per_model={sim-wide: {subsample: 0.25}}") == {"sim-wide": quarter}
+    both = {"sim-wide": half, "sim-near": {"max_tokens": 9}}
+    assert own('per_model={"sim-near":{"max_tokens":9}}') == both
+    assert own(models=("sim-near",)) == {}
     (files / "profiles" / "mine.yaml").write_text(
         "description: mine\nparameters:\n"
         "  semtrace/*: {models: [sim-wide, sim-flat], per_model: {sim-flat: {max_tokens: 7}}}\n"
     )
-    given = resolved(name="semtrace/a", profile="mine")
-    assert given.per_model == {
-        "sim-wide": {"prefill": "user", "subsample": 0.5},
-        "sim-flat": {"max_tokens": 7},
-    }
+    assert own() == {"sim-wide": half, "sim-flat": {"max_tokens": 7}}
     (files / "profiles" / "mine.yaml").write_text(
         "description: mine\nparameters:\n  semtrace/*: {per_model: {sim-wide: {subsample: none}}}\n"
     )
-    with refused(
-        ParameterError, "profiles/mine.yaml: per_model.sim-wide", "subsample = 'none'"
-    ):
-        resolved(name="semtrace/a", profile="mine")
+    place = "profiles/mine.yaml: per_model.sim-wide"
+    with refused(ParameterError, place, "subsample = 'none'"):
+        own()
 
 
-def test_an_option_reaches_the_artefacts_that_ask_the_model(
-    registry: dict[str, ModelEntry],
-) -> None:
-    three = ["semtrace/fig01", "semtrace/tab03"]
-    chosen = resolve(
-        three,
-        "paper",
-        Overrides(settings=(f"per_model={{{GPT}: {{subsample: 0.25}}}}",)),
-        registry,
-    )
+def test_an_option_reaches_the_artefacts_that_ask_the_model() -> None:
+    both = ["semtrace/fig01", "semtrace/tab03"]
+    own = f"per_model={{{GPT}: {{subsample: 0.25}}}}"
+    chosen = resolve(both, "paper", Overrides(settings=(own,)))
     assert [getattr(one.parameters, "per_model", None) for one in chosen] == [
         {GPT: OWN | {"subsample": 0.25}},
         None,
     ]
-    with refused(ParameterError, "per_model.gpt-4.1", f"'{GPT}'"):
-        resolve(
-            three,
-            "paper",
-            Overrides(settings=("per_model={gpt-4.1: {subsample: 0.25}}",)),
-            registry,
-        )
 
 
 def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
@@ -395,17 +311,9 @@ def test_each_model_is_held_against_what_the_paper_had_for_it() -> None:
         "per_model={llama-3.1-8b: {prefill: user}}",
         "per_model={gemma-3-12b: {prefill: user}}",
     )
-    names(
-        stamp(other),
-        "deviates",
-        "prefill user",
-        "llama-3.1-8b",
-        "gemma-3-12b",
-        "assistant",
-    )
-    assert [one.models for one in deviations(other)] == [
-        ("llama-3.1-8b", "gemma-3-12b")
-    ]
+    names(stamp(other), "deviates", "prefill user", "assistant")
+    [both] = deviations(other)
+    assert both.models == ("llama-3.1-8b", "gemma-3-12b")
     without = resolved(f"per_model={{{GPT}: {{prefill: assistant}}}}", models=(GPT,))
     names(stamp(without), "deviates", "prefill assistant", "user")
     assert stamp(resolved("prefill=user", models=(GPT,))) == "as the paper"
@@ -439,21 +347,11 @@ def test_every_study_that_lets_models_differ_asks_them() -> None:
 
 
 def test_a_plan_counts_later_requests_of_trials_that_share_their_first(
-    registry: dict[str, ModelEntry], tmp_path: Path
+    tmp_path: Path,
 ) -> None:
-    settings = (
-        "programs=[java]",
-        "n_programs=1",
-        "spms=[names]",
-        "content=bank",
-        "strengths=[1,2]",
-    )
-    found = resolve(
-        ["faultloc/fig06", "faultloc/fig07"],
-        "smoke",
-        Overrides(("sim-careful",), settings),
-        registry,
-    )
+    settings = ("programs=[java]", "n_programs=1", "spms=[names]", "content=bank")
+    own = Overrides(("sim-careful",), (*settings, "strengths=[1,2]"))
+    found = resolve(["faultloc/fig06", "faultloc/fig07"], "smoke", own)
     trials = found[0].trials()
     tasks = sum(trial.factors["spm"] == "none" for trial in trials.items)
     later = len(trials.items) - tasks

@@ -19,7 +19,7 @@ from test_failures import Project, project  # noqa: F401
 from codestress.paths import visible
 from codestress.pipeline.surroundings import LONGEST
 from codestress.report.style import styled_figure
-from conftest import ROOT, SCRIPT, codestress
+from conftest import ROOT, SCRIPT, codestress, ran
 from told import names
 
 MATPLOTLIBRC = "axes.facecolor: black\ntext.usetex: True\nsavefig.dpi: 30\nsavefig.transparent: True\n"
@@ -46,10 +46,7 @@ def test_hidden_files_are_nothing_of_the_kit(project: Project) -> None:  # noqa:
     for command in ("sync", "build"):
         assert project.run(command).returncode == 0
     hidden_files(project.root)
-    done = project.run("build", "--json")
-    assert [one["state"] for one in json.loads(done.stdout)] == ["up to date"], (
-        done.stderr
-    )
+    assert project.states() == {"t/a": "up to date"}
     done = project.run("sync", "--check")
     assert done.returncode == 0, done.stdout + done.stderr
     typed = project.run("plan", "t/no")
@@ -121,23 +118,16 @@ def test_a_person_s_settings_and_places_reach_no_result(tmp_path: Path) -> None:
     temporary.mkdir()
     environment = persons(tmp_path / "home")
     before = sorted((tmp_path / "home").rglob("*"))
-    done = subprocess.run(
-        [SCRIPT, *words],
-        env={
-            **os.environ,
-            **environment,
-            "CODESTRESS_OUTPUTS": str(tmp_path / "outputs"),
-            "TMPDIR": str(temporary),
-        },
+    environment |= {"CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
+    done = ran(
+        *(SCRIPT, *words),
+        env=os.environ | environment | {"TMPDIR": str(temporary)},
         cwd=tmp_path / "home/own",
         stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert (
-        sorted((tmp_path / "home").rglob("*")) == before
-    )  # nothing is written there either
+    # Nothing is written there either.
+    assert sorted((tmp_path / "home").rglob("*")) == before
     assert list(temporary.iterdir()) == []
     for name in ("figure.png", "figure.svg", "table.csv", "table.md", "answers.html"):
         ours = (tmp_path / "outputs/smoke/origin/fig04" / name).read_bytes()
@@ -155,19 +145,12 @@ def test_doctor_names_what_is_left_aside_and_what_stops_jupyterlab(
     tmp_path: Path,
 ) -> None:
     own = {**persons(tmp_path), "TMPDIR": str(tmp_path)}
-    environment = {**os.environ, **own, "CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
-    done = subprocess.run(
-        [SCRIPT, "doctor"], env=environment, capture_output=True, text=True
-    )
-    names(
-        done.stdout,
-        *(f"{name}={own[name]}" for name in ("PYTHONPATH", "MPLBACKEND", "IPYTHONDIR")),
-    )
-    for file in (
-        ".config/matplotlib/matplotlibrc",
-        ".ipython/profile_default/startup/00.py",
-    ):
-        names(done.stdout, tmp_path / file)
+    outputs = {"CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
+    done = ran(SCRIPT, "doctor", env=os.environ | own | outputs)
+    for name in ("PYTHONPATH", "MPLBACKEND", "IPYTHONDIR"):
+        names(done.stdout, f"{name}={own[name]}")
+    startup = ".ipython/profile_default/startup/00.py"
+    names(done.stdout, tmp_path / ".config/matplotlib/matplotlibrc", tmp_path / startup)
     [broken] = [line for line in done.stdout.splitlines() if line.startswith("broken")]
     names(broken, "make lab", tmp_path / ".jupyter/jupyter_config.py")
     assert done.returncode == 1
@@ -179,12 +162,7 @@ def test_what_stops_jupyterlab_is_named_wherever_it_is_set(tmp_path: Path) -> No
     def faults(**variables: str) -> list[str]:
         script = "from codestress.pipeline import surroundings as s; print(*s.faulty_jupyter_settings(), sep='\\n')"
         environment = {**os.environ, "HOME": str(tmp_path), **variables}
-        done = subprocess.run(
-            [sys.executable, "-c", script],
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
+        done = ran(sys.executable, "-c", script, env=environment)
         return done.stdout.split("\n")[:-1]
 
     assert faults() == [""]
@@ -206,12 +184,7 @@ def test_of_pythonpath_the_kit_s_own_folder_stays(tmp_path: Path) -> None:
     )
     persons(tmp_path)
     path = os.pathsep.join((str(tmp_path / "lib"), str(tmp_path / "own")))
-    done = subprocess.run(
-        [SCRIPT, "--version"],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-    )
+    done = ran(SCRIPT, "--version", env=os.environ | {"PYTHONPATH": path})
     # Its own folder stands first, so that nothing of it is replaced by what is behind.
     names(done.stdout, "the clone's")
 
@@ -250,18 +223,13 @@ def test_sockets_lie_where_their_paths_are_short(
     request.addfinalizer(lambda: shutil.rmtree(base))
     temporary = Path(base) / ("t" * (characters - len(base) - 1))
     temporary.mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", SOCKETS],
-        env={**os.environ, "TMPDIR": str(temporary)},
-        capture_output=True,
-        text=True,
-    )
+    own = os.environ | {"TMPDIR": str(temporary)}
+    done = ran(sys.executable, "-c", SOCKETS, env=own)
     assert done.returncode == 0, done.stderr
     transport, path = done.stdout.split()
     assert transport == "ipc"
-    assert Path(path).parents[1] == (
-        temporary if characters < LONGEST else Path("/tmp")
-    )
+    place = temporary if characters < LONGEST else Path("/tmp")
+    assert Path(path).parents[1] == place
 
 
 COMMIT = (
@@ -279,12 +247,8 @@ def git(*arguments: str, at: Path) -> None:
 def test_only_the_kit_s_own_repository_has_its_commit(tmp_path: Path) -> None:
     def commit_of(root: Path, **more: str) -> list[str]:
         environment = {**os.environ, "CODESTRESS_ROOT": str(root), **more}
-        command = [sys.executable, "-c", COMMIT]
-        return (
-            subprocess.check_output(command, env=environment, text=True)
-            .strip()
-            .split("|")
-        )
+        done = ran(sys.executable, "-c", COMMIT, env=environment)
+        return done.stdout.strip().split("|")
 
     for folder in (tmp_path, tmp_path / "own"):
         folder.mkdir(exist_ok=True)
@@ -298,9 +262,8 @@ def test_only_the_kit_s_own_repository_has_its_commit(tmp_path: Path) -> None:
     assert len(known) == 40
     # A hook of another repository runs the build.
     outer = {"GIT_DIR": str(tmp_path / ".git"), "GIT_WORK_TREE": str(tmp_path)}
-    assert commit_of(
-        tmp_path / "own", **outer, GIT_INDEX_FILE=str(tmp_path / "no")
-    ) == [known, why]
+    outer["GIT_INDEX_FILE"] = str(tmp_path / "no")
+    assert commit_of(tmp_path / "own", **outer) == [known, why]
     assert commit_of(tmp_path / "unpacked", **outer)[0] == ""
     refused = commit_of(tmp_path / "own", GIT_TEST_ASSUME_DIFFERENT_OWNER="1")
     assert not refused[0]
@@ -325,11 +288,7 @@ def tools(notebook: dict[str, Any]) -> dict[str, Any]:
         cell["metadata"]["collapsed"] = False
         if cell["cell_type"] == "code":
             cell["metadata"]["vscode"] = {"languageId": "python"}
-            text = {
-                "output_type": "stream",
-                "name": "stdout",
-                "text": ["an old output"],
-            }
+            text = {"output_type": "stream", "name": "stdout", "text": ["an old one"]}
             cell.update(execution_count=7, outputs=[text])
     return notebook
 
@@ -347,7 +306,7 @@ def test_a_notebook_saved_by_other_tools_is_built(project: Project) -> None:  # 
     done = project.run("build", kernels=True)
     assert done.returncode == 0, done.stdout + done.stderr
     executed = (project.root / "outputs/demo/t/a/notebook.ipynb").read_text()
-    assert "an old output" not in executed
+    assert "an old one" not in executed
 
 
 def test_values_that_a_build_ignores_are_named_with_the_file_to_edit(
@@ -359,10 +318,8 @@ def test_values_that_a_build_ignores_are_named_with_the_file_to_edit(
     artefact.write_text(artefact.read_text().replace("t/b.ipynb", "t/a.ipynb"))
     path = project.root / "notebooks/t/a.ipynb"
     notebook = nbformat.read(path, 4)
-    notebook.metadata.codestress = {
-        "artefact": "t/a",
-        "knobs": {"step": "Larger: fewer."},
-    }
+    knobs = {"step": "Larger: fewer."}
+    notebook.metadata.codestress = {"artefact": "t/a", "knobs": knobs}
     nbformat.write(notebook, path)
     assert "JupyterLab" not in project.run("sync").stderr
     lines = path.read_text().replace("step: int = 300", "step: int = 150")
@@ -375,11 +332,6 @@ def test_values_that_a_build_ignores_are_named_with_the_file_to_edit(
             ("seed = 9", "params/t/a.yaml"),
         ):
             [line] = [line for line in done.stderr.splitlines() if value in line]
-            names(
-                line,
-                "notebooks/t/a.ipynb",
-                source,
-                "params/t/a.yaml",
-                "params/t/b.yaml",
-            )
+            files = ("params/t/a.yaml", "params/t/b.yaml")
+            names(line, "notebooks/t/a.ipynb", source, *files)
         assert done.returncode == (command[0] == "sync"), done.stderr

@@ -13,11 +13,9 @@ import nbformat
 import pytest
 from test_failures import Project, project  # noqa: F401
 
-from codestress.inference.registry import load_registry
 from codestress.paths import exported, whole
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
 from codestress.pipeline.inputs import inputs_of
-from conftest import ROOT, SCRIPT
+from conftest import ROOT, SCRIPT, artefact_of, ran
 from told import names
 
 
@@ -50,11 +48,6 @@ def test_an_exported_variable_has_its_earlier_value_afterwards(
     assert "CODESTRESS_X" not in os.environ
 
 
-def chosen(name: str, *settings: str, profile: str = "demo") -> Artefact:
-    [artefact] = resolve([name], profile, Overrides(settings=settings), load_registry())
-    return artefact
-
-
 @pytest.mark.parametrize(
     ("typed", "kept"),
     [
@@ -73,7 +66,7 @@ def test_files_in_settings_mean_where_they_were_typed(
     """A path inside the project stays short, so that it means the same in every checkout."""
     monkeypatch.setenv("HOME", "/home of")
     monkeypatch.chdir(ROOT / "lib")
-    artefact = chosen("codecrash/tab01", f"hints={typed}", profile="paper")
+    artefact = artefact_of("codecrash/tab01", "paper", f"hints={typed}")
     assert artefact.parameters.model_dump()["hints"] == kept
     files = artefact.parameters.files()
     assert (ROOT / kept in files) == (kept != "generated")
@@ -84,24 +77,19 @@ def test_a_file_of_answers_is_an_input_wherever_it_was_typed(
 ) -> None:
     (tmp_path / "mine.jsonl").touch()
     monkeypatch.chdir(tmp_path)
-    artefact = chosen("faultloc/relabel", "answers=mine.jsonl")
+    artefact = artefact_of("faultloc/relabel", "demo", "answers=mine.jsonl")
     assert f"data {tmp_path / 'mine.jsonl'}" in inputs_of(artefact)
-    own = {
-        "artefact": "faultloc/relabel",
-        "answers": "mine.jsonl",
-    }  # in a notebook's cell
-    assert (
-        type(artefact.parameters).of(own).model_dump()["answers"]
-        == f"{tmp_path}/mine.jsonl"
-    )
+    cell = {"artefact": "faultloc/relabel", "answers": "mine.jsonl"}
+    given = type(artefact.parameters).of(cell).model_dump()
+    assert given["answers"] == f"{tmp_path}/mine.jsonl"
 
 
 def test_files_in_params_are_below_the_project_s_root(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    before = chosen("codecrash/tab01", profile="paper")
+    before = artefact_of("codecrash/tab01", "paper")
     monkeypatch.chdir(tmp_path)
-    after = chosen("codecrash/tab01", profile="paper")
+    after = artefact_of("codecrash/tab01", "paper")
     assert after.parameters == before.parameters
     assert ROOT / "outputs/data/codecrash.hints.jsonl" in after.parameters.files()
     home = type(after.parameters).checked(
@@ -132,13 +120,8 @@ from codestress.problems.datasets import folders
 json.dump([str(folders()[0]), str(OUTPUTS), str(STORE)], open({str(told)!r}, "w"))"""
     project.artefact("one", cell)
     typed = {name: path for name, (path, _) in TYPED.items()}
-    done = subprocess.run(
-        [SCRIPT, "build", "t/one"],
-        cwd=here,
-        env=project.environment() | typed | {"HOME": str(tmp_path / "home")},
-        capture_output=True,
-        text=True,
-    )
+    own = project.environment(**typed, HOME=str(tmp_path / "home"))
+    done = ran(SCRIPT, "build", "t/one", cwd=here, env=own)
     names(done.stderr, "figure.pdf")  # which the cell did not publish
     assert json.loads(told.read_text()) == [
         str(tmp_path / path) for _, path in TYPED.values()
@@ -156,21 +139,9 @@ def test_a_notebook_that_no_build_starts_refuses_a_relative_path(
     nbformat.write(nbformat.v4.new_notebook(cells=[cell]), tmp_path / "n.ipynb")
 
     def executed(data: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [
-                sys.executable,
-                "-m",
-                "papermill",
-                "-k",
-                "python3",
-                "n.ipynb",
-                "out.ipynb",
-            ],
-            cwd=tmp_path,
-            env=os.environ | {"CODESTRESS_DATA": data},
-            capture_output=True,
-            text=True,
-        )
+        words = ("papermill", "-k", "python3", "n.ipynb", "out.ipynb")
+        own = os.environ | {"CODESTRESS_DATA": data}
+        return ran(sys.executable, "-m", *words, cwd=tmp_path, env=own)
 
     refused = executed("data")
     assert refused.returncode == 1
@@ -183,16 +154,21 @@ def test_make_takes_files_whose_names_have_spaces(tmp_path: Path) -> None:
     (tmp_path / "codestress").write_text("#!/bin/sh\nprintf '%s\\n' \"$@\"\n")
     (tmp_path / "codestress").chmod(0o755)
     for words in (["archive", "FILE=~/a b.gz"], ["diff", "A=a b", "B=c"]):
-        done = subprocess.run(
-            ["make", *words, f"BIN={tmp_path}"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-        )
+        done = ran("make", *words, f"BIN={tmp_path}", cwd=ROOT)
         typed = [word.partition("=")[2] for word in words[1:]]
         assert [word for word in done.stdout.splitlines() if word in typed] == typed, (
             done
         )
+
+
+def make_at(here: Path, *words: str, **own: str) -> subprocess.CompletedProcess[str]:
+    """`make` as typed in a folder, with variables of its own alone."""
+    foreign = ("MAKE", "CODESTRESS_")
+    kept = {
+        name: text for name, text in os.environ.items() if not name.startswith(foreign)
+    }
+    typed = f"cd {shlex.quote(str(here))} && {shlex.join(['make', *words])}"
+    return ran("bash", "-c", typed, env=kept | own)
 
 
 @pytest.mark.parametrize("directory", [False, True])
@@ -208,52 +184,22 @@ def test_make_takes_paths_from_where_it_was_typed(
     here = tmp_path / "here 'ä" if directory else ROOT
     here.mkdir(exist_ok=True)
     how = ["-C", str(ROOT)] if directory else []
-    words = [
-        "make",
-        *how,
-        "plan",
-        f"BIN={tmp_path}/bin",
-        "SET=answers=a.jsonl",
-    ]
-    words += ["CODESTRESS_OUTPUTS=../o, p", "MODELS=m.py:f"]
-    kept = {
-        k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))
-    }
-    done = subprocess.run(
-        ["bash", "-c", f"cd {shlex.quote(str(here))} && {shlex.join(words)}"],
-        env=kept | {"CODESTRESS_DATA": "d/ü", "CODESTRESS_STORE": "/s t"},
-        capture_output=True,
-        text=True,
-    )
+    words = ["plan", f"BIN={tmp_path}/bin", "SET=answers=a.jsonl", "MODELS=m.py:f"]
+    own = {"CODESTRESS_DATA": "d/ü", "CODESTRESS_STORE": "/s t"}
+    done = make_at(here, *how, *words, "CODESTRESS_OUTPUTS=../o, p", **own)
     lines = [line for line in done.stdout.splitlines() if not line.startswith("make: ")]
     paths = [f"{here}/d/ü", f"{here}/../o, p", "/s t"]
     assert lines[:4] == [str(here), *paths], done
-    assert lines[4:] == [
-        "plan",
-        "--profile",
-        "demo",
-        "--models",
-        "m.py:f",
-        "--set",
-        "answers=a.jsonl",
-    ]
+    options = "--profile demo --models m.py:f --set answers=a.jsonl"
+    assert " ".join(lines[4:]) == f"plan {options}"
 
 
 def test_silent_make_elsewhere_refuses_a_relative_path(tmp_path: Path) -> None:
     (tmp_path / "codestress").write_text('#!/bin/sh\necho "$CODESTRESS_DATA"\n')
     (tmp_path / "codestress").chmod(0o755)
-    kept = {
-        k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "CODESTRESS_"))
-    }
 
     def typed(here: Path, *words: str) -> subprocess.CompletedProcess[str]:
-        make = shlex.join(["make", "-s", *words, "plan", f"BIN={tmp_path}"])
-        return subprocess.run(
-            ["bash", "-c", f"cd {shlex.quote(str(here))} && {make}"],
-            env=kept,
-            capture_output=True,
-            text=True,
-        )
+        return make_at(here, "-s", *words, "plan", f"BIN={tmp_path}")
 
     for words in (["CODESTRESS_DATA=d e"], ["FILE=a b"], ["A=one"]):
         done = typed(tmp_path, "-C", str(ROOT), *words)

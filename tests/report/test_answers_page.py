@@ -71,16 +71,8 @@ def opened(figure: Figure, of: Results, folder: Path) -> list[tuple[Box, Cell]]:
     figure.draw_without_rendering()
     marks = marked(figure, figure.get_tightbbox())
     figure.savefig(folder / "figure.svg")
-    return write_answers(
-        folder,
-        "t/a",
-        of,
-        "strict",
-        marks,
-        "alt",
-        of.answers,
-        folder / "responses.sqlite",
-    )
+    store = folder / "responses.sqlite"
+    return write_answers(folder, "t/a", of, "strict", marks, "alt", store=store)
 
 
 def told(cell: Cell, of: Results) -> set[tuple[str, int]]:
@@ -90,25 +82,26 @@ def told(cell: Cell, of: Results) -> set[tuple[str, int]]:
 
 
 SHARES = {
-    **{
-        ("reader", 1): [True, True, True, False],
-        ("reader", 15): [True, False, False, False],
-    },
-    **{("reader-long", 1): [True, True, True, False], ("reader-long", 15): [False] * 4},
+    ("reader", 1): [True, True, True, False],
+    ("reader", 15): [True, False, False, False],
+    ("reader-long", 1): [True, True, True, False],
+    ("reader-long", 15): [False] * 4,
 }
+
+
+def shares() -> pd.DataFrame:
+    """A row for each cell, with its share and an interval."""
+    rows = [(model, d, np.mean(right)) for (model, d), right in SHARES.items()]
+    table = pd.DataFrame(rows, columns=["model", "d", "accuracy"])
+    return table.assign(label=table["model"], low=0.0, high=1.0)
 
 
 def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODESTRESS_LABEL", "t/a@reader+other")
-    rows = pd.DataFrame(
-        [
-            (model, d, f"d = {d}", np.mean(right), 0.0, 1.0)
-            for (model, d), right in SHARES.items()
-        ],
-        columns=["model", "d", "condition", "accuracy", "low", "high"],
-    ).assign(label=lambda table: table["model"])
+    rows = shares()
+    rows["condition"] = rows["d"].map("d = {}".format)
     panels = {
         "published (as printed)": rows,
         "regenerated here": with_cells(rows, ["model", "d"]),
@@ -135,13 +128,7 @@ def test_each_bar_opens_the_answers_that_it_counts_and_a_published_one_its_sourc
 
 
 def test_published_bars_beside_regenerated_ones_open_no_answers(tmp_path: Path) -> None:
-    rows = pd.DataFrame(
-        [
-            (model, model, 1, "here", np.mean(SHARES[model, 1]), 0.0, 1.0)
-            for model in MODELS
-        ],
-        columns=["model", "label", "d", "condition", "accuracy", "low", "high"],
-    )
+    rows = shares().query("d == 1").assign(condition="here")
     panels = {"all": with_cells(rows, ["model", "d"]), "published, all": rows}
     of = results(SHARES)
     places = opened(share_rows(panels, xlabel="right (%)"), of, tmp_path)
@@ -156,14 +143,8 @@ def test_points_of_a_curve_open_their_cells_also_where_their_shares_are_the_same
     use_style()
     figure = Figure(figsize=(4, 3))
     ax = figure.subplots()
-    points = pd.DataFrame(
-        [(model, d, np.mean(right)) for (model, d), right in SHARES.items()],
-        columns=["model", "d", "accuracy"],
-    )
-    points = points.assign(
-        low=points["accuracy"], high=points["accuracy"], place=points["d"] / 100
-    )
-    points = with_cells(points, ["model", "d"])
+    points = with_cells(shares(), ["model", "d"])
+    points["place"] = points["d"] / 100
     draw_curves(ax, points, list(MODELS), "place", value="accuracy", scale=100, size=3)
     places = opened(figure, results(SHARES), tmp_path)
     assert sorted((cell.label, cell.correct) for box, cell in places) == [
@@ -206,9 +187,8 @@ def test_what_an_answer_says_is_text_and_keys_are_not_shown(
     assert "<b>read" not in page
     assert "{{ 7*7 }}" in page
     assert "[key]" in page
-    assert not any(
-        secret in page for secret in ("sk-very-secret-key", "\u202e", "\x1b")
-    )
+    for secret in ("sk-very-secret-key", "\u202e", "\x1b"):
+        assert secret not in page
     assert "script-src 'none'" in page
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from conftest import ROOT, codestress
+from conftest import ROOT, codestress, ran
 from told import names
 
 MANIFEST = {
@@ -44,13 +43,9 @@ def outputs(tmp_path: Path) -> Path:
 def test_a_crate_tells_of_what_each_figure_was_made(outputs: Path) -> None:
     reader = pytest.importorskip("rocrate.rocrate")
     # As the Makefile does it, for a folder elsewhere.
-    done = subprocess.run(
-        ["make", "crate", "PROFILE=smoke", f"BIN={Path(sys.executable).parent}"],
-        cwd=ROOT,
-        env={**os.environ, "CODESTRESS_OUTPUTS": str(outputs)},
-        capture_output=True,
-        text=True,
-    )
+    command = ("make", "crate", "PROFILE=smoke", f"BIN={Path(sys.executable).parent}")
+    own = os.environ | {"CODESTRESS_OUTPUTS": str(outputs)}
+    done = ran(*command, cwd=ROOT, env=own)
     assert done.returncode == 0, done.stderr
     read = reader.ROCrate(outputs / "smoke")
     root = read.root_dataset

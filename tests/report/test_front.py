@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -23,47 +25,27 @@ MODEL = {"name": "my-model", "engine": "openai", "answered_by": ["my-model-1"]}
 
 
 def test_it_is_said_whether_a_large_language_model_was_asked() -> None:
+    readers, none = "simulated readers (not models)", "no large language model"
     told = did(71, 4, 8090, [*READERS, MODEL | {"answered_by": []}])
-    names(
-        told,
-        "8,090 answers",
-        "simulated readers (not models)",
-        "no large language model",
-    )
+    names(told, "8,090 answers", readers, none)
     assert "my-model" not in told
     told = did(1, 1, 5, [*READERS, MODEL])
-    names(told, "5 answers", "my-model", "simulated readers (not models)")
-    assert "no large language model" not in told
+    names(told, "5 answers", readers, "my-model")
+    assert none not in told
 
 
 def ledger(*rows: tuple[str, str, float, float, str, str]) -> pd.DataFrame:
-    columns = [
-        "artefact",
-        "statement",
-        "published",
-        "regenerated",
-        "verdict",
-        "evidence",
-    ]
-    table = (
-        pd.DataFrame(rows, columns=columns).reindex(columns=COLUMNS).assign(unit="%")
-    )
-    table = table.assign(artefacts=[[name] for name in table["artefact"]])
-    return table.assign(readings="", undecided="")
+    columns = ["artefact", "statement", "published", "regenerated", "verdict"]
+    table = pd.DataFrame(rows, columns=[*columns, "evidence"]).reindex(columns=COLUMNS)
+    artefacts = [[name] for name in table["artefact"]]
+    return table.assign(artefacts=artefacts, unit="%", readings="", undecided="")
 
 
 def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() -> None:
     stated = read_published("codecrash")["headline"]["stated"]
     rows = ledger(
         ("codecrash/tab01", stated, 23.2, 23.21, "reproduced", "recomputed"),
-        (
-            "codecrash/tab13",
-            f"{stated}, asked again",
-            23.2,
-            float("nan"),
-            "not run",
-            "re-run",
-        ),
+        ("codecrash/tab13", f"{stated}, again", 23.2, math.nan, "not run", "re-run"),
         ("codecrash/tab01", "something else", 5.0, 9.0, "differs", "re-run"),
     )
     (card,) = fronts(["codecrash"], ["codecrash/tab01", "origin/fig02"], rows)
@@ -76,10 +58,9 @@ def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() ->
     (other,) = fronts(["codecrash"], ["codecrash/tab01"], read)
     names(other["says"], "inconclusive", "recomputed", read["readings"][0])
     assert "too few items" not in other["says"]
-    assert [(evidence, counts) for evidence, _, counts in card["all"]] == [
-        ("recomputed", {"reproduced": 1}),
-        ("re-run", {"differs": 1}),
-    ]
+    (first, _, reproduced), (second, _, differs) = card["all"]
+    assert (first, reproduced) == ("recomputed", {"reproduced": 1})
+    assert (second, differs) == ("re-run", {"differs": 1})
     assert [row["statement"] for row in card["contrary"]] == ["something else"]
     assert card["figure"] == "codecrash/tab01"
     assert card["query"] == {"paper": "codecrash", "search": stated}
@@ -87,52 +68,24 @@ def test_a_card_says_the_published_number_and_the_verdict_with_its_evidence() ->
 
 
 def test_several_numbers_are_a_span_and_what_no_figure_states_is_no_number() -> None:
+    words = "share of right answers"
+    waiting = (math.nan, "not run", "re-run")
     rows = ledger(
-        (
-            "origin/fig02",
-            "a: share of right answers",
-            0.0,
-            float("nan"),
-            "not run",
-            "re-run",
-        ),
-        (
-            "origin/fig02",
-            "b: share of right answers",
-            27.35,
-            float("nan"),
-            "not run",
-            "re-run",
-        ),
-        (
-            "origin/fig05",
-            "c: share of right answers",
-            90.0,
-            float("nan"),
-            "not run",
-            "re-run",
-        ),
+        ("origin/fig02", f"a: {words}", 0.0, *waiting),
+        ("origin/fig02", f"b: {words}", 27.35, *waiting),
+        ("origin/fig05", f"c: {words}", 90.0, *waiting),
     )
     (card,) = fronts(["origin"], ["origin/fig02"], rows)
     assert card["number"] == "0 to 27.35 %"
     names(card["says"], "not re-run")
-    order = (
-        "origin/fig02",
-        "d: share of right answers",
-        100.0,
-        5.0,
-        "reproduced",
-        "recomputed",
-    )
+    order = ("origin/fig02", f"d: {words}", 100.0, 5.0, "reproduced", "recomputed")
     orders = ledger(order).assign(relation="less than")
     (same,) = fronts(["origin"], ["origin/fig02"], pd.concat([rows, orders]))
     assert (same["number"], same["says"]) == (card["number"], card["says"])
     (card,) = fronts(["origin"], ["origin/nano"], rows[:0])
     assert (card["number"], card["figure"]) == ("", "origin/nano")
-    for paper, number in (
-        ("faultloc", "78 %"),
-        ("semtrace", "31.63 to 79.55 % of the maximum"),
-    ):
+    span = "31.63 to 79.55 % of the maximum"
+    for paper, number in (("faultloc", "78 %"), ("semtrace", span)):
         (card,) = fronts([paper], [f"{paper}/tab04"], rows[:0])
         assert (card["number"], card["query"]) == (number, {})
 
@@ -141,21 +94,32 @@ COUNTED = {"codecrash": ["hints=generated", "problems=[cruxeval]"]}
 """Settings without which a card's command cannot be counted from data that is at hand."""
 
 
+@pytest.fixture
+def planned(tmp_path: Path, shared_data: Path) -> Callable[..., pd.DataFrame]:
+    """The plan of an artefact at the paper's size."""
+
+    def plan(artefact: str, *options: str) -> pd.DataFrame:
+        command = ("plan", artefact, "--json", "--profile", "paper", *options)
+        data = {"CODESTRESS_DATA": str(shared_data)}
+        done = codestress(*command, outputs=tmp_path, **data)
+        return pd.DataFrame(json.loads(done.stdout))
+
+    return plan
+
+
 @pytest.mark.slow
 @pytest.mark.release
 @pytest.mark.isolation
 @pytest.mark.parametrize("paper", ["codecrash", "faultloc", "origin", "semtrace"])
 def test_a_cards_price_is_what_its_command_would_ask(
-    paper: str, shared_data: Path, tmp_path: Path
+    paper: str, planned: Callable[..., pd.DataFrame]
 ) -> None:
     (card,) = fronts([paper], [f"{paper}/any"], ledger())
-    artefact, profile, models = card["rerun"].split()
-    command = ["plan", artefact, "--json", "--profile", profile.split("=")[1]]
-    command += ["--models", models.split("=")[1]]
+    artefact, _, models = card["rerun"].split()
+    options = ["--models", models.split("=")[1]]
     for setting in COUNTED.get(paper, []):
-        command += ["--set", setting]
-    planned = codestress(*command, outputs=tmp_path, CODESTRESS_DATA=str(shared_data))
-    (plan,) = json.loads(planned.stdout)
+        options += ["--set", setting]
+    plan = planned(artefact, *options).squeeze()
     price = card["price"]
     assert price["requests"] == pytest.approx(plan["missing"], rel=0.01)
     dollars = [plan["dollars_low"], plan["dollars_high"]]
@@ -167,15 +131,11 @@ def test_a_cards_price_is_what_its_command_would_ask(
 @pytest.mark.isolation
 @pytest.mark.parametrize("paper", ["faultloc", "origin", "semtrace"])
 def test_the_price_of_a_fold_is_what_its_command_would_ask(
-    paper: str, shared_data: Path, tmp_path: Path
+    paper: str, planned: Callable[..., pd.DataFrame]
 ) -> None:
     prices = read_published(paper)["headline"]["prices"]
     for name, price in prices.items():
-        command = ["plan", f"{paper}/{name}", "--json", "--profile", "paper"]
-        planned = codestress(
-            *command, outputs=tmp_path, CODESTRESS_DATA=str(shared_data)
-        )
-        rows = pd.DataFrame(json.loads(planned.stdout))
+        rows = planned(f"{paper}/{name}")
         assert price["requests"] == rows["missing"].sum(), name
         dollars = [rows["dollars_low"].sum(), rows["dollars_high"].sum()]
         assert price.get("dollars", [0, 0]) == pytest.approx(dollars, rel=0.01), name

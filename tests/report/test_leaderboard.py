@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from codestress.artefact_files import artefact_names, read_artefact
@@ -13,6 +13,7 @@ from codestress.fitting.proportions import wilson
 from codestress.inference.registry import load_registry
 from codestress.report.model_table import board, models_by_task, write_board
 from codestress.report.summary import shortfalls
+from codestress.rooms import papers
 from told import names
 
 
@@ -45,8 +46,7 @@ def test_files_have_the_models_in_the_order_of_the_page(tmp_path: Path) -> None:
     shown = board(table)["models"]
     assert shown == ["Alpha", "beta", "gamma", "Zeta"]
     write_board(table, tmp_path)
-    text = (tmp_path / "models.csv").read_text("utf-8")
-    assert [row["model"] for row in csv.DictReader(text.splitlines())] == shown
+    assert pd.read_csv(tmp_path / "models.csv")["model"].tolist() == shown
 
 
 def test_models_have_right_answers_of_those_asked_and_readers_have_no_row() -> None:
@@ -59,29 +59,17 @@ def test_models_have_right_answers_of_those_asked_and_readers_have_no_row() -> N
         "c/readers": manifest({"sim-x": (99, 0)}, True, ("sim-x",)),
     }
     first, second = models_by_task(manifests).itertuples()
-    assert (first.model, first.task, first.source, first.n) == (
-        "m1",
-        "a/two",
-        "here",
-        100,
-    )
+    assert [*first[1:4], first.n] == ["m1", "a/two", "here", 100]
     assert second.model == "m2"
-    assert second.accuracy == pytest.approx(60)
-    assert (second.low, second.high) == pytest.approx(
-        [100 * end for end in wilson(60, 100)]
-    )
+    ends = [100 * end for end in wilson(60, 100)]
+    assert [*second[4:7]] == pytest.approx([60, *ends])
 
 
 def test_each_paper_publishes_its_main_study_and_numbers_are_the_papers() -> None:
     tasks = [name for name in artefact_names() if read_artefact(name).leaderboard]
     rows = models_by_task({name: manifest({}, True) for name in tasks})
     assert set(rows["task"]) == set(tasks)
-    assert {task.split("/")[0] for task in tasks} == {
-        "codecrash",
-        "faultloc",
-        "origin",
-        "semtrace",
-    }
+    assert {task.split("/")[0] for task in tasks} == {*papers()}
     assert set(rows["source"]) == {"published"}
     assert set(rows["model"]) <= set(load_registry())
     own = rows.set_index(["task", "model"])
@@ -90,9 +78,8 @@ def test_each_paper_publishes_its_main_study_and_numbers_are_the_papers() -> Non
     # Printed: 79, 77 and 100 % of 100 problems each.
     gpt = own.loc["semtrace/tab01", "gpt-4.1-2025-04-14"]
     assert (gpt["accuracy"], gpt["n"]) == (pytest.approx(256 / 3), 300)
-    assert (
-        len(own.loc["codecrash/tab01"]) == 17
-    )  # Table 4's reasoning models are not in Table 1
+    # Table 4's reasoning models are not in Table 1.
+    assert len(own.loc["codecrash/tab01"]) == 17
     assert set(own.loc["codecrash/tab01"]["n"]) == {5 * (800 + 479)}
 
 
@@ -102,28 +89,16 @@ def test_a_changed_artefact_has_no_published_numbers_beside_it() -> None:
 
 
 def test_the_table_is_written_for_programs_and_for_readers(tmp_path: Path) -> None:
-    rows = models_by_task(
-        {"origin/fig04": manifest({"gpt-4-turbo-2024-04-09": (80, 19)}, True)}
-    )
+    turbo = "gpt-4-turbo-2024-04-09"
+    rows = models_by_task({"origin/fig04": manifest({turbo: (80, 19)}, True)})
     write_board(rows, tmp_path)
-    with (tmp_path / "models.csv").open(encoding="utf-8", newline="") as file:
-        lines = [
-            line
-            for line in csv.DictReader(file)
-            if line["model"] == "gpt-4-turbo-2024-04-09"
-        ]
-    assert [(line["source"], line["accuracy"], line["n"]) for line in lines] == [
-        ("here", "80.0", "100"),
-        ("published", "27.35", "117"),
-    ]
+    table = pd.read_csv(tmp_path / "models.csv").set_index("model").loc[turbo]
+    here, published = table[["source", "accuracy", "n"]].to_numpy().tolist()
+    assert here == ["here", 80, 100]
+    assert published == ["published", 27.35, 117]
     text = (tmp_path / "models.md").read_text(encoding="utf-8")
-    names(
-        text,
-        "origin/fig04",
-        "published | 27.35 | 20.09 | 36.05 | 117",
-        "here | 80 |",
-        "as if answers were independent",
-    )
+    numbers = ("published | 27.35 | 20.09 | 36.05 | 117", "here | 80 |")
+    names(text, "origin/fig04", *numbers, "as if answers were independent")
 
 
 def test_a_model_of_which_hardly_an_answer_is_read_has_no_place_and_it_is_said_why() -> (

@@ -28,8 +28,7 @@ from codestress.papers.origin import results as origin
 from codestress.papers.semtrace.results import largest_drops, losses, removal, tables
 from codestress.papers.semtrace.results.orders import FAMILIES
 from codestress.parameters import Facts
-from codestress.pipeline.artefacts import Overrides, resolve
-from codestress.report.claims import ORDERS, WORDS, ledger
+from codestress.report.claims import EVIDENCE, ORDERS, WORDS, ledger
 from codestress.report.published import (
     published_models,
     published_numbers,
@@ -37,7 +36,7 @@ from codestress.report.published import (
 )
 from codestress.report.statements import Statement, statements
 from codestress.scoring.summaries import summarize
-from conftest import some
+from conftest import artefact_of, some
 
 ROOT = Path(__file__).parents[2]
 PAPERS = ("origin", "semtrace", "faultloc", "codecrash")
@@ -55,23 +54,15 @@ def models_of(paper_name: str, one: Statement) -> list[str]:
 
 @cache
 def protocol(name: str) -> Facts:
-    (artefact,) = resolve([name], "paper", Overrides(), load_registry())
-    return artefact.parameters
+    return artefact_of(name, "paper").parameters
 
 
 def verdicts(paper_name: str, one: Statement, tables: Tables) -> list[str]:
     """Of one statement, with these tables and none of the others."""
     given = protocol(f"{paper_name}/{one.artefacts[0]}")
-    used = [
-        other for name in one.artefacts[:1] for other in statements(paper_name, name)
-    ]
-    every = {
-        name: pd.DataFrame()
-        for other in used
-        for name in (other.each, other.table)
-        if name
-    }
-    found = ledger(given, {**every, **tables})
+    used = statements(paper_name, one.artefacts[0])
+    named = {name for other in used for name in (other.each, other.table) if name}
+    found = ledger(given, dict.fromkeys(named, pd.DataFrame()) | tables)
     head = one.statement.split("{")[0] if one.each else one.statement
     same = (
         found["statement"].str.startswith(head)
@@ -110,6 +101,12 @@ def drawn(means: np.ndarray, items: int, random: Random) -> np.ndarray:
     return (random.random(chance.shape) < chance) * 1.0
 
 
+def rows_of(table: np.ndarray, *axes: str, columns: Any = None) -> pd.DataFrame:
+    """A row for each answer in a table of them, with its place on both axes."""
+    cells = pd.DataFrame(table, columns=columns).stack()
+    return cells.rename_axis(axes).reset_index(name="value_strict")
+
+
 def curve(best: float, depth: float) -> np.ndarray:
     return best - depth * (1 - (2 * POSITIONS - 1) ** 2)
 
@@ -140,12 +137,7 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
         for distractors in counts:
             deep = depth if distractors == counts[-1] else depth / 3
             table = drawn(curve(best, deep), items, random)
-            cells = (
-                pd.DataFrame(table)
-                .stack()
-                .rename_axis(["problem", "position"])
-                .reset_index(name="value_strict")
-            )
+            cells = rows_of(table, "problem", "position")
             parts.append(cells.assign(model=model, distractors=distractors))
     answers = pd.concat(parts).assign(
         problem=lambda rows: rows["problem"].astype(str),
@@ -163,21 +155,11 @@ def positions(one: Statement, value: float, random: Random) -> Tables:
 
 
 def gains(_: Statement, value: float, random: Random) -> Tables:
-    rows = []
+    rows, models = [], read_published("semtrace")["groups"]["larger"]
     for dataset, share in (("cruxeval", 0.5), ("semtrace", 0.5 * (1 + value / 100))):
-        table = drawn(
-            np.full(len(read_published("semtrace")["groups"]["larger"]), share),
-            800,
-            random,
-        )
-        cells = pd.DataFrame(
-            table, columns=read_published("semtrace")["groups"]["larger"]
-        ).stack()
-        rows.append(
-            cells.rename_axis(["problem", "model"])
-            .reset_index(name="value_strict")
-            .assign(dataset=dataset)
-        )
+        table = drawn(np.full(len(models), share), 800, random)
+        cells = rows_of(table, "problem", "model", columns=models)
+        rows.append(cells.assign(dataset=dataset))
     answers = pd.concat(rows).assign(task="output_prediction", distractors=20)
     return {"gains": largest_drops.task_gains(answers, confidence=0.95)}
 
@@ -188,12 +170,7 @@ def removals(one: Statement, value: float, random: Random) -> Tables:
     parts = []
     for model in models_of("semtrace", one):
         table = drawn(0.8 * np.exp(-rate * shares), 800, random)
-        cells = (
-            pd.DataFrame(table)
-            .stack()
-            .rename_axis(["problem", "removed"])
-            .reset_index(name="value_strict")
-        )
+        cells = rows_of(table, "problem", "removed")
         parts.append(cells.assign(model=model))
     answers = pd.concat(parts).assign(task=one.where["task"])
     answers["share_removed"] = answers["removed"] / 10
@@ -388,6 +365,28 @@ def table_two(_: Statement, shift: float, random: Random) -> Tables:
     return {"published": cells, "localized": pd.concat(compared)}
 
 
+SIZES = {"cruxeval": 800, "livecodebench": 479}
+
+
+def questions_of(dataset: str) -> np.ndarray:
+    """The question of each problem: some of LiveCodeBench's have one together."""
+    problems = np.arange(SIZES[dataset])
+    return problems if dataset == "cruxeval" else problems % 92
+
+
+def applied(answers: pd.DataFrame, task: str, mode: str) -> pd.DataFrame:
+    """The answers with what they have in common."""
+    setting = {"language": "python", "task": task, "mode": mode, "status": "applied"}
+    return answers.assign(
+        **{name: answers[name].astype(str) for name in ("problem", "question")},
+        **setting,
+        ignore=False,
+        refactor=False,
+        value_reference=answers["value_strict"],
+        density=answers["perturbation"].map({"VAN": 0.0}).fillna(1.0),
+    )
+
+
 def crash(
     labels: Sequence[str],
     shift: float,
@@ -398,27 +397,18 @@ def crash(
 ) -> pd.DataFrame:
     """Answers to vanilla and perturbed programs, of the published Pass@1, those of one question alike."""
     published = leaderboard.published_differences(task)
-    sizes = {"cruxeval": 800, "livecodebench": 479}
     parts = []
     for label in labels:
         own = published[(published["label"] == label) & (published["mode"] == mode)]
-        for dataset, part in own[own["dataset"].isin(sizes)].groupby("dataset"):
+        for dataset, part in own[own["dataset"].isin(SIZES)].groupby("dataset"):
             known = part.set_index("perturbation")["pass_at_1_pct"][list(names)]
             vanilla = float(part["vanilla_pct"].iloc[0])
             means = np.clip(np.array([vanilla, *(known - shift * vanilla)]) / 100, 0, 1)
-            size = sizes[str(dataset)]
-            question = (
-                np.arange(size) if dataset == "cruxeval" else np.arange(size) % 92
-            )
+            question = questions_of(str(dataset))
             chance = chances(means, question.max() + 1, random)[question]
-            table = pd.DataFrame(
-                (random.random(chance.shape) < chance) * 1.0, columns=["VAN", *names]
-            )
-            cells = (
-                table.stack()
-                .rename_axis(["problem", "perturbation"])
-                .reset_index(name="value_strict")
-            )
+            table = (random.random(chance.shape) < chance) * 1.0
+            columns = ["VAN", *names]
+            cells = rows_of(table, "problem", "perturbation", columns=columns)
             cells = cells.assign(
                 model=part["model"].iloc[0],
                 dataset=dataset,
@@ -426,20 +416,7 @@ def crash(
             )
             parts.append(cells)
     answers = pd.concat(parts, ignore_index=True)
-    density = answers["perturbation"].map({"VAN": 0.0}).fillna(1.0)
-    return answers.assign(
-        **{name: answers[name].astype(str) for name in ("problem", "question")},
-        value_reference=answers["value_strict"],
-        **{
-            "language": "python",
-            "task": task,
-            "mode": mode,
-            "ignore": False,
-            "refactor": False,
-        },
-        density=density,
-        status="applied",
-    )
+    return applied(answers, task, mode)
 
 
 def crash_cells(one: Statement, shift: float, random: Random) -> Tables:
@@ -485,84 +462,30 @@ def thought(_: Statement, shift: float, random: Random) -> Tables:
     """Tokens and right answers of one reasoning model; at the other effect twice the tokens, and fewer right ones."""
     published = reasoning.published_claims(reasoning.published_reasoning())
     rows = []
-    for cell in published[published["label"] == published["label"].iloc[0]].to_dict(
-        "records"
-    ):
-        size = {"cruxeval": 800, "livecodebench": 479}[cell["dataset"]]
-        question = (
-            np.arange(size) if cell["dataset"] == "cruxeval" else np.arange(size) % 92
-        )
-        spread = random.normal(0, 0.5, question.max() + 1)[question] + random.normal(
-            0, 0.5, size
-        )
+    one = published[published["label"] == published["label"].iloc[0]]
+    for cell in one.to_dict("records"):
+        question = questions_of(cell["dataset"])
+        size = len(question)
+        spread = random.normal(0, 0.5, question.max() + 1)[question]
+        spread += random.normal(0, 0.5, size)
         tokens = cell["average_tokens"] * np.exp(spread - 0.25) * (1 + 2 * shift)
-        points = cell["pass_at_1_pct"] - (
-            100 * shift if cell["perturbation"] != "VAN" else 0
-        )
-        rows.append(
-            pd.DataFrame(
-                {
-                    **{
-                        name: cell[name]
-                        for name in ("model", "dataset", "perturbation")
-                    },
-                    **{
-                        "problem": np.arange(size).astype(str),
-                        "question": question.astype(str),
-                    },
-                    **{
-                        "reasoning_tokens": tokens,
-                        "value_strict": random.random(size) < points / 100,
-                    },
-                }
-            )
-        )
-    answers = pd.concat(rows, ignore_index=True)
-    answers = answers.assign(
-        **{
-            "language": "python",
-            "task": "output",
-            "mode": "direct",
-            "ignore": False,
-            "refactor": False,
-        },
-        density=answers["perturbation"].map({"VAN": 0.0}).fillna(1.0),
-        status="applied",
-        collapsed=False,
-        value_strict=answers["value_strict"].astype(float),
-        value_reference=answers["value_strict"].astype(float),
-    )
+        lost = 100 * shift if cell["perturbation"] != "VAN" else 0
+        right = random.random(size) < (cell["pass_at_1_pct"] - lost) / 100
+        part = pd.DataFrame({"problem": np.arange(size), "question": question})
+        part = part.assign(reasoning_tokens=tokens, value_strict=right.astype(float))
+        about = {name: cell[name] for name in ("model", "dataset", "perturbation")}
+        rows.append(part.assign(**about, collapsed=False))
+    answers = applied(pd.concat(rows, ignore_index=True), "output", "direct")
     table = reasoning.reasoning_table(answers, rule="strict", confidence=0.95)
     return {"published": published, "reasoning": table}
 
 
 def as_it_is(one: Statement, value: float, _: Random) -> Tables:
     """A number without sampling."""
-    told: dict[str, Any] = dict.fromkeys(
-        [
-            "n",
-            "share_removed",
-            "single",
-            "single_drop",
-            "far_versions",
-            "far_programs",
-            "problems",
-            "passed",
-            "lines",
-        ],
-        1,
-    ) | dict.fromkeys(
-        [
-            "drop",
-            "single_drop_by_program",
-            "versions",
-            "far",
-            "published",
-            "tokens",
-            "accuracy",
-        ],
-        0.0,
-    )
+    ones = "n share_removed single single_drop far_versions far_programs problems passed lines"
+    zeros = "drop single_drop_by_program versions far published tokens accuracy"
+    told: dict[str, Any] = dict.fromkeys(ones.split(), 1)
+    told |= dict.fromkeys(zeros.split(), 0.0)
     rows = []
     for way in [*one.readings.values()] or [one]:
         number = {
@@ -574,7 +497,7 @@ def as_it_is(one: Statement, value: float, _: Random) -> Tables:
     return {one.table: pd.DataFrame(rows)}
 
 
-def ordered(one: Statement, side: float, _: Random) -> Tables:
+def ordered(one: Statement, side: float) -> Tables:
     """A number that lies on the stated side of its bound, `side` away, of enough items; on the other where negative."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for way in [*one.readings.values()] or [one]:
@@ -616,6 +539,11 @@ DESIGNS: dict[str, Design] = {
 }
 
 
+EXACT = """headline counted lines seeds published audit bound interpreter tokens medians words steps noticed
+printed recounted averages unchanged"""
+"""Tables of numbers without sampling."""
+
+
 def other(one: Statement) -> float:
     """A clearly other effect, in the unit of the statement."""
     value = float(one.value)
@@ -628,84 +556,59 @@ def other(one: Statement) -> float:
     return value - 35 if value > 45 else value + 35
 
 
-def decided() -> Iterator[Any]:
+def stated_in_tables(*, order: bool) -> Iterator[Any]:
+    """The papers' statements that a run can decide: those on orders, or the others."""
     for name in PAPERS:
         for one in statements(name):
-            if one.relation in ORDERS:
+            tried = one.evidence in (WORDS if order else EVIDENCE)
+            if (one.relation in ORDERS) != order or not one.table or not tried:
                 continue
-            if (
-                one.evidence in ("re-run", "recomputed")
-                and one.table
-                and one.table != "headline"
-            ):
+            if order or one.table != "headline":
+                place = f"{one.unit}, {one.artefacts[0]}"
                 yield pytest.param(
-                    name,
-                    one,
-                    id=f"{name}, {one.statement[:60]}, {one.unit}, {one.artefacts[0]}",
+                    name, one, id=f"{name}, {one.statement[:60]}, {place}"
                 )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "one"), list(decided()))
+@pytest.mark.parametrize(("name", "one"), list(stated_in_tables(order=False)))
 def test_every_statement_can_be_decided(name: str, one: Statement) -> None:
     make, by_value = DESIGNS.get(one.table, (as_it_is, True))
+
+    def judged(effect: float, seed: int) -> list[str]:
+        tables = make(one, effect, np.random.default_rng(seed))
+        if make is as_it_is:
+            tables = complete(name, one, tables)
+        return verdicts(name, one, tables)
+
     exact: list[str] = []
     for seed in range(SEEDS if len(one.number) == 4 else 1):
-        random = np.random.default_rng(seed)
-        tables = make(one, float(one.value) if by_value else 0.0, random)
-        exact += verdicts(
-            name, one, complete(name, one, tables) if make is as_it_is else tables
-        )
+        exact += judged(float(one.value) if by_value else 0.0, seed)
     assert exact
     assert exact.count("differs") <= max(1, 0.08 * len(exact)), exact
     assert set(exact) <= {"reproduced", "inconclusive", "differs"}
-    shifted = other(one) if by_value else 0.4
-    tables = make(one, shifted, np.random.default_rng(99))
-    different = verdicts(
-        name, one, complete(name, one, tables) if make is as_it_is else tables
-    )
+    different = judged(other(one) if by_value else 0.4, 99)
     assert "reproduced" not in different
     if not one.why and not one.artefacts[0].startswith("sec"):  # one answer each
         assert different.count("differs") >= 0.6 * len(different), different
 
 
-def complete(name: str, one: Statement, tables: Tables) -> Tables:
+def complete(paper_name: str, one: Statement, tables: Tables) -> Tables:
     """With the columns that other statements of the artefact look up in the same tables, empty."""
-    others = [
-        other for other in statements(name, one.artefacts[0]) if other.table in tables
-    ]
-    for way in [
-        way
-        for other in others
-        for way in (other, *other.readings.values())
-        if way.table in tables
-    ]:
-        table = tables[way.table]
-        tables[way.table] = table.reindex(
-            columns=list(dict.fromkeys([*table, *way.number, *way.match]))
-        )
+    for other in statements(paper_name, one.artefacts[0]):
+        for way in (other, *other.readings.values()):
+            if way.table in tables:
+                table = tables[way.table]
+                columns = dict.fromkeys([*table, *way.number, *way.match])
+                tables[way.table] = table.reindex(columns=[*columns])
     return tables
 
 
-def orders() -> Iterator[Any]:
-    for name in PAPERS:
-        for one in statements(name):
-            if one.relation in ORDERS and one.table and one.evidence in WORDS:
-                yield pytest.param(
-                    name, one, id=f"{name}, {one.statement[:60]}, {one.artefacts[0]}"
-                )
-
-
-@pytest.mark.parametrize(("name", "one"), some(list(orders()), 40))
+@pytest.mark.parametrize(("name", "one"), some(list(stated_in_tables(order=True)), 40))
 def test_every_order_can_be_decided(name: str, one: Statement) -> None:
-    random = np.random.default_rng(0)
-    agrees, other = WORDS[one.evidence]
-    assert set(verdicts(name, one, complete(name, one, ordered(one, 1.0, random)))) == {
-        agrees
-    }
-    assert set(
-        verdicts(name, one, complete(name, one, ordered(one, -1.0, random)))
-    ) == {other}
+    for side, word in zip((1.0, -1.0), WORDS[one.evidence], strict=True):
+        tables = complete(name, one, ordered(one, side))
+        assert set(verdicts(name, one, tables)) == {word}
 
 
 def test_what_no_run_can_decide_is_listed() -> None:
@@ -724,35 +627,11 @@ def test_what_no_run_can_decide_is_listed() -> None:
 
 def test_every_statement_names_what_its_table_has() -> None:
     """All tables that statements name are made by some design of this test."""
-    known = {
-        "headline",
-        "counted",
-        "lines",
-        "seeds",
-        "published",
-        "audit",
-        "bound",
-        "interpreter",
-        "tokens",
-    }
-    known |= {
-        "medians",
-        "words",
-        "steps",
-        "noticed",
-        "printed",
-        "recounted",
-        "averages",
-    }
+    known = {*DESIGNS, *EXACT.split(), ""}
     for name in PAPERS:
         for one in statements(name):
             tables = {way.table for way in (one, *one.readings.values())}
-            assert one.relation in ORDERS or tables <= {
-                *DESIGNS,
-                *known,
-                "unchanged",
-                "",
-            }, one
+            assert one.relation in ORDERS or tables <= known, one
             sampled = len(one.number) == 4 and one.relation not in ORDERS
             assert not sampled or one.each or one.n, (
                 f"{one.statement}: of how many of the paper's items?"
