@@ -22,7 +22,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, ran
 from test_contributing import copy  # noqa: F401
 
 BINDER = ROOT / "binder"
@@ -58,12 +58,7 @@ def test_repo2docker_plans_this_build() -> None:
     program = shutil.which("jupyter-repo2docker")
     if program is None:
         pytest.skip("jupyter-repo2docker is not installed")
-    planned = subprocess.run(
-        [program, "--no-build", "--debug", str(ROOT)],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    planned = ran(program, "--no-build", "--debug", ROOT, check=True)
     plan = planned.stdout + planned.stderr
     assert "python=3.12" in plan
     assert 'pip install --no-cache-dir -r "binder/requirements.txt"' in plan
@@ -86,14 +81,8 @@ def session(folder: Path) -> dict[str, str]:
 def running(command: list[str], folder: Path, **variables: str) -> Iterator[None]:
     environment = session(folder) | variables
     with (folder / "log").open("w") as log:
-        process = subprocess.Popen(
-            command,
-            cwd=folder,
-            env=environment,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
+        how: dict[str, Any] = {"stdout": log, "stderr": log, "start_new_session": True}
+        process = subprocess.Popen(command, cwd=folder, env=environment, **how)
         try:
             yield
         finally:
@@ -116,13 +105,8 @@ def fetched(address: str, log: Path) -> tuple[str, bytes]:
 
 @pytest.mark.slow
 def test_binder_builds_figures_and_opens_the_report(copy: Path) -> None:  # noqa: F811
-    built = subprocess.run(
-        [copy / "binder/postBuild", "faultloc/tab03"],
-        cwd=copy,
-        env=session(copy),
-        capture_output=True,
-        text=True,
-    )
+    post_build = (copy / "binder/postBuild", "faultloc/tab03")
+    built = ran(*post_build, cwd=copy, env=session(copy))
     assert built.returncode == 0, built.stdout + built.stderr
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -151,9 +135,7 @@ def test_the_dev_container_calls_the_makefile() -> None:
     commands = [container[key] for key in container if key in COMMANDS]
     assert commands == ["make", "make lab"]
     for command in commands:
-        subprocess.run(
-            [*command.split(), "-n"], cwd=ROOT, check=True, capture_output=True
-        )
+        ran(*command.split(), "-n", cwd=ROOT, check=True)
 
 
 @pytest.mark.slow

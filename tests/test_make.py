@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, ran
 from told import names
 
 NAMES = """
@@ -43,14 +43,8 @@ def make(request: pytest.FixtureRequest, tools: Path) -> Callable[..., str]:
     }
 
     def typed(*words: str, **environment: str) -> str:
-        done = subprocess.run(
-            ["make", *request.param, f"BIN={tools}", *words],
-            cwd=ROOT,
-            env=kept | EXPORTED | environment,
-            capture_output=True,
-            text=True,
-            timeout=60,  # of a command that is not the one meant here
-        )
+        command = ("make", *request.param, f"BIN={tools}", *words)
+        done = ran(*command, cwd=ROOT, env=kept | EXPORTED | environment)
         assert done.returncode == 0, done
         assert MARKER not in done.stdout + done.stderr
         return "\n".join(" ".join(line.split()) for line in done.stdout.splitlines())
@@ -104,12 +98,8 @@ def test_make_in_another_folder_finds_the_programs_whatever_cdpath_is(
     kit = tools.parent / "kit"
     shutil.copytree(tools, kit / "bin")
     shutil.copy(ROOT / "Makefile", kit)
-    done = subprocess.run(
-        ["bash", "-c", f"cd {tools.parent} && make -C kit plan BIN=bin"],
-        env={**os.environ, "CDPATH": str(kit)},
-        capture_output=True,
-        text=True,
-    )
+    typed = f"cd {tools.parent} && make -C kit plan BIN=bin"
+    done = ran("bash", "-c", typed, env=os.environ | {"CDPATH": str(kit)})
     assert done.returncode == 0, done
     assert "codestress plan --profile demo" in " ".join(done.stdout.split())
 
@@ -170,9 +160,7 @@ def test_settings_of_pip_do_not_lead_the_set_up_astray(tmp_path: Path) -> None:
     environment["UV_REQUIRE_HASHES"] = "1"
 
     def typed(*words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            ["make", *words], cwd=kit, env=environment, capture_output=True, text=True
-        )
+        return ran("make", *words, cwd=kit, env=environment)
 
     done = typed(".venv/ready")
     assert done.returncode == 0, done

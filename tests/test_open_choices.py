@@ -8,9 +8,8 @@ import pytest
 import yaml
 
 from codestress.artefact_files import artefact_names, read_artefact
-from codestress.inference.registry import load_registry
 from codestress.parameters import Facts
-from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.artefacts import resolve
 from codestress.rooms import offered_by
 from conftest import ROOT
 
@@ -52,10 +51,7 @@ def test_every_open_choice_is_explained(paper: str) -> None:
 @pytest.mark.parametrize("paper", PAPERS)
 def test_defaults_are_those_of_the_paper_profile(paper: str) -> None:
     names = [name for name in artefact_names() if name.startswith(f"{paper}/")]
-    values = [
-        artefact.parameters.model_dump()
-        for artefact in resolve(names, "paper", Overrides(), load_registry())
-    ]
+    values = [artefact.parameters.model_dump() for artefact in resolve(names, "paper")]
     for name, default in rows_of(paper):
         if name:
             wanted = yaml.safe_load(default.strip("`"))

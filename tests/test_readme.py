@@ -8,7 +8,6 @@ import json
 import os
 import re
 import shlex
-import subprocess
 from pathlib import Path
 
 import click
@@ -20,22 +19,12 @@ from codestress.cli import cli
 from codestress.inference.registry import load_registry
 from codestress.nano.configuration import WEIGHTS
 from codestress.rooms import papers
-from conftest import ROOT, exposed
+from conftest import ROOT, exposed, ran
 
-BEHIND = (
-    "scoring",
-    "nano",
-    "models",
-    "origin",
-    "semtrace",
-    "codecrash",
-    "faultloc",
-    "readers",
-    "course",
-)
+BEHIND = ("scoring", "nano", "models", *papers(), "readers", "course")
 PAGES = {
-    path: path.read_text(encoding="utf-8")
-    for path in (ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in BEHIND))
+    ROOT / name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", *(f"docs/{name}.md" for name in BEHIND))
 }
 README = "\n".join(PAGES.values())
 COMMANDS = [
@@ -47,12 +36,8 @@ LISTED = yaml.safe_load((ROOT / "tests/examples.yaml").read_text(encoding="utf-8
 RUN_ELSEWHERE = list(itertools.chain.from_iterable(LISTED["readme elsewhere"].values()))
 RUN_HERE = [command for command in COMMANDS if command not in RUN_ELSEWHERE]
 
-PROBLEM = {
-    "id": "a",
-    "code": "def f(x):\n    return x + 1",
-    "input": "1",
-    "output": "2",
-}
+CODE = "def f(x):\n    return x + 1"
+PROBLEM = {"id": "a", "code": CODE, "input": "1", "output": "2"}
 FILES = {
     "answers.json": [{"a": ["2", "3"], "b": ["f(1)", "f(2)"]}],
     "problems.jsonl": [PROBLEM, PROBLEM | {"id": "b", "input": "2", "output": "3"}],
@@ -104,9 +89,7 @@ def succeeds(
         if rows:
             (folder / name).write_text("\n".join(map(json.dumps, rows)))
     placed = [FILE_NAME.sub(rf"{folder}/\g<0>", word) for word in arguments]
-    done = subprocess.run(
-        placed, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=3600
-    )
+    done = ran(*placed, cwd=ROOT, env=environment)
     refused = bool(exposed()) and any(words in command for words in RUN_STRANGERS)
     expected = 1 if " diff " in command or refused else 0
     assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -121,10 +104,7 @@ def test_the_key_s_absence_is_said_for_the_command_that_needs_one(
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.setenv("CODESTRESS_OUTPUTS", str(tmp_path))
-    command = ["make", "origin/fig04", "MODELS=gpt-4o-mini-2024-07-18"]
-    done = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=1200
-    )
+    done = ran("make", "origin/fig04", "MODELS=gpt-4o-mini-2024-07-18", cwd=ROOT)
     assert done.returncode != 0
     assert "OPENAI_API_KEY" in done.stderr
 
@@ -160,17 +140,13 @@ def test_every_artefact_is_listed_with_its_command() -> None:
 
 
 def test_make_help_lists_the_papers_and_nothing_else() -> None:
-    told = subprocess.run(
-        ["make", "help"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
+    told = ran("make", "help", cwd=ROOT, check=True).stdout
     [line] = [line for line in told.splitlines() if line.startswith("make PAPER ")]
     assert line.partition(": ")[2].split() == list(papers())
 
 
 def test_no_machine_s_paths() -> None:
-    tracked = subprocess.run(
-        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.split()
+    tracked = ran("git", "ls-files", cwd=ROOT, check=True).stdout.split()
     here = str(ROOT.parent)
     for name in tracked:
         content = Path(ROOT / name).read_bytes()

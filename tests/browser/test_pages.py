@@ -15,31 +15,27 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from playwright.sync_api import (
     Browser,
+    FloatRect,
     Locator,
     Page,
     Playwright,
     TimeoutError,
+    ViewportSize,
     expect,
     sync_playwright,
 )
 
 from codestress.pipeline.notebooks import about
-from conftest import ROOT, codestress, slow
+from conftest import ROOT, codestress, ran, slow
 from told import names
 
-CHROMIUM = next(
-    (
-        found
-        for name in ("chromium", "chromium-browser", "google-chrome")
-        if (found := shutil.which(name))
-    ),
-    "",
-)
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+CHROMIUM = next(filter(None, map(shutil.which, BROWSERS)), "")
 expect.set_options(timeout=90_000)
 pytestmark = pytest.mark.skipif(
     not CHROMIUM, reason="no browser is installed (Debian: apt install chromium)"
@@ -56,14 +52,11 @@ def playwright() -> Iterator[Playwright]:
 def browser_with(
     playwright: Playwright, environment: dict[str, str]
 ) -> Iterator[Browser]:
-    flags = [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--disable-background-networking",
-    ]
+    flags = ["--no-sandbox", "--disable-gpu", "--disable-quic"]
     launched = playwright.chromium.launch(
-        executable_path=CHROMIUM, args=flags, env=dict(environment)
+        executable_path=CHROMIUM,
+        args=[*flags, "--disable-background-networking"],
+        env=dict(environment),
     )
     yield launched
     launched.close()
@@ -84,17 +77,13 @@ def opened(
     scheme: Literal["light", "dark"] = "light",
 ) -> Iterator[Page]:
     """A page that must ask nobody but `own`, and say no error."""
-    page = browser.new_page(
-        viewport={"width": width, "height": 800}, color_scheme=scheme
-    )
+    size: ViewportSize = {"width": width, "height": 800}
+    page = browser.new_page(viewport=size, color_scheme=scheme)
     page.set_default_timeout(90_000)
     asked: list[str] = []
     said: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.on(
-        "console",
-        lambda message: said.append(message.text) if message.type == "error" else None,
-    )
+    page.on("console", lambda told: said.extend([told.text] * (told.type == "error")))
     page.on("pageerror", lambda error: said.append(str(error)))
     page.goto(address)
     yield page
@@ -106,70 +95,78 @@ def opened(
 CARDS = ROOT / "lib/codestress/explore/jupyter/voila/templates/codestress/static"
 
 
-def report(smoke: Path) -> str:
+@contextmanager
+def report(browser: Browser, smoke: Path, width: int = 1100) -> Iterator[Page]:
+    """The smoke build's report."""
+    with opened(browser, address(smoke), "file://", width) as page:
+        yield page
+
+
+def address(smoke: Path) -> str:
     return (smoke / "smoke" / "index.html").as_uri()
+
+
+def loaded(picture: Locator) -> None:
+    """Waits until the browser has a picture in sight."""
+    picture.scroll_into_view_if_needed()
+    there = "image => image.complete && image.naturalWidth > 0"
+    picture.page.wait_for_function(there, arg=picture.element_handle())
+
+
+def box_of(shown: Locator) -> FloatRect:
+    box = shown.bounding_box()
+    assert box is not None
+    return box
+
+
+def click_spot(picture: Locator, spot: list[Any]) -> None:
+    """Clicks in the middle of a place, which is in thousandths of the picture."""
+    image = picture.locator("img")
+    loaded(image)
+    left, top, width, height, *_ = spot
+    x, y = (left + width / 2) / 1000, (top + height / 2) / 1000
+    box = box_of(image)
+    picture.click(position={"x": box["width"] * x, "y": box["height"] * y})
 
 
 def test_the_first_screen_has_a_card_for_each_paper(
     browser: Browser, smoke: Path
 ) -> None:
-    with opened(browser, report(smoke), "file://", 1280) as page:
+    with report(browser, smoke, 1280) as page:
         expect(page.locator("header")).to_contain_text("no large language model")
         cards = page.locator("article.paper")
         assert cards.count() == 4
         for card in cards.all():
             expect(card).to_be_in_viewport()
-            assert re.search(
-                r"\d.*\(published\)", card.locator(".headline").inner_text()
-            )
-            names(
-                card.locator(".rest").inner_text(),
-                "make data",
-                "PROFILE=paper",
-                "at most",
-                "requests, $",
-                "make plan",
-            )
+            headline = card.locator(".headline").inner_text()
+            assert re.search(r"\d.*\(published\)", headline)
+            commands = ("make data", "PROFILE=paper", "make plan")
+            names(card.locator(".rest").inner_text(), *commands, "requests, $")
             image = card.locator("img")
-            page.wait_for_function(
-                "image => image.complete && image.naturalWidth > 0",
-                arg=image.element_handle(),
-            )
-            figure, notebook, model = (
-                link.get_attribute("href") or ""
-                for link in card.locator(".ways a").all()
-            )
-            assert (
-                page.locator(f"[id='{figure[1:]}']").count()
-                == page.locator(f"[id='{model[1:]}']").count()
-                == 1
-            )
+            loaded(image)
+            ways = card.locator(".ways a").all()
+            figure, notebook, model = (str(way.get_attribute("href")) for way in ways)
+            for place in (figure, model):
+                assert page.locator(f"[id='{place[1:]}']").count() == 1
             assert (smoke / "smoke" / notebook).is_file()
             assert 0 < len(image.get_attribute("alt") or "") <= 500
         # Only instruments answered.
-        here = "#board td[data-value]:nth-child(odd)"
-        assert (
-            page.locator("#board td[data-value]").count()
-            > page.locator(here).count()
-            == 0
-        )
+        numbers = page.locator("#board td[data-value]")
+        assert numbers.count() > 0
+        assert numbers.and_(page.locator("td:nth-child(odd)")).count() == 0
 
 
 @pytest.mark.slow
 def test_every_number_of_a_card_leads_to_its_rows_of_the_ledger(
     browser: Browser, smoke: Path
 ) -> None:
-    with opened(browser, report(smoke), "file://", 1280) as page:
+    with report(browser, smoke, 1280) as page:
         shown = page.get_by_role("search", name="Claims").locator("output")
         links = page.locator(".says a, .rest a, .verdicts a")
         assert links.count() > 8
-        for link in links.all():
-            number = link.inner_text().split()[0]
-            link.click()
-            expect(shown).to_have_text(re.compile(f"^{number} of"))
-        for link in page.locator(
-            ".contrary a", has_text=re.compile(r"^\d+ (in|does|differs)")
-        ).all():
+        verdict = re.compile(r"^\d+ (in|does|differs)")
+        contrary = page.locator(".contrary a", has_text=verdict)
+        for link in (*links.all(), *contrary.all()):
             number = link.inner_text().split()[0]
             link.click()
             expect(shown).to_have_text(re.compile(f"^{number} of"))
@@ -181,24 +178,17 @@ def test_every_number_of_a_card_leads_to_its_rows_of_the_ledger(
 def test_what_was_not_run_is_folded_with_its_command(
     browser: Browser, smoke: Path
 ) -> None:
-    with opened(browser, report(smoke), "file://") as page:
+    with report(browser, smoke) as page:
         assert page.evaluate("document.getElementsByTagName('*').length") < 40_000
         rows, folds = page.locator("#ledger tbody tr"), page.locator("#ledger .fold")
-        verdicts = rows.evaluate_all(
-            "rows => rows.map((row) => row.matches('.fold') ? 'fold' : '')"
-        )
-        first = verdicts.index("fold")
-        assert set(verdicts[first:]) == {"fold"}
+        verdicts = rows.evaluate_all("rows => rows.map((row) => row.matches('.fold'))")
+        first = verdicts.index(True)
+        assert all(verdicts[first:])
         folded = folds.locator("a").all_inner_texts()
         assert len(folded) == len({*folded}) == len(verdicts) - first
-        fold = page.locator(
-            ".fold", has=page.get_by_text("codecrash/tab01", exact=True)
-        )
-        names(
-            fold.inner_text(),
-            "make codecrash/tab01 PROFILE=paper",
-            "make plan codecrash/tab01 PROFILE=paper",
-        )
+        command = "make codecrash/tab01 PROFILE=paper"
+        fold = page.locator(".fold", has_text=command)
+        names(fold.inner_text(), "make plan codecrash/tab01 PROFILE=paper")
         priced = page.locator(".fold", has_text="make origin/fig04 PROFILE=paper")
         names(priced.inner_text(), "1,638 requests at most", "$25.4 to $31")
         button = fold.get_by_role("button")
@@ -223,15 +213,12 @@ def test_what_was_not_run_is_folded_with_its_command(
 def test_models_are_sorted_by_click_and_by_keyboard(
     browser: Browser, tmp_path: Path
 ) -> None:
-    manifest = {
-        "title": "Figure 4",
-        "protocol": "the paper's",
-        "leaderboard": True,
-        "models": [{"name": name, "engine": "openai"} for name in ("m1", "m2")],
-        "counts": {
-            "m1": {"correct": 9, "incorrect": 1, "skipped": 0},
-            "m2": {"correct": 1, "incorrect": 9, "skipped": 0},
-        },
+    manifest: dict[str, Any] = {"title": "Figure 4", "protocol": "the paper's"}
+    manifest["leaderboard"] = True
+    manifest["models"] = [{"name": name, "engine": "openai"} for name in ("m1", "m2")]
+    manifest["counts"] = {
+        "m1": {"correct": 9, "incorrect": 1, "skipped": 0},
+        "m2": {"correct": 1, "incorrect": 9, "skipped": 0},
     }
     for name in ("origin/fig04", "semtrace/tab01"):
         path = tmp_path / "mine" / name / "manifest.json"
@@ -251,10 +238,8 @@ def test_models_are_sorted_by_click_and_by_keyboard(
         assert models.all_inner_texts()[:2] == ["m1", "m2"]
         page.keyboard.press("Enter")
         expect(column).to_have_attribute("aria-sort", "ascending")
-        assert models.all_inner_texts()[:2] == [
-            "m2",
-            "m1",
-        ]  # rows without a number stay last
+        # Rows without a number stay last.
+        assert models.all_inner_texts()[:2] == ["m2", "m1"]
         page.keyboard.press("Shift+Tab")
         page.keyboard.press("Space")
         published = table.get_by_role("columnheader", name="published, origin/fig04")
@@ -263,13 +248,10 @@ def test_models_are_sorted_by_click_and_by_keyboard(
         assert models.first.inner_text() == "gpt-4-turbo-2024-04-09"
         table.get_by_role("button", name="model").click()
         assert models.all_inner_texts() == alphabet
-        for link in ("CSV", "Markdown"):
-            href = (
-                page.locator("#leaderboard")
-                .get_by_role("link", name=link)
-                .get_attribute("href")
-            )
-            assert (tmp_path / "mine" / str(href)).is_file()
+        board = page.locator("#leaderboard")
+        for name in ("CSV", "Markdown"):
+            file = board.get_by_role("link", name=name).get_attribute("href")
+            assert (tmp_path / "mine" / str(file)).is_file()
 
 
 def test_residuals_are_drawn_whole_whatever_their_size(
@@ -285,10 +267,8 @@ def test_residuals_are_drawn_whole_whatever_their_size(
     """
     path = tmp_path / "points.html"
     begun = script.replace("export default { render };", model)
-    path.write_text(
-        f"<meta charset='utf-8'><body><script type='module'>{begun}</script>",
-        encoding="utf-8",
-    )
+    body = f"<meta charset='utf-8'><body><script type='module'>{begun}</script>"
+    path.write_text(body, encoding="utf-8")
     lines = "[...document.querySelectorAll('line[stroke-width=\"3\"]')]"
     stems = f"{lines}.map((one) => one.y1.baseVal.value - one.y2.baseVal.value)"
     with opened(browser, path.as_uri(), "file://") as page:
@@ -304,19 +284,16 @@ def test_residuals_are_drawn_whole_whatever_their_size(
 def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(
     browser: Browser, smoke: Path
 ) -> None:
-    with opened(browser, report(smoke), "file://") as page:
-        shown = page.locator("#ledger tbody tr:not(.fold):visible")
+    rows = "#ledger tbody tr:not(.fold):visible"
+    with report(browser, smoke) as page:
+        shown = page.locator(rows)
         claims = page.get_by_role("search", name="Claims")
         search = claims.get_by_label("Search")
         told = re.fullmatch(r"([\d,]+) of \1", claims.locator("output").inner_text())
         assert told is not None
         all_rows = int(told[1].replace(",", ""))
         assert all_rows > 500
-        for number, found in (
-            ("23.21", r"23\.21"),
-            ("23.2", r"23\.2"),
-            ("78 %", r"\b78(\.\d+)? ?%"),
-        ):
+        for number, found in (("23.2", r"23\.2"), ("78 %", r"\b78(\.\d+)? ?%")):
             search.fill(number)
             texts = shown.all_inner_texts()
             assert 0 < len(texts) < all_rows / 4
@@ -330,80 +307,50 @@ def test_the_report_filters_claims_and_figures_and_keeps_it_in_the_address(
         texts = shown.all_inner_texts()
         assert 0 < len(texts) < decided
         assert all("turbo" in text for text in texts)
-        address = page.url
-    with opened(browser, address, "file://") as page:
-        assert (
-            page.locator("#ledger tbody tr:not(.fold):visible").all_inner_texts()
-            == texts
-        )
-        expect(
-            page.get_by_role("search", name="Claims").get_by_label("Search")
-        ).to_have_value("height turbo")
+        filtered = page.url
+    with opened(browser, filtered, "file://") as page:
+        shown = page.locator(rows)
+        assert shown.all_inner_texts() == texts
+        claims = page.get_by_role("search", name="Claims")
+        expect(claims.get_by_label("Search")).to_have_value("height turbo")
         figures = page.get_by_role("search", name="Figures")
         figures.get_by_label("Paper").select_option("faultloc")
-        assert {"faultloc"} == {
-            card.get_attribute("data-paper")
-            for card in page.locator("article.card:visible").all()
-        }
-        cards = page.locator("article.card")
-        expect(figures.locator("output")).to_have_text(
-            f"{page.locator('article.card:visible').count()} of {cards.count()}"
-        )
-        assert page.locator("article.card:visible tbody tr").count() > 0
+        cards = page.locator("article.card:visible")
+        papers = {card.get_attribute("data-paper") for card in cards.all()}
+        assert papers == {"faultloc"}
+        number = f"{cards.count()} of {page.locator('article.card').count()}"
+        expect(figures.locator("output")).to_have_text(number)
+        assert cards.locator("tbody tr").count() > 0
         assert page.locator("#cards tbody tr[hidden]").count() == 0
-        card = page.locator("article.card:visible").first
-        image = card.locator("img")
-        image.scroll_into_view_if_needed()
-        page.wait_for_function(
-            "image => image.complete && image.naturalWidth > 0",
-            arg=image.element_handle(),
-        )
+        image = cards.first.locator("img")
+        loaded(image)
         assert len(image.get_attribute("alt") or "") > 60
         to_ledger = page.locator("a[href^='#ledger']")
-        card = page.locator("article.card:visible", has=to_ledger).first
-        name = card.get_attribute("id") or ""
-        card.locator("a[href^='#ledger']").click()
-        shown = page.locator("#ledger tbody tr:not(.fold):visible")
+        card = cards.filter(has=to_ledger).first
+        name = str(card.get_attribute("id"))
+        card.locator(to_ledger).click()
         expect(shown.first).to_be_in_viewport()
-        assert all(
-            name in (row.get_attribute("data-figure") or "").split()
-            for row in shown.all()
-        )
+        for row in shown.all():
+            assert name in str(row.get_attribute("data-figure")).split()
         shown.first.get_by_role("link", name=name, exact=True).click()
         expect(page.locator(f"[id='{name}'] h3")).to_be_in_viewport()
-        page.goto(f"{report(smoke)}#ledger?figure=no/such")
-        claims = page.get_by_role("search", name="Claims")
+        page.goto(f"{address(smoke)}#ledger?figure=no/such")
         expect(claims.locator("output")).to_have_text(f"0 of {told[1]}")
         expect(claims.get_by_role("button")).to_be_visible()
-        page.goto(f"{report(smoke)}#%E0%A4%A")  # no text in UTF-8
+        page.goto(f"{address(smoke)}#%E0%A4%A")  # no text in UTF-8
 
 
 def test_a_click_on_a_bar_leads_to_its_answers(browser: Browser, smoke: Path) -> None:
-    with opened(browser, report(smoke), "file://") as page:
+    with report(browser, smoke) as page:
         picture = page.locator("[id='origin/fig04'] .picture")
-        picture.scroll_into_view_if_needed()
-        image = picture.locator("img")
-        page.wait_for_function(
-            "image => image.complete && image.naturalWidth > 0",
-            arg=image.element_handle(),
-        )
         spots = json.loads(picture.get_attribute("data-spots") or "")
-        box = picture.locator("img").bounding_box()
-        assert box is not None
-        left, top, width, height, cell, _ = next(
-            one for one in spots if one[4] != "published"
-        )
-        x, y = (
-            box["width"] * (left + width / 2) / 1000,
-            box["height"] * (top + height / 2) / 1000,
-        )
-        picture.click(position={"x": x, "y": y})
-        page.wait_for_url(f"**/origin/fig04/answers.html#{cell}")
-        section = page.locator(f"#{cell}")
+        spot = next(one for one in spots if one[4] != "published")
+        click_spot(picture, spot)
+        page.wait_for_url(f"**/origin/fig04/answers.html#{spot[4]}")
+        section = page.locator(f"#{spot[4]}")
         expect(section.locator("h3")).to_be_in_viewport()
-        expect(section.locator("h3")).to_contain_text(
-            re.compile(r"sim-\w+.*\d+ of \d+ correct")
-        )
+        counted = re.compile(r"sim-\w+.*\d+ of \d+ correct")
+        expect(section.locator("h3")).to_contain_text(counted)
         expect(section.locator(".asked").first).not_to_be_empty()
         expect(section.locator(".said").first).to_contain_text("FINAL ANSWER")
         expect(section.locator(".answer code").first).to_be_visible()
@@ -412,7 +359,7 @@ def test_a_click_on_a_bar_leads_to_its_answers(browser: Browser, smoke: Path) ->
 def test_marks_are_reached_by_the_keyboard_and_a_published_bar_says_where_it_comes_from(
     browser: Browser, smoke: Path
 ) -> None:
-    with opened(browser, report(smoke), "file://") as page:
+    with report(browser, smoke) as page:
         card = page.locator("[id='origin/fig04']")
         spots = json.loads(card.locator(".picture").get_attribute("data-spots") or "")
         card.locator(".spot").focus()
@@ -421,28 +368,13 @@ def test_marks_are_reached_by_the_keyboard_and_a_published_bar_says_where_it_com
         own = next(number for number, spot in enumerate(spots) if spot[4] == "c1")
         for _ in range(own):
             page.keyboard.press("ArrowRight")
-        expect(card.locator(".told")).to_contain_text(
-            re.compile(r"sim-.*\d+ of \d+ correct")
-        )
+        counted = re.compile(r"sim-.*\d+ of \d+ correct")
+        expect(card.locator(".told")).to_contain_text(counted)
         page.keyboard.press("Enter")
         page.wait_for_url("**/origin/fig04/answers.html#c1")
-        page.goto(report(smoke))
-        picture = card.locator(".picture")
-        picture.scroll_into_view_if_needed()
-        page.wait_for_function(
-            "image => image.complete && image.naturalWidth > 0",
-            arg=picture.locator("img").element_handle(),
-        )
-        box = picture.locator("img").bounding_box()
-        assert box is not None
-        left, top, width, height, *_ = next(
-            spot for spot in spots if spot[4] == "published"
-        )
-        x, y = (
-            box["width"] * (left + width / 2) / 1000,
-            box["height"] * (top + height / 2) / 1000,
-        )
-        picture.click(position={"x": x, "y": y})
+        page.goto(address(smoke))
+        published = next(spot for spot in spots if spot[4] == "published")
+        click_spot(card.locator(".picture"), published)
         page.wait_for_url("**/origin/fig04/answers.html#published")
         expect(page.locator("#published")).to_contain_text("pixels")
 
@@ -455,11 +387,10 @@ def focused(page: Page) -> str:
 def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(
     browser: Browser, smoke: Path
 ) -> None:
-    with opened(browser, report(smoke), "file://") as page:
-        page.get_by_role("search", name="Figures").get_by_label("Paper").select_option(
-            "origin"
-        )
-        page.get_by_role("search", name="Figures").get_by_label("Paper").focus()
+    with report(browser, smoke) as page:
+        paper = page.get_by_role("search", name="Figures").get_by_label("Paper")
+        paper.select_option("origin")
+        paper.focus()
         page.keyboard.press("Tab")
         assert "/answers.html#" in focused(page)  # the first mark of the picture
         page.keyboard.press("Tab")
@@ -474,7 +405,7 @@ def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(
         page.keyboard.press("Enter")
         page.wait_for_url("**/answers.html#c1")
         expect(page.locator("#c1 .said").first).to_be_visible()
-        page.goto(report(smoke))
+        page.goto(address(smoke))
         page.locator("article.card summary").last.focus()
         page.keyboard.press("Tab")
         assert focused(page) == "#run"
@@ -491,28 +422,25 @@ def test_answers_are_reached_and_the_ledger_is_passed_by_the_keyboard_alone(
 def test_the_report_is_readable_narrow_and_wide(
     browser: Browser, smoke: Path, width: int
 ) -> None:
-    with opened(browser, report(smoke), "file://", width) as page:
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    with report(browser, smoke, width) as page:
+        assert page.evaluate(ACROSS) <= width
         page.get_by_role("link", name="Claims ledger").click()
         expect(page.get_by_role("heading", name="Claims ledger")).to_be_in_viewport()
-        row = page.locator(
-            "#ledger tbody tr",
-            has_text="average degradation of output prediction, direct",
-        ).first
+        claim = "average degradation of output prediction, direct"
+        row = page.locator("#ledger tbody tr", has_text=claim).first
         row.scroll_into_view_if_needed()
         cells = [cell for cell in row.locator("td").all() if cell.is_visible()]
         assert len(cells) == (4 if width == 390 else 8)
-        for cell, told in zip(
-            cells, ("abstract", "23.2", "23.2", "inconclusive"), strict=False
-        ):
+        texts = ("abstract", "23.2", "23.2", "inconclusive")
+        for cell, told in zip(cells, texts, strict=False):
             expect(cell).to_contain_text(told)
-            box = cell.bounding_box()
-            assert box is not None
+            box = box_of(cell)
             assert box["x"] + box["width"] <= width
         page.goto((smoke / "smoke/origin/fig06/notebook.html").as_uri())
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert page.evaluate(ACROSS) <= width
 
 
+ACROSS = "document.documentElement.scrollWidth"
 FONTS = Path("/usr/share/fonts/truetype")
 
 
@@ -528,19 +456,17 @@ def test_the_report_prints_a_summary_on_two_pages(
         if not (FONTS / family).is_dir():
             pytest.skip(f"fonts-{family} is not installed")
         configuration = tmp_path / "fonts.conf"
-        configuration.write_text(
-            f"<fontconfig><dir>{FONTS / family}</dir><cachedir>{tmp_path / 'cache'}</cachedir></fontconfig>"
-        )
+        places = f"<dir>{FONTS / family}</dir><cachedir>{tmp_path / 'cache'}</cachedir>"
+        configuration.write_text(f"<fontconfig>{places}</fontconfig>")
         environment["FONTCONFIG_FILE"] = str(configuration)
     with (
         browser_with(playwright, environment) as browser,
-        opened(browser, report(smoke), "file://", 794) as page,
+        report(browser, smoke, 794) as page,
     ):
         printed = page.pdf(format="A4", print_background=True)
         page.emulate_media(media="print")
-        first = page.evaluate(
-            "document.querySelector('#claims').getBoundingClientRect().top"
-        )
+        top = "document.querySelector('#claims').getBoundingClientRect().top"
+        first = page.evaluate(top)
         both = page.evaluate("document.body.scrollHeight")
     assert len(re.findall(rb"/Type\s*/Page\b(?!s)", printed)) == 2
     assert max(first, both - first) < 0.8 * 1123
@@ -554,13 +480,11 @@ def test_texts_stand_out_from_their_background(
     browser: Browser, smoke: Path, name: str, scheme: Literal["light", "dark"]
 ) -> None:
     """WCAG 2.1, level AA: a contrast of 4.5 and more, for every text on the page; pictures stand on white."""
-    with opened(
-        browser, (smoke / "smoke" / name).as_uri(), "file://", scheme=scheme
-    ) as page:
-        backgrounds = (
-            "[...document.images].map((one) => getComputedStyle(one).backgroundColor)"
-        )
+    place = (smoke / "smoke" / name).as_uri()
+    with opened(browser, place, "file://", scheme=scheme) as page:
         if scheme == "dark":
+            styles = "[...document.images].map((one) => getComputedStyle(one))"
+            backgrounds = f"{styles}.map((style) => style.backgroundColor)"
             assert set(page.evaluate(backgrounds)) == {"rgb(255, 255, 255)"}
             colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert max(map(int, re.findall(r"\d+", colour))) < 64
@@ -626,20 +550,15 @@ def serving(
 
 def voila(notebook: Path, outputs: Path) -> AbstractContextManager[str]:
     """The notebook as a page of its own, with the options of `make explore`."""
-    dry = ["make", "--no-print-directory", "--dry-run", "explore"]
-    commands = subprocess.run(dry, cwd=ROOT, capture_output=True, text=True, check=True)
+    dry = ("make", "--no-print-directory", "--dry-run", "explore")
+    commands = ran(*dry, cwd=ROOT, check=True)
     words = shlex.split(commands.stdout.partition("/voila")[2])
     options = [word for word in words if word.startswith("--")]
     assert any("extension_allowlist" in option for option in options)
     templates = str(ROOT / "lib" / "codestress" / "explore" / "jupyter")
-    return serving(
-        "voila",
-        [str(notebook), *options],
-        outputs,
-        "voila/static/",
-        JUPYTER_PATH=templates,
-        TQDM_DISABLE="1",
-    )
+    own = {"JUPYTER_PATH": templates, "TQDM_DISABLE": "1"}
+    words = [str(notebook), *options]
+    return serving("voila", words, outputs, "voila/static/", **own)
 
 
 def dragged(page: Page) -> None:
@@ -648,26 +567,26 @@ def dragged(page: Page) -> None:
     point = page.get_by_role("slider", name="right at x = 0")
     expect(point).to_be_visible()
     expect(said).to_contain_text("rate")
-    before, share = (
-        said.inner_text(),
-        float(point.get_attribute("aria-valuenow") or "nan"),
-    )
+
+    def share() -> float:
+        return float(point.get_attribute("aria-valuenow") or "nan")
+
+    before, first = said.inner_text(), share()
     point.scroll_into_view_if_needed()
-    box = point.bounding_box()
-    assert box is not None
+    box = box_of(point)
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 70, steps=5)
     page.mouse.up()
     expect(said).not_to_have_text(before)
-    after = float(point.get_attribute("aria-valuenow") or "nan")
-    assert after < share - 0.1
+    after = share()
+    assert after < first - 0.1
     before = said.inner_text()
     point.focus()
     for _ in range(9):
         page.keyboard.press("ArrowUp")
     expect(said).not_to_have_text(before)
-    assert float(point.get_attribute("aria-valuenow") or "nan") > after
+    assert share() > after
 
 
 @pytest.mark.slow
@@ -678,10 +597,8 @@ def test_explorers_are_found_and_have_their_controls_first(
     folder = tmp_path / "explore"
     shutil.copytree(ROOT / "notebooks/explore", folder)
     for path in folder.glob("*.ipynb"):
-        path.write_text(
-            path.read_text(encoding="utf-8").replace('\\"demo\\"', '\\"smoke\\"'),
-            encoding="utf-8",
-        )
+        text = path.read_text("utf-8").replace('\\"demo\\"', '\\"smoke\\"')
+        path.write_text(text, encoding="utf-8")
     with voila(folder, smoke) as address:
         with opened(browser, address, address, 1280) as page:
             cards = page.locator("a.card")
@@ -694,28 +611,22 @@ def test_explorers_are_found_and_have_their_controls_first(
             for card in cards.all():
                 expect(card).to_be_in_viewport()
         for link in links:
+            place = address.rstrip("/") + link
             for width in (1280, 390):
-                with opened(
-                    browser, address.rstrip("/") + link, address, width
-                ) as page:
+                with opened(browser, place, address, width) as page:
                     first = page.locator("select, input[type=checkbox]").first
-                    shown = page.locator(
-                        "pre, .widget-html img, svg:has([role=slider])"
-                    ).first
+                    views = "pre, .widget-html img, svg:has([role=slider])"
+                    shown = page.locator(views).first
                     expect(first).to_be_visible()
                     expect(shown).to_be_visible()
-                    one, other = first.bounding_box(), shown.bounding_box()
-                    assert one is not None
-                    assert other is not None
+                    one, other = box_of(first), box_of(shown)
                     if width == 1280:
                         assert one["x"] + one["width"] < other["x"], link
                         assert other["y"] < 600
                     else:
                         assert one["y"] + one["height"] < other["y"], link
                     assert other["x"] + other["width"] <= width
-                    assert (
-                        page.evaluate("document.documentElement.scrollWidth") <= width
-                    )
+                    assert page.evaluate(ACROSS) <= width
                     assert page.locator("p[role=alert]").all_inner_texts() == []
                     assert page.locator("progress").count() == 0
                     cut = "boxes => boxes.some((box) => box.scrollWidth > box.clientWidth)"
@@ -734,18 +645,11 @@ def test_a_point_is_dragged_in_voila(browser: Browser, tmp_path: Path) -> None:
 
 def lab(folder: Path) -> AbstractContextManager[str]:
     """JupyterLab over a folder."""
-    options = [
-        "--allow-root",
-        "--IdentityProvider.token=",
-        f"--ServerApp.root_dir={folder}",
-    ]
-    options += [
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
-    ]
-    return serving(
-        "jupyterlab", options, folder, "api", JUPYTER_CONFIG_DIR=str(folder / "config")
-    )
+    news = "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate"
+    options = ["--allow-root", "--IdentityProvider.token=", "--LabApp.news_url=None"]
+    options += [news, f"--ServerApp.root_dir={folder}"]
+    own = {"JUPYTER_CONFIG_DIR": str(folder / "config")}
+    return serving("jupyterlab", options, folder, "api", **own)
 
 
 def run_all_cells(page: Page, name: str) -> Locator:
@@ -758,13 +662,11 @@ def run_all_cells(page: Page, name: str) -> Locator:
     panel = page.locator(".jp-NotebookPanel:not(.lm-mod-hidden)")
     # A panel that has no kernel yet is idle too.
     expect(panel.locator(".jp-Toolbar-kernelName")).not_to_have_text("No Kernel")
-    expect(
-        panel.locator(".jp-Notebook-ExecutionIndicator[data-status=idle]")
-    ).to_have_count(1)
+    idle = ".jp-Notebook-ExecutionIndicator[data-status=idle]"
+    expect(panel.locator(idle)).to_have_count(1)
     expect(page.get_by_role("button", name="| Idle")).to_be_visible()
-    begun = panel.locator(".jp-InputPrompt").filter(
-        has_text=re.compile(r"\[(\*|\d+)\]")
-    )
+    number = re.compile(r"\[(\*|\d+)\]")
+    begun = panel.locator(".jp-InputPrompt", has_text=number)
     for _ in range(6):
         page.get_by_role("menuitem", name="Run", exact=True).click()
         page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
@@ -807,11 +709,8 @@ def test_the_first_links_of_the_index_run_in_jupyterlab(
             manifest = tmp_path / "lab" / artefact / "manifest.json"
             failed = panel.locator("[data-mime-type='application/vnd.jupyter.error']")
             ends = time.monotonic() + 1800  # of a notebook that hangs
-            while (
-                not manifest.is_file()
-                and not failed.count()
-                and time.monotonic() < ends
-            ):
+            while not (manifest.is_file() or failed.count()):
+                assert time.monotonic() < ends
                 page.wait_for_timeout(500)
             outputs = panel.locator(".jp-OutputArea-output").all_inner_texts()
             assert manifest.is_file(), f"{name}: nothing was published\n{outputs}"

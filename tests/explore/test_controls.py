@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from threading import Event
 
@@ -24,12 +25,10 @@ from codestress.explore.controls import (
 )
 from codestress.explore.curves import RANGES, share_figure
 from codestress.explore.questions import prompt_explorer, prompt_html
-from codestress.inference.registry import load_registry
 from codestress.inference.results import Results
 from codestress.inference.run import run
 from codestress.inference.store import stored_responses
 from codestress.pipeline import explain
-from codestress.pipeline.artefacts import Overrides, resolve
 from codestress.report.style import looks
 from codestress.types import Message, Outcome, Prompt, Sampling, Trial, Trials
 from conftest import slow
@@ -60,7 +59,7 @@ def test_a_long_value_has_a_field_of_several_lines() -> None:
 
 
 def test_every_factor_can_be_chosen_and_the_one_that_was_touched_last_counts() -> None:
-    [artefact] = resolve(["codecrash/tab01"], "smoke", Overrides(), load_registry())
+    artefact = opened("codecrash/tab01", "smoke")
     trials = artefact.trials()
     controls = factor_controls(trials)
     assert {"problem", "perturbation"} <= set(controls)
@@ -80,7 +79,7 @@ def test_every_factor_can_be_chosen_and_the_one_that_was_touched_last_counts() -
 )
 def test_controls_show_what_the_prompt_has(name: str) -> None:
     """The vanilla program has density 0: it is not shown at the density of the perturbed one."""
-    [artefact] = resolve([name], "smoke", Overrides(), load_registry())
+    artefact = opened(name, "smoke")
     asked = Questions(lambda: None)
     asked.of(artefact.trials())
     for touched in asked.controls.values():
@@ -177,9 +176,8 @@ def sample(shown: str) -> int:
 def test_a_twin_is_of_the_same_sample_of_the_same_problem(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [artefact] = resolve([name], "smoke", Overrides(), load_registry())
-    models = [model.name for model in artefact.models]
-    results = run(artefact.trials(), models, store=tmp_path / "s.sqlite")
+    artefact = opened(name, "smoke")
+    results = run(artefact.trials(), artefact.model_names, store=tmp_path / "s.sqlite")
     monkeypatch.setattr(questions, "built", lambda *_: results)
     browsed = questions._Answers(name, "smoke", widgets.HTML())
     paired = 0
@@ -211,10 +209,8 @@ def test_numbers_have_an_axis_and_many_are_binned() -> None:
     }
     for bars in axes.containers:
         line = bars.lines[0]
-        assert (line.get_linestyle(), line.get_color()) == (
-            "-",
-            colours[bars.get_label()],
-        )
+        assert line.get_linestyle() == "-"
+        assert line.get_color() == colours[bars.get_label()]
         assert len(line.get_xdata()) == RANGES
         assert min(sizes) < min(line.get_xdata()) < max(line.get_xdata()) < max(sizes)
     names(axes.get_xlabel(), len(sizes), RANGES)
@@ -234,21 +230,21 @@ def test_what_has_no_order_is_never_joined(count: int) -> None:
         assert places == set(range(count))
 
 
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A store whose responses are explained."""
+    path = tmp_path / "s.sqlite"
+    responses = partial(stored_responses, store=path)
+    monkeypatch.setattr(explain, "stored_responses", responses)
+    return path
+
+
 def test_answers_are_filtered_and_stand_beside_their_counterparts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    [artefact] = resolve(["codecrash/tab01"], "smoke", Overrides(), load_registry())
-    results = run(
-        artefact.trials(),
-        [model.name for model in artefact.models],
-        store=tmp_path / "s.sqlite",
-    )
+    artefact = opened("codecrash/tab01", "smoke")
+    results = run(artefact.trials(), artefact.model_names, store=store)
     monkeypatch.setattr(questions, "built", lambda *_: results)
-    monkeypatch.setattr(
-        explain,
-        "stored_responses",
-        lambda keys: stored_responses(keys, tmp_path / "s.sqlite"),
-    )
     browser = questions.answer_browser("codecrash/tab01", "smoke")
     [[_, options], [panes]] = [column.children for column in browser.children]
     *filters, beside, chosen = options.children
@@ -275,10 +271,8 @@ def test_answers_are_filtered_and_stand_beside_their_counterparts(
         for value in reversed(control.options):
             control.value = value
             assert (chosen.value is None) == (not chosen.options)
-    controls["model"].value, controls["problem"].value = (
-        controls["model"].options[1],
-        controls["problem"].options[1],
-    )
+    for name in ("model", "problem"):
+        controls[name].value = controls[name].options[1]
     controls["outcome"].value = "all"
     assert all(
         text.split(": ")[1].startswith(controls["model"].value)
@@ -299,21 +293,12 @@ def test_an_error_is_told_in_place_of_the_prompt() -> None:
 
 @pytest.mark.slow
 def test_a_question_is_asked_and_has_one_verdict(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        questions,
-        "run",
-        lambda *given, **more: run(*given, **more, store=tmp_path / "s.sqlite"),
-    )
-    monkeypatch.setattr(
-        explain,
-        "stored_responses",
-        lambda keys: stored_responses(keys, tmp_path / "s.sqlite"),
-    )
+    monkeypatch.setattr(questions, "run", partial(run, store=store))
+    panel = questions.ask_panel("semtrace/fig03", "smoke")
     [[chooser, model, factors, button], [shown]] = [
-        column.children
-        for column in questions.ask_panel("semtrace/fig03", "smoke").children
+        column.children for column in panel.children
     ]
     for name in ("semtrace/fig03", "origin/fig04", "faultloc/fig06"):
         chooser.value = name
@@ -343,8 +328,8 @@ def test_a_figure_of_any_artefact_is_drawn_from_its_answers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def asked(name: str, profile: str) -> Results:
-        [artefact] = resolve([name], profile, Overrides(), load_registry())
-        models = [model.name for model in artefact.models]
+        artefact = opened(name, profile)
+        models = artefact.model_names
         return run(artefact.trials(), models, store=tmp_path / "s.sqlite")
 
     monkeypatch.setattr(curves, "built", asked)

@@ -14,12 +14,11 @@ import pytest
 from nbclient import NotebookClient
 
 from codestress.artefact_files import artefact_names, read_artefact
-from codestress.inference.registry import load_registry
 from codestress.parameters import REST
 from codestress.paths import visible
-from codestress.pipeline.artefacts import Artefact, Overrides, resolve
+from codestress.pipeline.artefacts import Artefact, resolve
 from codestress.pipeline.notebooks import about, closing, is_parameters, schemas
-from conftest import ROOT, smoke_names, some
+from conftest import ROOT, artefact_of, smoke_names, some
 
 NOTEBOOKS = ROOT / "notebooks"
 SCHEMAS = schemas()
@@ -114,9 +113,7 @@ def name_of(path: Path) -> str:
 def demo() -> dict[Path, Artefact]:
     """What each notebook makes when it is opened and run."""
     names = [artefact for _, artefact in SCHEMAS.values()]
-    return dict(
-        zip(SCHEMAS, resolve(names, "demo", Overrides(), load_registry()), strict=True)
-    )
+    return dict(zip(SCHEMAS, resolve(names, "demo"), strict=True))
 
 
 def executed(
@@ -192,17 +189,15 @@ def test_an_executed_notebook_ends_with_words_about_its_own_artefact(
 ) -> None:
     """What a notebook's end says of one artefact in the demo stands below no other artefact and no other parameters."""
     own = {artefact for _, artefact in SCHEMAS.values()}
-    for artefact in resolve(artefact_names(), "demo", Overrides(), load_registry()):
+    for artefact in resolve(artefact_names(), "demo"):
         end = closing(artefact)
         assert (end == "") == (artefact.name in own)
         assert artefact.name not in own or not artefact.file.seen
         assert artefact.file.seen.strip() in end
         assert (HEADINGS[0] in end) == bool(artefact.file.seen)
-    (nano,) = resolve(["origin/nano"], "demo", Overrides(), load_registry())
-    assert nano.file.seen.startswith("nano, a real")
-    (changed,) = resolve(
-        ["origin/nano"], "demo", Overrides(settings=("seed=1",)), load_registry()
-    )
+    nano = artefact_of("origin/nano", "demo")
+    changed = artefact_of("origin/nano", "demo", "seed=1")
+    assert nano.file.seen
     assert nano.file.seen.strip() not in closing(changed)
     for name in smoke_names():
         last = (
