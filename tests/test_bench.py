@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, ran
 
 SMALLEST = {
     "bench_build.py": "--builds 1 --runs 1 --profile smoke origin/sec63",
@@ -44,14 +43,9 @@ def test_every_benchmark_of_make_bench_is_here() -> None:
 def test_a_benchmark_runs_to_its_end(name: str, tmp_path: Path) -> None:
     if name == "bench_explore.py" and not shutil.which("chromium"):
         pytest.skip("no browser is installed")
-    done = subprocess.run(
-        [sys.executable, str(ROOT / "bench" / name), *SMALLEST[name].split()],
-        cwd=tmp_path,
-        env=os.environ | {"CODESTRESS_OUTPUTS": str(tmp_path / "outputs")},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = (sys.executable, ROOT / "bench" / name, *SMALLEST[name].split())
+    own = os.environ | {"CODESTRESS_OUTPUTS": str(tmp_path / "outputs")}
+    done = ran(*command, cwd=tmp_path, env=own)
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode in ((0, 1) if name in TOO_FEW else (0,)), done.stderr
     assert done.stdout.strip()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from codestress.problems import installed
-from conftest import ROOT
+from conftest import ROOT, ran
 from demo_prompts import prompt_hashes
 from told import names
 
@@ -43,12 +43,7 @@ def test_another_python_asks_the_same(tmp_path: Path) -> None:
         [*install, "--no-deps", "--editable", ROOT],
     ):
         subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
-    told = subprocess.run(
-        [python, ROOT / "tests/demo_prompts.py"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    told = ran(python, ROOT / "tests/demo_prompts.py", check=True)
     assert json.loads(told.stdout) == PINNED
 
 
@@ -57,13 +52,7 @@ def test_packages_of_another_version_are_told(tmp_path: Path) -> None:
     code = "from codestress.problems.installed import installed_modules as found\n"
     code += "assert 'def ' in found('click')['click.core']"
     environment = {**os.environ, "CODESTRESS_ROOT": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ran(sys.executable, "-c", code, env=environment, check=True)
     names(done.stderr, "UserWarning", "click", "0.1", "prompts")
 
 

@@ -7,7 +7,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import yaml
 
 from codestress.artefact_files import artefact_names
 from codestress.cli import cli
-from conftest import ROOT, SCRIPT
+from conftest import ROOT, SCRIPT, ran
 from test_contributing import RECIPES, steps
 from test_readme import RUN_ELSEWHERE, RUN_HERE, at_smoke_size
 
@@ -77,13 +76,7 @@ def in_help(group: click.Group) -> Iterator[str]:
 
 
 def in_makefile() -> Iterator[str]:
-    done = subprocess.run(
-        ["make", "--no-print-directory", "help"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ran("make", "--no-print-directory", "help", cwd=ROOT, check=True)
     for one in re.findall(r"^(make\S*(?: \S+)*)", done.stdout, re.M):
         if not FORM.search(one):
             yield one
@@ -128,12 +121,5 @@ def test_examples_in_sentences(smoke: Path, tmp_path: Path) -> None:
             here = f"BIN={Path(SCRIPT).parent}"
             command = [program, *arguments, "PROFILE=smoke", here]
         environment = {**os.environ, "CODESTRESS_OUTPUTS": str(outputs)}
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=600,
-        )
+        done = ran(*command, cwd=ROOT, env=environment)
         assert done.returncode == 0, (example, done.stdout, done.stderr)

@@ -98,17 +98,6 @@ def succeeds(
     )
 
 
-@pytest.mark.slow
-def test_the_key_s_absence_is_said_for_the_command_that_needs_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    monkeypatch.setenv("CODESTRESS_OUTPUTS", str(tmp_path))
-    done = ran("make", "origin/fig04", "MODELS=gpt-4o-mini-2024-07-18", cwd=ROOT)
-    assert done.returncode != 0
-    assert "OPENAI_API_KEY" in done.stderr
-
-
 def test_links_and_names_exist() -> None:
     for page, text in PAGES.items():
         for target in re.findall(r"\]\(([^)]+)\)", text):

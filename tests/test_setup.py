@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from conftest import ROOT
+from conftest import ROOT, ran
 
 pytestmark = pytest.mark.bare
 
@@ -35,14 +34,9 @@ def test_what_is_in_the_way_is_named(
     (tools / named).unlink(missing_ok=True)
     (tools / named).write_text(f"#!/bin/sh\n{written}\n")
     (tools / named).chmod(0o755)
-    done = subprocess.run(
-        ["make", *(["PYTHON=old"] if named == "old" else [])],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{tools}:/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    old = ["PYTHON=old"] if named == "old" else []
+    path = os.environ | {"PATH": f"{tools}:/usr/bin:/bin"}
+    done = ran("make", *old, cwd=tmp_path, env=path)
     assert done.returncode == 2
     assert all(words in done.stderr for words in told), done.stderr
     assert not (tmp_path / ".venv" / "ready").exists()

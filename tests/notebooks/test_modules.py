@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
 import sys
 
 import pytest
 
 from codestress.paths import PACKAGE, ROOT
-from conftest import some
+from conftest import ran, some
 
 NOTEBOOKS = ROOT / "notebooks"
 ASKING_NOBODY = (
@@ -42,12 +41,7 @@ def loaded_by(code: str) -> set[str]:
     """Return the modules of the kit, and the two slow packages, that a fresh process has loaded after the code."""
     kit = "name.startswith('codestress') or name in ('openai', 'pandas')"
     listing = f"import sys\nprint(*(name for name in sys.modules if {kit}))"
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}\n{listing}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = ran(sys.executable, "-c", f"{code}\n{listing}", check=True)
     return set(done.stdout.split())
 
 

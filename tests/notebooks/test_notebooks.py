@@ -130,8 +130,11 @@ def executed(
     return client.execute(cwd=str(folder), env={**known, **nobody, **environment})
 
 
-def run_as_it_is(path: Path, outputs: Path) -> None:
+@pytest.mark.slow
+@pytest.mark.parametrize("path", some([*SCHEMAS], 6), ids=name_of)
+def test_every_notebook_runs_as_it_is_committed(path: Path, tmp_path: Path) -> None:
     """Opened and run, it publishes the artefact that its metadata name, and what is seen is what is published."""
+    outputs = tmp_path / "outputs"
     notebook = nbformat.read(path, 4)
     compared = re.sub("^        ", "", SEEN.get(name_of(path), ""), flags=re.M)
     notebook.cells.append(
@@ -141,17 +144,6 @@ def run_as_it_is(path: Path, outputs: Path) -> None:
     assert (outputs / "lab" / about(path).artefact / "manifest.json").is_file()
     shown = [output for cell in found.cells for output in cell.get("outputs", [])]
     assert any("image/png" in output.get("data", {}) for output in shown)
-
-
-@pytest.mark.slow
-def test_a_notebook_runs_as_it_is_in_jupyterlab(tmp_path: Path) -> None:
-    run_as_it_is(NOTEBOOKS / "origin/shares.ipynb", tmp_path / "outputs")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", some([*SCHEMAS], 6), ids=name_of)
-def test_every_notebook_runs_as_it_is_committed(path: Path, tmp_path: Path) -> None:
-    run_as_it_is(path, tmp_path / "outputs")
 
 
 @pytest.mark.parametrize("path", SCHEMAS, ids=name_of)

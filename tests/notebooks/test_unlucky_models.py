@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from codestress.artefact_files import artefact_names
-from codestress.inference.registry import load_registry
-from codestress.pipeline.artefacts import Overrides, resolve
+from codestress.pipeline.artefacts import resolve
 from conftest import JOBS, ROOT, codestress
 
 UNLUCKY = """
@@ -41,10 +40,7 @@ def test_every_notebook_draws_it_and_says_what_is_not_known(
     row = {"engine": "function", "settings": {"function": f"unlucky.py:{function}"}}
     with (tmp_path / "params" / "models.yaml").open("a", encoding="utf-8") as models:
         models.write(f"\n{json.dumps(function)}: {json.dumps(row)}\n")
-    one_each = {
-        a.notebook: a.name
-        for a in resolve(artefact_names(), "smoke", Overrides(), load_registry())
-    }
+    one_each = {a.notebook: a.name for a in resolve(artefact_names(), "smoke")}
     done = codestress(
         *("build", *one_each.values(), "--profile", "smoke", "--jobs", str(JOBS)),
         *("--models", function, "--set", f"failures={failures}"),
@@ -58,12 +54,11 @@ def test_every_notebook_draws_it_and_says_what_is_not_known(
     ]
     assert len(manifests) == len(one_each)
     for manifest in manifests:
-        names = [model["name"] for model in manifest["models"]]
-        assert names == [function], manifest["artefact"]
+        name = manifest["artefact"]
+        models = [model["name"] for model in manifest["models"]]
+        assert models == [function], name
         counts = manifest["counts"].get(function, {})
-        assert sum(counts.values()) == manifest["asked"], manifest["artefact"]
-        assert counts.get("correct", 0) == 0 or function == "flaky", manifest[
-            "artefact"
-        ]
-        assert not re.search(r"\bnan\b", manifest["alt"]), manifest["artefact"]
+        assert sum(counts.values()) == manifest["asked"], name
+        assert counts.get("correct", 0) == 0 or function == "flaky", name
+        assert not re.search(r"\bnan\b", manifest["alt"]), name
     assert any("(not known)" in manifest["alt"] for manifest in manifests)

@@ -296,25 +296,23 @@ def test_a_real_server_is_asked_once_and_the_key_reaches_no_output(
     assert not [text for text in texts if b"sk-marker-123" in text]
 
 
-@pytest.mark.slow
-def test_a_server_that_answers_garbage_is_a_clear_error(project: Project) -> None:
-    project.artefact("one")
-    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench")) as server:
-        served(project, server.base_url + "/nowhere")
-        done = project.run("build", "--models", "served", SECRET_KEY="k")
-    assert done.returncode == 1
-    names(done.stderr, "served")
-    assert "Traceback" not in done.stderr
-
-
 # Long, and in `make test`: the others there ask an engine, this one the whole command.
-def test_no_server_is_a_clear_error(project: Project) -> None:
+def test_no_server_and_one_that_answers_garbage_are_clear_errors(
+    project: Project,
+) -> None:
     project.artefact("one")
-    served(project, "http://127.0.0.1:9/v1")
-    done = project.run("build", "--models", "served", SECRET_KEY="k")
-    assert done.returncode == 1
-    names(done.stderr, "http://127.0.0.1:9/v1", "base_url")
-    assert "Traceback" not in done.stderr
+    models = (project.root / "params/models.yaml").read_text()
+    with OpenAIServer(lambda _: completion("FINAL ANSWER: workbench")) as server:
+        for url, told in (
+            (f"{server.base_url}/nowhere", ("served",)),
+            ("http://127.0.0.1:9/v1", ("http://127.0.0.1:9/v1", "base_url")),
+        ):
+            (project.root / "params/models.yaml").write_text(models)
+            served(project, url)
+            done = project.run("build", "--models", "served", SECRET_KEY="k")
+            assert done.returncode == 1
+            names(done.stderr, *told)
+            assert "Traceback" not in done.stderr
 
 
 def answers_after(seconds: float) -> Callable[[Received], Reply]:

@@ -38,46 +38,28 @@ def test_a_paper_is_named_with_its_version(paper: str) -> None:
 
 def test_the_medians_of_a_later_version_are_rows_without_a_verdict() -> None:
     models = read_published("semtrace")["groups"]["all"]
-    rows = [
-        {
-            "model": model,
-            "dataset": dataset,
-            "context": context,
-            "metric": "strict",
-            "problems": 800,
-        }
-        | {"relative": 10.0 * number + shift if context == ANY else 99.0}
-        for dataset, shift in (("cruxeval", 0), ("semtrace", 5))
-        for number, model in enumerate(models)
-        for context in (ANY, "20")
-    ]
-    medians = median_drops(pd.DataFrame(rows))
-    assert dict(zip(medians["dataset"], medians["relative"], strict=True)) == {
-        "cruxeval": 45,
-        "semtrace": 50,
-    }
+    about = {"context": [ANY, "20"], "metric": "strict", "problems": 800}
+    parts = []
+    for dataset, shift in (("cruxeval", 0), ("semtrace", 5)):
+        for number, model in enumerate(models):
+            drops = pd.DataFrame({"relative": [10.0 * number + shift, 99.0], **about})
+            parts.append(drops.assign(model=model, dataset=dataset))
+    medians = median_drops(pd.concat(parts))
+    assert medians["dataset"].tolist() == ["cruxeval", "semtrace"]
+    assert medians["relative"].tolist() == [45, 50]
     # A model was not asked about SemTrace.
-    assert median_drops(pd.DataFrame(rows[:-2])).shape[0] == 1
+    assert median_drops(pd.concat(parts[:-1])).shape[0] == 1
     for name, published, found in (("fig01", 53.36, 45), ("fig03", 92.73, 50)):
-        empty = {
-            table: pd.DataFrame()
-            for one in statements("semtrace", name)
-            for table in (one.each, one.table)
-            if table
-        }
-        given = Positions.model_validate(
-            {"artefact": f"semtrace/{name}", "models": models}
-        )
-        claims = ledger(given, {**empty, "medians": medians})
-        [row] = claims[claims["statement"].str.startswith("version 3")].to_dict(
-            "records"
-        )
-        assert (row["published"], row["regenerated"], row["verdict"]) == (
-            published,
-            found,
-            "no verdict",
-        )
-        none = ledger(given, {**empty, "medians": medians[:0]})
-        [row] = none[none["statement"].str.startswith("version 3")].to_dict("records")
-        assert row["verdict"] == "not run"
+        stated = statements("semtrace", name)
+        named = {table for one in stated for table in (one.each, one.table) if table}
+        empty = dict.fromkeys(named, pd.DataFrame())
+        given = Positions(artefact=f"semtrace/{name}", models=models)
+        for table, numbers in (
+            (medians, (published, found, "no verdict")),
+            (medians[:0], (published, None, "not run")),
+        ):
+            claims = ledger(given, empty | {"medians": table})
+            row = claims[claims["statement"].str.startswith("version 3")].squeeze()
+            number = row[["published", "regenerated", "verdict"]]
+            assert tuple(number.astype(object).where(number.notna(), None)) == numbers
         names(row["basis"], "version 3", "not at hand")
