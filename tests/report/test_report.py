@@ -23,8 +23,8 @@ from codestress.artefact_files import artefact_names, read_artefact
 from codestress.errors import DataError, ParameterError
 from codestress.fitting.exponential import ExponentialFit
 from codestress.fitting.proportions import Interval, newcombe, wilson
-from codestress.inference.registry import load_registry
 from codestress.inference.results import Results
+from codestress.inference.run import run
 from codestress.papers.origin.charts import (
     distance_curve,
     outcome_map,
@@ -58,7 +58,7 @@ from codestress.report.published import (
 from codestress.report.statements import Evidence, half_unit, statements
 from codestress.report.style import WIDTHS
 from codestress.report.tables import latex_table, markdown_table
-from codestress.types import Message, Outcome, Prompt, Sampling, Trial, Trials
+from codestress.types import Outcome
 from conftest import artefact_of
 from told import names, refused
 
@@ -150,12 +150,12 @@ def test_a_picture_s_description_is_short_and_says_where_the_rest_is() -> None:
 
 def test_a_footnote_has_all_that_a_figure_lacks() -> None:
     """At the width of each figure of which numbers of the paper are missing."""
-    for artefact in artefact_names():
-        most = round(NOTE_CHARACTERS * WIDTHS[read_artefact(artefact).width])
-        if missing := without_numbers(artefact):
+    for name in artefact_names():
+        most = round(NOTE_CHARACTERS * WIDTHS[read_artefact(name).width])
+        if missing := without_numbers(name):
             line = one_line([f"sim-…: {SIMULATED_NOTE}", missing], most)
             names(line, "simulated readers", missing)
-            assert len(line) <= most, artefact
+            assert len(line) <= most, name
     assert one_line(["a note", "x" * 60], 60) == "a note; …"
     assert one_line(["changed: " + "x" * 90], 60).startswith("changed: xxx")
 
@@ -267,10 +267,8 @@ def test_a_share_is_judged_by_the_errors_of_both(
     verdict: str,
 ) -> None:
     stated = STATED | {
-        "each": "cells",
+        **CELL,
         "table": "own",
-        "statement": "{label}",
-        "value": "percent",
         "unit": "%",
         "number": ["accuracy", "low", "high", "items"],
         "per_cent": True,
@@ -280,7 +278,7 @@ def test_a_share_is_judged_by_the_errors_of_both(
         {"accuracy": share, "items": of, **wilson(share * of, of)._asdict()}
         for share, of in ((ours, n), (theirs, their_n))
     ]
-    cells = pd.DataFrame([sides[1] | {"label": "A", "percent": round(100 * theirs, 1)}])
+    cells = pd.DataFrame([sides[1] | {"label": "A", "value": round(100 * theirs, 1)}])
     found = ledger(given, {"own": pd.DataFrame(sides[:1]), "cells": cells}).squeeze()
     low, high = (100 * end for end in newcombe(theirs, their_n, ours, n))
     # It is printed to 0.1 %.
@@ -335,28 +333,24 @@ def test_a_stamp_names_what_deviates() -> None:
 
 
 def test_each_number_stands_once_and_chance_is_counted() -> None:
-    row = dict.fromkeys(COLUMNS, "") | {
-        "unit": "%",
-        "published": 10.0,
-        "basis": "needs a",
-        "verdict": "not run",
-    }
-    row |= {
-        "difference_low": math.nan,
-        "difference_high": math.nan,
-        "relation": "equal",
-    }
-    decided = {"difference_low": 4.0, "difference_high": 20.0, "verdict": "differs"}
-    doubtful = {"difference_low": 0.1, "difference_high": 12.0, "verdict": "differs"}
+
+    def rows_on(statements: list[str], artefact: str, *ends: float) -> pd.DataFrame:
+        low, high = ends or (math.nan, math.nan)
+        rows = pd.DataFrame({"statement": statements}).reindex(columns=COLUMNS)
+        return rows.assign(
+            artefact=artefact,
+            relation="equal",
+            unit="%",
+            published=10.0,
+            verdict="differs" if ends else "not run",
+            difference_low=low,
+            difference_high=high,
+        )
+
     ledgers = [
-        pd.DataFrame([row | {"artefact": "p/a", "statement": one} for one in "xyz"]),
-        pd.DataFrame([row | {"artefact": "p/b", "statement": "x"} | decided]),
-        pd.DataFrame(
-            [
-                row | {"artefact": "p/b", "statement": f"s{n}"} | doubtful
-                for n in range(3)
-            ]
-        ),
+        rows_on(["x", "y", "z"], "p/a"),
+        rows_on(["x"], "p/b", 4.0, 20.0),
+        rows_on(["s0", "s1", "s2"], "p/b", 0.1, 12.0),
     ]
     claims = all_claims(ledgers)
     assert len(claims) == 6
@@ -393,34 +387,19 @@ SINGLE = STATED | {
 DROPS = pd.DataFrame({"model": ["a"], "drop": 20, "low": 15, "high": 25, "n": 0})
 
 
+CELL = {"each": "cells", "statement": "{label}", "value": "value"}
+
+
 def test_what_is_stated_is_looked_up_by_one_rule(publishing: Publishing) -> None:
+    two = {"statement": "two models' drop", "value": 30}
     stated = [
         SINGLE | {"where": {"task": "x", "model": "a"}, "basis": "{n} problems"},
-        {
-            "artefacts": ["fig01"],
-            "rules": ["mean"],
-            "statement": "two models' drop",
-            "value": 30,
-            "where": {"model": "both"},
-        },
+        two | {"artefacts": ["fig01"], "rules": ["mean"], "where": {"model": "both"}},
         SINGLE | {"artefacts": ["fig02"]},
-        STATED
-        | {
-            "each": "cells",
-            "statement": "{label}",
-            "value": "value",
-            "number": ["drop"],
-            "match": ["model"],
-        },
+        STATED | CELL | {"number": ["drop"], "match": ["model"]},
     ]
-    rules = {
-        "mean": STATED
-        | {
-            "number": ["drop"],
-            "where": {"task": "x"},
-            "basis": "{models}, {n} problems",
-        }
-    }
+    mean = {"where": {"task": "x"}, "basis": "{models}, {n} problems"}
+    rules = {"mean": STATED | mean | {"number": ["drop"]}}
     given = publishing(*stated, rules=rules, groups={"both": ["a", "b"]})
     drops = pd.DataFrame(
         [
@@ -431,13 +410,8 @@ def test_what_is_stated_is_looked_up_by_one_rule(publishing: Publishing) -> None
         ],
         columns=["model", "task", "drop", "low", "high", "n"],
     )
-    cells = pd.DataFrame(
-        {
-            "label": ["A", "B", "C", "D"],
-            "model": ["a", "b", "c", "d"],
-            "value": [10, math.nan, 3, 3],
-        }
-    )
+    cells = pd.DataFrame({"label": list("ABCD"), "model": list("abcd")})
+    cells["value"] = [10, math.nan, 3, 3]
     found = ledger(given, {"drops": drops, "cells": cells})
     stated_of = ["one model's drop", "two models' drop", "A", "C", "D"]
     assert found["statement"].tolist() == stated_of
@@ -646,12 +620,11 @@ def test_a_statement_that_no_rule_can_evaluate_is_an_error(
 def test_a_number_of_one_model_is_comparable_whatever_another_was_asked(
     publishing: Publishing, tmp_path: Path
 ) -> None:
-    cell = {"each": "cells", "statement": "{label}", "value": "value"}
     stated = [
         SINGLE,
         SINGLE | {"where": {"model": "b"}},
         SINGLE | {"where": {"model": "all"}},
-        SINGLE | cell | {"match": ["label"], "where": {}},
+        SINGLE | CELL | {"match": ["label"], "where": {}},
     ]
     alone = publishing(*stated, groups={"all": ["a", "b"]})
     models = ["a", "b", "all"]
@@ -748,16 +721,9 @@ def test_a_figure_has_one_description_of_its_title_and_table_which_names_readers
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODESTRESS_STAGING", str(tmp_path))
-    row = {"model": "sim-near", "simulated": True, "problem": "p", "sample": 0}
-    row |= {"outcome_strict": Outcome.CORRECT, "value_strict": 1.0}
-    row |= {"detail_strict": "1", "unresolved_strict": False, "finish_reason": "stop"}
-    row |= {"prompt_tokens": None, "completion_tokens": None, "seconds": 0.0}
-    row |= {"attempts": 1, "key": "key", "earlier": (), "answered_by": "m"}
-    answers = pd.DataFrame([row | {"error": "", "trial": 0}])
-    reader = load_registry()["sim-near"]
-    prompt = Prompt((Message("user", "Which?"),), Sampling())
-    asked = Trials([Trial("p", {})], lambda _: prompt, {})
-    results = Results(answers, [reader], asked)
+    artefact = artefact_of("origin/fig04", "smoke", models=("sim-near",))
+    store = tmp_path / "s.sqlite"
+    results = run(artefact.trials(), artefact.model_names, store=store)
     table = pd.DataFrame({"model": ["sim-near"] * 90, "share": np.linspace(0, 1, 90)})
     for more in ({}, {f"column {number}": ["<&>"] * 90 for number in range(60)}):
         picture = publish(
