@@ -493,7 +493,7 @@ def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
         path.write_bytes("\r\n".join(map(mark.join, cells)).encode("utf-8-sig"))
         file = read_answers(path)
         assert (file.format, file.fields) == ("csv", "id, answer")
-        assert file.answers == {"a": ['[1, "x",\r\n 2]', "None"], "01": [""]}
+        assert file.answers == {"a": ['[1, "x",\r\n 2]', "None"], "01": [None]}
         # With pandas's index.
         path.write_text(f"\n{mark}id{mark}answer\n0{mark}a{mark}2\n")
         assert read_answers(path).answers == {"a": ["2"]}
@@ -508,7 +508,8 @@ def test_tables_and_repeated_ids_are_read(tmp_path: Path) -> None:
     file = read_answers(path)
     assert (file.format, file.answers) == ("evalplus", {"a": ["2", "3"]})
     assert read_answers(path, "jsonl").format == "jsonl"
-    assert read_answers(path, "parquet").format == "jsonl"
+    with refused(DataError, "table", "jsonl, not parquet"):
+        read_answers(path, "parquet")
     with refused(NothingMatchedError, "2 rows"):
         read_answers(path, "cruxeval")
     # Only lm-eval's filters repeat the answers.
@@ -534,8 +535,9 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
         file.write('{"id": true, "answer": "2"}\n{"id": "d", "ans')
     answers = read_answers(path)
     assert answers.answers == {"a": ["2"], "b": [None], "c": [None]}
-    no_id, no_text = answers.warnings
-    names(no_id, "id", ": 2, 3, 6, 7")
+    no_row, no_id, no_text = answers.warnings
+    names(no_row, "no object", ": 2, 7")
+    names(no_id, "id", ": 3, 6")
     names(no_text, "answer", ": 4, 5")
     path.write_text('"", "ans": 1}\n{"id": "a", "answer": "2"}\n')
     assert read_answers(path).answers == {"a": ["2"]}
@@ -547,6 +549,8 @@ def test_mixed_rows_are_named_and_the_others_read(tmp_path: Path) -> None:
     assert answers_in(path, *kinds) == {"a": ["2"]}
     for content, told in (
         ("ID,answer,Answer\na,2,3\n", ("answer", "twice")),
+        ('{"id": "a", "answer": "2", "Answer": "3"}\n', ("answer", "twice")),
+        ('{"samples": {"first": [{}], "second": [{}]}}', ("first, second",)),
         # What follows would be its answer.
         ('id,answer\na,2\nb,"[1\nc,3\n', ("row 2",)),
     ):

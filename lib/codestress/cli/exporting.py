@@ -1,6 +1,7 @@
 """Commands that write the kit's studies for other harnesses."""
 
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -49,5 +50,5 @@ def export_inspect(artefacts: tuple[str, ...], knobs: Knobs, folder: Path) -> No
     exit_where(not name)
     # inspect_ai finds no task by an absolute path.
     click.echo(
-        f"run one: cd {shown(folder)}; inspect eval {name} --model PROVIDER/MODEL"
+        f"run one: cd {quote(shown(folder))}; inspect eval {name} --model PROVIDER/MODEL"
     )

@@ -148,6 +148,9 @@ def _from_json(content: Any, form: str) -> AnswerFile:
         rows = content.get("samples") or content.get("eval") or [content]
         if isinstance(rows, dict):
             lists = [part for part in rows.values() if isinstance(part, list)]
+            if "samples" in content and len(lists) > 1:
+                tasks = ", ".join(rows)
+                raise ValueError(f"it has samples of {tasks}; give those of one task")
             rows = list(chain(*lists))
     if rows == [content]:
         with suppress(NothingMatchedError):
@@ -186,7 +189,8 @@ def _csv(text: str) -> list[Any]:
                 raise ValueError(f"column {name} appears twice")
         for row in reader:
             # More cells than columns: an answer with a comma that is not quoted.
-            rows.append(None if None in row else row)
+            cells = {name: cell or None for name, cell in row.items()}
+            rows.append(None if None in row else cells)
     except csv.Error as error:
         raise ValueError(f"row {len(rows) + 1}: {error}") from None
     return rows
@@ -215,7 +219,10 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
     for number, row in enumerate(rows, start=1):
         problem = id_text(field_at(row, id_field))
         if not problem.strip():
-            faults[f"rows without {id_field}, left out"].append(str(number))
+            fault = f"rows without {id_field}"
+            if not row:
+                fault = "rows that are no object, or have more cells than columns"
+            faults[f"{fault}, left out"].append(str(number))
             continue
         # lm-eval writes the same responses again for each of its filters.
         row_filter = name == "lm-eval" and row.get("filter")
@@ -234,9 +241,15 @@ def _from_rows(table: Sequence[Any], form: str, container: str) -> AnswerFile:
 
 
 def _lowercase(row: Any) -> Row:
-    """Returns `row` with the names of its fields in lower case; no fields where it is no object."""
-    fields = row.items() if isinstance(row, dict) else ()
-    return {str(name).strip().lower(): value for name, value in fields}
+    """Returns `row` with the names of its fields in lower case; no fields where it is no object.
+    `ValueError` where two fields then have one name."""
+    fields: Row = {}
+    for written, value in row.items() if isinstance(row, dict) else ():
+        name = str(written).strip().lower()
+        if name in fields:
+            raise ValueError(f"field {name} appears twice, in another case")
+        fields[name] = value
+    return fields
 
 
 def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, str]:
@@ -248,8 +261,9 @@ def _fields(rows: Sequence[Row], form: str, container: str) -> tuple[str, str, s
         # CRUXEval's format is an object without rows.
         layouts.clear()
     elif form:
-        name = form if form in LAYOUTS else container
-        layouts = {name: layouts[name]}
+        if form not in layouts:
+            raise ValueError(f"it is {container}, not {form}")
+        layouts = {form: layouts[form]}
     elif "completion" not in names and not names.isdisjoint(TABLE["answers"]):
         # A `solution` beside a model's answer is the expected one.
         del layouts["evalplus"]
