@@ -43,6 +43,10 @@ class EngineError(CodestressError):
     """Name of the model in the registry (params/models.yaml)."""
 
 
+class NoContinuationError(EngineError):
+    """Raised when a server cannot continue begun answers; it answers all other requests."""
+
+
 class IncompleteError(CodestressError):
     """Raised when requests of a run failed or have no stored response; the other responses are in
     the store."""

@@ -11,7 +11,7 @@ from pydantic import Field
 from .errors import ParameterError
 from .paths import ROOT, shown
 
-FunctionName = Annotated[str, Field(pattern=r"^.+\.py:[A-Za-z_]\w*$")]
+FunctionName = Annotated[str, Field(pattern=r"^.+\.py:[^\W\d]\w*$")]
 """Name of a user's function as FILE.py:NAME, with the file relative to the project's root."""
 
 

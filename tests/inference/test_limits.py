@@ -370,6 +370,8 @@ def test_a_limit_of_the_answer_is_no_word_on_the_prompt(name: str, text: str) ->
 # What has another reason, with long prompts too.
 OTHERS = {
     "time": error("the request took too long"),
+    "no such field": error("Unrecognized request argument supplied: max_tokens"),
+    "type": error("max_completion_tokens: must be a string"),
     "rate": error(
         "Request too large for this model on tokens per minute (TPM): Limit 1500, Requested 1600",
         413,

@@ -125,6 +125,9 @@ def test_a_name_is_plain_where_it_tells_a_model_from_all_others() -> None:
     relative = function_in("../m.py:f")
     assert relative.settings == {"function": f"{Path.cwd().parent / 'm.py'}:f"}
     assert function_in("~/m.py:f").settings == {"function": f"{Path.home() / 'm.py'}:f"}
+    for typed in ("m.py:f()", "m.py:my-f", "m.py:2nd", "m.py:"):
+        with refused(ParameterError, typed, "FILE.py:FUNCTION"):
+            function_in(typed)
 
 
 WRITE: list[dict[str, Any]] = [

@@ -133,7 +133,11 @@ EARLY = {
         "os.kill(os.getpid(), 9)",
         "t/killed.ipynb, code cell 2: its kernel died with signal 9",
     ),
-    "unknown": ("%nosuchmagic", "%nosuchmagic"),
+    "unknown": ("%nosuchmagic", "UsageError: Line magic"),
+    "group": (
+        "async def failing():\n    raise ExceptionGroup('both', [ValueError(), KeyError()])\nawait failing()",
+        "ExceptionGroup: both",
+    ),
     "crashed": ("import ctypes\nctypes.string_at(0)", "Segmentation fault"),
     "silent": ("pass", "figure.pdf"),
 }
@@ -419,6 +423,22 @@ def test_a_missing_data_set_fails_what_needs_it_and_nothing_else(
     planned = ran(*plan, env=environment)
     assert planned.returncode == 1
     names(planned.stderr, "semtrace/fig06", "cruxeval", "origin/sec63", "origin-paper")
+
+
+def test_a_server_that_continues_no_begun_answer_fails_what_needs_it_alone(
+    tmp_path: Path,
+) -> None:
+    environment = os.environ | {
+        "CODESTRESS_OUTPUTS": str(tmp_path),
+        "CODESTRESS_STORE": str(tmp_path / "s.sqlite"),
+    }
+    with OpenAIServer(prefill="ignored") as server:
+        build = ["build", "semtrace/fig01", "origin/fig01", "--profile", "smoke"]
+        build += ["--models", server.base_url, "--set", "prefill=assistant", "--json"]
+        done = ran(*WITHOUT_KERNELS, *build, env=environment)
+    states = {one["name"].partition("@")[0]: one for one in json.loads(done.stdout)}
+    assert states["origin/fig01"]["state"] == "built", done.stderr
+    names(states["semtrace/fig01"]["error"], "cannot continue a begun answer")
 
 
 @pytest.mark.slow

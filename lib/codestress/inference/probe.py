@@ -4,8 +4,9 @@ The store keeps the response like any other, under a key with the row's revision
 """
 
 import re
+from contextlib import suppress
 
-from codestress.errors import EngineError, ParameterError
+from codestress.errors import EngineError, NoContinuationError, ParameterError
 from codestress.paths import STORE, shown
 from codestress.types import Message, Prompt, Sampling, Trial, Trials
 
@@ -88,11 +89,8 @@ def checked(entry: ModelEntry) -> ModelEntry:
     """
     settings = entry.settings
     if settings.get("prefill", "none") != "none":
-        try:
+        with suppress(NoContinuationError):
             return _tried(entry, "One, two,")
-        except EngineError as error:
-            if "cannot continue a begun answer" not in str(error):
-                raise
         settings = settings | {"prefill": "none"}
         entry = entry.model_copy(update={"settings": settings})
     return _tried(entry, "")

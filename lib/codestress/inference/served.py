@@ -255,8 +255,13 @@ def _words_in(value: Any) -> list[str]:
 
 def function_in(text: str) -> ModelEntry:
     """Returns a registry row, which is not saved, for the Python function that `text` names as
-    FILE.py:FUNCTION, with the file relative to the folder where this process runs."""
+    FILE.py:FUNCTION, with the file relative to the folder where this process runs. Raises
+    `ParameterError` for a text that names no function."""
     typed, _, name = text.rpartition(":")
+    if not name.isidentifier():
+        raise ParameterError(
+            f"{text}: {name!r} is no function's name; type FILE.py:FUNCTION, without parentheses"
+        )
     path = whole(typed)
     function = f"{path}:{name}"
     usual = path.parent == ROOT

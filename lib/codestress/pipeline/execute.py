@@ -8,6 +8,7 @@ import asyncio
 import json
 import logging
 import os
+import re
 import signal
 import time
 import traceback
@@ -38,6 +39,7 @@ from .kernels import OWN, PRINTED, Kernel, become_kernel
 from .notebooks import closing, read_notebook
 from .surroundings import commit, git
 
+PRINTED_ERROR = re.compile(r"\w+(?:Error|Group|Exception): .*")
 # On what papermill and its packages use, and on parameters without a line in the cell.
 warnings.simplefilter("ignore")
 logging.getLogger("papermill").setLevel(logging.CRITICAL)
@@ -123,6 +125,8 @@ def failure(error: Exception, processes: list[Kernel], staging: Path) -> str:
     """Returns the reason why a notebook failed: `error` in words, or how its kernel, one of `processes`,
     ended on its own, with the remedy and what it printed into the folder `staging`."""
     match error:
+        case PapermillExecutionError(ename="CellExecutionError"):
+            return _printed_error(staging) or f"the cell failed: {error.source}"
         case PapermillExecutionError():
             return f"{error.ename}: {error.evalue or error.source}"
         case CodestressError() | OSError():
@@ -137,12 +141,25 @@ def failure(error: Exception, processes: list[Kernel], staging: Path) -> str:
     text = text.partition("\n\nExtension modules")[0]
     printed = f"; it printed:\n{text.strip()}" if text else ""
     ending = f"exit status {code}"
+    remedy = "run its cells one by one in JupyterLab to see which call ends it"
     if code < 0:
         ending = f"signal {-code} ({signal.strsignal(-code)})"
-    return (
-        f"its kernel died with {ending}; run its cells one by one in JupyterLab to see "
-        f"which call ends it, or build with --jobs 1 if memory ran out{printed}"
-    )
+        remedy += ", or build with --jobs 1 if memory ran out"
+    if code == 0:
+        ending += ", as after exit() in this cell or one before it"
+    return f"its kernel died with {ending}; {remedy}{printed}"
+
+
+def _printed_error(staging: Path) -> str:
+    """Returns the error that a cell of the notebook in the folder `staging` printed on standard error,
+    as IPython does with an unknown magic and a group of errors, in place of raising it; empty without
+    one."""
+    for cell in nbformat.read(staging / "notebook.ipynb", 4).cells:
+        for output in cell.get("outputs", ()):
+            printed = output.get("name") == "stderr" and output.text
+            if match := PRINTED_ERROR.search(printed or ""):
+                return match[0]
+    return ""
 
 
 def execute(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from pydantic import Field, TypeAdapter
 from tqdm import tqdm
 
-from codestress.errors import EngineError
+from codestress.errors import EngineError, NoContinuationError
 from codestress.literals import parse_json
 from codestress.paths import OUTPUTS, shown, write_whole
 from codestress.types import Request, Response
@@ -131,7 +131,7 @@ class OpenAIBatch(BatchEngine):
 
     def _line(self, request: Request) -> bytes:
         if request.prompt.prefill:
-            raise EngineError(
+            raise NoContinuationError(
                 f"{self.entry.name}: batch mode cannot continue a begun answer, and the "
                 f"prompt begins one.\n{REMEDIES['begun answer']}"
             )

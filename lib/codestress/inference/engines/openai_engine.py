@@ -23,7 +23,7 @@ import httpx2
 from openai import APIStatusError, AsyncOpenAI, RateLimitError
 from tqdm import tqdm
 
-from codestress.errors import EngineError
+from codestress.errors import EngineError, NoContinuationError
 from codestress.literals import parse_json
 from codestress.types import Message, Outcome, Prompt, Request, Response, Sampling
 
@@ -294,8 +294,8 @@ class OpenAIEngine(Client, Engine):
         return replace(response, dialects=spoken)
 
     async def _check_prefill(self, request: Request) -> None:
-        """Raises `EngineError` unless the server verifiably continues begun answers of the model
-        that `request` asks.
+        """Raises `NoContinuationError` unless the server verifiably continues begun answers of the
+        model that `request` asks.
 
         The server continues two messages by one token, once with the last answer left open and once
         with it closed: only where the first prompt has fewer tokens is the answer left open.
@@ -323,7 +323,7 @@ class OpenAIEngine(Client, Engine):
                 raise
             except Exception as error:  # it costs the feature, not the run
                 fault = f"the probe failed: {self.failure(error)}".rstrip(".")
-        raise EngineError(
+        raise NoContinuationError(
             f"{self.who}: this endpoint cannot continue a begun answer, and the prompt "
             f"begins one: {fault}.\n{REMEDIES['begun answer']}"
         )
