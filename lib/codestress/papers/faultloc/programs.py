@@ -85,8 +85,13 @@ def program_set(
     Raises `DataError` with the remedy if a data set is not at hand.
     """
     judged = list(_judged(source, min_lines, max_lines, selection))
-    programs = [program for program, kept in judged if kept]
-    reasons = [program.refused for program, _ in judged if program.refused]
+    programs = []
+    reasons = []
+    for program, kept in judged:
+        if kept:
+            programs.append(program)
+        if program.refused:
+            reasons.append(program.refused)
     return ProgramSet(programs, Counter(reasons), len(judged))
 
 

@@ -57,7 +57,10 @@ def point_at_fault(reading: Reading, _prefill: str) -> str | None:
     asked = [line for line, text in kept if ASKED in text]
     if not asked:
         return None
-    lines = [(line - asked[0] - 1, text) for line, text in kept if line > asked[0]]
+    lines = []
+    for line, text in kept:
+        if line > asked[0]:
+            lines.append((line - asked[0] - 1, text))
     if not lines:
         return "I cannot see a program."
     number, text = _suspect(reading, lines)

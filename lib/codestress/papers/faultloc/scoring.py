@@ -133,7 +133,10 @@ def _singled_out(quoted: list[str], places: Mapping[str, list[int]]) -> int | No
     the lines that stand only once in the program the first or, if over `STATEMENT` program lines
     are quoted, the first with a comment behind its code. `places`: the program's line numbers by
     text."""
-    commented = [line.partition("#")[0].strip() for line in quoted if "#" in line]
+    commented = []
+    for line in quoted:
+        if "#" in line:
+            commented.append(line.partition("#")[0].strip())
     whole = [line for line in quoted if line in places]
     for line in commented if len(whole) > STATEMENT else [*whole, *commented]:
         if len(places.get(line, [])) == 1:

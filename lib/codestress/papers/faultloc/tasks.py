@@ -7,7 +7,6 @@ public artifact has tasks and labels of its own.
 import ast
 import itertools
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Any
@@ -15,7 +14,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from codestress.mutate.faults.fault_site import KINDS, FaultSite, Kind
-from codestress.mutate.faults.neutral import SPMS, FaultyProgram, Spm
+from codestress.mutate.faults.neutral import SPMS, FaultyProgram, Spm, quarter_of
 from codestress.mutate.faults.sites import fault_sites
 from codestress.parameters import Seeded
 from codestress.seeding import rng
@@ -121,9 +120,12 @@ def tasks_of(given: Programs, source: Source) -> Tasks:
     a data set is not at hand.
     """
     size = (given.min_lines, given.max_lines, given.n_programs)
-    which = (source, *size, given.selection)
     per_quarter = given.per_quarter_of.get(source, given.per_quarter)
-    return _tasks(which, tuple(given.faults), per_quarter or None, given.seed)
+    make = _tasks
+    if given.selection == "artifact" and source == "alpaca":
+        make = _published_tasks
+    which = (source, *size, given.selection)
+    return make(which, tuple(given.faults), per_quarter or None, given.seed)
 
 
 Which = tuple[Source, int, int, int, Selection]
@@ -134,47 +136,41 @@ Which = tuple[Source, int, int, int, Selection]
 def _tasks(
     which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
 ) -> Tasks:
-    """Returns the tasks with programs that `which` selects: see `tasks_of`."""
-    make = _own_tasks
-    word = "sites"
-    if which[0] == "alpaca" and which[-1] == "artifact":
-        make = _published_tasks
-        word = "published"
+    """Returns the kit's own tasks of a source: see `tasks_of`."""
     tasks: Tasks = {}
     for program in first_programs(*which):
-        places: dict[tuple[Kind, int], list[Task]] = defaultdict(list)
-        for task in make(program):
-            places[task.kind, task.program.quarter].append(task)
+        places: dict[tuple[Kind, int], list[FaultSite]] = defaultdict(list)
+        for site in fault_sites(program.code, program.language):
+            total = program.lines + (site.kind == "MisplacedReturn")
+            quarter = quarter_of(site.line, total)
+            places[site.kind, quarter].append(site)
         for kind, quarter in itertools.product(kinds, range(4)):
-            candidates = places[kind, quarter]
-            random = rng(seed, word, program.id, kind, quarter)
-            order = random.permutation(len(candidates))
-            shown = filter(_is_shown, (candidates[index] for index in order))
-            drawn = itertools.islice(shown, per_quarter)
+            place = (kind, quarter)
+            sites = _shuffled(places[place], seed, "sites", program.id, *place)
+            candidates = filter(None, (_task(program, site) for site in sites))
+            drawn = itertools.islice(candidates, per_quarter)
             for number, task in enumerate(drawn, start=1):
-                name = task.id or f"{program.id}/{kind}/{quarter + 1}.{number}"
+                name = f"{program.id}/{kind}/{quarter + 1}.{number}"
                 if which[-1] == "drifted":
                     task = _drifted(task)
                 tasks[name] = replace(task, id=name)
     return tasks
 
 
-def _own_tasks(program: CorrectProgram) -> Iterator[Task]:
-    """Yields a task, still without an id, for each fault that can be made in `program`."""
-    for site in fault_sites(program.code, program.language):
-        faulty = FaultyProgram(site.apply(program.code), site.line)
-        changed = first_change(program.code, faulty.code)
-        yield Task("", program, site.kind, faulty, program.refused, changed, site)
+def _shuffled(items: list[Any], seed: int, *names: str | int) -> list[Any]:
+    """Returns `items` in an order drawn by `seed` and `names`."""
+    return [items[index] for index in rng(seed, *names).permutation(len(items))]
 
 
-def _is_shown(task: Task) -> bool:
-    """Whether the fault of `task` can be asked about: always in the artifact's tasks; in the kit's
-    own if the faulty program parses and a test run shows the fault."""
-    if task.site is None:
-        return True
-    program = task.correct
-    parsed = parses(task.program.code, program.language)
-    return parsed and not is_silent(program, task.site)
+def _task(program: CorrectProgram, site: FaultSite) -> Task | None:
+    """Returns the task, still without an id, that `site` makes of `program`; None if the faulty
+    program does not parse or no test run shows the fault."""
+    code = site.apply(program.code)
+    if not parses(code, program.language) or is_silent(program, site):
+        return None
+    faulty = FaultyProgram(code, site.line)
+    changed = first_change(program.code, code)
+    return Task("", program, site.kind, faulty, program.refused, changed, site)
 
 
 def first_change(before: str, after: str) -> int | None:
@@ -200,35 +196,45 @@ def _drifted(task: Task) -> Task:
     return replace(task, program=faulty, changed=changed, site=None)
 
 
+@cache
+def _published_tasks(
+    which: Which, kinds: tuple[Kind, ...], per_quarter: int | None, seed: int
+) -> Tasks:
+    """Returns the artifact's tasks with programs that `which` selects: see `tasks_of`."""
+    programs = {program.id: program for program in first_programs(*which)}
+    places: dict[tuple[str, Kind, int], list[Task]] = defaultdict(list)
+    for row in packed_rows("python_buggy_tasks.jsonl.gz"):
+        base = str(row["base"])
+        kind = RENAMED.get(row["sam"], row["sam"])
+        if kind in kinds and base in programs:
+            task = _published_task(programs[base], kind, row)
+            place = (base, kind, task.program.quarter)
+            places[place].append(task)
+    tasks: Tasks = {}
+    for place in itertools.product(programs, kinds, range(4)):
+        for task in _shuffled(places[place], seed, "published", *place)[:per_quarter]:
+            tasks[task.id] = task
+    return tasks
+
+
 RENAMED: dict[str, Kind] = {"BooleanLogic": "IncorrectBooleanLogic"}
 """The kit's name of a kind of fault, by the artifact's name, where that is another."""
 
 
-@cache
-def _published_rows() -> dict[str, list[dict[str, Any]]]:
-    """Returns the rows of the artifact's tasks by the id of their program."""
-    rows = defaultdict(list)
-    for row in packed_rows("python_buggy_tasks.jsonl.gz"):
-        rows[str(row["base"])].append(row)
-    return rows
-
-
-def _published_tasks(program: CorrectProgram) -> Iterator[Task]:
-    """Yields the artifact's tasks with `program`. A task's `id` is the artifact's BASE/SAM/VARIANT
-    (program, kind of fault, number); its `refused` is the first reason for which the kit's filters
-    would reject the task, empty without one."""
-    for row in _published_rows().get(program.id, []):
-        faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
-        changed = row["changed_line"]
-        why = ""
-        if not parses(faulty.code, "python"):
-            why = "the faulty program does not parse"
-        elif changed is None:
-            why = "the faulty program is the correct one"
-        elif faulty.line > faulty.lines:
-            why = "the label is no line of the program"
-        elif changed != faulty.line:
-            why = "the label is another line than the changed one"
-        name = f"{program.id}/{row['sam']}/{row['variant']}"
-        kind = RENAMED.get(row["sam"], row["sam"])
-        yield Task(name, program, kind, faulty, program.refused or why, changed)
+def _published_task(program: CorrectProgram, kind: Kind, row: dict[str, Any]) -> Task:
+    """Returns the task in `row`, a row of the artifact about `program`, with the fault `kind`. The
+    task's `id` is the artifact's BASE/SAM/VARIANT (program, kind of fault, number); its `refused`
+    is the first reason for which the kit's filters would reject the task, empty without one."""
+    faulty = FaultyProgram(normalised(row["buggy_code"]), int(row["line_no"]))
+    changed = row["changed_line"]
+    why = ""
+    if not parses(faulty.code, "python"):
+        why = "the faulty program does not parse"
+    elif changed is None:
+        why = "the faulty program is the correct one"
+    elif faulty.line > faulty.lines:
+        why = "the label is no line of the program"
+    elif changed != faulty.line:
+        why = "the label is another line than the changed one"
+    name = f"{program.id}/{row['sam']}/{row['variant']}"
+    return Task(name, program, kind, faulty, program.refused or why, changed)

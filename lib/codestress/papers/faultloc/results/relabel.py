@@ -66,10 +66,11 @@ def perfect_answers(given: Localization, trials: Iterable[Trial]) -> pd.DataFram
     rules compare that line with the label in use, as for any model, so a wrong answer means a label
     that is not the changed line (or that no line changed).
     """
-    plain = [trial for trial in trials if trial.factors["spm"] == "none"]
-    return judged(
-        given, [(ORACLE, trial, given.task(trial).changed) for trial in plain]
-    )
+    named = []
+    for trial in trials:
+        if trial.factors["spm"] == "none":
+            named.append((ORACLE, trial, given.task(trial).changed))
+    return judged(given, named)
 
 
 class Answer(BaseModel, strict=True):
