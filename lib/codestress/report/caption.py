@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill, shorten
 
 import pandas as pd
@@ -13,6 +13,7 @@ from codestress.inference.results import Results, hardly_read
 from codestress.literals import counted
 from codestress.parameters import Facts
 
+from .letters import reword
 from .published import without_numbers
 from .style import NOTE, add_note
 from .tables import number_text
@@ -25,6 +26,8 @@ NOTE_CHARACTERS = 21
 """Maximum number of characters of a figure's footnote, for each inch of its width."""
 LONGEST_ALT = 500
 """Maximum number of characters of a picture's alternative text."""
+LONGEST_LABEL = 24
+"""Maximum number of characters of a line of a model's name in a figure."""
 REST = " … The rest is in the table."
 VALUES = 3
 """Maximum number of different texts of a column that are listed, each cut to 30 characters."""
@@ -51,6 +54,7 @@ def add_words(
     if simulated:
         name_readers(figure, results)
     title = _title(worded(title), results, given.rule)
+    title = with_short_names(figure, title, results)
     changed = os.environ.get("CODESTRESS_CHANGED")
     notes = [f"changed: {changed}"] if changed else []
     notes += [f"{part.label}: not run here" for part in results.not_run]
@@ -81,7 +85,8 @@ def write_title(figure: Figure, title: str) -> None:
 
 
 def _title(title: str, results: Results, rule: str) -> str:
-    """Return `title` after a sentence for each model of which hardly an answer could be read.
+    """Return `title` after a sentence for each model of which hardly an answer could be read, or, of
+    more than two, one for all.
 
     The scoring rule `rule` decides. The sentences stand alone where this is so of all models.
     Simulated readers do not count.
@@ -92,9 +97,11 @@ def _title(title: str, results: Results, rule: str) -> str:
         unread = hardly_read(counts[entry.name])
         if unread and not entry.simulated:
             sentences.append(f"No number of {entry.name} counts: {unread}")
-    if len(sentences) < max(1, len(counts)):
-        sentences.append(title)
-    return ". ".join(sentences)
+    rest = [] if sentences and len(sentences) == len(counts) else [title]
+    if len(sentences) > 2:
+        few = "too few of their answers could be read"
+        sentences = [f"No number of {len(sentences)} models counts: {few}"]
+    return ". ".join([*sentences, *rest])
 
 
 def one_line(notes: Sequence[str], most: int) -> str:
@@ -110,6 +117,33 @@ def one_line(notes: Sequence[str], most: int) -> str:
             break
         line += f"; {note}"
     return line if len(line) < most + 4 else f"{line[:most]}…"
+
+
+def with_short_names(figure: Figure, title: str, results: Results) -> str:
+    """Replace long names of the models of `results` in `figure`; return `title` with short ones."""
+    names = short_names(results)
+    if names:
+        reword(figure, lambda text: renamed(text.get_text(), names))
+        title = renamed(title, names).replace("\n", "")
+    return title
+
+
+def short_names(results: Results) -> dict[str, str]:
+    """Return what a figure calls the models of `results` whose names, MODEL@SERVER, are too long for
+    it: MODEL, in lines of about `LONGEST_LABEL` characters; empty where two would share a name."""
+    names = {}
+    for entry in results.models:
+        model, at, _ = entry.name.rpartition("@")
+        if at and len(entry.name) > LONGEST_LABEL:
+            names[entry.name] = fill(model, LONGEST_LABEL)
+    return names if len({*names.values()}) == len(names) else {}
+
+
+def renamed(words: str, names: Mapping[str, str]) -> str:
+    """Return `words` with the values of `names` in place of the keys."""
+    for name, short in names.items():
+        words = words.replace(name, short)
+    return words
 
 
 def name_readers(figure: Figure, results: Results) -> None:

@@ -1,6 +1,7 @@
 """Letters of any script in figures: by a font of this machine where the kit's own lacks them, else by
 their numbers. Tables and pages have the names as they are."""
 
+from collections.abc import Callable
 from functools import cache
 
 from matplotlib.figure import Figure
@@ -11,16 +12,21 @@ from matplotlib.text import Text
 def make_readable(figure: Figure) -> None:
     """Changes the texts of `figure` that have letters without a glyph in their font: to a font that
     has them, or to numbers such as \\u901a where this machine has none."""
+    reword(figure, _spelled)
+
+
+def reword(figure: Figure, change: Callable[[Text], str]) -> None:
+    """Gives each text of `figure` the words that `change` returns for it."""
     for ax in figure.axes:
         for axis in (ax.xaxis, ax.yaxis):
             labels = axis.get_majorticklabels()
             texts = [label.get_text() for label in labels]
-            spelled = [_spelled(label) for label in labels]
-            if spelled != texts:
-                axis.set_ticks(axis.get_majorticklocs(), spelled)
+            changed = [change(label) for label in labels]
+            if changed != texts:
+                axis.set_ticks(axis.get_majorticklocs(), changed)
     for text in figure.findobj(Text):
         if isinstance(text, Text):
-            text.set_text(_spelled(text))
+            text.set_text(change(text))
 
 
 def _spelled(text: Text) -> str:

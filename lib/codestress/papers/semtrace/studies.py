@@ -38,12 +38,20 @@ class Templates(Unjudged, Seeded):
 def rendered_templates(given: Templates) -> list[tuple[str, int, Prompt]]:
     """List of triples of task, number of distractors and prompt, for all four templates on the
     problem with the number `given.problem`, with the target in the middle of its distractors."""
-    values = given.model_dump(exclude={"problem"})
-    values["tasks"] = [*get_args(Task)]
-    values["problems"] = [given.problems]
-    values["n_problems"] = given.problem + 1
-    values["positions"] = 3
-    contexts = Contexts.model_validate(values)
+    contexts = Contexts.model_validate(
+        dict(
+            artefact=given.artefact,
+            models=given.models,
+            seed=given.seed,
+            tasks=[*get_args(Task)],
+            problems=[given.problems],
+            n_problems=given.problem + 1,
+            positions=3,
+            distractors=given.distractors,
+            distractor_source=given.distractor_source,
+            matched=given.matched,
+        )
+    )
     trials = list(contexts.trials())
     prompts = []
     for trial in trials:
