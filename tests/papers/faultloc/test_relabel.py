@@ -107,6 +107,7 @@ FORM = '"id": "29/MisplacedReturn/1", "line": 2'
         ('\n{"id": "TASK", "line": "3"}', ("line 2", "line = '3'", FORM)),
         ('{"id": "TASK", "line": true}', ("line 1", FORM)),
         ('{"id": "TASK", "line": 3.5}', ("line 1", FORM)),
+        ('{"id": "TASK", "line": 1e999}', ("line 1", FORM)),
         ('{"id": ["TASK"], "line": 3}', ("line 1", FORM)),
         ('{"id": "TASK", "line": 3, "model": 1}', ("line 1", FORM)),
         ('{"id": "TASK", "line": 3, "model": "\\ud800"}', ("line 1", FORM)),

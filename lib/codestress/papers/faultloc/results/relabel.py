@@ -78,7 +78,7 @@ class Answer(BaseModel, strict=True):
     model."""
 
     id: str
-    line: float | None = Field(multiple_of=1)
+    line: float | None = Field(multiple_of=1, allow_inf_nan=False)
     model: str | None = Field(None, pattern=r"^\P{C}{0,80}$")  # no control characters
 
 
