@@ -68,7 +68,8 @@ def published_differences(task: str = "output") -> pd.DataFrame:
         provenance = "from the leaderboard alone"
         cells = _with_merged(pass_at_1())
     key = ["label", "dataset", "mode"]
-    before = cells.groupby(key)["value"].transform("first")
+    vanilla = cells["value"].where(cells["perturbation"] == "VAN")
+    before = vanilla.groupby([cells[name] for name in key]).transform("first")
     after = cells["value"]
     if task == "input":
         after = before * (1 + after / 100)
