@@ -154,7 +154,7 @@ def _printed_error(staging: Path) -> str:
     """Returns the error that a cell of the notebook in the folder `staging` printed on standard error,
     as IPython does with an unknown magic and a group of errors, in place of raising it; empty without
     one."""
-    for cell in nbformat.read(staging / "notebook.ipynb", 4).cells:
+    for cell in reversed(nbformat.read(staging / "notebook.ipynb", 4).cells):
         for output in cell.get("outputs", ()):
             printed = output.get("name") == "stderr" and output.text
             if match := PRINTED_ERROR.search(printed or ""):
