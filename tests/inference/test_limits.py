@@ -259,7 +259,7 @@ def short_answers(refusal: Reply) -> Behaviour:
 def failures(
     server: OpenAIServer, *texts: str, retries: int = 0, **sampling: Any
 ) -> list[RequestFailed | None]:
-    """Of questions, one after the other; None for an answered one."""
+    """Failures of questions that are asked one after the other; None for an answered one."""
     prompts = [prompt(text, **sampling) for text in texts]
     found = outcomes(entry(server, retries=retries), *prompts)
     return [one if isinstance(one, RequestFailed) else None for one in found]

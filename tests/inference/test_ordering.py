@@ -17,7 +17,7 @@ TREE = st.lists(
 
 
 def chain_of(path: list[int]) -> bytes:
-    """Of a prompt of one block for each number."""
+    """Chain of a prompt with one block for each number."""
     return chain(prompt("".join(str(number) * BLOCK for number in path)))
 
 

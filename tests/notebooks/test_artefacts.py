@@ -28,7 +28,7 @@ Left = tuple[str, Path, dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def left(smoke: Path) -> list[Left]:
-    """What each artefact left: its name, folder and manifest."""
+    """Name, folder and manifest of each artefact."""
     folders = [(name, smoke / "smoke" / name) for name in smoke_names()]
     return [
         (name, folder, json.loads((folder / "manifest.json").read_text()))

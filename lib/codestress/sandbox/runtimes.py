@@ -127,4 +127,6 @@ def syntax_fault(root: Node) -> str:
 
 def text_of(node: Node | None) -> str:
     """Returns the source text of `node`, a node of a syntax tree; empty where it is None."""
-    return node.text.decode() if node is not None and node.text else ""
+    # Each use of `node.text` copies it.
+    text = node.text if node else None
+    return text.decode() if text else ""

@@ -95,7 +95,7 @@ NOTICED = {
         "Microbes are not small.": "nothing noticed",
     },
 }
-"""What answers notice, by the test of section 6."""
+"""Scores of what answers notice, by the test of section 6."""
 
 
 @pytest.mark.parametrize("test", NOTICED)

@@ -24,7 +24,7 @@ def correct(model: str, column: int, table: dict[str, list[float]]) -> int:
 
 
 def p_value(one: int, other: int) -> float:
-    """Of two counts, each of 800: the chi-squared test, whose root is the pooled z."""
+    """The chi-squared test of two counts, each of 800; its root is the pooled z."""
     cells = [[right, 800 - right] for right in (one, other)]
     return float(chi2_contingency(cells, correction=False).pvalue)
 
