@@ -138,6 +138,8 @@ class OpenAIServer:
         """What the server does with a begun answer: as vLLM, as llama.cpp's server, as `transformers serve`."""
         self.port = port
         self.record = record
+        self.listing = as_json({"object": "list", "data": [{"id": MODEL}]})
+        """The list of models."""
         self.files: dict[str, bytes] = {}
         self.batches: list[dict[str, Any]] = []
         self.batch_polls = 3
@@ -219,7 +221,7 @@ class OpenAIServer:
         if path.startswith(("/v1/files", "/v1/batches")):
             return self.batch_mode(method, path, headers, content)
         if route == "GET /v1/models":
-            return as_json({"object": "list", "data": [{"id": MODEL}]})
+            return self.listing
         return failure(404, f"Unknown request URL: {route}")
 
     def batch_mode(

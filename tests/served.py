@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,17 @@ from codestress.inference.engines.openai import open_engine
 from codestress.inference.registry import ModelEntry
 from codestress.inference.results import Results
 from codestress.inference.run import run
-from codestress.types import Message, Prompt, Request, Response, Sampling, Trials
+from codestress.types import (
+    Message,
+    Outcome,
+    Prompt,
+    Request,
+    Response,
+    Sampling,
+    Score,
+    Trial,
+    Trials,
+)
 from openai_server import OpenAIServer
 
 
@@ -29,6 +41,32 @@ def entry(server: OpenAIServer | str, **settings: Any) -> ModelEntry:
 
 def prompt(text: str, prefill: str = "", **sampling: Any) -> Prompt:
     return Prompt((Message("user", text),), Sampling(**sampling), prefill)
+
+
+def correct(_: Trial, response: Response) -> Score:
+    """A judge that takes every text for a correct answer."""
+    if response.refused:
+        return Score(Outcome.REFUSED, 0)
+    return Score(Outcome.CORRECT, 1, response.text)
+
+
+def trials_of(*prompts: Prompt, judge: Any = correct) -> Trials:
+    """Trials that ask these prompts, one each, with its number as their factor."""
+    items = [Trial(f"q{n}", {"number": n}) for n in range(len(prompts))]
+    return Trials(
+        items,
+        lambda trial: prompts[int(trial.factors["number"] or 0)],
+        {"strict": judge},
+    )
+
+
+def in_two_steps(trials: Trials, second: Callable[[Trial, Response], Prompt]) -> Trials:
+    """The trials, each with a second request after its first answer."""
+
+    def follow_up(trial: Trial, responses: tuple[Response, ...]) -> Prompt | None:
+        return second(trial, *responses) if len(responses) == 1 else None
+
+    return replace(trials, follow_up=follow_up, steps=lambda _: 2)
 
 
 def outcomes(
