@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -96,13 +96,13 @@ def fails(
     *named: object,
     tries: int = 1,
     **settings: Any,
-) -> str:
-    """A question, to which a server gives but this reply, ends in an error that names these; returns its words."""
+) -> Any:
+    """A question, to which a server gives but this reply, ends in this error, which names these."""
     with OpenAIServer(lambda _: reply) as server, pytest.raises(error) as caught:
         ask(server, **settings)
     assert len(server.requests) == tries
     names(caught.value, "served", "served-1", server.base_url, *named)
-    return str(caught.value).replace(server.base_url, "")
+    return caught.value
 
 
 def first_then(first: Reply, times: int = 1) -> Behaviour:
@@ -113,19 +113,18 @@ def first_then(first: Reply, times: int = 1) -> Behaviour:
 # What is sent
 
 
-def test_sends_the_request_and_nothing_else() -> None:
+def test_sends_the_request_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TEST_KEY", f"{KEY}\n")
     chosen = {"temperature": 0.3, "top_p": 0.9, "max_tokens": 50}
     with OpenAIServer() as server:
         ask(server, question(**chosen, stop=("\n",)))
         ask(server, prefill="vllm")
         ask(server, max_tokens_field="max_completion_tokens", omit=[*chosen][:2])
-    asked = {
-        "model": "served-1",
-        "messages": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "What is 6 × 7?"},
-        ],
-    }
+    messages = [
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "What is 6 × 7?"},
+    ]
+    asked = {"model": "served-1", "messages": messages}
     plain, default, reasoning = [received.body for received in server.requests]
     assert plain == asked | chosen | {"stop": ["\n"]}
     assert default == asked | {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1024}
@@ -146,48 +145,20 @@ def test_a_begun_answer_is_continued_by_vllm_alone() -> None:
     assert body["continue_final_message"] is True
 
 
-def test_base_url_comes_from_the_environment_where_it_is_set(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with OpenAIServer() as server:
-        monkeypatch.setenv("TEST_URL", server.base_url)
-        ask("http://127.0.0.1:9/v1", base_url_env="TEST_URL")
-        monkeypatch.delenv("TEST_URL")
-        ask(server.base_url + "/", base_url_env="TEST_URL")
-    paths = [received.path for received in server.requests]
-    assert paths == ["/v1/chat/completions"] * 2
-
-
-def test_a_server_without_key_never_gets_the_one_of_openai(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    with OpenAIServer() as server:
-        ask(server, key_env="")
-    assert KEY not in json.dumps(server.requests[0].headers)
-
-
 # What comes back
 
 
 def test_response() -> None:
     begun = datetime.now(UTC).replace(microsecond=0)
-    response = answer(completion("42"))
-    assert (response.text, response.finish_reason) == ("42", "stop")
+    text = "def ƒ(x):\r\n\treturn '😀\u2028' # ك \ud800 "
+    response = answer(completion(text))
+    assert (response.text, response.finish_reason) == (text, "stop")
     assert response.usage == Usage(12, 7, 3, 4)
     assert response.answered_by == "served-1 fp_loopback"
     assert response.seconds > 0
     answered = datetime.fromisoformat(response.answered_at)
     assert answered.utcoffset() == timedelta(0)
     assert begun <= answered <= datetime.now(UTC)
-
-
-@pytest.mark.parametrize(
-    "text", ["def ƒ(x):\r\n\treturn '😀\u2028' # ك  ", "a \ud800 b"]
-)
-def test_an_answer_in_any_script_comes_back_as_it_was(text: str) -> None:
-    """Half a surrogate pair too."""
-    assert answer(completion(text)).text == text
 
 
 def test_answers_belong_to_their_questions() -> None:
@@ -224,11 +195,6 @@ def test_connections_are_as_many_as_the_concurrency_and_kept(
     assert server.most_connections == server.connections_made == 120
 
 
-@pytest.mark.parametrize("said", ["stop", "length", "content_filter"])
-def test_finish_reasons(said: str) -> None:
-    assert answer(completion("4", said)).finish_reason == said
-
-
 def test_refusals_are_answers_that_decline() -> None:
     words = "I can't help with that."
     response = answer(as_json(completion_body(None, refusal=words)))
@@ -239,41 +205,36 @@ def test_refusals_are_answers_that_decline() -> None:
 
 
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
-@pytest.mark.parametrize(
-    ("said", "ended", "outcome"),
-    [
-        ("stop", "reasoning", Outcome.ONLY_REASONING),
-        ("length", "length", Outcome.TRUNCATED),
-    ],
-)
-def test_reasoning_without_an_answer_is_no_refusal(
-    name: str, said: str, ended: str, outcome: Outcome
-) -> None:
-    response = answer(as_json(completion_body("", said, **{name: "Well, …"})))
-    score = unanswered(response)
-    assert score is not None
-    assert (response.finish_reason, response.refused) == (ended, False)
-    assert score.outcome == outcome
+def test_reasoning_without_an_answer_is_no_refusal(name: str) -> None:
+    cases = {
+        "stop": ("reasoning", Outcome.ONLY_REASONING),
+        "length": ("length", Outcome.TRUNCATED),
+    }
+    for said, (ended, outcome) in cases.items():
+        response = answer(as_json(completion_body("", said, **{name: "Well, …"})))
+        assert (response.finish_reason, response.refused) == (ended, False)
+        assert response.dialects == ()
+        score = unanswered(response)
+        assert score is not None
+        assert score.outcome == outcome
 
 
 @pytest.mark.parametrize(
     ("usage", "expected"),
     [
-        (None, Usage()),
         ({"prompt_tokens": 5, "completion_tokens": 2}, Usage(5, 2)),
-        ({"prompt_tokens": 5, "completion_tokens_details": None}, Usage(5)),
+        ({"prompt_tokens": -5, "completion_tokens_details": None}, Usage(0)),
         ({"prompt_tokens": 5, "prompt_tokens_details": "none"}, Usage(5)),
         ("plenty", Usage()),
     ],
 )
-def test_usage_is_what_the_server_says(usage: object, expected: Usage) -> None:
-    assert answer(as_json(completion_body("4") | {"usage": usage})).usage == expected
-
-
-def test_a_server_need_not_name_itself() -> None:
-    body = {"choices": [{"message": {"content": "4"}, "finish_reason": "stop"}]}
+def test_usage_is_what_a_server_says_that_does_not_name_itself(
+    usage: object, expected: Usage
+) -> None:
+    [choice] = completion_body("4")["choices"]
+    body = {"choices": [choice], "usage": usage}
     response = answer(as_json(body, content_type="text/plain"))
-    assert (response.text, response.answered_by, response.usage) == ("4", "", Usage())
+    assert (response.answered_by, response.usage) == ("", expected)
 
 
 # What passes when it is tried again
@@ -284,7 +245,6 @@ WHOLE = completion("4").body
 TROUBLE = {
     "408": failure(408, "too slow"),
     "409": failure(409, "locked"),
-    "429": failure(429, "slow down", headers={"retry-after-ms": "20"}),
     "500": failure(500, "oops"),
     "503": failure(503, "overloaded"),
     "closed": Reply(b"", hang_up=True),
@@ -296,7 +256,7 @@ TROUBLE = {
     "cut JSON": Reply(WHOLE[:-9]),
     "error with 200": as_json({"error": {"message": "upstream is busy"}}),
     # A field that is named after billing is no spent quota.
-    "billing_url": as_json(
+    "429": as_json(
         {"error": {"message": "slow down", "billing_url": "https://a.example"}},
         status=429,
         headers={"retry-after-ms": "20"},
@@ -317,24 +277,17 @@ def test_passing_trouble_is_tried_again(name: str) -> None:
 
 
 @pytest.mark.parametrize("wait", ["1.2", "", "1200ms", "1.2s"])
-def test_retry_after_is_waited_for(wait: str) -> None:
+def test_retry_after_is_waited_for_and_no_part_of_an_answers_seconds(wait: str) -> None:
     def limited(received: Received) -> Reply:
         # A date has whole seconds.
         date = format_datetime(datetime.now(UTC) + timedelta(seconds=2.2), usegmt=True)
         limit = failure(429, "slow down", headers={"Retry-After": wait or date})
         return echo(received) if received.seen else limit
 
-    with OpenAIServer(limited) as server:
-        ask(server, retries=1)
-    early, late = server.requests
-    assert late.time - early.time > 1.0  # without the header it would be 0.5 s at most
-
-
-def test_seconds_are_those_of_the_try_that_was_answered() -> None:
     begun = time.monotonic()
-    oops = failure(500, "oops", headers={"Retry-After": "0.6"})
-    response = answer(first_then(oops), retries=1)
-    assert 0 < response.seconds < time.monotonic() - begun - 0.6
+    response = answer(limited, retries=1)
+    # Without the header it would be 0.5 s at most.
+    assert 0 < response.seconds < time.monotonic() - begun - 1.0
 
 
 # What fails for one request
@@ -348,53 +301,41 @@ def choices(*choices: object) -> Reply:
     return as_json({"choices": choices})
 
 
+OTHER_API = ["not a chat completion", "FILE.py:FUNCTION"]
+SPENT = ["429", "Over your plan", "no credit left"]
+
+
+def spent(**error: str | None) -> Reply:
+    """A spent quota, though it looks like a rate limit."""
+    return as_json({"error": {"message": "Over your plan", **error}}, status=429)
+
+
 @pytest.mark.parametrize(
     ("reply", "outcome", "named"),
     [
-        (failure(400, OVERFLOW), UNFIT, ["400", OVERFLOW]),
-        (
-            as_json({"detail": [{"msg": "bad"}]}, status=422),
-            HARNESS,
-            ["422", '"msg": "bad"'],
-        ),
-        (failure(429, "slow down"), Outcome.OVERLOADED, ["429", "slow down"]),
-        (failure(500, "oops"), HARNESS, ["500", "oops"]),
+        (as_json({"detail": [{"msg": "bad"}]}, status=422), HARNESS, ["422", '"bad"']),
         (
             Reply(b"<h1>Bad\n gateway\x1b[31m</h1>", status=502),
             HARNESS,
             ["502", "<h1>Bad gateway [31m</h1>"],
         ),
-        (Reply(b"", status=413), UNFIT, ["413"]),
+        # A server that is overloaded, not one that loads its model, which is waited for.
+        (failure(503, "Busy, or is not loaded"), Outcome.OVERLOADED, ["503", "Busy"]),
         (Reply(b"", hang_up=True), HARNESS, ["connection"]),
         (Reply(WHOLE, cut=10), CUT, ["connection", "10 bytes"]),
         (Reply(WHOLE, headers={"Content-Encoding": "gzip"}), HARNESS, ["connection"]),
         (Reply(b"<html>Log in", content_type="text/html"), HARNESS, ["<html>Log in"]),
-        (Reply(b""), HARNESS, ["reply"]),
         (Reply(b'{"choices": [{"mess'), CUT, ['{"choices": [{"mess']),
         (Reply(b'{"choices": "\xff"}'), HARNESS, ["choices"]),
-        (Reply(b'"42"'), HARNESS, ["reply", '"42"']),
         (Reply(b"null"), HARNESS, ["reply", "null"]),
-        (Reply(b"[" * 200_000), HARNESS, ["nested"]),
         (Reply(b'{"a":' * 200_000), HARNESS, ["nested"]),
-        (as_json({"text": "42"}), HARNESS, ["choices", '"text": "42"']),
-        (choices(), HARNESS, ["choices"]),
+        (as_json({"text": "42"}), HARNESS, ["choices", '"text": "42"', *OTHER_API]),
+        (as_json([{"generated_text": "42"}]), HARNESS, OTHER_API),
         (choices(None), HARNESS, ["choices.0"]),
-        (choices({"message": None, "finish_reason": "stop"}), HARNESS, ["choices.0"]),
-        (
-            choices({"message": "hello", "finish_reason": "stop"}),
-            HARNESS,
-            ["choices.0.message"],
-        ),
+        (choices({"message": "4", "finish_reason": "stop"}), HARNESS, ["0.message"]),
         (choices(*completion_body("4")["choices"] * 2), HARNESS, ["2 choices, not 1"]),
         (completion([42]), HARNESS, ["choices.0.message.content"]),
         (completion(42), HARNESS, ["choices.0.message.content"]),
-        (completion("", None), HARNESS, ["choices.0.finish_reason"]),
-        (
-            completion("42", "tool_calls"),
-            HARNESS,
-            ["choices.0.finish_reason", "tool_calls"],
-        ),
-        (as_json({"error": {"message": "upstream died"}}), HARNESS, ["upstream died"]),
         (
             as_json({"error": {"message": "died"}, **completion_body("4")}),
             HARNESS,
@@ -405,12 +346,7 @@ def choices(*choices: object) -> Reply:
 def test_a_failed_request_is_never_an_answer(
     reply: Reply, outcome: Outcome, named: list[str]
 ) -> None:
-    with OpenAIServer(lambda _: reply) as server:
-        [failed] = outcomes(server, ["?"])
-    assert isinstance(failed, RequestFailed)
-    assert failed.outcome is outcome
-    names(failed, "served", "served-1", server.base_url, *named)
-    assert len(server.requests) == 1
+    assert fails(reply, RequestFailed, *named).outcome is outcome
 
 
 @pytest.mark.parametrize(
@@ -424,12 +360,10 @@ def test_garbage_is_tried_again_a_bounded_number_of_times(
 
 @pytest.mark.parametrize("name", slow(["slow", "trickle"], "slow"))
 def test_time_out(name: str) -> None:
-    with OpenAIServer(lambda _: TROUBLE[name]) as server:
-        [failed] = outcomes(server, ["?"], timeout_s=1.5, retries=1)
-    assert isinstance(failed, RequestFailed)
-    names(failed, "served", "1.5 s", "settings.timeout_s")
+    named = ("1.5 s", "settings.timeout_s")
+    settings = {"timeout_s": 1.5, "retries": 1}
+    failed = fails(TROUBLE[name], RequestFailed, *named, tries=2, **settings)
     assert failed.outcome is Outcome.TIMEOUT
-    assert len(server.requests) == 2
 
 
 def test_no_server() -> None:
@@ -437,35 +371,23 @@ def test_no_server() -> None:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
     for address in (url, "http://no-such-host.invalid/v1"):
-        with pytest.raises(RequestFailed) as caught:
+        with refused(RequestFailed, "served", address, "base_url"):
             ask(address)
-        names(caught.value, "served", address, "base_url")
-        assert caught.value.outcome is Outcome.HARNESS_ERROR
 
 
-def test_half_a_surrogate_pair_cannot_be_sent() -> None:
-    with OpenAIServer() as server, refused(RequestFailed, "surrogate"):
-        ask(server, question("\ud800"))
-
-
-def test_a_long_error_is_shortened() -> None:
-    words = fails(failure(400, "word " * 1000), RequestFailed)
-    told, _, advice = words.partition("\n")
+def test_a_long_error_is_shortened_and_half_a_surrogate_pair_not_sent() -> None:
+    failed = fails(failure(400, "word " * 1000), RequestFailed)
+    told, _, advice = str(failed).partition("\n")
     assert len(told) < 400
     assert told.endswith("…")
     names(advice, "docs/models.md", "MODELS=FILE.py:FUNCTION")
+    with OpenAIServer() as server, refused(RequestFailed, "surrogate"):
+        ask(server, question("\ud800"))
 
 
 def no_to(text: str) -> Behaviour:
     no = failure(400, "no")
     return lambda received: no if received.prompt == text else echo(received)
-
-
-def test_other_requests_go_on_when_one_fails() -> None:
-    with OpenAIServer(no_to("a")) as server:
-        bad, good = outcomes(server, "ab")
-    assert isinstance(bad, RequestFailed)
-    assert isinstance(good, Response)
 
 
 # What no request can pass
@@ -478,33 +400,22 @@ def test_other_requests_go_on_when_one_fails() -> None:
         (failure(402, "Insufficient balance"), ["402", "Insufficient balance"]),
         (failure(403, "Country not supported"), ["403", "Country not supported"]),
         (
-            failure(404, "The model `served-1` does not exist"),
-            ["404", "The model `served-1` does not exist", "params/models.yaml"],
+            failure(404, "No model `served-1`"),
+            ["404", "No model", "params/models.yaml"],
         ),
-        (
-            as_json({"detail": "Not Found"}, status=404),
-            ["404", '"Not Found"', "base_url"],
-        ),
-        (Reply(b"", 307), ["307", "base_url"]),
+        (failure(404, "Unknown request URL"), ["404", "request URL", "base_url"]),
+        (as_json({"detail": "Not Found"}, status=404), ['"Not Found"', "base_url"]),
         (Reply(b"", 304), ["304", "base_url"]),
         (as_json({"error": {"message": "no", "code": 402}}), ["402", "no"]),
-        # A spent quota, though it looks like a rate limit.
-        *(
-            (
-                as_json({"error": {"message": "Over your plan", **error}}, status=429),
-                ["429", "Over your plan", "no credit left"],
-            )
-            for error in (
-                {"type": "insufficient_quota", "code": "insufficient_quota"},
-                {"type": "insufficient_quota", "code": None},
-                {"type": "requests", "code": "billing_not_active"},
-                {"type": "exceeded_current_quota_error"},
-            )
-        ),
+        (spent(type="insufficient_quota", code=None), SPENT),
+        (spent(type="requests", code="billing_not_active"), SPENT),
+        (spent(type="exceeded_current_quota_error"), SPENT),
     ],
 )
 def test_fatal(reply: Reply, named: list[str]) -> None:
     fails(reply, EngineError, *named, retries=3)
+    if reply.status == 401:
+        fails(reply, EngineError, "401", "settings.key_env", key_env="")
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -516,61 +427,10 @@ def test_a_prompt_goes_to_no_other_server(status: int) -> None:
     assert (other.counts.total(), other.connections_made) == (0, 0)
 
 
-def test_a_server_that_wants_a_key_after_all() -> None:
-    wants = failure(401, "No key")
-    fails(wants, EngineError, "401", "settings.key_env", key_env="")
-
-
-def test_a_wrong_path_is_fatal() -> None:
-    with (
-        OpenAIServer() as server,
-        refused(EngineError, "404", "Unknown request URL", "base_url", "/v1"),
-    ):
-        ask(server.base_url.removesuffix("/v1"))
-
-
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "localhost:8",
-        "ftp://localhost/v1",
-        "http://",
-        "http://[::1/v1",
-        "http://a:b",
-    ],
-)
+@pytest.mark.parametrize("url", ["", "localhost:8", "ftp://localhost/v1", "http://a:b"])
 def test_no_address(url: str) -> None:
     with refused(EngineError, "served", "settings.base_url"):
         open_engine(entry(url))
-
-
-@pytest.mark.parametrize("value", [None, "", " \n"])
-def test_a_missing_key_is_said_at_once(
-    monkeypatch: pytest.MonkeyPatch, value: str | None
-) -> None:
-    monkeypatch.delenv("TEST_KEY")
-    if value is not None:
-        monkeypatch.setenv("TEST_KEY", value)
-    with refused(EngineError, "served", "TEST_KEY", "export", "MODELS=sim-"):
-        open_engine(entry("http://127.0.0.1:9/v1"))
-
-
-OTHER_APIS: dict[str, Any] = {
-    "Anthropic": {
-        "content": [{"type": "text", "text": "42"}],
-        "stop_reason": "end_turn",
-    },
-    "Gemini": {"candidates": [{"content": {"parts": [{"text": "42"}]}}]},
-    "Ollama": {"message": {"role": "assistant", "content": "42"}, "done": True},
-    "TGI": [{"generated_text": "42"}],
-}
-
-
-@pytest.mark.parametrize("name", some([*OTHER_APIS], 2))
-def test_a_server_of_another_api_is_told_what_to_do(name: str) -> None:
-    reply = as_json(OTHER_APIS[name])
-    fails(reply, RequestFailed, "not a chat completion", "FILE.py:FUNCTION")
 
 
 def test_advice_on_another_api_is_for_servers_that_answered_nothing() -> None:
@@ -579,7 +439,10 @@ def test_advice_on_another_api_is_for_servers_that_answered_nothing() -> None:
         with refused(RequestFailed, "enable_thinking", "FILE.py:FUNCTION"):
             ask(server)
         ask(server)
-    with OpenAIServer(no_to("b")) as server:
+    no = failure(400, "no")
+    with OpenAIServer(
+        lambda received: no if received.prompt == "b" else echo(received)
+    ) as server:
         _, failed = outcomes(server, "ab")
     assert "FUNCTION" not in str(failed)
 
@@ -588,49 +451,24 @@ def test_advice_on_another_api_is_for_servers_that_answered_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "written", [repr, json.dumps, lambda key: key.replace("/", "\\/")]
+    ("variable", "value"),
+    [
+        ("TEST_KEY", " \n"),
+        ("TEST_KEY", f"{KEY}\nsecond line"),
+        ("TEST_KEY", f"{KEY} copied"),
+        ("TEST_KEY", f"{KEY}–"),
+        ("TEST_URL", f"http://me:{KEY}@127.0.0.1/v1"),
+        ("TEST_URL", f"http://127.0.0.1/v1?key={KEY}"),
+        ("TEST_URL", KEY),
+    ],
 )
-def test_a_key_is_hidden_as_programs_write_it(
-    monkeypatch: pytest.MonkeyPatch, written: Callable[[str], str]
+def test_a_key_in_a_wrong_value_or_place_is_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
 ) -> None:
-    key = """sk-a'b"c\\d/e.f+1234"""
-    monkeypatch.setenv("TEST_KEY", key)
-    shown = written(key).strip("'").removeprefix('"').removesuffix('"')
-    words = fails(failure(400, f"I saw {shown}."), RequestFailed, "I saw [key].")
-    assert "1234" not in words
-    assert answer(completion(f"<{shown}>")).text == "<[key]>"
-
-
-@pytest.mark.parametrize("key", [f"{KEY}\nsecond line", f"{KEY} copied", f"{KEY}–"])
-def test_a_value_that_cannot_be_a_key_is_not_repeated(
-    monkeypatch: pytest.MonkeyPatch, key: str
-) -> None:
-    monkeypatch.setenv("TEST_KEY", key)
-    with pytest.raises(EngineError) as caught:
-        open_engine(entry("http://127.0.0.1:9/v1"))
-    names(caught.value, "served", "TEST_KEY")
-    assert KEY not in str(caught.value)
-
-
-def test_a_line_break_after_the_key_does_not_matter(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("TEST_KEY", f"{KEY}\n")
-    with OpenAIServer() as server:
-        ask(server)
-    assert server.requests[0].headers["authorization"] == f"Bearer {KEY}"
-
-
-@pytest.mark.parametrize(
-    "url", [f"http://me:{KEY}@127.0.0.1/v1", f"http://127.0.0.1/v1?key={KEY}", KEY]
-)
-def test_a_key_in_the_address_is_not_repeated(
-    monkeypatch: pytest.MonkeyPatch, url: str
-) -> None:
-    monkeypatch.setenv("TEST_URL", url)
+    monkeypatch.setenv(variable, value)
     with pytest.raises(EngineError) as caught:
         open_engine(entry("http://127.0.0.1:9/v1", base_url_env="TEST_URL"))
-    names(caught.value, "served", "TEST_URL")
+    names(caught.value, "served", variable)
     assert KEY not in str(caught.value)
 
 
@@ -639,14 +477,7 @@ def test_a_key_in_the_address_is_not_repeated(
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        {"concurrency": 0},
-        {"timeout_s": 0},
-        {"retries": -1},
-        {"prefill": "yes"},
-        {"key": KEY},
-        {"omit": ["stop"]},
-    ],
+    [{"concurrency": 0}, {"timeout_s": 0}, {"retries": -1}, {"key": KEY}],
 )
 def test_wrong_settings(wrong: dict[str, Any]) -> None:
     with refused(ValidationError, *wrong):
@@ -677,39 +508,40 @@ def test_a_begun_answer_that_is_not_continued_is_refused(
         ask(server, question(prefill="The answer is"), prefill="vllm")
 
 
-def test_a_prefill_is_probed_once_before_it_is_used() -> None:
-    asked = [question(str(number), prefill="The answer is") for number in range(20)]
-    with OpenAIServer() as server:
-        assert len(ask(server, *asked, prefill="vllm")) == 20
-    assert len(server.requests) == 20
-
-
 WAIT = failure(429, "later", headers={"Retry-After": "150"})
 
 
+ODD = """sk-a'b"c\\d/e.f+secret"""
+ECHOES = [
+    (KEY, f"Bearer {KEY}!"),
+    (KEY, f"{KEY}{KEY}"),
+    (KEY, f"x{KEY}y"),
+    # A key as programs write it.
+    (ODD, repr(ODD)),
+    (ODD, json.dumps(ODD)),
+    (ODD, ODD.replace("/", "\\/")),
+]
+
+
 def test_an_overloaded_server_says_nothing_of_begun_answers() -> None:
-    """It is asked again for the next request."""
+    """It is asked again for the next request, and no more when that tells."""
 
     class Busy(OpenAIServer):
         checks = 0
 
-        def reply(
-            self, method: str, path: str, headers: dict[str, str], content: bytes
-        ) -> Reply:
-            self.checks += b'"Count."' in content
-            if self.checks == 1:
-                return WAIT
-            return super().reply(method, path, headers, content)
+        def reply(self, *request: Any) -> Reply:
+            self.checks += b'"Count."' in request[-1]
+            return WAIT if self.checks == 1 else super().reply(*request)
 
     with Busy() as server:
         row = entry(server, prefill="vllm")
-        begun = [question(text, prefill="The answer is") for text in "ab"]
-        failed, answered = served.outcomes(row, *begun)
+        begun = [question(text, prefill="The answer is") for text in "abc"]
+        failed, *answered = served.outcomes(row, *begun)
         assert server.checks == 3
     assert isinstance(failed, RequestFailed)
     assert failed.outcome is Outcome.OVERLOADED
     names(failed, "served", "429", "150")
-    assert isinstance(answered, Response)
+    assert all(isinstance(response, Response) for response in answered)
 
 
 def test_completions_get_the_prompt_rendered_here() -> None:
@@ -732,38 +564,30 @@ def test_completions_get_the_prompt_rendered_here() -> None:
 
 
 def test_repeated_samples_of_one_prompt_are_sent_one_by_one() -> None:
-    asked = [replace(question("a"), sample=sample) for sample in range(10)]
-
     def numbered(received: Received) -> Reply:
         return completion(f"{received.prompt} {received.seen}")
 
     with OpenAIServer(numbered) as server:
-        responses = ask(server, *asked)
+        responses = ask(server, *[replace(question("a"), sample=n) for n in range(10)])
     assert not any("n" in received.body for received in server.requests)
     assert len({response.text for response in responses}) == 10
-    assert {response.usage.completion_tokens for response in responses} == {7}
 
 
 def test_a_server_that_loads_its_model_is_waited_for(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     loading = failure(503, "Loading model", delay=0)
+
+    async def asking() -> None:
+        engine = open_engine(entry(server))
+        engine.budget = Budget(requests=1)
+        assert (await engine.answer(question())).text
+        await engine.close()
+
     with OpenAIServer(first_then(loading, 2)) as server:
-
-        async def asking() -> None:
-            engine = open_engine(entry(server))
-            engine.budget = Budget(requests=1)
-            assert (await engine.answer(question())).text
-            await engine.close()
-
         asyncio.run(asking())
     assert len(server.requests) == 3
     assert capsys.readouterr().err.count("Loading model") == 1
-
-
-def test_an_overloaded_server_is_not_waited_for() -> None:
-    words = "The model is overloaded, or is not loaded"
-    fails(failure(503, words), RequestFailed, "503", words)
 
 
 def test_the_answer_to_another_request_is_none() -> None:
@@ -786,33 +610,29 @@ def test_the_answer_to_another_request_is_none() -> None:
 
 def test_a_server_that_gives_all_replies_one_id_is_asked() -> None:
     def answers(received: Received) -> Reply:
-        text = "" if received.prompt == "empty" else received.prompt[:1]
+        text = received.prompt.strip()[:1]
         return as_json(completion_body(text) | {"id": "chatcmpl-123"})
 
     with OpenAIServer(answers) as server:
         asked = map(question, ("a1", "b1", "a2", "b2", "a3"))
         # Two equal texts before any other would be repeats.
         responses = ask(server, *asked, concurrency=1)
-        responses += ask(server, question("empty"), question("empty"))
-    assert [response.text for response in responses] == [*"ababa", "", ""]
+        responses += ask(server, question(" "), question(" "))
+    assert "".join(response.text for response in responses) == "ababa"
 
 
 # How many at once
 
 
 def test_a_wall_of_429_gets_fewer_requests_and_loses_none() -> None:
-    refusals = []
-
     def bears_four(_: Received) -> Reply:
-        if len(server.requests) % 5 == 0:
-            refusals.append(failure(429, "too many"))
-            return refusals[-1]
-        return completion("4", delay=0.02)
+        refuses = len(server.requests) % 5 == 0
+        return failure(429, "no") if refuses else completion("4", delay=0.02)
 
     asked = [question(str(number)) for number in range(60)]
     with OpenAIServer(bears_four) as server:
         assert len(ask(server, *asked, retries=20, concurrency=32)) == 60
-    assert refusals
+    assert len(server.requests) > 60
 
 
 @pytest.mark.parametrize("most", [1, 3])
@@ -854,28 +674,29 @@ def test_retry_after_holds_a_place_among_the_requests() -> None:
 # What a server must not bring about
 
 
-FORMS = [KEY, f"Bearer {KEY}!", f"{KEY}{KEY}", f"x{KEY}y"]
-
-
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("key", "form"), ECHOES)
 def test_no_echo_of_the_key_is_kept(
-    form: str, caplog: pytest.LogCaptureFixture
+    key: str,
+    form: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
+    monkeypatch.setenv("TEST_KEY", key)
     caplog.set_level("DEBUG")
+    end = key[-6:]
     named = {"model": f"m {form}", "system_fingerprint": form}
     body = completion_body(f"I saw {form} there") | named
     response = answer(as_json(body, headers={"X-Echo": form}))
     assert "[key]" in response.text
     assert "[key]" in response.answered_by
-    assert KEY not in repr(response)
-    assert KEY not in repr(open_engine(entry("http://127.0.0.1:9/v1")))
+    assert end not in repr(response)
+    assert end not in repr(open_engine(entry("http://127.0.0.1:9/v1")))
     for status in some((400, 401, 429, 500, 200), 3):
         words = f"<p>I saw {form}</p>".encode()
         echoed = Reply(words, status=status, headers={"X-Echo": form})
-        told = fails(echoed, Exception, "I saw")
-        assert KEY not in told
+        assert end not in str(fails(echoed, Exception, "I saw"))
     assert caplog.records
-    assert KEY not in caplog.text
+    assert end not in caplog.text
 
 
 def test_a_long_reply_is_none_whatever_it_is_packed_in() -> None:
